@@ -1,0 +1,66 @@
+"""What can go wrong, as a tree; each error is also the builtin that a caller would expect.
+
+::
+
+    ProceError
+    ├── SchemaError        (ValueError)   a feature, a schema or a frame that does not fit it
+    ├── RuleError          (ValueError)   a rule that cannot be read or evaluated
+    ├── GraphError         (ValueError)   a causal graph with a cycle or an unknown name
+    ├── ModelError         (ValueError)   a model that cannot be asked, or answers nonsense
+    │   ├── ModelInterfaceError  (TypeError)   it has no way to give probabilities
+    │   └── ModelOutputError                   wrong shape, NaN, sums, unknown classes
+    ├── DatasetError       (ValueError)   an unknown data set or a wrong option of one
+    │   └── DownloadError  (OSError)      its file is missing, damaged or out of reach
+    └── MissingExtraError  (ImportError)  an optional package is not installed
+
+A message says what was wrong, what was expected, and what to do.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ProceError(Exception):
+    """The root of every error raised on purpose by this package."""
+
+
+class SchemaError(ProceError, ValueError):
+    """A feature, a schema, or a frame that does not fit its schema."""
+
+
+class RuleError(ProceError, ValueError):
+    """A rule that cannot be read, or cannot be evaluated on the rows it is given."""
+
+
+class GraphError(ProceError, ValueError):
+    """A causal graph with a cycle, an unknown name or a missing equation."""
+
+
+class ModelError(ProceError, ValueError):
+    """A model that cannot be asked, or whose answer cannot be used."""
+
+
+class ModelInterfaceError(ModelError, TypeError):
+    """A model that offers no way to ask for probabilities."""
+
+
+class ModelOutputError(ModelError):
+    """A model that answered with the wrong shape, NaN, wrong sums or unknown classes."""
+
+
+class DatasetError(ProceError, ValueError):
+    """An unknown data set, or an option that the data set does not have."""
+
+
+class DownloadError(DatasetError, OSError):
+    """A data file that is absent, damaged or out of reach."""
+
+
+class MissingExtraError(ProceError, ImportError):
+    """An optional package that this call needs is not installed."""
+
+
+def did_you_mean(name: object, known: Iterable[object]) -> str:
+    """Return ``" Did you mean 'x'?"``, or nothing where no known name is near."""
+    near = get_close_matches(str(name), [str(each) for each in known], n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

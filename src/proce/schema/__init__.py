@@ -1,0 +1,19 @@
+"""Features, what a person may do about them, and frame to tensor and back."""
+
+from proce.schema.codec import MISSING_LEVEL, Codec
+from proce.schema.feature import Action, Categorical, Continuous, Feature, Level, Ordinal
+from proce.schema.layout import Layout
+from proce.schema.schema import Schema
+
+__all__ = [
+    "MISSING_LEVEL",
+    "Action",
+    "Categorical",
+    "Codec",
+    "Continuous",
+    "Feature",
+    "Layout",
+    "Level",
+    "Ordinal",
+    "Schema",
+]

@@ -1,0 +1,196 @@
+"""Frame to tensor and back; the one place where raw units and the unit range meet.
+
+A row is a float64 vector with one entry per feature: a number on the unit range of the
+training rows, a level as its position. NaN is a missing number, -1 a missing level.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.errors import SchemaError, did_you_mean
+from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal, shown
+from proce.schema.frame import Numbers, open_frame, read_levels, read_numbers
+from proce.schema.layout import Integers, Layout, level_column
+from proce.schema.schema import Schema
+
+MISSING_LEVEL = -1
+_BLOCK = 65_536  # rows decoded at a time: what is computed on the way stays in the cache
+_ON_GRID = 1e-6  # of a step: what the unit range may have shaved off a stepped value
+
+
+@dataclass(frozen=True, eq=False)
+class Codec:
+    """A schema with the scale and the layout of the training rows.
+
+    Attributes
+    ----------
+    schema
+        The features, in the order of the tensor's columns.
+    low, span
+        ``raw = low + span * unit`` for a number; 0 and 1 for levels.
+    reach
+        How far apart two entries can be: 1 for numbers and categorical levels, the last
+        rank for ordinal ones. A difference divided by it lies on the unit range.
+    may_miss
+        Which features were missing somewhere in the training rows.
+    layout
+        How the training frame looked; models are asked with frames of this layout.
+    """
+
+    schema: Schema
+    low: Tensor  # (f,)
+    span: Tensor  # (f,)
+    reach: Tensor  # (f,)
+    may_miss: Tensor  # (f,) bool
+    layout: Layout
+
+    @classmethod
+    def fit(cls, schema: Schema, frame: Any) -> "Codec":
+        """Fit the scale on training rows."""
+        opened = _matching(schema, frame)
+        scales = [_scale(feature, _read(opened, feature)) for feature in schema]
+        low, span, may_miss = zip(*scales, strict=True)
+        reach = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in schema]
+        return cls(
+            schema,
+            torch.tensor(low, dtype=torch.float64),
+            torch.tensor(span, dtype=torch.float64),
+            torch.tensor(reach, dtype=torch.float64).clamp(min=1),
+            torch.tensor(may_miss),
+            Layout.of(frame).without_index(),
+        )
+
+    def encode(self, frame: Any) -> Tensor:
+        """Return a frame's rows as a tensor ``(i, f)``."""
+        opened = _matching(self.schema, frame)
+        columns = np.empty((len(self.schema), len(opened)))
+        for position, feature in enumerate(self.schema):
+            values = _read(opened, feature)
+            if isinstance(feature, Continuous):
+                np.subtract(values, self.low[position].item(), out=columns[position])
+                columns[position] /= self.span[position].item()
+            else:
+                columns[position] = values
+        return torch.from_numpy(columns).T  # (i, f), each feature contiguous in memory
+
+    def decode(self, rows: Tensor, layout: Layout | None = None) -> Any:
+        """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
+        columns: dict[str, Any] = {}
+        for position, feature in enumerate(self.schema):
+            column = rows[:, position].detach().cpu()
+            if isinstance(feature, Continuous):
+                blocks = [
+                    self.raw_numbers(position, block) for block in torch.split(column, _BLOCK)
+                ]
+                columns[feature.name] = torch.cat(blocks).numpy()
+                continue
+            codes = column.numpy().astype(np.int32)
+            if isinstance(feature, Categorical) and feature.one_hot:
+                columns |= _hot_columns(feature, codes)
+            else:
+                columns[feature.name] = level_column(codes, feature.levels)
+        return (layout or self.layout).build(columns)
+
+    def raw(self, rows: Tensor) -> Tensor:
+        """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.
+
+        What lies on a feature's step, but for rounding, comes back exactly on it.
+        """
+        columns = [
+            self.raw_numbers(position, rows[..., position])
+            if isinstance(feature, Continuous)
+            else rows[..., position].double()
+            for position, feature in enumerate(self.schema)
+        ]
+        return torch.stack(columns, dim=-1)
+
+    def unit(self, raw: Tensor) -> Tensor:
+        """Return rows ``(…, f)`` with numbers on the unit range; undoes :meth:`raw`."""
+        return (raw - self.low.to(raw.device)) / self.span.to(raw.device)
+
+    def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
+        """Return the values of one continuous feature in raw units."""
+        feature = self.schema.features[position]
+        raw = unit.double() * self.span[position].item() + self.low[position].item()
+        if not isinstance(feature, Continuous) or feature.step is None:
+            return raw
+        step = Fraction(repr(feature.step))  # 3 / 10 is the double written 0.3; 3 * 0.1 is not
+        counts = raw * float(1 / step)
+        nearest = counts.round()
+        on_grid = (counts - nearest).abs() <= _ON_GRID
+        return torch.where(on_grid, nearest * step.numerator / step.denominator, raw)
+
+
+def _matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
+    opened = open_frame(frame)
+    known = set(schema.columns)
+    if absent := [column for column in schema.columns if column not in opened.columns]:
+        raise SchemaError(
+            f"the frame lacks the column {absent[0]!r}; expected {shown(schema.columns)}."
+            + did_you_mean(absent[0], set(opened.columns) - known)
+        )
+    if extra := [column for column in opened.columns if column not in known]:
+        raise SchemaError(
+            f"the frame has the column {extra[0]!r}, which the schema does not name; expected"
+            f" {shown(schema.columns)}. Drop it, for example with frame[list(schema.columns)]."
+        )
+    return opened
+
+
+def _read(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:
+    if isinstance(feature, Continuous):
+        return read_numbers(opened[feature.name])
+    if isinstance(feature, Categorical) and feature.one_hot:
+        return _read_one_hot(opened, feature)
+    return read_levels(opened[feature.name], feature.levels).astype(np.float64)
+
+
+def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
+    columns = [opened[column] for column in feature.one_hot]
+    flags = [c.cast(nw.Int8) if c.dtype == nw.Boolean else c for c in columns]
+    hot = np.stack([read_numbers(column) for column in flags], axis=-1)  # (i, level)
+    gone = np.isnan(hot).all(-1)
+    sound = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
+    if not (sound | gone).all():
+        row = int((~(sound | gone)).argmax())
+        raise SchemaError(
+            f"one-hot feature {feature.name!r}: row {row} is {hot[row].tolist()} over the columns"
+            f" {shown(feature.one_hot)}; expected a single 1 and 0 elsewhere."
+        )
+    return np.where(gone, MISSING_LEVEL, hot.argmax(-1))
+
+
+def _hot_columns(feature: Categorical, codes: Integers) -> dict[str, Any]:
+    gone = codes == MISSING_LEVEL
+    return {
+        column: np.where(gone, np.nan, codes == code) for code, column in enumerate(feature.one_hot)
+    }
+
+
+def _scale(feature: Feature, values: Numbers) -> tuple[float, float, bool]:
+    """Return the low end and the span of a feature, and whether a cell was missing."""
+    gone = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
+    present = values[~gone]
+    if not present.size:
+        raise SchemaError(f"feature {feature.name!r} is missing in all rows; drop it or fill it.")
+    low, high = float(present.min()), float(present.max())
+    if low == high and feature.action is not Action.FIXED:
+        value = low if isinstance(feature, Continuous) else feature.levels[int(low)]
+        raise SchemaError(
+            f"feature {feature.name!r} is {value!r} in all {len(values)} rows, so nothing can be"
+            " learned from it. Drop it, or declare it with action='fixed'."
+        )
+    if not isinstance(feature, Continuous):
+        return 0.0, 1.0, bool(gone.any())
+    if feature.range is not None and not (feature.range[0] <= high and low <= feature.range[1]):
+        raise SchemaError(
+            f"feature {feature.name!r}: the permitted range {feature.range} holds none of the"
+            f" training values, which lie between {low:g} and {high:g}. Widen the range."
+        )
+    return low, (high - low) or 1.0, bool(gone.any())

@@ -1,0 +1,136 @@
+"""Read features off a frame's columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from proce.errors import SchemaError, did_you_mean
+from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
+from proce.schema.frame import Numbers, distinct, open_frame, read_numbers
+
+MOST_LEVELS = 1_000
+_MOST_DECIMALS = 4
+
+
+def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> list[Feature]:
+    """Return a feature per column, and one for each group of one-hot columns."""
+    opened = open_frame(frame)
+    group_of = _groups(opened.columns, one_hot)
+    features: list[Feature] = []
+    done: set[str] = set()
+    for column in opened.columns:
+        group = group_of.get(column)
+        if group is None:
+            features.append(_infer_column(opened[column]))
+        elif group not in done:
+            done.add(group)
+            features.append(_one_hot_feature(group, tuple(one_hot[group])))
+    return features
+
+
+def _groups(columns: Sequence[str], one_hot: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    group_of: dict[str, str] = {}
+    for name, members in one_hot.items():
+        if isinstance(members, str) or len(members) < 2:
+            raise SchemaError(
+                f"one-hot feature {name!r}: expected a list of at least two columns,"
+                f" got {members!r}."
+            )
+        for column in members:
+            if column not in columns:
+                raise SchemaError(
+                    f"one-hot feature {name!r}: there is no column {column!r} in the frame."
+                    + did_you_mean(column, columns)
+                )
+            if column in group_of:
+                raise SchemaError(
+                    f"column {column!r} is listed for the one-hot features {group_of[column]!r}"
+                    f" and {name!r}; list it once."
+                )
+            group_of[column] = name
+    return group_of
+
+
+def _one_hot_feature(name: str, columns: tuple[str, ...]) -> Categorical:
+    """Name the levels after the columns, without the feature's name where all carry it."""
+    for separator in ("_", "=", ".", "-", " ", ":"):
+        prefix = name + separator
+        if all(column.startswith(prefix) and len(column) > len(prefix) for column in columns):
+            return Categorical(name, tuple(c[len(prefix) :] for c in columns), one_hot=columns)
+    return Categorical(name, columns, one_hot=columns)
+
+
+def _infer_column(column: "nw.Series[Any]") -> Feature:
+    name, dtype = column.name, column.dtype
+    if dtype in (nw.Date, nw.Datetime, nw.Duration, nw.Time):
+        raise SchemaError(
+            f"column {name!r} holds dates or times, which no feature type describes; turn it into"
+            " a number that a person can act on, such as the years since that date, or drop it."
+        )
+    if dtype.is_numeric():
+        return _infer_number(name, read_numbers(column), bool(dtype.is_integer()))
+    if dtype == nw.Boolean:
+        values = sorted(column.drop_nulls().unique().to_list())
+        _refuse_constant(name, values, len(column))
+        return Categorical(name, (False, True))
+    if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
+        return _infer_levels(column)
+    raise SchemaError(
+        f"column {name!r} holds values of type {dtype}; expected numbers, text, categories or"
+        " true/false. Convert or drop it."
+    )
+
+
+def _infer_number(name: str, numbers: Numbers, integer: bool) -> Continuous:
+    present = numbers[~np.isnan(numbers)]
+    low, high = (float(present.min()), float(present.max())) if present.size else (0.0, 0.0)
+    _refuse_constant(name, [low, high][: 1 + (low != high)] if present.size else [], len(numbers))
+    return Continuous(name, (low, high), 1.0 if integer else _decimal_step(present))
+
+
+def _decimal_step(present: Numbers) -> float | None:
+    """Return the step 1, 0.1, … 0.0001 on which all values lie, if there is one."""
+    for candidates in (present[:1000], present):
+        for decimals in range(_MOST_DECIMALS + 1):
+            if np.array_equal(np.round(candidates, decimals), candidates):
+                break
+        else:
+            return None
+    return float(10.0**-decimals)
+
+
+def _infer_levels(column: "nw.Series[Any]") -> Feature:
+    name = column.name
+    found, values = distinct(column)
+    used = set(np.unique(found).tolist()) - {-1}
+    levels = tuple(value for position, value in enumerate(values) if position in used)
+    _refuse_constant(name, levels, len(column))
+    if column.dtype == nw.Object and not isinstance(levels[0], (str, bool)):
+        raise SchemaError(
+            f"column {name!r} holds numbers as Python objects; convert it to a numeric dtype, for"
+            " example with pandas.to_numeric."
+        )
+    if len(levels) > MOST_LEVELS:
+        raise SchemaError(
+            f"column {name!r} has {len(levels)} distinct values, such as {shown(levels, 3)};"
+            f" expected at most {MOST_LEVELS} levels. Drop it if it identifies rows, or group it."
+        )
+    native = column.to_native()
+    if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
+        return Ordinal(name, levels) if native.dtype.ordered else Categorical(name, levels)
+    return Categorical(name, tuple(sorted(levels)))
+
+
+def _refuse_constant(name: str, values: Sequence[object], n_rows: int) -> None:
+    if not values:
+        raise SchemaError(
+            f"column {name!r} is missing in all {n_rows} rows; drop it or fill it in."
+        )
+    if len(values) == 1:
+        raise SchemaError(
+            f"column {name!r} is {values[0]!r} in all {n_rows} rows, so nothing can be learned"
+            " from it. Drop it, or declare the feature yourself with action='fixed'."
+        )

@@ -1,0 +1,131 @@
+"""How a caller's frame looked, and rows given back in the same library, order and dtypes."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pandas.api.types import is_object_dtype
+
+from proce.schema.feature import Level
+from proce.schema.frame import Numbers, codes_of, open_frame
+
+Integers = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a frame looked: its library, columns, dtypes and, for pandas, its index."""
+
+    library: nw.Implementation
+    columns: tuple[str, ...]
+    dtypes: dict[str, Any]
+    missing: dict[str, Any] = field(default_factory=dict)  # how a column marks a missing cell
+    index: Any = None
+    header: Any = None  # pandas' own column index: its name and dtype
+
+    @classmethod
+    def of(cls, frame: Any) -> "Layout":
+        """Read the layout of a frame."""
+        opened = open_frame(frame)
+        library, columns = opened.implementation, tuple(opened.columns)
+        if isinstance(frame, pd.DataFrame):
+            dtypes = {name: frame[name].dtype for name in columns}
+            missing = {
+                name: _first_missing(frame[name])
+                for name in columns
+                if is_object_dtype(dtypes[name])
+            }
+            return cls(library, columns, dtypes, missing, frame.index, frame.columns)
+        schema = opened.schema
+        nulls = {
+            name: None if opened[name].null_count() else np.nan
+            for name in columns
+            if schema[name].is_float()
+        }
+        return cls(library, columns, dict(schema), nulls)
+
+    def without_index(self) -> "Layout":
+        """Return the layout for rows that are not the frame's own."""
+        return replace(self, index=None)
+
+    def take(self, positions: Sequence[int]) -> "Layout":
+        """Return the layout for a selection of the frame's rows, which may repeat."""
+        if self.index is None:
+            return self
+        return replace(self, index=self.index.take(positions))
+
+    def build(self, columns: dict[str, pa.Array | Numbers]) -> Any:
+        """Make a frame of this layout from columns of plain values."""
+        if self.library is nw.Implementation.PANDAS:
+            built = {name: _pandas_column(columns[name], self, name) for name in self.columns}
+            frame = pd.DataFrame(built, index=self.index, copy=False)
+            frame.columns = self.header
+            return frame
+        arrays = {name: _arrow_column(columns[name], self, name) for name in self.columns}
+        library: Any = self.library  # any eager one; narwhals' type lists them by name
+        opened = nw.from_arrow(pa.table(arrays), backend=library)
+        casts = [nw.col(name).cast(self.dtypes[name]) for name in self.columns]
+        return opened.select(casts).to_native()
+
+
+def _first_missing(column: "pd.Series[Any]") -> Any:
+    gone = column.isna().to_numpy()
+    return column.iloc[int(gone.argmax())] if gone.any() else None
+
+
+def _pandas_column(values: pa.Array | Numbers, layout: Layout, name: str) -> Any:
+    dtype = layout.dtypes[name]
+    if isinstance(values, pa.Array):
+        return _pandas_levels(values, dtype, layout.missing.get(name))
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        if np.isnan(values).any():
+            return values  # whole numbers cannot be missing; floats can
+        return np.rint(values).astype(dtype)
+    if isinstance(dtype, np.dtype):
+        return values.astype(dtype, copy=False)
+    return pd.array(values, dtype=dtype)
+
+
+def _pandas_levels(values: pa.DictionaryArray, dtype: Any, missing: Any) -> Any:
+    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
+        return pd.array(values.cast(pa.large_string()), dtype=dtype)
+    levels, codes = values.dictionary.to_pylist(), codes_of(values)
+    if isinstance(dtype, pd.CategoricalDtype):
+        if absent := [level for level in levels if level not in dtype.categories]:
+            dtype = pd.CategoricalDtype([*dtype.categories, *absent], ordered=dtype.ordered)
+        places = np.append(dtype.categories.get_indexer(levels), -1)
+        return pd.Categorical.from_codes(places[codes], dtype=dtype)
+    gone = codes < 0
+    if isinstance(dtype, np.dtype) and dtype.kind in "biu" and not gone.any():
+        return np.asarray(levels)[codes].astype(dtype)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
+        return np.append(np.asarray(levels, dtype=np.float64), np.nan)[codes]
+    plain = np.empty(len(levels) + 1, dtype=object)
+    plain[:-1], plain[-1] = levels, missing
+    if isinstance(dtype, np.dtype):
+        return pd.Index(plain[codes], dtype=object)  # or flags with a cell missing
+    plain[-1] = pd.NA
+    return pd.array(plain[codes], dtype=dtype)
+
+
+def _arrow_column(values: pa.Array | Numbers, layout: Layout, name: str) -> pa.Array:
+    if isinstance(values, pa.Array):
+        return values.dictionary_decode()
+    gone = np.isnan(values)
+    if layout.dtypes[name].is_integer():
+        return pa.array(np.where(gone, 0, np.rint(values)).astype(np.int64), mask=gone)
+    null = layout.missing.get(name, np.nan) is None
+    return pa.array(values, mask=gone if null else None)
+
+
+def level_column(codes: Integers, levels: Sequence[Level]) -> pa.DictionaryArray:
+    """Return level codes as a column that :meth:`Layout.build` takes; -1 is missing."""
+    indices = codes.astype(np.int32)
+    gone = indices < 0
+    mask = gone if gone.any() else None
+    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array(list(levels)))

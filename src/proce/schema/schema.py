@@ -1,0 +1,229 @@
+"""The ordered features of a problem: looked up, edited, printed, kept as JSON."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from proce.errors import SchemaError, did_you_mean
+from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
+
+FORMAT = 1
+_KINDS: dict[str, type[Feature]] = {
+    "continuous": Continuous,
+    "ordinal": Ordinal,
+    "categorical": Categorical,
+}
+_FIELDS = {
+    "continuous": ("name", "range", "step", "action"),
+    "ordinal": ("name", "levels", "action"),
+    "categorical": ("name", "levels", "action", "one_hot"),
+}
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The features of a problem, in the order of the tensors.
+
+    Examples
+    --------
+    >>> schema = Schema([Continuous("age", (18, 90), step=1), Categorical("job", ("a", "b"))])
+    >>> schema.edit("age", action="increase")["age"].action.value
+    'increase'
+    """
+
+    features: tuple[Feature, ...]
+
+    def __init__(self, features: Iterable[Feature]) -> None:
+        features = tuple(features)
+        for feature in features:
+            if not isinstance(feature, (Continuous, Ordinal, Categorical)):
+                raise SchemaError(
+                    f"{feature!r} is not a feature; expected Continuous, Ordinal or Categorical."
+                )
+        if not features:
+            raise SchemaError("a schema needs at least one feature; none was given.")
+        _refuse_repeats("feature", [feature.name for feature in features])
+        _refuse_repeats("column", [each for feature in features for each in feature.columns])
+        object.__setattr__(self, "features", features)
+
+    @classmethod
+    def infer(cls, frame: Any, *, one_hot: Mapping[str, Sequence[str]] | None = None) -> "Schema":
+        """Read the features off a frame's columns; print the result and edit what is wrong.
+
+        Parameters
+        ----------
+        frame
+            A pandas, polars or pyarrow frame: the rows that the model was trained on.
+        one_hot
+            The columns that together are one categorical feature, by the feature's name.
+
+        Returns
+        -------
+        Schema
+            Everything is ``free``; ranges and levels are those of the frame.
+        """
+        from proce.schema.infer import infer_features
+
+        return cls(infer_features(frame, one_hot or {}))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The features' names, in order."""
+        return tuple(feature.name for feature in self.features)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a frame that fits, one-hot columns one by one."""
+        return tuple(column for feature in self.features for column in feature.columns)
+
+    def position(self, name: str) -> int:
+        """Return where a feature stands in the tensors."""
+        for position, feature in enumerate(self.features):
+            if feature.name == name:
+                return position
+        raise SchemaError(
+            f"unknown feature {name!r}; the features are {shown(self.names)}."
+            + did_you_mean(name, self.names)
+        )
+
+    def edit(self, names: str | Iterable[str], **changes: Any) -> "Schema":
+        """Return a schema in which the named features are changed.
+
+        Parameters
+        ----------
+        names
+            One feature or several.
+        changes
+            Fields of the feature, such as ``action="fixed"`` or ``range=(0, 100)``; or
+            ``kind="ordinal"`` with ``levels=[...]`` to declare a column another type.
+        """
+        features = list(self.features)
+        for name in [names] if isinstance(names, str) else list(names):
+            position = self.position(name)
+            features[position] = _edited(features[position], changes)
+        return Schema(features)
+
+    def to_json(self) -> str:
+        """Return the schema as JSON text; :meth:`from_json` reads it back."""
+        features = [_as_record(feature) for feature in self.features]
+        return json.dumps({"format": FORMAT, "features": features}, indent=1, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Schema":
+        """Read a schema from JSON text."""
+        try:
+            record = json.loads(text)
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise SchemaError(f"the schema is not JSON: {error}.") from None
+        if not isinstance(record, dict) or not isinstance(record.get("features"), list):
+            raise SchemaError('the schema is not of the form {"format": 1, "features": [...]}.')
+        version = record.get("format")
+        if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+            raise SchemaError(f"the schema's format is {version!r}; expected {FORMAT}.")
+        if version > FORMAT:
+            raise SchemaError(
+                f"the schema has format {version}; this version of proce reads up to {FORMAT}."
+                " Update proce, or save the schema again with this version."
+            )
+        return cls(_from_record(each) for each in record["features"])
+
+    def __getitem__(self, name: str) -> Feature:
+        return self.features[self.position(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self.features)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __str__(self) -> str:
+        rows = [("feature", "type", "permitted", "action")]
+        rows += [(f.name, f.kind, _permitted(f), f.action.value) for f in self.features]
+        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
+        return "\n".join(line.rstrip() for line in lines)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        cells = [(f.name, f.kind, _permitted(f), f.action.value) for f in self.features]
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+        )
+        head = "".join(f"<th>{each}</th>" for each in ("feature", "type", "permitted", "action"))
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _refuse_repeats(what: str, names: Sequence[str]) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise SchemaError(f"{what} {name!r} is declared twice; declare each once.")
+        seen.add(name)
+
+
+def _edited(feature: Feature, changes: Mapping[str, Any]) -> Feature:
+    kind = changes.get("kind", feature.kind)
+    if kind not in _KINDS:
+        raise SchemaError(f"unknown type {kind!r}; expected one of {', '.join(_KINDS)}.")
+    changes = {field: value for field, value in changes.items() if field != "kind"}
+    for field in changes:
+        if field not in _FIELDS[kind]:
+            raise SchemaError(
+                f"feature {feature.name!r}: a {kind} feature has no {field!r}; it has"
+                f" {', '.join(_FIELDS[kind])}." + did_you_mean(field, _FIELDS[kind])
+            )
+    if kind == feature.kind:
+        return replace(feature, **changes)
+    kept = {field: getattr(feature, field, None) for field in _FIELDS[kind]}
+    given = {field: value for field, value in kept.items() if value is not None} | changes
+    if "levels" in _FIELDS[kind] and "levels" not in given:
+        raise SchemaError(
+            f"feature {feature.name!r}: to make it {kind}, give levels=[...] as well."
+        )
+    return _KINDS[kind](**given)
+
+
+def _as_record(feature: Feature) -> dict[str, Any]:
+    fields = {field: getattr(feature, field) for field in _FIELDS[feature.kind]}
+    filled = {field: value for field, value in fields.items() if value not in (None, ())}
+    return {"type": feature.kind} | filled
+
+
+def _from_record(record: Any) -> Feature:
+    if not isinstance(record, dict) or record.get("type") not in list(_KINDS):
+        raise SchemaError(
+            f"{record!r} is not a feature; expected an object with a 'type' of {', '.join(_KINDS)}."
+        )
+    kind = record["type"]
+    fields = {field: value for field, value in record.items() if field != "type"}
+    for field in fields:
+        if field not in _FIELDS[kind]:
+            raise SchemaError(
+                f"feature {record.get('name')!r}: unknown field {field!r}; a {kind} feature has"
+                f" {', '.join(_FIELDS[kind])}."
+            )
+    needed = {"name", "levels"} & set(_FIELDS[kind])
+    if missing := sorted(needed - set(fields)):
+        raise SchemaError(f"feature {record.get('name')!r}: {', '.join(missing)} is missing.")
+    one_hot = fields.get("one_hot", [])
+    if not isinstance(one_hot, list) or not all(isinstance(each, str) for each in one_hot):
+        raise SchemaError(f"feature {record.get('name')!r}: one_hot must list column names.")
+    return _KINDS[kind](**fields)
+
+
+def _permitted(feature: Feature) -> str:
+    if not isinstance(feature, Continuous):
+        text = (" < " if isinstance(feature, Ordinal) else ", ").join(
+            str(level) for level in feature.levels[:6]
+        )
+        rest = f", … {len(feature.levels)} levels" if len(feature.levels) > 6 else ""
+        return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "")
+    limits = "as in training"
+    if feature.range is not None:
+        limits = f"{feature.range[0]:,.12g} to {feature.range[1]:,.12g}"
+    return limits if feature.step is None else f"{limits}, step {feature.step:g}"
