@@ -1,0 +1,63 @@
+# Everything runs in .venv, which the targets make and fill by themselves.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test test-slow lint bench docs clean
+
+help:
+	@echo "make demo       install and explain one rejected loan application"
+	@echo "make test       install, then lint and every test not marked slow"
+	@echo "make test-slow  the long fuzzing, fault, load and oracle runs"
+	@echo "make lint       ruff, mypy, import-linter"
+	@echo "make bench      every script in benchmarks/"
+	@echo "make docs       build the documentation into site/"
+	@echo "make clean      remove .venv, caches and build outputs"
+
+demo: $(VENV)/.core
+	$(BIN)/proce demo
+
+test: lint
+	$(PYTEST) -n 2 --dist worksteal -m "not slow"
+
+test-slow: $(VENV)/.dev
+	$(PYTEST) -n 2 --dist worksteal -m slow
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(VENV)/.dev
+	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do \
+	    echo "== $$script"; $(BIN)/python $$script; done
+
+docs: $(VENV)/.docs
+	$(BIN)/zensical build --strict
+
+clean:
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
+	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
+
+# One stamp file per set of packages. The development set contains the core, so it stamps both.
+$(VENV)/.made:
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
+	$(PIP) -e '.[dev,onnx]'
+	@touch $(VENV)/.core $@
+
+$(VENV)/.docs: $(VENV)/.core
+	$(PIP) -e '.[docs]'
+	@touch $@

@@ -1,0 +1,92 @@
+"""Counterfactual explanations that respect what causes what.
+
+The names below are loaded when first used, so that ``import proce`` stays quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from proce.causal import CausalGraph, StructuralCausalModel
+    from proce.classifier import as_classifier
+    from proce.datasets import Dataset, load_dataset
+    from proce.errors import (
+        DatasetError,
+        DownloadError,
+        GraphError,
+        MissingExtraError,
+        ModelError,
+        ModelInterfaceError,
+        ModelOutputError,
+        ProceError,
+        RuleError,
+        SchemaError,
+    )
+    from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Rule, Schema
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Action",
+    "Categorical",
+    "CausalGraph",
+    "Codec",
+    "Continuous",
+    "Dataset",
+    "DatasetError",
+    "DownloadError",
+    "GraphError",
+    "MissingExtraError",
+    "ModelError",
+    "ModelInterfaceError",
+    "ModelOutputError",
+    "Ordinal",
+    "ProceError",
+    "Rule",
+    "RuleError",
+    "Schema",
+    "SchemaError",
+    "StructuralCausalModel",
+    "__version__",
+    "as_classifier",
+    "load_dataset",
+]
+
+_LOCATIONS = {
+    "Action": "proce.schema",
+    "Categorical": "proce.schema",
+    "CausalGraph": "proce.causal",
+    "Codec": "proce.schema",
+    "Continuous": "proce.schema",
+    "Dataset": "proce.datasets",
+    "DatasetError": "proce.errors",
+    "DownloadError": "proce.errors",
+    "GraphError": "proce.errors",
+    "MissingExtraError": "proce.errors",
+    "ModelError": "proce.errors",
+    "ModelInterfaceError": "proce.errors",
+    "ModelOutputError": "proce.errors",
+    "Ordinal": "proce.schema",
+    "ProceError": "proce.errors",
+    "Rule": "proce.schema",
+    "RuleError": "proce.errors",
+    "Schema": "proce.schema",
+    "SchemaError": "proce.errors",
+    "StructuralCausalModel": "proce.causal",
+    "as_classifier": "proce.classifier",
+    "load_dataset": "proce.datasets",
+}
+
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
+
+    def __getattr__(name: str) -> object:
+        if name not in _LOCATIONS:
+            raise AttributeError(f"module 'proce' has no attribute {name!r}")
+        value = getattr(import_module(_LOCATIONS[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LOCATIONS})

@@ -1,0 +1,119 @@
+"""The ``proce`` command: its options, and what its exit codes mean.
+
+0 done; 1 done, but some rows have no counterfactual; 2 the request is wrong; 3 something
+else failed. 130 and 141 are the usual codes for Ctrl-C and for a reader that went away.
+Modules that are slow to import are imported inside the commands.
+"""
+
+import os
+import select
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from proce import __version__
+from proce.cli.demo import demo
+from proce.errors import ProceError
+
+WRONG_REQUEST = 2
+FAILED = 3
+INTERRUPTED = 130
+READER_LEFT = 141
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+app.command()(demo)
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"proce {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def proce(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and stop."
+        ),
+    ] = False,
+    debug: Annotated[
+        bool,
+        typer.Option("--debug", help="Show the traceback of an error (or set PROCE_DEBUG=1)."),
+    ] = False,
+) -> None:
+    """Counterfactual explanations that respect what causes what."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    debug = "--debug" in words or os.environ.get("PROCE_DEBUG", "0") not in {"", "0"}
+    try:
+        exit_code = _run(words)
+        sys.stdout.flush()
+        return exit_code
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", INTERRUPTED)
+    except Exception as error:
+        if isinstance(error, BrokenPipeError) and _reader_left():
+            return READER_LEFT
+        if debug:
+            traceback.print_exc()
+        if isinstance(error, ProceError | typer.TyperException):
+            return _complain(_message_of(error), WRONG_REQUEST)
+        message = f"unexpected {type(error).__name__}: {error}"
+        advice = "" if debug else ". Run 'proce --debug ...' to see where it happened."
+        return _complain(message + advice, FAILED)
+
+
+def _run(words: list[str]) -> int:
+    command = typer.main.get_command(app)
+    try:
+        # Not command.main(): it would turn Ctrl-C and a closed pipe into codes of its own.
+        with command.make_context("proce", words) as context:
+            command.invoke(context)
+    except typer.Exit as stop:
+        return stop.exit_code
+    return 0
+
+
+def _complain(message: str, exit_code: int) -> int:
+    """Write one line to stderr; hand the exit code back."""
+    typer.echo(f"proce: {' '.join(message.split())}", err=True)
+    return exit_code
+
+
+def _message_of(error: Exception) -> str:
+    if isinstance(error, typer.TyperException):
+        context = getattr(error, "ctx", None)
+        path = context.command_path if context else "proce"
+        message = error.format_message()
+        end = "" if message.endswith((".", "?")) else "."
+        return f"{message}{end} See '{path} --help'."
+    return str(error)
+
+
+def _reader_left() -> bool:
+    """Say whether it is our own stdout that nobody reads any more, as in ``proce ... | head``.
+
+    A pipe to a worker process can break too, and that is a failure.
+    """
+    try:
+        stdout = sys.stdout.fileno()
+    except OSError:
+        return False
+    poll = select.poll()
+    poll.register(stdout, 0)
+    if not any(events & select.POLLERR for _, events in poll.poll(0)):
+        return False
+    # Python flushes once more at exit, and must not find the closed pipe again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stdout)
+    return True
