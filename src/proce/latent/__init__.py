@@ -1,0 +1,14 @@
+"""The latent space of mixed rows, and prototypes in it."""
+
+from proce.latent.autoencoder import AutoEncoder, Reconstruction
+from proce.latent.prototype import PrototypeIndex, Prototypes
+from proce.latent.training import AutoEncoderSettings, fit_autoencoder
+
+__all__ = [
+    "AutoEncoder",
+    "AutoEncoderSettings",
+    "PrototypeIndex",
+    "Prototypes",
+    "Reconstruction",
+    "fit_autoencoder",
+]

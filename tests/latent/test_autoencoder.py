@@ -1,0 +1,139 @@
+"""Mixed rows go to latents and back."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce.errors import SchemaError
+from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
+from proce.schema import Codec, Schema
+from proce.training import TrainingSettings
+
+SCHOOLS = ["HS", "BSc", "MSc", "PhD"]
+
+
+def people(n=600, seed=0) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "age": draw.integers(18, 90, n),
+            "gpa": draw.uniform(1, 4, n),
+            "job": draw.choice(["nurse", "clerk", "baker"], n),
+            "school": pd.Categorical(draw.choice(SCHOOLS, n), SCHOOLS, ordered=True),
+        }
+    )
+
+
+def encoded(frame):
+    codec = Codec.fit(Schema.infer(frame), frame)
+    return codec, codec.encode(frame)
+
+
+def brief(**settings) -> AutoEncoderSettings:
+    return AutoEncoderSettings(training=TrainingSettings(n_epochs=2), **settings)
+
+
+def test_it_rebuilds_rows_that_it_has_not_seen():
+    codec, rows = encoded(people(3000))
+    settings = AutoEncoderSettings(training=TrainingSettings(n_epochs=40, learning_rate=5e-3))
+    autoencoder, _ = fit_autoencoder(codec, rows[:2500], settings)
+    back = autoencoder.reconstruct(rows[2500:])
+    assert (back.units - rows[2500:, :2]).square().mean().sqrt() < 0.05
+    assert (back.probabilities["job"].argmax(-1) == rows[2500:, 2]).double().mean() > 0.95
+    assert (back.probabilities["school"].argmax(-1) == rows[2500:, 3]).double().mean() > 0.95
+
+
+def test_shapes_follow_the_rows():
+    codec, rows = encoded(people())
+    autoencoder, _ = fit_autoencoder(codec, rows, brief(latent_size=5))
+    candidates = rows[:12].reshape(3, 4, 4)
+    assert autoencoder.encode(candidates).shape == (3, 4, 5)
+    back = autoencoder.reconstruct(candidates)
+    assert back.units.shape == (3, 4, 2)
+    assert {name: tuple(p.shape) for name, p in back.probabilities.items()} == {
+        "job": (3, 4, 3),
+        "school": (3, 4, 4),
+    }
+    torch.testing.assert_close(back.probabilities["job"].sum(-1), torch.ones(3, 4))
+
+
+def test_the_inputs_are_numbers_ranks_embeddings_and_flags_for_what_is_missing():
+    codec, _ = encoded(people())
+    autoencoder = AutoEncoder(codec, latent_size=2, hidden_size=4)
+    row = torch.tensor([[0.25, torch.nan, 1.0, 2.0], [0.5, 0.75, -1.0, -1.0]])
+    inputs = autoencoder.inputs(row)
+    clerk = autoencoder.embed("job", torch.tensor(1))
+    third = torch.tensor(2 / 3)
+    assert torch.equal(inputs[0, :3], torch.tensor([0.25, 0.0, third]))
+    assert torch.equal(inputs[0, 3:5], clerk)
+    assert torch.equal(inputs[0, 5:], torch.tensor([0.0, 1.0, 0.0, 0.0]))
+    assert torch.equal(inputs[1], torch.tensor([0.5, 0.75, 0, 0, 0, 0, 0, 1, 1]))
+
+
+@pytest.mark.parametrize("latent_size", [32, 256, 512])
+def test_the_sizes_of_the_paper_work(latent_size):
+    codec, rows = encoded(people(60))
+    autoencoder, _ = fit_autoencoder(codec, rows, brief(latent_size=latent_size))
+    assert autoencoder.encode(rows).shape == (60, latent_size)
+
+
+def test_the_default_size_grows_with_the_features_to_a_limit():
+    assert AutoEncoderSettings().sizes(4) == (16, 32)
+    assert AutoEncoderSettings().sizes(100) == (64, 128)
+    assert AutoEncoderSettings.paper().sizes(8) == (256, 256)
+
+
+def test_the_same_seed_gives_the_same_latents():
+    codec, rows = encoded(people(100))
+    latents = [fit_autoencoder(codec, rows, brief(), seed=s)[0].encode(rows) for s in (3, 3, 4)]
+    assert torch.equal(latents[0], latents[1])
+    assert not torch.equal(latents[0], latents[2])
+
+
+def test_missing_cells_are_neither_fed_nor_asked_for():
+    frame = people(200).astype({"age": float})
+    frame.loc[::3, "age"] = np.nan
+    frame.loc[::4, "job"] = None
+    codec, rows = encoded(frame)
+    autoencoder, record = fit_autoencoder(codec, rows, brief())
+    assert np.isfinite(record.held_out_loss)
+    assert autoencoder.encode(rows).isfinite().all()
+
+
+def test_frames_of_one_type_work():
+    for columns in (["age", "gpa"], ["job"], ["school"]):
+        codec, rows = encoded(people(80)[columns])
+        autoencoder, _ = fit_autoencoder(codec, rows, brief())
+        assert autoencoder.encode(rows).isfinite().all()
+
+
+def test_only_categorical_features_are_embedded():
+    codec, rows = encoded(people(80))
+    autoencoder, _ = fit_autoencoder(codec, rows, brief())
+    assert autoencoder.embed("job", torch.tensor([[0, 1], [2, 2]])).shape == (2, 2, 2)
+    with pytest.raises(SchemaError, match="'school' is ordinal; only categorical"):
+        autoencoder.embed("school", torch.tensor([0]))
+
+
+def test_progress_is_told_and_can_stop():
+    codec, rows = encoded(people(80))
+    _, record = fit_autoencoder(codec, rows, progress=lambda epoch: epoch.number < 2)
+    assert record.n_epochs == 2
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: AutoEncoderSettings(latent_size=0), "latent_size is 0"),
+        (lambda: fit_autoencoder(*_one_row()), "at least 2 rows to learn from, and got 1"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(make, message):
+    with pytest.raises(SchemaError, match=message):
+        make()
+
+
+def _one_row():
+    codec, rows = encoded(people(80))
+    return codec, rows[:1]
