@@ -3,6 +3,7 @@
 from proce.schema.codec import MISSING_LEVEL, Codec
 from proce.schema.feature import Action, Categorical, Continuous, Feature, Level, Ordinal
 from proce.schema.layout import Layout
+from proce.schema.rule import Rule
 from proce.schema.schema import Schema
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "Layout",
     "Level",
     "Ordinal",
+    "Rule",
     "Schema",
 ]

@@ -6,6 +6,7 @@ training rows, a level as its position. NaN is a missing number, -1 a missing le
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -14,7 +15,16 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal, shown
+from proce.schema.feature import (
+    Action,
+    Categorical,
+    Continuous,
+    Feature,
+    Level,
+    Ordinal,
+    level_type,
+    shown,
+)
 from proce.schema.frame import Numbers, open_frame, read_levels, read_numbers
 from proce.schema.layout import Integers, Layout, level_column
 from proce.schema.schema import Schema
@@ -113,6 +123,35 @@ class Codec:
     def unit(self, raw: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes :meth:`raw`."""
         return (raw - self.low.to(raw.device)) / self.span.to(raw.device)
+
+    def missing(self, rows: Tensor) -> Tensor:
+        """Return flags ``(…, f)`` for the cells of rows that are missing."""
+        return torch.where(self._is_number.to(rows.device), rows.isnan(), rows < 0)
+
+    def entry(self, name: str, value: Level | Tensor) -> float | Tensor:
+        """Return a raw number or a level as it stands in a row.
+
+        A tensor holds raw numbers, or level codes, which are entries already.
+        """
+        position = self.schema.position(name)
+        feature = self.schema.features[position]
+        if isinstance(feature, Continuous):
+            if isinstance(value, str | bool):
+                raise SchemaError(f"feature {name!r} is a number; got {value!r}.")
+            return (value - self.low[position].item()) / self.span[position].item()
+        if isinstance(value, Tensor):
+            return value
+        for code, level in enumerate(feature.levels):
+            if level == value and level_type(level) == level_type(value):
+                return float(code)
+        raise SchemaError(
+            f"feature {name!r}: unknown level {value!r}; known levels are {shown(feature.levels)}."
+            + did_you_mean(value, feature.levels)
+        )
+
+    @cached_property
+    def _is_number(self) -> Tensor:
+        return torch.tensor([isinstance(feature, Continuous) for feature in self.schema])
 
     def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
         """Return the values of one continuous feature in raw units."""
