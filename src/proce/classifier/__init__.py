@@ -1,0 +1,24 @@
+"""Any model behind one interface, and the paper's two networks."""
+
+from proce.classifier.accept import as_classifier
+from proce.classifier.classifier import (
+    Classifier,
+    DifferentiableClassifier,
+    decide,
+    position_of,
+)
+from proce.classifier.encoding import InputEncoding, label, one_hot
+from proce.classifier.networks import TrainedNetwork, fit_network
+
+__all__ = [
+    "Classifier",
+    "DifferentiableClassifier",
+    "InputEncoding",
+    "TrainedNetwork",
+    "as_classifier",
+    "decide",
+    "fit_network",
+    "label",
+    "one_hot",
+    "position_of",
+]

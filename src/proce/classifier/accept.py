@@ -1,0 +1,144 @@
+"""One door for every kind of model."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from proce.classifier.answer import Output
+from proce.classifier.classifier import Adapter, Classifier
+from proce.classifier.encoding import FrameFunction
+from proce.errors import ModelError, ModelInterfaceError
+from proce.schema import Codec, Continuous
+
+_ACCEPTED = (
+    "a fitted classifier with predict_proba (scikit-learn, XGBoost, LightGBM, CatBoost, a"
+    " pipeline), a torch module, an ONNX file, or a callable from a frame to probabilities"
+)
+
+
+def as_classifier(
+    model: Any,
+    codec: Codec,
+    threshold: float | None = None,
+    *,
+    classes: Any = None,
+    encoding: str | FrameFunction | None = None,
+    output: Output | None = None,
+) -> Classifier:
+    """Put a model behind one interface; the model itself is never modified.
+
+    The model is asked about a few made-up valid rows at once, so that what does not fit is
+    said here.
+
+    Parameters
+    ----------
+    model
+        A fitted classifier with ``predict_proba`` (scikit-learn, XGBoost, LightGBM,
+        CatBoost, a pipeline); a ``torch.nn.Module``, of which a copy is kept; the path or
+        the bytes of an ONNX model; a callable from a frame to probabilities; or what this
+        function returned earlier.
+    codec
+        The codec fitted on the rows that the model was trained on.
+    threshold
+        A binary model says its second class where its probability reaches this. Default:
+        the threshold that the model carries (scikit-learn's threshold classifiers), else
+        the likeliest class.
+    classes
+        The class labels, in the order of the model's columns. Default: the model's own, or
+        0, 1, …
+    encoding
+        For networks and ONNX: ``"one_hot"`` (the default for networks), ``"label"``, or a
+        function from a frame to the model's input. ONNX models are by default given the
+        columns themselves.
+    output
+        For networks, ONNX and callables: ``"logit"`` or ``"probability"``. Default: found
+        out from the answers, and for callables ``"probability"``.
+
+    Returns
+    -------
+    Classifier
+        A ``DifferentiableClassifier`` for a network.
+
+    Raises
+    ------
+    ModelError
+        The model is not fitted, fails on valid rows, or was made for other rows.
+    ModelInterfaceError
+        It has no way to give probabilities.
+    ModelOutputError
+        It answers with a wrong shape, NaN, wrong sums or unknown classes.
+    """
+    if output not in (None, "logit", "probability"):
+        raise ModelError(f"unknown output {output!r}; expected 'logit' or 'probability'.")
+    if isinstance(model, type):
+        raise ModelInterfaceError(
+            f"got the class {model.__name__} itself; expected a fitted model made from it."
+        )
+    if isinstance(model, nn.Module):
+        from proce.classifier.from_torch import from_torch
+
+        return from_torch(
+            model, codec, threshold, classes=classes, encoding=encoding, output=output
+        )
+    if isinstance(model, (str, Path, bytes)):
+        from proce.classifier.from_onnx import from_onnx
+
+        return from_onnx(model, codec, threshold, classes=classes, encoding=encoding, output=output)
+    _refuse("encoding", encoding, "networks and ONNX models")
+    if _is_estimator(model):
+        from proce.classifier.from_sklearn import from_sklearn
+
+        _refuse("output", output, "networks, ONNX models and callables")
+        return from_sklearn(model, codec, threshold, classes=classes)
+    if isinstance(model, Classifier):
+        _refuse("output", output, "models that are not yet adapted")
+        _refuse("classes", classes, "models that are not yet adapted")
+        return _passed_through(model, codec, threshold)
+    if callable(model) and not hasattr(model, "predict"):
+        from proce.classifier.from_function import from_function
+
+        return from_function(model, codec, threshold, classes=classes, output=output)
+    raise ModelInterfaceError(
+        f"a {type(model).__name__} offers no way to ask for probabilities; expected {_ACCEPTED}."
+    )
+
+
+def _is_estimator(model: Any) -> bool:
+    fits = hasattr(model, "fit") and hasattr(model, "predict")
+    return (fits or hasattr(model, "predict_proba")) and not isinstance(model, Classifier)
+
+
+def _refuse(option: str, value: Any, where: str) -> None:
+    if value is not None:
+        raise ModelError(f"{option}= is for {where}; leave it out for this model.")
+
+
+def _passed_through(model: Classifier, codec: Codec, threshold: float | None) -> Classifier:
+    own = getattr(model, "codec", None)
+    if own is not None and own is not codec and not _same_rows(own, codec):
+        raise ModelError(
+            "the classifier was made for rows of another schema or scale; fit the codec on the"
+            " rows that it was made with, or adapt the model again with this codec."
+        )
+    if threshold is None or threshold == model.threshold:
+        return model
+    if isinstance(model, Adapter):
+        return replace(model, threshold=threshold)
+    raise ModelError(
+        f"the classifier decides with threshold {model.threshold!r}, not {threshold!r}; give it"
+        " the threshold when it is made."
+    )
+
+
+def _same_rows(first: Codec, second: Codec) -> bool:
+    """Whether the same row is the same tensor for both."""
+    levels = [
+        [(f.name, None if isinstance(f, Continuous) else f.levels) for f in codec.schema]
+        for codec in (first, second)
+    ]
+    scales = [(codec.low, codec.span) for codec in (first, second)]
+    same_scale = all(torch.equal(a, b) for a, b in zip(*scales, strict=True))
+    return levels[0] == levels[1] and same_scale

@@ -1,0 +1,123 @@
+"""What a model answered, made into probabilities or refused with the reason.
+
+Sums may be off by 1e-3 and stay as the model gave them; entries outside [0, 1] by no more
+than rounding are moved onto the end.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.errors import ModelError, ModelOutputError, ProceError
+
+Output = Literal["logit", "probability"]
+SUM_TOLERANCE = 1e-3
+_ROUNDING = 1e-6
+
+
+@contextmanager
+def asking(name: str, n_rows: int, advice: str = "") -> Iterator[None]:
+    """Turn whatever a model raises into an error of ours that shows its first line."""
+    try:
+        yield
+    except ProceError:
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or ["no message"]
+        raise ModelError(
+            f"{name} failed on {n_rows} row{'s' * (n_rows != 1)}:"
+            f" {type(error).__name__}: {lines[0].rstrip('.')}.{advice}"
+        ) from error
+
+
+def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
+    """Return an answer of any library as a float64 tensor ``(n, m)``."""
+    if isinstance(answer, Tensor):
+        values = answer.double()
+    else:
+        try:
+            values = torch.from_numpy(np.array(answer, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ModelOutputError(
+                f"{name} answered with a {type(answer).__name__} that is not an array of numbers;"
+                f" expected probabilities of shape ({n_rows}, k), one column per class."
+            ) from None
+    if values.ndim not in (1, 2) or len(values) != n_rows or values[:1].numel() == 0:
+        raise ModelOutputError(
+            f"{name} gave an answer of shape {tuple(values.shape)} for {n_rows} rows; expected"
+            f" ({n_rows}, k) with a column per class, or ({n_rows},) for the second of two classes."
+        )
+    return values[:, None] if values.ndim == 1 else values
+
+
+def to_probabilities(columns: Tensor, output: Output) -> Tensor:
+    """Return columns ``(n, m)`` as class probabilities ``(n, k)``; one column is class two."""
+    if columns.shape[1] > 1:
+        return columns if output == "probability" else columns.softmax(-1)
+    if output == "probability":
+        return torch.cat([1 - columns, columns], dim=-1)
+    return torch.cat([-columns, columns], dim=-1).sigmoid()  # 1 - p loses digits where p is near 1
+
+
+def n_classes_of(columns: Tensor) -> int:
+    """Return how many classes an answer ``(n, m)`` speaks of."""
+    return max(2, columns.shape[1])
+
+
+def checked(columns: Tensor, output: Output, n_classes: int, name: str) -> Tensor:
+    """Return columns ``(n, m)`` as probabilities ``(n, k)`` to rely on, or name the bad row."""
+    if n_classes_of(columns) != n_classes:
+        raise ModelOutputError(
+            f"{name} speaks of {n_classes_of(columns)} classes, and {n_classes} are expected."
+            " Give classes= with one label per column, in the order of the columns."
+        )
+    if output == "logit":
+        probabilities = to_probabilities(columns, output)
+        if probabilities[:, 0].isnan().any():
+            _refuse_entries(probabilities, name)
+        return probabilities
+    low, high = (end.item() for end in columns.aminmax())
+    if not (low >= 0 and high <= 1):  # NaN fails both
+        _refuse_entries(columns, name)
+        columns = columns.clamp(0, 1)
+    if columns.shape[1] > 1:
+        _refuse_sums(columns, name)
+    return to_probabilities(columns, output)
+
+
+def _refuse_sums(probabilities: Tensor, name: str) -> None:
+    sums = probabilities.sum(-1)
+    off = (sums - 1).abs() > SUM_TOLERANCE
+    if off.any():
+        row = int(off.int().argmax())
+        raise ModelOutputError(
+            f"{name}: row {row} has probabilities {_listed(probabilities[row])}, which sum to"
+            f" {sums[row].item():.6g}; expected 1. Normalise them, or say output='logit' where"
+            " the model gives scores."
+        )
+
+
+def _refuse_entries(probabilities: Tensor, name: str) -> None:
+    for bad, what in (
+        (probabilities.isnan(), "NaN among its probabilities"),
+        (
+            (probabilities < -_ROUNDING) | (probabilities > 1 + _ROUNDING),
+            "a probability outside the range from 0 to 1",
+        ),
+    ):
+        rows = bad.any(-1)
+        if rows.any():
+            row = int(rows.int().argmax())
+            raise ModelOutputError(
+                f"{name}: row {row} has {what}: {_listed(probabilities[row])}. Ask the model for"
+                " that row directly to see why."
+            )
+
+
+def _listed(values: Tensor) -> str:
+    few = ", ".join(f"{value:.6g}" for value in values[:6].tolist())
+    return f"[{few}{', …' if len(values) > 6 else ''}]"

@@ -1,0 +1,147 @@
+"""What every model is asked through: its classes, its probabilities, one decision rule.
+
+Rows are the codec's: a float64 tensor ``(n, f)``. Classes are named by their position.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.errors import ModelError, did_you_mean
+from proce.schema import Codec, Level
+from proce.schema.feature import level_type, shown
+
+
+@runtime_checkable
+class Classifier(Protocol):
+    """A model behind one interface, whatever library made it."""
+
+    @property
+    def classes(self) -> tuple[Level, ...]:
+        """The class labels, in the order of the probabilities' columns."""
+
+    @property
+    def threshold(self) -> float | None:
+        """Where a binary model says its second class; ``None``: the likeliest class."""
+
+    def predict_proba(self, rows: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
+
+    def predict(self, rows: Tensor) -> Tensor:
+        """Return the predicted class of each row, as a position among the classes."""
+
+
+@runtime_checkable
+class DifferentiableClassifier(Classifier, Protocol):
+    """A classifier whose probabilities have a gradient with respect to its own input."""
+
+    def inputs(self, rows: Tensor) -> Tensor:
+        """Return what the model itself is given for these rows, ``(n, w)``."""
+
+    def probabilities(self, inputs: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of inputs; autograd runs through."""
+
+    def gradient(self, rows: Tensor, target: Tensor | int) -> Tensor:
+        """Return the gradient of p(target) with respect to the inputs, ``(n, w)``."""
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter(ABC):
+    """What all adapters share: the codec of their rows, the classes and the decision rule."""
+
+    codec: Codec
+    classes: tuple[Level, ...]
+    threshold: float | None
+
+    def __post_init__(self) -> None:
+        if self.threshold is not None:
+            threshold = checked_threshold(self.threshold, self.classes)
+            object.__setattr__(self, "threshold", threshold)
+
+    def predict_proba(self, rows: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
+        if len(rows) == 0:
+            return rows.new_empty((0, len(self.classes)), dtype=torch.float64)
+        return self._ask(rows)
+
+    def predict(self, rows: Tensor) -> Tensor:
+        """Return the predicted class of each row, as a position among the classes."""
+        return decide(self.predict_proba(rows), self.threshold)
+
+    @abstractmethod
+    def _ask(self, rows: Tensor) -> Tensor:
+        """Ask the model about at least one row; the answer is checked."""
+
+
+def decide(probabilities: Tensor, threshold: float | None) -> Tensor:
+    """Return the predicted class of probabilities ``(…, k)``, as a position.
+
+    Without a threshold the likeliest class, the first of equals; with one, the second of
+    two classes where its probability reaches the threshold.
+    """
+    if threshold is None:
+        return probabilities.argmax(-1)
+    return (probabilities[..., 1] >= threshold).long()
+
+
+def position_of(label: object, classes: Sequence[Level]) -> int:
+    """Return where a class label stands among the classes; 1, True and "1" differ."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    same = [position for position, known in enumerate(classes) if str(known) == str(plain)]
+    for position, known in enumerate(classes):
+        if known == plain and level_type(known) == level_type(plain):
+            return position
+    hint = did_you_mean(plain, classes)
+    if same:
+        known = classes[same[0]]
+        hint = f" {known!r} is of type {type(known).__name__}; give the label as that type."
+    raise ModelError(f"unknown class {plain!r}; the model's classes are {shown(classes)}.{hint}")
+
+
+def checked_threshold(threshold: object, classes: Sequence[Level]) -> float:
+    """Return a decision threshold that can be used, or say why it cannot."""
+    number = float(threshold) if isinstance(threshold, Real) else math.nan
+    if isinstance(threshold, (bool, np.bool)) or not 0 < number < 1:
+        raise ModelError(
+            f"the decision threshold is {threshold!r}; expected a number between 0 and 1, both"
+            " excluded. Leave it out to use the model's own decision rule."
+        )
+    if len(classes) != 2:
+        raise ModelError(
+            f"a decision threshold needs a model of two classes; this one has {len(classes)}:"
+            f" {shown(classes)}. Leave threshold= out: the likeliest class is then predicted."
+        )
+    return number
+
+
+def checked_classes(classes: Any, name: str) -> tuple[Level, ...]:
+    """Return class labels as plain Python values, at least two and each once."""
+    listed = classes.tolist() if hasattr(classes, "tolist") else classes
+    if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence):
+        raise ModelError(f"the classes of {name} are {classes!r}; expected a list of labels.")
+    plain = tuple(_plain_class(label, name) for label in listed)
+    if len(plain) < 2:
+        raise ModelError(
+            f"{name} knows {len(plain)} class{'es' * (not plain)}: {shown(plain) or 'none'};"
+            " expected at least two. Train it on rows of both outcomes."
+        )
+    if len({(level_type(label), label) for label in plain}) != len(plain):
+        raise ModelError(f"the classes of {name} are {shown(plain)}; expected each once.")
+    return plain
+
+
+def _plain_class(label: Any, name: str) -> Level:
+    value = label.item() if isinstance(label, np.generic) else label
+    if not isinstance(value, (str, bool, int, float)) or value != value:
+        raise ModelError(
+            f"{name} has the class label {value!r}; expected text, whole numbers or true/false."
+            " Several outputs at once, or labels of another type, are not supported."
+        )
+    return value

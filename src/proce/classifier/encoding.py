@@ -1,0 +1,186 @@
+"""What a network is given for a row: its numbers, its levels, and what is missing.
+
+The columns follow the features, the flags of missing cells come last. A missing number or
+level is 0 everywhere but in its flag; a feature that was never missing in training has no
+flag, so a row that lacks it is refused.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.classifier.answer import asking
+from proce.errors import ModelError
+from proce.schema import Codec, Continuous
+
+EncodingName = Literal["one_hot", "label"]
+FrameFunction = Callable[[Any], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class InputEncoding:
+    """From rows ``(n, f)`` to a network's input ``(n, w)``.
+
+    Attributes
+    ----------
+    kind
+        ``"one_hot"``: a column per level. ``"label"``: a level's code as one number, as in
+        the paper.
+    features
+        The features' names.
+    names
+        The columns' names: ``age``, ``job=clerk``, ``age is missing``.
+    source
+        The feature of each column, as a position ``(w,)``.
+    codes
+        For each feature the codes ``(levels, 1)`` that have a column; ``None`` for a
+        feature that is passed on as one number.
+    is_level
+        Which features have levels ``(f,)``.
+    may_miss
+        Which features have a flag ``(f,)``.
+    """
+
+    kind: EncodingName
+    features: tuple[str, ...]
+    names: tuple[str, ...]
+    source: Tensor
+    codes: tuple[Tensor | None, ...]
+    is_level: Tensor
+    may_miss: Tensor
+
+    @property
+    def width(self) -> int:
+        """How many columns the input has."""
+        return len(self.names)
+
+    def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the input ``(n, w)`` for rows ``(n, f)``, on their device."""
+        by_feature = rows.to(dtype).T.contiguous()  # (f, n): whole columns are written below
+        missing = self._missing(by_feature)
+        inputs = by_feature.new_empty(self.width, len(rows))  # (w, n)
+        start = 0
+        for values, codes in zip(by_feature, self.codes, strict=True):
+            if codes is None:
+                inputs[start] = values
+                start += 1
+            else:
+                block = inputs[start : start + len(codes)]
+                torch.eq(values, codes.to(values), out=block)  # a missing level equals no code
+                start += len(codes)
+        self._write_missing(inputs, by_feature, missing, start)
+        return inputs.T
+
+    def _missing(self, by_feature: Tensor) -> Tensor:
+        """Return which features are missing somewhere ``(f,)``; refuse what has no flag."""
+        lowest = by_feature.amin(-1).cpu()  # NaN where one is NaN
+        missing = torch.where(self.is_level, lowest < 0, lowest.isnan())
+        if (missing & ~self.may_miss).any():
+            position = int((missing & ~self.may_miss).int().argmax())
+            row = int(_gone(by_feature[position], self.is_level[position]).int().argmax())
+            raise ModelError(
+                f"feature {self.features[position]!r} is missing in row {row}, and it was never"
+                " missing in the training rows, so the network has not learned what that means."
+                " Fill it in, or train with such rows."
+            )
+        return missing
+
+    def _write_missing(
+        self, inputs: Tensor, by_feature: Tensor, missing: Tensor, start: int
+    ) -> None:
+        for position in self.may_miss.nonzero()[:, 0].tolist():
+            if not missing[position]:
+                inputs[start] = 0
+            else:
+                gone = _gone(by_feature[position], self.is_level[position])
+                inputs[start] = gone
+                columns = (self.source == position).nonzero()[:, 0][:-1]
+                inputs[columns] = inputs[columns].masked_fill(gone, 0)
+            start += 1
+
+
+def _gone(values: Tensor, is_level: Tensor) -> Tensor:
+    return values < 0 if is_level else values.isnan()
+
+
+def one_hot(codec: Codec) -> InputEncoding:
+    """Return the default encoding: unit-range numbers, a column per level, missing flags.
+
+    ``one_hot(codec)(codec.encode(frame))`` is the tensor to train a network of your own on.
+    """
+    codes = [
+        None if isinstance(f, Continuous) else torch.arange(float(len(f.levels)))[:, None]
+        for f in codec.schema
+    ]
+    return _encoding("one_hot", codec, codes)
+
+
+def label(codec: Codec) -> InputEncoding:
+    """Return the paper's encoding: unit-range numbers, level codes as numbers, missing flags."""
+    return _encoding("label", codec, [None] * len(codec.schema))
+
+
+def _encoding(kind: EncodingName, codec: Codec, codes: list[Tensor | None]) -> InputEncoding:
+    names: list[str] = []
+    source: list[int] = []
+    for position, (feature, own) in enumerate(zip(codec.schema, codes, strict=True)):
+        if isinstance(feature, Continuous) or own is None:
+            columns = [feature.name]
+        else:
+            columns = [f"{feature.name}={level}" for level in feature.levels]
+        names += columns
+        source += [position] * len(columns)
+    flags = codec.may_miss.nonzero()[:, 0].tolist()
+    names += [f"{codec.schema.names[position]} is missing" for position in flags]
+    is_level = torch.tensor([not isinstance(f, Continuous) for f in codec.schema])
+    return InputEncoding(
+        kind,
+        codec.schema.names,
+        tuple(names),
+        torch.tensor(source + flags),
+        tuple(codes),
+        is_level,
+        codec.may_miss.cpu(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FrameEncoding:
+    """The user's own function from a frame to the model's input."""
+
+    codec: Codec
+    function: FrameFunction
+
+    def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the input for rows, as the function makes it from their frame."""
+        with asking("the encoding function", len(rows)):
+            made = self.function(self.codec.decode(rows))
+            inputs = made if isinstance(made, Tensor) else torch.from_numpy(np.array(made))
+        if len(inputs) != len(rows):
+            raise ModelError(
+                f"the encoding function gave {len(inputs)} rows for {len(rows)}; expected one per"
+                " row of the frame."
+            )
+        keeps_codes = not inputs.is_floating_point() and inputs.dtype != torch.bool
+        return inputs if keeps_codes else inputs.to(dtype)
+
+
+Encoding = InputEncoding | FrameEncoding
+
+
+def as_encoding(encoding: str | FrameFunction, codec: Codec) -> Encoding:
+    """Return an encoding by its name, or around the user's function."""
+    if encoding == "one_hot":
+        return one_hot(codec)
+    if encoding == "label":
+        return label(codec)
+    if callable(encoding):
+        return FrameEncoding(codec, encoding)
+    raise ModelError(
+        f"unknown encoding {encoding!r}; expected 'one_hot', 'label' or a function from a frame"
+        " to the model's input."
+    )

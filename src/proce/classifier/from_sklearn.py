@@ -1,0 +1,225 @@
+"""Estimators with ``predict_proba``: scikit-learn, XGBoost, LightGBM, CatBoost, pipelines.
+
+They are asked with frames that look like the training rows, or with arrays if they were
+fitted on arrays.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from proce.classifier.answer import as_columns, asking, checked
+from proce.classifier.classifier import Adapter, checked_classes
+from proce.classifier.probe import probe_rows
+from proce.errors import ModelError, ModelInterfaceError, did_you_mean
+from proce.schema import Codec, Continuous, Layout
+from proce.schema.feature import level_type, shown
+
+_BOOSTERS = ("xgboost", "lightgbm", "catboost")
+_ADVICE = (
+    " It is asked with rows that look like those the codec was fitted on: fit the codec on the"
+    " rows that the model was fitted on."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SklearnClassifier(Adapter):
+    """A fitted estimator, asked with decoded rows."""
+
+    model: Any
+    layout: Layout
+    as_array: bool
+
+    @property
+    def name(self) -> str:
+        """What the model is called in messages."""
+        return _name(self.model)
+
+    def _ask(self, rows: Tensor) -> Tensor:
+        question = self.codec.decode(rows, self.layout)
+        if self.as_array:
+            question = nw.from_native(question, eager_only=True).to_numpy()
+        with asking(self.name, len(rows), _ADVICE):
+            answer = self.model.predict_proba(question)
+        columns = as_columns(answer, len(rows), self.name).to(rows.device)
+        return checked(columns, "probability", len(self.classes), self.name)
+
+
+def from_sklearn(
+    model: Any, codec: Codec, threshold: float | None = None, *, classes: Any = None
+) -> SklearnClassifier:
+    """Adapt a fitted estimator or pipeline."""
+    _refuse_unfitted(model)
+    if not hasattr(model, "predict_proba"):
+        raise ModelInterfaceError(
+            f"{_name(model)} has no predict_proba, so it cannot say how likely a class is. Fit it"
+            " inside sklearn.calibration.CalibratedClassifierCV, use a classifier that has it, or"
+            " give a callable from a frame to probabilities."
+        )
+    known = _classes(model, classes)
+    layout, as_array = _question(model, codec)
+    if threshold is None:
+        threshold = _own_threshold(model, known)
+    adapter = SklearnClassifier(codec, known, threshold, model, layout, as_array)
+    adapter.predict_proba(probe_rows(codec))
+    return adapter
+
+
+def _name(model: Any) -> str:
+    return f"the model {type(model).__name__}"
+
+
+def _refuse_unfitted(model: Any) -> None:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if not hasattr(model, "fit"):
+        return
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise ModelError(
+            f"{_name(model)} is not fitted; call its fit before it is explained."
+        ) from None
+
+
+def _classes(model: Any, wanted: Any) -> Any:
+    if not hasattr(model, "classes_"):
+        if wanted is None:
+            raise ModelInterfaceError(
+                f"{_name(model)} has predict_proba but no classes_; give classes= in the order of"
+                " its columns."
+            )
+        return checked_classes(wanted, _name(model))
+    known = checked_classes(model.classes_, _name(model))
+    if wanted is not None and checked_classes(wanted, "classes=") != known:
+        raise ModelError(
+            f"classes={wanted!r} are not those of {_name(model)}, which are, in the order of its"
+            f" columns, {shown(known)}. Leave classes= out."
+        )
+    return known
+
+
+def _within(model: Any) -> Iterator[Any]:
+    """Yield the estimator, and what decides inside it: a search's best, the last step."""
+    yield model
+    if steps := getattr(model, "steps", None):
+        yield from _within(steps[-1][1])
+        return
+    for attribute in ("best_estimator_", "estimator_", "estimator"):
+        if (inner := getattr(model, attribute, None)) is not None:
+            yield from _within(inner)
+            return
+
+
+def _is_booster(model: Any) -> bool:
+    homes = {base.__module__.split(".")[0] for base in type(model).__mro__}
+    return not homes.isdisjoint(_BOOSTERS)
+
+
+def _question(model: Any, codec: Codec) -> tuple[Layout, bool]:
+    """Return the layout in which the model is asked, and whether as an array."""
+    transforms = len(getattr(model, "steps", ())) > 1
+    boosted = not transforms and any(_is_booster(each) for each in _within(model))
+    layout = _category_layout(codec) if boosted else codec.layout
+    columns = layout.columns
+    names = _fitted_names(model)
+    n_columns = getattr(model, "n_features_in_", None)
+    if names is None:
+        if n_columns is not None and n_columns != len(columns):
+            raise ModelError(
+                f"{_name(model)} was fitted on {n_columns} columns; the rows have {len(columns)}:"
+                f" {shown(columns)}. Give the rows with the columns that the model was fitted on."
+            )
+        return layout, n_columns is not None
+    own = {column: column for column in columns}
+    if boosted:  # LightGBM writes underscores for blanks
+        own = {column.replace(" ", "_"): column for column in columns} | own
+    if absent := [name for name in names if name not in own]:
+        raise ModelError(
+            f"{_name(model)} was fitted on the column {absent[0]!r}, which the rows do not have;"
+            f" they have {shown(columns)}.{did_you_mean(absent[0], columns)}"
+        )
+    return _ordered(layout, [own[name] for name in names]), False
+
+
+def _fitted_names(model: Any) -> list[str] | None:
+    """Return the columns that a model was fitted on; ``None`` if it was fitted on an array."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None and _is_booster(model):
+        names = getattr(model, "feature_names_", None)  # CatBoost
+    if names is None or len(names) == 0 or list(names) == [str(i) for i in range(len(names))]:
+        return None
+    return [str(name) for name in names]
+
+
+def _ordered(layout: Layout, columns: list[str]) -> Layout:
+    if list(layout.columns) == columns:
+        return layout
+    header = layout.header
+    if header is not None:
+        header = header.take([layout.columns.index(column) for column in columns])
+    return replace(layout, columns=tuple(columns), header=header)
+
+
+def _category_layout(codec: Codec) -> Layout:
+    """Return pandas' layout with text as categories of the schema's levels, in their order.
+
+    LightGBM and XGBoost refuse text, and polars' categories end LightGBM's process.
+    """
+    levels = {
+        f.name: pd.CategoricalDtype(list(f.levels))
+        for f in codec.schema
+        if not isinstance(f, Continuous) and level_type(f.levels[0]) == "text"
+    }
+    dtypes = {
+        column: levels[column]
+        if column in levels and not isinstance(dtype, pd.CategoricalDtype)
+        else dtype
+        if codec.layout.library is nw.Implementation.PANDAS
+        else _numpy_dtype(dtype)
+        for column, dtype in codec.layout.dtypes.items()
+    }
+    header = codec.layout.header
+    return replace(
+        codec.layout,
+        library=nw.Implementation.PANDAS,
+        dtypes=dtypes,
+        header=pd.Index(codec.layout.columns) if header is None else header,
+    )
+
+
+def _numpy_dtype(dtype: Any) -> "np.dtype[Any]":
+    if dtype == nw.Boolean:
+        return np.dtype(bool)
+    if dtype.is_integer():
+        return np.dtype(np.int64)
+    return np.dtype(np.float32 if dtype == nw.Float32 else np.float64)
+
+
+def _own_threshold(model: Any, classes: tuple[Any, ...]) -> float | None:
+    """Return the threshold that scikit-learn's threshold classifiers carry, if there is one."""
+    for each in _within(model):
+        kind = type(each).__name__
+        if kind == "FixedThresholdClassifier":
+            value, positive = each.threshold, each.pos_label
+            value = 0.5 if value == "auto" else value
+        elif kind == "TunedThresholdClassifierCV":
+            value, positive = each.best_threshold_, each._curve_scorer._get_pos_label()
+        else:
+            continue
+        if each.response_method == "decision_function":
+            raise ModelInterfaceError(
+                f"{_name(each)} decides by its decision function, not by probabilities. Fit it"
+                " with response_method='predict_proba', or give threshold= yourself."
+            )
+        if positive is None or positive == classes[1]:
+            return float(value)
+        return math.nextafter(1 - float(value), 1)  # the first class where 1 - p >= its threshold
+    return None

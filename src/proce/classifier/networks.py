@@ -1,0 +1,194 @@
+"""The paper's two classifiers: 64-32-16 and 256-128-64-32-16 units.
+
+Each hidden layer is linear, batch normalisation, dropout 0.1 and ReLU. One output with a
+sigmoid for two classes; beyond the paper, a softmax over k outputs for more.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+from torch.nn.utils.fusion import fuse_linear_bn_eval
+
+from proce.classifier.classifier import checked_classes
+from proce.classifier.encoding import EncodingName, as_encoding
+from proce.classifier.from_torch import TorchClassifier
+from proce.errors import ModelError
+from proce.schema import Codec, Level
+from proce.training import (
+    Loss,
+    Progress,
+    TrainingRecord,
+    TrainingSettings,
+    random_stream,
+    train,
+)
+
+HIDDEN = {"first": (64, 32, 16), "second": (256, 128, 64, 32, 16)}
+DROPOUT = 0.1
+# A product's last bits depend on its shape: a block of constant size makes a row's answer
+# independent of its batch, and stays in the cache.
+BLOCK = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedNetwork(TorchClassifier):
+    """A network of ours, a classifier like any other; a row's answer ignores its batch.
+
+    Attributes
+    ----------
+    module
+        The network with its normalisation and dropout layers, in evaluation mode.
+    folded
+        The same function with each normalisation folded into its linear layer.
+    record
+        How the training went.
+    """
+
+    folded: nn.Module
+    record: TrainingRecord
+
+    def _forward(self, inputs: Tensor) -> Tensor:
+        blocks = torch.split(inputs, BLOCK)
+        short = BLOCK - len(blocks[-1])
+        whole = [*blocks[:-1], functional.pad(blocks[-1], (0, 0, 0, short))]
+        return torch.cat([self.folded(block) for block in whole])[: len(inputs)]
+
+
+def build_network(width: int, hidden: tuple[int, ...], n_outputs: int) -> nn.Sequential:
+    """Return an untrained network, its weights drawn from torch's global state."""
+    layers: list[nn.Module] = []
+    for units in hidden:
+        layers += [
+            nn.Linear(width, units),
+            nn.BatchNorm1d(units),
+            nn.Dropout(DROPOUT),
+            nn.ReLU(),
+        ]
+        width = units
+    return nn.Sequential(*layers, nn.Linear(width, n_outputs))
+
+
+def fit_network(
+    codec: Codec,
+    rows: Any,
+    label: Any,
+    *,
+    architecture: Literal["first", "second"] = "first",
+    encoding: EncodingName = "one_hot",
+    balanced: bool = False,
+    seed: int = 0,
+    settings: TrainingSettings | None = None,
+    progress: Progress | None = None,
+) -> TrainedNetwork:
+    """Train one of the paper's classifiers.
+
+    Parameters
+    ----------
+    codec
+        The codec fitted on the training rows.
+    rows
+        The training rows: a frame, or what the codec made of it.
+    label
+        One label per row: text, whole numbers or true/false. Classes are sorted.
+    architecture
+        ``"first"`` (64-32-16) or ``"second"`` (256-128-64-32-16).
+    encoding
+        ``"one_hot"``, or ``"label"`` as in the paper.
+    balanced
+        Weigh the classes so that each counts the same; probabilities are then those of a
+        population in which the classes are equally frequent.
+    seed
+        The same seed gives the same weights.
+    settings
+        How long and how fast it learns.
+    progress
+        Called after every epoch; ``False`` stops.
+
+    Returns
+    -------
+    TrainedNetwork
+        A classifier with a gradient.
+    """
+    if architecture not in HIDDEN:
+        raise ModelError(f"unknown architecture {architecture!r}; expected 'first' or 'second'.")
+    encoded = rows if isinstance(rows, Tensor) else codec.encode(rows)
+    classes, positions = read_labels(label, len(encoded))
+    encode = as_encoding(encoding, codec)
+    inputs = encode(encoded).contiguous()
+    n_outputs = 1 if len(classes) == 2 else len(classes)
+    with random_stream(seed) as generator:
+        network = build_network(inputs.shape[1], HIDDEN[architecture], n_outputs)
+        loss = _loss(network, inputs, positions, len(classes), balanced)
+        record = train(
+            network, loss, len(inputs), settings or TrainingSettings(), generator, progress
+        )
+    network.requires_grad_(False)
+    return TrainedNetwork(codec, classes, None, network, encode, "logit", fold(network), record)
+
+
+def read_labels(label: Any, n_rows: int) -> tuple[tuple[Level, ...], Tensor]:
+    """Return the sorted classes, and each row's class as a position ``(n,)``."""
+    values = np.asarray(label)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_rows,):
+        raise ModelError(
+            f"the labels have shape {values.shape} for {n_rows} rows; expected one label per row."
+        )
+    missing = pd.isna(values)
+    if missing.any():
+        raise ModelError(
+            f"the label of row {int(missing.argmax())} is missing, as are {int(missing.sum())} in"
+            " all; drop those rows or fill them in."
+        )
+    try:
+        found, positions = np.unique(values, return_inverse=True)
+    except TypeError:
+        kinds = sorted({type(value).__name__ for value in values})
+        raise ModelError(
+            f"the labels mix {' and '.join(kinds)} values; expected one type."
+        ) from None
+    if len(found) < 2:
+        raise ModelError(
+            f"all {n_rows} labels are {found.tolist()[0]!r}; expected at least two classes."
+            if len(found)
+            else "there are no labels; expected at least one row of each class."
+        )
+    return checked_classes(found, "the label"), torch.from_numpy(positions)
+
+
+def _loss(
+    network: nn.Module, inputs: Tensor, classes: Tensor, n_classes: int, balanced: bool
+) -> Loss:
+    weights = torch.ones(n_classes)
+    if balanced:
+        weights = len(classes) / (n_classes * classes.bincount(minlength=n_classes).float())
+
+    def loss(positions: Tensor) -> Tensor:
+        logits, wanted = network(inputs[positions]), classes[positions]
+        if n_classes > 2:
+            each = functional.cross_entropy(logits, wanted, reduction="none")
+        else:
+            each = functional.binary_cross_entropy_with_logits(
+                logits[:, 0], wanted.float(), reduction="none"
+            )
+        return (each * weights[wanted]).mean()
+
+    return loss
+
+
+def fold(network: nn.Sequential) -> nn.Sequential:
+    """Return the same function in evaluation mode, in linear layers and ReLU alone."""
+    layers = [layer for layer in network if not isinstance(layer, nn.Dropout)]
+    folded: list[nn.Module] = []
+    for layer in layers:
+        if isinstance(layer, nn.BatchNorm1d):
+            folded[-1] = fuse_linear_bn_eval(folded[-1], layer)  # type: ignore[type-var]
+        else:
+            folded.append(nn.ReLU(inplace=True) if isinstance(layer, nn.ReLU) else layer)
+    return nn.Sequential(*folded).eval().requires_grad_(False)

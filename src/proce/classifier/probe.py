@@ -1,0 +1,50 @@
+"""Rows to ask a new model with, before anybody depends on its answers."""
+
+import torch
+from torch import Tensor
+
+from proce.classifier.answer import SUM_TOLERANCE, Output
+from proce.errors import ModelOutputError
+from proce.schema import Codec, Continuous
+
+N_ROWS = 256
+
+
+def probe_rows(codec: Codec) -> Tensor:
+    """Return valid rows without missing cells, the same on every call.
+
+    Numbers are uniform over the training range and lie on the feature's step, levels are
+    uniform over the schema's.
+    """
+    generator = torch.Generator().manual_seed(0)
+    columns = []
+    for position, feature in enumerate(codec.schema):
+        draws = torch.rand(N_ROWS, generator=generator, dtype=torch.float64)
+        if not isinstance(feature, Continuous):
+            columns.append((draws * len(feature.levels)).floor())
+        elif feature.step is None:
+            columns.append(draws)
+        else:
+            step = feature.step / codec.span[position]
+            start = codec.low[position] / codec.span[position]
+            columns.append(((draws + start) / step).round() * step - start)
+    return torch.stack(columns, dim=-1)
+
+
+def detect_output(columns: Tensor, name: str, *, ends_linear: bool = False) -> Output:
+    """Return what the answer ``(n, m)`` to the probe is: logits, or probabilities.
+
+    Values beyond [0, 1] are logits, and so is anything that comes straight out of a linear
+    layer; values within are probabilities, given that they sum to one.
+    """
+    low, high = (end.item() for end in columns.aminmax())
+    if low < 0 or high > 1 or ends_linear:
+        return "logit"
+    sums = columns.sum(-1)
+    if columns.shape[1] > 1 and (sums - 1).abs().max() > SUM_TOLERANCE:
+        raise ModelOutputError(
+            f"{name} gives {columns.shape[1]} values between 0 and 1 that sum to {sums[0]:.6g}"
+            " and not to 1: neither probabilities of the classes nor plainly logits. Say"
+            " output='logit' if they are logits; otherwise normalise them inside the model."
+        )
+    return "probability"

@@ -1,0 +1,68 @@
+"""One decision rule, one list of classes, for every model."""
+
+import numpy as np
+import pytest
+import torch
+
+from proce.classifier import decide, position_of
+from proce.classifier.classifier import checked_classes, checked_threshold
+from proce.errors import ModelError
+
+
+def test_without_a_threshold_the_likeliest_class_is_predicted_and_the_first_of_equals():
+    probabilities = torch.tensor([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4], [0.5, 0.5, 0.0]])
+    assert decide(probabilities, None).tolist() == [1, 0, 0]
+
+
+def test_with_a_threshold_the_second_class_is_predicted_where_it_reaches_it():
+    probabilities = torch.tensor([[0.71, 0.29], [0.7, 0.3], [0.2, 0.8]], dtype=torch.float64)
+    assert decide(probabilities, 0.3).tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("threshold", [0, 1, -0.2, 1.5, float("nan"), "0.5", True])
+def test_a_threshold_lies_between_zero_and_one(threshold):
+    with pytest.raises(ModelError, match=r"decision threshold is .*expected a number between"):
+        checked_threshold(threshold, (0, 1))
+
+
+def test_a_threshold_needs_two_classes():
+    with pytest.raises(ModelError, match="needs a model of two classes; this one has 3"):
+        checked_threshold(0.5, ("a", "b", "c"))
+
+
+def test_a_class_is_found_by_its_label_and_its_type():
+    assert position_of("yes", ("no", "yes")) == 1
+    assert position_of(np.int64(1), (0, 1)) == 1
+    assert position_of(np.True_, (False, True)) == 1
+
+
+def test_an_unknown_class_is_refused_with_the_known_ones():
+    with pytest.raises(ModelError, match=r"unknown class 'yess'; .*'no', 'yes'.*mean 'yes'\?"):
+        position_of("yess", ("no", "yes"))
+    with pytest.raises(ModelError, match=r"unknown class '1'; .* 1 is of type int; give the label"):
+        position_of("1", (0, 1))
+    with pytest.raises(ModelError, match="unknown class 1; the model's classes are False, True"):
+        position_of(1, (False, True))
+
+
+def test_classes_become_plain_python_values():
+    classes = checked_classes(np.array([1, 2]), "m")
+    assert [type(label) for label in classes] == [int, int]
+    assert checked_classes(np.array(["a", "b"], dtype=object), "m") == ("a", "b")
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ([1], "knows 1 class: 1; expected at least two"),
+        ([], "knows 0 classes: none"),
+        ([1, 1], "expected each once"),
+        ("ab", "expected a list of labels"),
+        (3, "expected a list of labels"),
+        ([0.0, float("nan")], "class label nan"),
+        ([np.array([0, 1]), np.array([0, 1])], "Several outputs at once"),
+    ],
+)
+def test_classes_that_cannot_be_used_are_refused(classes, message):
+    with pytest.raises(ModelError, match=message):
+        checked_classes(classes, "the model")

@@ -1,0 +1,167 @@
+"""The paper's two classifiers: architecture, training, reproducibility."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from sklearn.metrics import roc_auc_score
+from torch import nn
+
+from proce.classifier import Classifier, DifferentiableClassifier, as_classifier, fit_network
+from proce.classifier.networks import BLOCK, build_network, fold
+from proce.errors import ModelError
+from proce.schema import Codec, Schema
+from proce.training import TrainingSettings
+
+N_ROWS = 1200
+QUICK = TrainingSettings(n_epochs=3)
+
+
+def applicants(seed=0):
+    draw = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": draw.integers(18, 80, N_ROWS),
+            "income": draw.normal(40, 12, N_ROWS),
+            "job": draw.choice(["clerk", "nurse", "baker"], N_ROWS),
+        }
+    )
+    frame.loc[:20, "income"] = np.nan
+    bonus = 15 * ((frame["job"] == "nurse") == (frame["age"] > 50))
+    score = frame["income"].fillna(30) + bonus + draw.normal(0, 4, N_ROWS)
+    return frame, np.where(score > 48, "yes", "no")
+
+
+X, Y = applicants()
+CODEC = Codec.fit(Schema.infer(X), X)
+ROWS = CODEC.encode(X)
+
+
+def weights(network):
+    return list(network.module.state_dict().values())
+
+
+def test_the_layers_are_those_of_the_paper():
+    kinds = [type(layer) for layer in build_network(5, (64, 32, 16), 1)]
+    assert kinds == [nn.Linear, nn.BatchNorm1d, nn.Dropout, nn.ReLU] * 3 + [nn.Linear]
+    second = fit_network(CODEC, ROWS, Y, architecture="second", settings=QUICK).module
+    sizes = [layer.out_features for layer in second if isinstance(layer, nn.Linear)]
+    assert sizes == [256, 128, 64, 32, 16, 1]
+    assert {layer.p for layer in second if isinstance(layer, nn.Dropout)} == {0.1}
+
+
+def test_it_learns_what_depends_on_several_features():
+    network = fit_network(CODEC, X, Y)
+    assert isinstance(network, Classifier)
+    assert isinstance(network, DifferentiableClassifier)
+    assert network.classes == ("no", "yes")
+    assert network.record.n_epochs <= TrainingSettings().n_epochs
+    frame, labels = applicants(seed=1)
+    answer = network.predict_proba(CODEC.encode(frame))
+    assert roc_auc_score(labels == "yes", answer[:, 1]) > 0.95
+    linear = fit_network(CODEC, X, Y, encoding="label")
+    answer = linear.predict_proba(CODEC.encode(frame))
+    assert roc_auc_score(labels == "yes", answer[:, 1]) > 0.93
+
+
+def test_the_same_seed_gives_the_same_weights_and_leaves_the_callers_stream_alone():
+    before = torch.random.get_rng_state()
+    first, again = (fit_network(CODEC, ROWS, Y, seed=3, settings=QUICK) for _ in range(2))
+    other = fit_network(CODEC, ROWS, Y, seed=4, settings=QUICK)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    pairs = zip(weights(first), weights(again), strict=True)
+    assert all(torch.equal(a, b) for a, b in pairs)
+    assert not torch.equal(weights(first)[0], weights(other)[0])
+
+
+def test_a_row_has_the_same_answer_to_the_last_bit_whatever_its_batch():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    many = ROWS.repeat(2, 1)
+    assert len(many) > 2 * BLOCK
+    whole = network.predict_proba(many)
+    for start, n_rows in ((0, 1), (5, 7), (1000, 100), (17, 1500)):
+        part = network.predict_proba(many[start : start + n_rows])
+        assert torch.equal(part, whole[start : start + n_rows])
+    few, all_of_them = network.gradient(many[5:12], 1), network.gradient(many, 1)
+    assert few.numpy() == pytest.approx(all_of_them[5:12].numpy(), abs=1e-6)
+
+
+def test_folding_keeps_the_function():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    inputs = network.inputs(ROWS)
+    assert [type(layer) for layer in fold(network.module)] == [nn.Linear, nn.ReLU] * 3 + [nn.Linear]
+    assert network.folded(inputs).numpy() == pytest.approx(network.module(inputs).numpy(), abs=1e-5)
+    asked = as_classifier(network.module, CODEC, classes=["no", "yes"]).predict_proba(ROWS)
+    assert network.predict_proba(ROWS).numpy() == pytest.approx(asked.numpy(), abs=1e-5)
+
+
+def test_its_gradient_is_that_of_the_network_itself():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    asked = as_classifier(network.module, CODEC)
+    expected = asked.gradient(ROWS, 1).numpy()
+    assert network.gradient(ROWS, 1).numpy() == pytest.approx(expected, abs=1e-5)
+
+
+def test_balanced_classes_count_the_same():
+    rare = np.where((X["income"] > 58) | (np.arange(N_ROWS) % 40 == 0), 1, 0)
+    assert rare.mean() < 0.15
+    plain = fit_network(CODEC, ROWS, rare)
+    balanced = fit_network(CODEC, ROWS, rare, balanced=True)
+    shares = [network.predict_proba(ROWS)[:, 1].mean().item() for network in (plain, balanced)]
+    assert shares[0] < 0.15 < 0.18 < shares[1]
+
+
+@pytest.mark.parametrize("label", [[0, 1, 2], ["a", "b", "c"]])
+def test_more_classes_than_two(label):
+    wanted = np.array(label)[np.digitize(X["income"].fillna(30), [33, 47])]
+    network = fit_network(CODEC, ROWS, wanted)
+    assert network.classes == tuple(label)
+    hits = np.array(label)[network.predict(ROWS)] == wanted
+    assert hits.mean() > 0.9
+    assert network.predict_proba(ROWS).sum(-1).numpy() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        pd.Series(Y, index=range(5, 5 + N_ROWS)),
+        pd.Series(Y).astype("category"),
+        pd.DataFrame({"y": Y}),
+        Y == "yes",
+        (Y == "yes").astype(float),
+        list(Y),
+    ],
+)
+def test_labels_of_any_kind(label):
+    network = fit_network(CODEC, ROWS, label, settings=TrainingSettings(n_epochs=1))
+    assert len(network.classes) == 2
+    assert network.classes[0] in ("no", False, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (np.where(np.arange(N_ROWS) == 7, np.nan, 1.0), "label of row 7 is missing, as are 1 in"),
+        ([None, *Y[1:]], "label of row 0 is missing"),
+        (Y[:-1], r"labels have shape \(1199,\) for 1200 rows"),
+        (np.stack([Y, Y], axis=1), r"labels have shape \(1200, 2\)"),
+        (["yes"] * N_ROWS, "all 1200 labels are 'yes'; expected at least two classes"),
+        ([1, "1"] * (N_ROWS // 2), "labels mix int and str values|all 1200 labels"),
+    ],
+)
+def test_labels_that_cannot_be_learned_are_refused(label, message):
+    with pytest.raises(ModelError, match=message):
+        fit_network(CODEC, ROWS, label)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ModelError, match="unknown architecture 'third'; expected 'first'"):
+        fit_network(CODEC, ROWS, Y, architecture="third")
+    with pytest.raises(ModelError, match="unknown encoding 'ordinal'"):
+        fit_network(CODEC, ROWS, Y, encoding="ordinal")
+
+
+def test_progress_is_told_and_can_stop():
+    told = []
+    network = fit_network(CODEC, ROWS, Y, progress=lambda epoch: told.append(epoch) or False)
+    assert len(told) == network.record.n_epochs == 1
