@@ -95,8 +95,7 @@ class AutoEncoder(nn.Module):
     def inputs(self, rows: Tensor) -> Tensor:
         """Return what the encoder is fed for rows ``(…, f)``; autograd runs through numbers."""
         rows = rows.to(self._reach.device)
-        missing = rows.isnan()
-        missing[..., self._level_positions] |= rows[..., self._level_positions] < 0
+        missing = self.codec.missing(rows)
         plain = rows[..., self._plain].float() / self._reach
         plain = plain.masked_fill(missing[..., self._plain], 0.0)
         present = ~missing[..., self._coded]
@@ -109,10 +108,6 @@ class AutoEncoder(nn.Module):
         raw = self.decoder(latents)
         units, *logits = raw.split([len(self._numbers), *self._n_levels.values()], dim=-1)
         return units, dict(zip(self._n_levels, logits, strict=True))
-
-    @property
-    def _level_positions(self) -> list[int]:
-        return [p for p in range(len(self.codec.schema)) if p not in self._numbers]
 
 
 def embedding_size(n_levels: int) -> int:

@@ -1,0 +1,223 @@
+"""What a discovered graph cannot know, said in words that name the features."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from proce.causal.knowledge import Flags, Knowledge
+from proce.errors import GraphError
+from proce.schema import Categorical, Feature
+
+Numbers = NDArray[np.float64]
+_SAME = 1e-9  # of the variation: less than this is left, so the features say the same
+_NEARLY_SAME = 0.02
+_MOST_NAMES = 20
+_FOLDS = 5
+_MOST_ROWS = 5_000  # of those on which straight and curved fits are compared
+_MOST_PRODUCTS = 8  # causes whose products enter a curved fit
+_CLEARLY = 0.9  # a curved fit is clearly better where it leaves less than this of the error
+
+
+class DiscoveryWarning(UserWarning):
+    """Something that the discovery of a causal graph cannot know."""
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A discovered graph and the rows it was read off, by position."""
+
+    features: tuple[Feature, ...]
+    rows: Numbers  # (i, f), complete
+    knowledge: Knowledge
+    arrows: Flags  # [cause, effect]
+    lines: Flags  # symmetric
+
+    def names(self, positions: Sequence[int] | NDArray[np.int64]) -> str:
+        """Return some features in a message."""
+        shown = [self.features[int(each)].name for each in positions[:_MOST_NAMES]]
+        rest = len(positions) - len(shown)
+        return ", ".join(shown) + (f" and {rest} more" if rest else "")
+
+
+def refuse_equal(features: Sequence[Feature], rows: Numbers) -> None:
+    """Raise a GraphError where features follow from each other exactly."""
+    for position, others, left in _explained(rows, _SAME):
+        names = [repr(features[each].name) for each in others]
+        raise GraphError(
+            f"{features[position].name!r} follows exactly from {', '.join(names)} (all but"
+            f" {left:.1g} of its variation), so no data can tell which causes which. Leave one of"
+            " them out of the schema."
+        )
+
+
+def caveats(found: Findings, algorithm: str) -> Iterator[str]:
+    """Say what cannot be known from these rows by this algorithm."""
+    yield from _categorical(found)
+    yield from _few_rows(found)
+    yield from _nearly_equal(found)
+    yield from _curved(found)
+    if algorithm == "direct_lingam":
+        yield from _gaussian(found)
+    yield from _undirected(found, algorithm)
+
+
+def _categorical(found: Findings) -> Iterator[str]:
+    nominal = [at for at, each in enumerate(found.features) if isinstance(each, Categorical)]
+    if nominal:
+        yield (
+            f"Categorical features were treated as numbers, in the order of their levels:"
+            f" {found.names(nominal)}. Edges from and to them may be artefacts; name those that"
+            " you know with required and forbidden."
+        )
+
+
+def _few_rows(found: Findings) -> Iterator[str]:
+    n_rows, n_features = found.rows.shape
+    if n_rows < 10 * n_features:
+        yield (
+            f"There are {n_rows:,} complete rows for {n_features} features; with fewer than ten"
+            " rows per feature, edges come and go by chance. Use bootstrap to see which stay."
+        )
+
+
+def _nearly_equal(found: Findings) -> Iterator[str]:
+    for position, others, left in _explained(found.rows, _NEARLY_SAME):
+        yield (
+            f"{found.features[position].name} is nearly collinear with {found.names(others)}: they"
+            f" explain {1 - left:.1%} of it. Which of them is the cause rests on what little is"
+            " left."
+        )
+
+
+def _explained(rows: Numbers, left: float) -> Iterator[tuple[int, list[int], float]]:
+    """Find features of which the others leave less than some share, and which others do that.
+
+    Of a group that explains each other, one is found.
+    """
+    names = list(range(rows.shape[1]))
+    correlation = np.corrcoef(rows.T).reshape(len(names), -1)
+    while len(names) > 1:
+        within = correlation[np.ix_(names, names)]
+        unexplained = 1.0 / np.linalg.pinv(within, rcond=1e-13, hermitian=True).diagonal()
+        singular = np.linalg.eigvalsh(within)[0] < _SAME / 10
+        if singular:
+            unexplained = _unexplained_one_by_one(within)
+        worst = int(unexplained.argmin())
+        if unexplained[worst] >= left:
+            return
+        position = names.pop(worst)
+        yield position, _explaining(correlation, position, names, left), float(unexplained[worst])
+
+
+def _unexplained_one_by_one(correlation: Numbers) -> Numbers:
+    everything = np.arange(len(correlation))
+    result = np.ones(len(correlation))
+    for each in everything:
+        others = everything[everything != each]
+        slopes = np.linalg.lstsq(
+            correlation[np.ix_(others, others)], correlation[others, each], rcond=1e-10
+        )[0]
+        result[each] = max(0.0, 1.0 - slopes @ correlation[others, each])
+    return result
+
+
+def _explaining(correlation: Numbers, position: int, others: list[int], left: float) -> list[int]:
+    """Return the fewest features, taken greedily, that leave less than some share of one."""
+    chosen: list[int] = []
+    while len(chosen) < len(others):
+        rest = [each for each in others if each not in chosen]
+        unexplained = []
+        for each in rest:
+            tried = [*chosen, each]
+            towards = correlation[tried, position]
+            slopes = np.linalg.lstsq(correlation[np.ix_(tried, tried)], towards, rcond=1e-10)[0]
+            unexplained.append(1.0 - slopes @ towards)
+        chosen.append(rest[int(np.argmin(unexplained))])
+        if min(unexplained) < left:
+            break
+    return chosen
+
+
+def _curved(found: Findings) -> Iterator[str]:
+    for effect in range(len(found.features)):
+        causes = np.flatnonzero(found.arrows[:, effect] | found.lines[:, effect])
+        if not len(causes) or isinstance(found.features[effect], Categorical):
+            continue
+        straight, curved = _errors(found, effect, causes)
+        if curved < _CLEARLY * straight:
+            yield (
+                f"{found.features[effect].name} depends on {found.names(causes)} in a way that a"
+                f" straight line misses: a curved fit explains {1 - curved:.1%} of it on held-out"
+                f" rows, a linear one {1 - straight:.1%}. The algorithm assumes straight lines, so"
+                " edges and directions here are doubtful."
+            )
+
+
+def _errors(found: Findings, effect: int, causes: NDArray[np.int64]) -> tuple[float, float]:
+    """Return the cross-validated errors of a straight and of a curved fit, as shares."""
+    rows = found.rows[:: max(1, len(found.rows) // _MOST_ROWS)]
+    rows = (rows - rows.mean(0)) / np.maximum(rows.std(0), 1e-12)
+    nominal = [each for each in causes if isinstance(found.features[each], Categorical)]
+    numbers = [each for each in causes if each not in nominal]
+    levels = [rows[:, [each]] == np.unique(rows[:, each])[1:] for each in nominal]
+    one = np.ones((len(rows), 1))
+    straight = np.hstack([one, *levels, rows[:, numbers]])
+    bends = [np.maximum(0.0, rows[:, [n]] - np.quantile(rows[:, n], [0.33, 0.67])) for n in numbers]
+    mixed = numbers[:_MOST_PRODUCTS]
+    products = [rows[:, [a]] * rows[:, [b]] for at, a in enumerate(mixed) for b in mixed[at:]]
+    curved = np.hstack([straight, *bends, *products])
+    return _held_out(straight, rows[:, effect]), _held_out(curved, rows[:, effect])
+
+
+def _held_out(terms: Numbers, values: Numbers) -> float:
+    """Return the mean squared error on folds that the fit has not seen."""
+    fold = np.arange(len(values)) % _FOLDS
+    total = 0.0
+    for each in range(_FOLDS):
+        seen, unseen = fold != each, fold == each
+        square = terms[seen].T @ terms[seen] + 1e-6 * len(values) * np.eye(terms.shape[1])
+        slopes = np.linalg.solve(square, terms[seen].T @ values[seen])
+        total += float(((values[unseen] - terms[unseen] @ slopes) ** 2).sum())
+    return total / len(values)
+
+
+def _gaussian(found: Findings) -> Iterator[str]:
+    """Edges between two features of Gaussian noise, whose direction was not known before."""
+    normal = np.array([_looks_gaussian(found, each) for each in range(len(found.features))])
+    open_edges = found.arrows & ~found.knowledge.before & ~found.knowledge.impossible.T
+    guessed = open_edges & normal[:, None] & normal[None, :]
+    doubtful = np.flatnonzero(guessed.any(0) | guessed.any(1))
+    if len(doubtful):
+        yield (
+            f"The noise of {found.names(doubtful)} looks Gaussian. DirectLiNGAM tells cause from"
+            " effect by noise that is not, so the direction of the edges among these features is"
+            " not identifiable and was guessed. Say what you know with tiers, required and"
+            " forbidden."
+        )
+
+
+def _looks_gaussian(found: Findings, position: int) -> bool:
+    """Whether what its causes leave of a feature cannot be told from a Gaussian."""
+    causes = np.flatnonzero(found.arrows[:, position])
+    values = found.rows[:, position] - found.rows[:, position].mean()
+    terms = found.rows[:, causes] - found.rows[:, causes].mean(0)
+    noise = values - terms @ np.linalg.lstsq(terms, values, rcond=None)[0]
+    skew, excess = float(stats.skew(noise)), float(stats.kurtosis(noise))
+    if abs(skew) < 0.1 and abs(excess) < 0.2:
+        return True
+    return len(noise) < 20 or float(stats.normaltest(noise).pvalue) > 0.01
+
+
+def _undirected(found: Findings, algorithm: str) -> Iterator[str]:
+    pairs = np.argwhere(np.triu(found.lines))
+    if len(pairs):
+        shown = [f"{found.names(pair[:1])} -- {found.names(pair[1:])}" for pair in pairs]
+        rest = f" and {len(shown) - _MOST_NAMES} more" if len(shown) > _MOST_NAMES else ""
+        yield (
+            f"{algorithm} cannot tell the direction of {'; '.join(shown[:_MOST_NAMES])}{rest}."
+            " They are kept as undirected pairs, along which nothing is propagated; decide them"
+            " with graph.decide((cause, effect))."
+        )

@@ -1,0 +1,113 @@
+"""Pairs of names ``(cause, effect)``, and what is wrong with them."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+from proce.errors import GraphError, did_you_mean
+
+Edge = tuple[str, str]
+_MOST_SHOWN = 20  # names in a message
+
+
+def checked_edge(edge: Any) -> Edge:
+    """Return a pair of two different names, or raise a GraphError."""
+    match edge:
+        case (str(cause), str(effect)):
+            pass
+        case _:
+            raise GraphError(f"{edge!r} is not an edge; expected a pair of names (cause, effect).")
+    if cause == effect:
+        raise GraphError(f"{cause!r} is given as its own cause; remove the edge {arrow(edge)}.")
+    return cause, effect
+
+
+def checked_nodes(nodes: Iterable[Any], edges: Iterable[Edge]) -> tuple[str, ...]:
+    """Return names that are text, each once, and hold all that the edges name."""
+    listed = tuple(nodes)
+    for name in listed:
+        if not isinstance(name, str) or not name:
+            raise GraphError(f"{name!r} is not the name of a feature; expected text.")
+    refuse_repeats("feature", listed)
+    for name in dict.fromkeys(name for edge in edges for name in edge):
+        require_name(name, listed)
+    return listed
+
+
+def checked_undirected(
+    pairs: Iterable[Edge], edges: Iterable[Edge], nodes: Sequence[str]
+) -> tuple[Edge, ...]:
+    """Return pairs in the order of the nodes, none of them twice or an edge already."""
+    place = {name: at for at, name in enumerate(nodes)}
+    listed = [sorted_pair(pair, place) for pair in pairs]
+    refuse_repeats("undirected pair", [line(pair) for pair in listed])
+    for edge in edges:
+        if sorted_pair(edge, place) in listed:
+            raise GraphError(
+                f"{arrow(edge)} is an edge and an undirected pair at once; give it as one of them."
+            )
+    return tuple(sorted(listed, key=lambda pair: (place[pair[0]], place[pair[1]])))
+
+
+def checked_confidence(
+    confidence: Mapping[Edge, float], edges: Sequence[Edge]
+) -> dict[Edge, float]:
+    """Return shares between 0 and 1 of edges that exist, in the order of the edges."""
+    known = set(edges)
+    for edge, share in confidence.items():
+        if checked_edge(edge) not in known:
+            raise GraphError(f"there is a confidence for {arrow(edge)}, which is not an edge.")
+        if (
+            not isinstance(share, Real)
+            or isinstance(share, bool)
+            or not (math.isfinite(share) and 0 <= share <= 1)
+        ):
+            raise GraphError(
+                f"the confidence of {arrow(edge)} is {share!r}; expected a share from 0 to 1."
+            )
+    return {edge: float(confidence[edge]) for edge in edges if edge in confidence}
+
+
+def sorted_pair(pair: Edge, place: Mapping[str, int]) -> Edge:
+    """Return a pair with the name that is listed first in front."""
+    one, other = pair
+    return (one, other) if place[one] < place[other] else (other, one)
+
+
+def arrow(edge: Edge) -> str:
+    """Return an edge for a message."""
+    return f"{edge[0]} -> {edge[1]}"
+
+
+def line(pair: Edge) -> str:
+    """Return an undirected pair for a message."""
+    return f"{pair[0]} -- {pair[1]}"
+
+
+def refuse_repeats(what: str, names: Iterable[str]) -> None:
+    """Raise a GraphError where something is listed twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise GraphError(f"the {what} {name!r} is given twice; give each once.")
+        seen.add(name)
+
+
+def require_name(name: str, known: Sequence[str]) -> None:
+    """Raise a GraphError where a name is unknown, with a near one."""
+    if name not in known:
+        shown = ", ".join(known[:_MOST_SHOWN]) + ", …" * (len(known) > _MOST_SHOWN)
+        raise GraphError(
+            f"unknown feature {name!r} in a causal graph over {shown}." + did_you_mean(name, known)
+        )
+
+
+def cycle_among(stuck: Sequence[str], parents: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a closed path among names that all have a cause among themselves."""
+    path = [stuck[0]]  # what is stuck has a cause that is stuck, so the walk must return
+    while path.count(path[-1]) == 1:
+        path.append(next(cause for cause in parents[path[-1]] if cause in stuck))
+    loop = path[path.index(path[-1]) + 1 :][::-1]
+    first = loop.index(min(loop, key=stuck.index))
+    return [*loop[first:], *loop[:first], loop[first]]

@@ -1,0 +1,131 @@
+"""What a person does, what is held, what merely follows; by hand on small equations.
+
+``skill = study + u`` and ``pay = 2 * skill + u``, on unit ranges of 0 to 10, 10 and 20.
+"""
+
+import pandas as pd
+import pytest
+import torch
+
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.schema import Categorical, Codec, Continuous, Schema
+
+GRAPH = CausalGraph([("study", "skill"), ("skill", "pay")])
+EQUATIONS = {
+    "skill": Additive(lambda parents: parents["study"]),
+    "pay": Additive(lambda parents: 2 * parents["skill"]),
+}
+
+
+def model(step=None, **actions) -> StructuralCausalModel:
+    features = [
+        Continuous("study", step=step, action=actions.get("study", "free")),
+        Continuous("skill", step=step, action=actions.get("skill", "free")),
+        Continuous("pay", action=actions.get("pay", "free")),
+        Categorical("city", ("a", "b"), action=actions.get("city", "free")),
+    ]
+    frame = pd.DataFrame(
+        {"study": [0.0, 10], "skill": [0.0, 10], "pay": [0.0, 20], "city": ["a", "b"]}
+    )
+    return StructuralCausalModel(GRAPH, EQUATIONS, Codec.fit(Schema(features), frame))
+
+
+def rows_of(*people) -> torch.Tensor:
+    """Rows from study, skill and pay in raw units, and the city's code."""
+    scale = torch.tensor([10, 10, 20, 1], dtype=torch.float64)
+    return torch.tensor(people, dtype=torch.float64) / scale
+
+
+FACTUAL = rows_of((2, 3, 7, 0))  # one better than studied for, and one on top in pay
+
+
+def told(target, **options):
+    return model(**options).actions(FACTUAL, rows_of(target)[None])
+
+
+def names(flags) -> set[str]:
+    return {n for n, f in zip(("study", "skill", "pay", "city"), flags[0, 0], strict=True) if f}
+
+
+def test_effects_that_follow_are_consequences():
+    result = told((4, 5, 11, 0))
+    assert names(result.acted_on) == {"study"}
+    assert names(result.consequence) == {"skill", "pay"}
+    assert names(result.held) == set()
+    torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
+    assert result.count.tolist() == [[1]]
+
+
+def test_an_effect_that_does_not_follow_is_an_action():
+    result = told((4, 8, 17, 0))
+    assert names(result.acted_on) == {"study", "skill"}
+    assert names(result.consequence) == {"pay"}
+    torch.testing.assert_close(result.expected, rows_of((2, 5, 17, 0))[None])
+
+
+def test_keeping_a_feature_still_against_its_causes_is_a_hold():
+    result = told((4, 5, 7, 0))
+    assert names(result.acted_on) == {"study"}
+    assert names(result.held) == {"pay"}
+    assert names(result.consequence) == {"skill"}
+    assert result.count.tolist() == [[2]]
+    assert result.expected[0, 0, 2] == pytest.approx(11 / 20)  # what would have happened
+
+
+def test_the_point_is_propagated_again_so_a_small_deviation_is_no_action():
+    result = told((4, 5.005, 11.01, 0))
+    assert names(result.acted_on) == {"study"}
+    torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
+
+
+def test_within_a_step_of_what_follows_is_no_action():
+    nearly = told((4, 6, 11, 0), step=1.0)
+    assert names(nearly.acted_on) == {"study"}
+    assert nearly.point[0, 0, 1] == pytest.approx(0.5)
+    assert names(told((4, 7, 11, 0), step=1.0).acted_on) >= {"study", "skill"}
+
+
+def test_a_root_is_acted_on_when_it_moves_by_one_step():
+    assert names(told((3, 4, 9, 0), step=1.0).acted_on) == {"study"}
+    assert names(told((2.4, 3, 7, 0), step=1.0).acted_on) == set()
+
+
+def test_an_indirect_feature_is_never_acted_on_or_held():
+    result = told((2, 3, 15, 0), pay="indirect")
+    assert names(result.acted_on) == set()
+    torch.testing.assert_close(result.point, FACTUAL[None])
+    assert names(told((4, 5, 7, 0), pay="indirect").held) == set()
+
+
+def test_edges_into_a_fixed_feature_are_cut():
+    result = told((4, 5, 11, 0), skill="fixed")
+    assert names(result.acted_on) == {"study", "pay"}
+    assert result.point[0, 0, 1] == FACTUAL[0, 1]
+
+
+def test_a_feature_outside_the_graph_is_acted_on_when_it_changes():
+    assert names(told((2, 3, 7, 1)).acted_on) == {"city"}
+
+
+def test_an_unchanged_row_takes_no_action():
+    result = told((2, 3, 7, 0))
+    assert result.count.tolist() == [[0]]
+    assert names(result.consequence) == set()
+    torch.testing.assert_close(result.point, FACTUAL[None])
+
+
+def test_a_consequence_outside_the_range_is_reported_and_not_clipped():
+    result = told((10, 11, 23, 0))
+    assert names(result.outside) == {"skill", "pay"}
+    assert result.point[0, 0, 2] == pytest.approx(23 / 20)
+
+
+def test_missing_cells_are_left_alone():
+    factual = FACTUAL.clone()
+    factual[0, 1] = torch.nan
+    rows = torch.stack([factual, factual], dim=1)
+    rows[0, 1, 0] = 0.9
+    result = model().actions(factual, rows)
+    assert result.count.tolist() == [[0, 1]]
+    assert result.point[..., 1].isnan().all()
+    assert (result.point[..., 2] == FACTUAL[0, 2]).all()  # a missing parent moves nothing

@@ -1,0 +1,211 @@
+"""Equations learned from rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.errors import GraphError
+from proce.schema import Codec, Continuous, Ordinal, Schema
+
+GRADES = ["low", "middle", "high"]
+
+
+def people(n=800, seed=0) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    age = draw.uniform(20, 70, n)
+    job = draw.choice(["nurse", "clerk", "baker"], n)
+    income = 20 + 0.5 * age + 10 * (job == "nurse") + draw.normal(0, 3, n)
+    grade = np.clip((income - 30) / 12 + draw.normal(0, 0.4, n), 0, 2).round().astype(int)
+    home = np.where(income + draw.normal(0, 8, n) > 50, "owner", "tenant")
+    frame = pd.DataFrame({"age": age, "job": job, "income": income})
+    frame["grade"] = pd.Categorical.from_codes(grade, GRADES, ordered=True)
+    frame["home"] = np.where(draw.random(n) < 0.1, "other", home)
+    return frame
+
+
+GRAPH = CausalGraph(
+    [("age", "income"), ("job", "income"), ("income", "grade"), ("income", "home"), ("age", "home")]
+)
+
+
+def fitted(frame=None, kind="auto", graph=GRAPH, **options):
+    frame = people() if frame is None else frame
+    codec = Codec.fit(Schema.infer(frame), frame)
+    rows = codec.encode(frame)
+    return StructuralCausalModel.fit(graph, rows, codec, mechanism=kind, **options), rows
+
+
+def line(slope=2.0, curve=0.0, n=400):
+    draw = np.random.default_rng(0)
+    x = draw.uniform(0, 10, n)
+    frame = pd.DataFrame({"x": x, "y": 5 + slope * x + curve * x**2 + draw.normal(0, 0.1, n)})
+    return frame, CausalGraph([("x", "y")])
+
+
+def test_a_line_is_found_by_least_squares():
+    frame, graph = line()
+    scm, rows = fitted(frame, "linear", graph)
+    slope, constant = np.polyfit(rows[:, 0], rows[:, 1], 1)
+    constant_fitted, slope_fitted = scm.mechanisms["y"].predict.weights.tolist()
+    assert slope_fitted == pytest.approx(slope, rel=1e-6)
+    assert constant_fitted == pytest.approx(constant, abs=1e-7)
+
+
+def test_auto_takes_the_line_for_a_line_and_the_curve_for_a_curve_and_records_both_errors():
+    straight, _ = fitted(*_with_graph(line()))
+    bent, _ = fitted(*_with_graph(line(curve=0.5)))
+    assert straight.records["y"].kind == "linear"
+    assert bent.records["y"].kind == "quadratic"
+    errors = bent.records["y"].errors
+    assert errors["quadratic"] < 0.01 < errors["linear"]
+
+
+def test_auto_tells_noise_in_proportion_to_the_value_from_noise_that_is_the_same_everywhere():
+    draw = np.random.default_rng(0)
+    x = draw.uniform(0, 1, 2000)
+    frame = pd.DataFrame({"x": x, "pay": np.exp(8 + x + draw.normal(0, 0.5, 2000))})
+    scm, rows = fitted(frame, "auto", CausalGraph([("x", "pay")]))
+    assert scm.records["pay"].kind == "log-linear"
+    raised = scm.codec.decode(scm.counterfactual(rows, {"x": 1.0}))["pay"]
+    np.testing.assert_allclose(raised, frame["pay"] * np.exp(1 - x), rtol=0.05)
+
+
+def _with_graph(pair):
+    frame, graph = pair
+    return frame, "auto", graph
+
+
+def test_a_quadratic_equation_has_squares_and_products_but_none_within_a_feature():
+    scm, _ = fitted(kind="quadratic")
+    terms = scm.mechanisms["income"].predict.terms
+    assert terms.size == 1 + 4 + 1 + 3  # constant; age, 3 jobs; age squared; age x job
+
+
+def test_an_ordinal_effect_stays_among_its_levels_and_a_categorical_one_is_logistic():
+    scm, rows = fitted()
+    assert scm.records["home"].kind == "logistic"
+    raised = scm.counterfactual(rows, {"age": 70.0})
+    assert set(raised[:, 3].tolist()) <= {0.0, 1.0, 2.0}
+    assert set(raised[:, 4].tolist()) <= {0.0, 1.0, 2.0}
+    assert raised[:, 3].mean() > rows[:, 3].mean()
+
+
+@pytest.mark.parametrize("kind", ["linear", "quadratic", "boosting", "auto"])
+def test_without_an_intervention_nothing_moves(kind):
+    scm, rows = fitted(kind=kind)
+    nothing = torch.zeros(rows.shape[1], dtype=torch.bool)
+    back = scm.propagate(rows, scm.abduct(rows), nothing)
+    torch.testing.assert_close(back, rows, rtol=0, atol=1e-12)
+    assert torch.equal(back[:, 3:], rows[:, 3:])  # levels: exactly
+
+
+def test_more_rows_of_candidates_give_the_same_as_one_by_one():
+    scm, rows = fitted()
+    residual = scm.abduct(rows[:5])
+    candidates = rows[:20].reshape(5, 4, -1)
+    acted_on = torch.tensor([True, True, False, False, False])
+    together = scm.propagate(candidates, residual, acted_on)
+    for c in range(4):
+        alone = scm.propagate(candidates[:, c], residual, acted_on)
+        torch.testing.assert_close(together[:, c], alone, rtol=0, atol=1e-12)
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000))
+def test_a_linear_model_equals_its_closed_form(seed):
+    """Under do(x_j = v), x = (I - B)^-1 (b + u), with row j of B and its noise replaced."""
+    generator = torch.Generator().manual_seed(seed)
+    size = 4
+    weights = torch.randn(size, size, generator=generator, dtype=torch.float64).tril(-1)
+    noise = torch.randn(50, size, generator=generator, dtype=torch.float64)
+    values = torch.linalg.solve(torch.eye(size) - weights, noise.T).T
+    frame = pd.DataFrame(values.numpy(), columns=list("abcd"))
+    codec = Codec.fit(Schema([Continuous(name) for name in "abcd"]), frame)
+    edges = [("abcd"[j], "abcd"[i]) for i in range(size) for j in range(i)]
+    equations = {
+        "abcd"[i]: Additive(lambda p, i=i: sum(p["abcd"[j]] * weights[i, j] for j in range(i)))
+        for i in range(1, size)
+    }
+    scm = StructuralCausalModel(CausalGraph(edges), equations, codec)
+    got = codec.raw(scm.counterfactual(codec.encode(frame), {"b": 2.0}))
+    cut = weights.clone()
+    cut[1] = 0
+    forced = noise.clone()
+    forced[:, 1] = 2.0
+    expected = torch.linalg.solve(torch.eye(size) - cut, forced.T).T
+    torch.testing.assert_close(got, expected)
+
+
+def test_gradients_run_through_smooth_equations():
+    frame, graph = line(curve=0.5)
+    scm, rows = fitted(frame, "quadratic", graph)
+    point = rows[:3].clone().requires_grad_()
+    moved = scm.propagate(point, scm.abduct(rows[:3]), torch.tensor([True, False]))
+    (slope,) = torch.autograd.grad(moved[:, 1].sum(), point)
+    lower, upper = rows[:3].clone(), rows[:3].clone()
+    lower[:, 0] -= 1e-6
+    upper[:, 0] += 1e-6
+    numeric = (scm.predict("y", upper) - scm.predict("y", lower)) / 2e-6
+    torch.testing.assert_close(slope[:, 0], numeric, rtol=1e-5, atol=1e-5)
+
+
+def test_a_given_equation_is_used_in_raw_units_and_the_others_are_fitted():
+    scm, _ = fitted(equations={"income": lambda parents: 20 + 0.5 * parents["age"]})
+    assert scm.records["income"].kind == "given"
+    assert scm.records["grade"].kind in {"linear", "quadratic"}
+    frame = people().head(1)
+    factual = scm.codec.encode(frame)
+    older = scm.counterfactual(factual, {"age": frame["age"].iloc[0] + 10})
+    change = scm.codec.decode(older)["income"] - frame["income"].iloc[0]
+    assert change.iloc[0] == pytest.approx(5.0)
+
+
+def test_rows_with_a_missing_parent_are_left_out_and_their_effects_stay():
+    frame = people()
+    frame.loc[:99, "age"] = np.nan
+    scm, rows = fitted(frame)
+    assert scm.records["income"].n_rows == 700
+    assert scm.records["grade"].n_rows == 800
+    moved = scm.counterfactual(rows[:3], {"job": "nurse"})
+    assert torch.equal(moved[:, 2], rows[:3, 2])
+
+
+def test_collinear_parents_are_fitted_and_noted():
+    frame, _ = line()
+    frame["twice"] = 2 * frame["x"]
+    scm, _ = fitted(frame, "linear", CausalGraph([("x", "y"), ("twice", "y")]))
+    assert "x, twice are collinear" in scm.records["y"].notes[0]
+    assert scm.records["y"].errors["linear"] < 0.01
+
+
+def test_levels_of_parents_are_not_taken_for_collinear():
+    scm, _ = fitted()
+    assert all(record.notes == () for record in scm.records.values())
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "log-linear", "frame": line(slope=-9)[0], "graph": line()[1]}, "not above zero"),
+        ({"kind": "cubic"}, "unknown kind of mechanism 'cubic'; expected one of auto, linear"),
+        ({"frame": people(4, seed=3)}, "too few for the 4 weights of the equation of 'income'"),
+        ({"equations": {"incme": lambda p: p}}, "'incme' has no equation.*Did you mean 'income'"),
+        ({"equations": {"income": 7}}, "the equation of 'income' is a int; expected a function"),
+        ({"graph": CausalGraph([("age", "salary")])}, "names 'salary', which is not a feature"),
+    ],
+)
+def test_what_cannot_be_fitted_is_refused(change, message):
+    with pytest.raises(GraphError, match=message):
+        fitted(**change)
+
+
+def test_an_effect_that_never_changes_is_refused():
+    schema = Schema([Continuous("x"), Ordinal("g", ("a", "b"), action="fixed")])
+    frame = pd.DataFrame({"x": np.arange(20.0), "g": ["a"] * 20})
+    codec = Codec.fit(schema, frame)
+    with pytest.raises(GraphError, match="'g' has the same value in all 20 complete rows"):
+        StructuralCausalModel.fit(CausalGraph([("x", "g")]), codec.encode(frame), codec)
