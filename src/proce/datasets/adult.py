@@ -1,0 +1,164 @@
+"""Adult: does a person earn more than 50,000 dollars a year? (US census of 1994)
+
+B. Becker, R. Kohavi, "Adult", UCI Machine Learning Repository, 1996,
+https://doi.org/10.24432/C5XW20, CC BY 4.0. The grouping of levels is that of DiCE (MIT).
+"""
+
+from io import BytesIO
+
+import pandas as pd
+
+from proce.causal import CausalGraph
+from proce.datasets.adult_levels import COUNTRIES, GROUPED, GROUPS, RAW
+from proce.datasets.dataset import Dataset, check_choice, label_column, level_columns
+from proce.datasets.fetch import DataFile, fetch
+from proce.schema import Action, Categorical, Continuous, Feature, Ordinal, Schema
+
+_SOURCE = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult"
+FILES = {
+    "train": DataFile(
+        "adult/adult.data",
+        f"{_SOURCE}/adult.data",
+        "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
+        3_974_305,
+    ),
+    "test": DataFile(
+        "adult/adult.test",
+        f"{_SOURCE}/adult.test",
+        "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
+        2_003_153,
+    ),
+}
+COLUMNS = (
+    "age",
+    "workclass",
+    "fnlwgt",
+    "education",
+    "education_num",
+    "marital_status",
+    "occupation",
+    "relationship",
+    "race",
+    "gender",
+    "capital_gain",
+    "capital_loss",
+    "hours_per_week",
+    "native_country",
+    "income",
+)
+EDGES = (
+    ("age", "education"),
+    ("gender", "education"),
+    ("race", "education"),
+    ("education", "occupation"),
+    ("age", "hours_per_week"),
+    ("gender", "hours_per_week"),
+    ("education", "hours_per_week"),
+)
+RULES = (
+    "cf.age >= x.age",
+    "cf.education > x.education => cf.age > x.age",
+    "cf.education >= x.education",
+)
+
+
+def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
+    """Load Adult.
+
+    The graph is assumed, not known. ``recourse_schema``: marital status (and in the full
+    version the relationship in the household) is fixed, since nobody is to be told to marry;
+    ``education_num`` is indirect, it is the rank of ``education``; all else can be acted on.
+    In the full version the country of birth and the census weight are fixed in both schemas.
+
+    Parameters
+    ----------
+    version
+        ``"grouped"``: 8 features with DiCE's groups of levels, unknown values a level of
+        their own. ``"full"``: all 14 features as published, unknown values missing.
+    part
+        ``"train"`` (32,561 rows), ``"test"`` (16,281 rows) or ``"all"``, in that order.
+    """
+    check_choice("adult", "version", version, ("grouped", "full"))
+    check_choice("adult", "part", part, ("train", "test", "all"))
+    parts = list(FILES) if part == "all" else [part]
+    table = pd.concat([parse(fetch(FILES[each])) for each in parts], ignore_index=True)
+    schema = _grouped_schema() if version == "grouped" else _full_schema()
+    frame = grouped(table) if version == "grouped" else table.replace("?", None)
+    edges = EDGES if version == "grouped" else (*EDGES, ("education", "education_num"))
+    return Dataset(
+        name="adult",
+        frame=level_columns(frame, schema),
+        label=label_column("income", table["income"] == ">50K"),
+        class_names=("at most 50K", "more than 50K"),
+        schema=schema,
+        recourse_schema=_for_recourse(schema),
+        graph=CausalGraph(edges, schema.names),
+        rules=RULES,
+    )
+
+
+def parse(content: bytes) -> pd.DataFrame:
+    """Read a published file; ``?`` stays as it is."""
+    start = content.index(b"\n") + 1 if content.startswith(b"|") else 0  # a comment
+    table = pd.read_csv(
+        BytesIO(content[start:]),
+        names=list(COLUMNS),
+        skipinitialspace=True,
+        keep_default_na=False,
+    )
+    table["income"] = table["income"].str.removesuffix(".")
+    return table
+
+
+def grouped(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the published table with DiCE's groups; what is not listed keeps its name."""
+    groups = {name: table[name].replace(_renamed(name)) for name in GROUPS}
+    race = table["race"].where(table["race"] == "White", "Other")
+    return table.assign(**groups, race=race)
+
+
+def _renamed(name: str) -> dict[str, str]:
+    return {level: group for group, levels in GROUPS[name].items() for level in levels}
+
+
+def _grouped_schema() -> Schema:
+    return Schema(
+        [
+            Continuous("age", (17, 90), step=1, action=Action.INCREASE),
+            Categorical("workclass", GROUPED["workclass"]),
+            Ordinal("education", GROUPED["education"]),
+            Categorical("marital_status", GROUPED["marital_status"]),
+            Categorical("occupation", GROUPED["occupation"]),
+            Categorical("race", ("White", "Other"), action=Action.FIXED),
+            Categorical("gender", ("Female", "Male"), action=Action.FIXED),
+            Continuous("hours_per_week", (1, 99), step=1),
+        ]
+    )
+
+
+def _full_schema() -> Schema:
+    features: dict[str, Feature] = {
+        "age": Continuous("age", (17, 90), step=1, action=Action.INCREASE),
+        "fnlwgt": Continuous("fnlwgt", step=1, action=Action.FIXED),
+        "education": Ordinal("education", RAW["education"]),
+        "education_num": Continuous("education_num", (1, 16), step=1),
+        "race": Categorical("race", RAW["race"], action=Action.FIXED),
+        "gender": Categorical("gender", ("Female", "Male"), action=Action.FIXED),
+        "capital_gain": Continuous("capital_gain", (0, 99_999), step=1),
+        "capital_loss": Continuous("capital_loss", (0, 4_356), step=1),
+        "hours_per_week": Continuous("hours_per_week", (1, 99), step=1),
+        "native_country": Categorical("native_country", COUNTRIES, action=Action.FIXED),
+    }
+    names = COLUMNS[:-1]
+    return Schema(features.get(name) or Categorical(name, RAW[name]) for name in names)
+
+
+def _for_recourse(schema: Schema) -> Schema:
+    actions = {
+        "marital_status": Action.FIXED,
+        "relationship": Action.FIXED,
+        "education_num": Action.INDIRECT,
+    }
+    for name in set(actions).intersection(schema.names):
+        schema = schema.edit(name, action=actions[name])
+    return schema

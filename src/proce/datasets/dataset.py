@@ -1,0 +1,122 @@
+"""A data set with everything that is known about it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from torch import Tensor
+
+from proce.causal import CausalGraph, StructuralCausalModel
+from proce.errors import DatasetError, did_you_mean
+from proce.schema import Continuous, Ordinal, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows, their label, and what is known about the features.
+
+    Attributes
+    ----------
+    name
+        The name that :func:`~proce.load_dataset` takes.
+    frame
+        The features. Levels are pandas categories, ordered where the feature is ordinal.
+    label
+        0 or 1 for each row.
+    class_names
+        What 0 and 1 mean.
+    schema
+        The paper's setting: everything is free, except that race, sex and gender are fixed
+        and age only increases.
+    recourse_schema
+        The same features for advice that a person can follow: what nobody can act on is
+        indirect or fixed.
+    graph
+        Over the features, never the label.
+    rules
+        The conditions that a counterfactual must obey, as text.
+    truth
+        The equations that the rows were drawn from, where they are known.
+    sampler
+        Draws the data set anew from a number of rows and a seed, where that is possible.
+    """
+
+    name: str
+    frame: pd.DataFrame
+    label: "pd.Series[int]"
+    class_names: tuple[str, str]
+    schema: Schema
+    recourse_schema: Schema
+    graph: CausalGraph
+    rules: tuple[str, ...]
+    truth: StructuralCausalModel | None = None
+    sampler: "Callable[[int, int], Dataset] | None" = None
+
+    def __post_init__(self) -> None:
+        if self.label.isna().any():
+            row = int(self.label.isna().to_numpy().argmax())
+            raise DatasetError(f"data set {self.name!r}: the label of row {row} is missing.")
+        found = sorted(self.label.unique().tolist())
+        if found != [0, 1]:
+            raise DatasetError(
+                f"data set {self.name!r}: the {len(self.label)} rows have the labels {found};"
+                " expected both 0 and 1. Ask for more rows, or for another seed."
+            )
+
+    def sample(self, n: int, seed: int) -> "Dataset":
+        """Draw ``n`` new rows of a generated data set."""
+        if self.sampler is None:
+            raise DatasetError(
+                f"data set {self.name!r} was collected, not generated: no new rows can be drawn."
+                f" Draw from its {len(self.frame):,} rows with data.frame.sample(...) instead."
+            )
+        return self.sampler(n, seed)
+
+
+def level_columns(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
+    """Return the schema's columns in its order, with text turned into categories."""
+    columns: dict[str, Any] = {}
+    for feature in schema:
+        columns[feature.name] = frame[feature.name]
+        if not isinstance(feature, Continuous):
+            dtype = pd.CategoricalDtype(list(feature.levels), isinstance(feature, Ordinal))
+            columns[feature.name] = columns[feature.name].astype(dtype)
+    return pd.DataFrame(columns)
+
+
+def generated_frame(values: dict[str, Tensor], schema: Schema) -> pd.DataFrame:
+    """Return generated raw values as a frame: whole numbers as integers, codes as levels."""
+    columns: dict[str, Any] = {}
+    for feature in schema:
+        column = values[feature.name].numpy()
+        if isinstance(feature, Continuous):
+            columns[feature.name] = column.astype(np.int64) if feature.integer else column
+        else:
+            columns[feature.name] = np.array(feature.levels)[column.astype(np.int64)]
+    return level_columns(pd.DataFrame(columns), schema)
+
+
+def label_column(name: str, values: Any) -> "pd.Series[int]":
+    """Return labels, given as flags or as 0 and 1, as whole numbers."""
+    return pd.Series(np.asarray(values), name=name).astype(int)
+
+
+def check_draw(name: str, n: Any, seed: Any) -> None:
+    """Refuse a number of rows or a seed that cannot be."""
+    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 2:
+        raise DatasetError(f"data set {name!r}: n is {n!r}; expected a whole number from 2 on.")
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise DatasetError(
+            f"data set {name!r}: seed is {seed!r}; expected a whole number from 0 on."
+        )
+
+
+def check_choice(name: str, option: str, value: Any, choices: Sequence[str]) -> None:
+    """Refuse a value that is not among the choices of an option."""
+    if value not in choices:
+        raise DatasetError(
+            f"data set {name!r}: {option} is {value!r}; expected one of"
+            f" {', '.join(repr(each) for each in choices)}." + did_you_mean(value, choices)
+        )

@@ -1,0 +1,175 @@
+"""Get a data file that does not come with the package, and prove that it is the right one.
+
+It is looked for in the folder ``PROCE_DATA``, then in the cache, then downloaded. Wherever
+it comes from, its uncompressed bytes must have the published SHA-256 sum.
+"""
+
+import gzip
+import http.client
+import logging
+import os
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import zlib
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from proce.errors import DownloadError
+
+_log = logging.getLogger(__name__)
+_CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A published file.
+
+    Attributes
+    ----------
+    path
+        Where it lies under ``PROCE_DATA`` and in the cache; ``.gz`` may be added there.
+    url
+        Where it is published, uncompressed.
+    sha256, size
+        Of the uncompressed bytes.
+    """
+
+    path: str
+    url: str
+    sha256: str
+    size: int
+
+
+class _DamagedError(Exception):
+    """These are not the bytes that were published; the text says why."""
+
+
+def fetch(file: DataFile, *, timeout_seconds: float = 30, most_seconds: float = 600) -> bytes:
+    """Return the uncompressed bytes of a file, from the nearest place that has it.
+
+    Parameters
+    ----------
+    file
+        What to get.
+    timeout_seconds
+        How long the server may stay silent.
+    most_seconds
+        How long the download may take altogether.
+
+    Raises
+    ------
+    DownloadError
+        If the copy in ``PROCE_DATA`` is damaged, or the file is nowhere to be had. A damaged
+        copy in the cache is replaced.
+    """
+    data, cache = data_folder(), cache_folder()
+    if data is not None and (found := _existing(data, file)):
+        try:
+            return _read(found, file)
+        except (_DamagedError, OSError) as error:
+            raise DownloadError(
+                f"{found} cannot be used: {error}. Replace it by {file.url}, or unset PROCE_DATA"
+                " to let it be downloaded."
+            ) from error
+    if cached := _existing(cache, file):
+        try:
+            return _read(cached, file)
+        except (_DamagedError, OSError) as error:
+            _log.warning("%s cannot be used (%s); downloading it again", cached, error)
+    content = _download(file, timeout_seconds, most_seconds, _advice(file, data, cache))
+    _keep(content, cache / file.path)
+    return content
+
+
+def data_folder() -> Path | None:
+    """Return the folder that holds copies of the data files, if ``PROCE_DATA`` names one."""
+    folder = os.environ.get("PROCE_DATA")
+    return Path(folder).expanduser() if folder else None
+
+
+def cache_folder() -> Path:
+    """Return ``PROCE_CACHE``, or ``proce`` in the user's cache folder."""
+    if folder := os.environ.get("PROCE_CACHE"):
+        return Path(folder).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proce"
+
+
+def _existing(folder: Path, file: DataFile) -> Path | None:
+    candidates = [folder / file.path, folder / f"{file.path}.gz"]
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _read(path: Path, file: DataFile) -> bytes:
+    """Read a copy, at most one byte more than it should have: a bomb is not unpacked."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            content = stream.read(file.size + 1)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise _DamagedError(f"it is not a whole gzip file ({error})") from None
+    return _verified(content, file)
+
+
+def _verified(content: bytes, file: DataFile) -> bytes:
+    if len(content) > file.size:
+        raise _DamagedError(f"it is longer than the expected {file.size:,} bytes")
+    if len(content) < file.size:
+        raise _DamagedError(f"it ends after {len(content):,} of {file.size:,} bytes")
+    if (found := sha256(content).hexdigest()) != file.sha256:
+        raise _DamagedError(f"its SHA-256 sum is {found}; expected {file.sha256}")
+    return content
+
+
+def _download(file: DataFile, timeout: float, most_seconds: float, advice: str) -> bytes:
+    _log.info("downloading %s", file.url)
+    try:
+        return _verified(_received(file, timeout, most_seconds), file)
+    except _DamagedError as error:
+        reason = f"what came is not the published file: {error}"
+    except urllib.error.HTTPError as error:
+        with error:
+            reason = f"the server answered {error.code} {error.reason}"
+    except urllib.error.URLError as error:
+        reason = f"the server cannot be reached ({error.reason})"
+    except (OSError, http.client.HTTPException) as error:
+        reason = f"the connection broke ({str(error) or type(error).__name__})"
+    raise DownloadError(f"{file.path} could not be downloaded: {reason}. {advice}")
+
+
+def _received(file: DataFile, timeout: float, most_seconds: float) -> bytes:
+    deadline = time.monotonic() + most_seconds
+    content = bytearray()
+    with urllib.request.urlopen(file.url, timeout=timeout) as response:
+        while len(content) <= file.size and (chunk := response.read1(_CHUNK)):
+            content += chunk
+            if time.monotonic() > deadline:
+                raise TimeoutError(
+                    f"only {len(content):,} of {file.size:,} bytes in {most_seconds:g} seconds"
+                )
+    return bytes(content)
+
+
+def _advice(file: DataFile, data: Path | None, cache: Path) -> str:
+    given = "PROCE_DATA, which is not set" if data is None else f"PROCE_DATA ({data})"
+    return (
+        f"It was looked for in {given}, in the cache ({cache}) and at {file.url}. Download it by"
+        f" hand and put it at {cache / file.path}, or set PROCE_DATA to a folder that holds"
+        f" {file.path} or {file.path}.gz."
+    )
+
+
+def _keep(content: bytes, path: Path) -> None:
+    """Write to the cache, whole or not at all; without a cache the data is still good."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
+            stream.write(content)
+        try:
+            os.replace(stream.name, path)
+        except OSError:
+            os.unlink(stream.name)
+            raise
+    except OSError as error:
+        _log.warning("%s cannot be kept (%s); it will be downloaded again next time", path, error)

@@ -1,0 +1,55 @@
+"""``load_dataset``."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from proce.datasets.adult import load_adult
+from proce.datasets.dataset import Dataset
+from proce.datasets.law import load_law
+from proce.datasets.loan import load_loan
+from proce.datasets.sangiovese import load_sangiovese
+from proce.datasets.simple_bn import load_simple_bn
+from proce.errors import DatasetError, did_you_mean
+
+LOADERS: dict[str, Callable[..., Dataset]] = {
+    "loan": load_loan,
+    "simple_bn": load_simple_bn,
+    "sangiovese": load_sangiovese,
+    "adult": load_adult,
+    "law": load_law,
+}
+
+
+def load_dataset(name: str, **options: Any) -> Dataset:
+    """Load a data set with its schema, causal graph, rules and, where known, its equations.
+
+    Parameters
+    ----------
+    name
+        ``"loan"``, ``"simple_bn"`` and ``"sangiovese"`` are generated; ``"adult"`` and
+        ``"law"`` are read from ``PROCE_DATA``, from the cache or from where they are published.
+    options
+        ``loan``: ``n``, ``seed``. ``simple_bn``: ``label``, ``n``, ``seed``. ``sangiovese``:
+        ``treatment``, ``n``, ``seed``. ``adult``: ``version``, ``part``. ``law``: none.
+
+    Examples
+    --------
+    >>> data = load_dataset("loan", n=1000, seed=1)
+    >>> data.frame.shape
+    (1000, 12)
+    """
+    if name not in LOADERS:
+        known = ", ".join(repr(each) for each in LOADERS)
+        raise DatasetError(
+            f"unknown data set {name!r}; the data sets are {known}." + did_you_mean(name, LOADERS)
+        )
+    known_options = list(inspect.signature(LOADERS[name]).parameters)
+    for option in options:
+        if option not in known_options:
+            what = f"its options are {', '.join(known_options)}" if known_options else "it has none"
+            raise DatasetError(
+                f"data set {name!r} has no option {option!r}; {what}."
+                + did_you_mean(option, known_options)
+            )
+    return LOADERS[name](**options)

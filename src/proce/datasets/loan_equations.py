@@ -1,0 +1,122 @@
+"""What follows from what in the loan data, in dollars, years and level codes."""
+
+import torch
+from torch import Tensor
+
+from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ranked
+from proce.causal.mechanism import Parents
+
+EDUCATION = ("no diploma", "high school", "some college", "bachelor", "master", "doctorate")
+JOBS = (
+    "manual",
+    "service",
+    "office",
+    "technical",
+    "professional",
+    "management",
+    "self-employed",
+)
+HOUSING = ("with family", "rents", "mortgage", "owns")
+
+START_OF_WORK = (17, 18, 20, 22, 24, 27)  # the usual age, by education
+TYPICAL_INCOME = 45_000.0
+
+
+def _table(*figures: object) -> Tensor:
+    return torch.tensor(figures, dtype=torch.float64)
+
+
+_START = _table(*START_OF_WORK)
+_JOB_BY_EDUCATION = _table(
+    # manual service office technical professional management self-employed
+    (2.0, 1.6, -0.6, -1.2, -9.0, -3.5, -0.4),
+    (1.7, 1.2, 0.8, 0.0, -7.0, -1.4, 0.0),
+    (0.9, 0.9, 1.2, 1.0, -3.0, -0.4, 0.1),
+    (-1.4, -0.6, 1.1, 1.1, 1.0, 0.6, 0.1),
+    (-3.5, -2.2, 0.1, 0.8, 1.9, 1.3, 0.1),
+    (-6.0, -4.0, -1.5, 0.3, 2.6, 0.9, 0.0),
+)
+_JOB_BY_SEX = _table((-0.9, 0.4, 0.6, -0.4, 0.2, -0.2, -0.2), (0.6, -0.3, -0.4, 0.3, 0.0, 0.1, 0.1))
+_JOB_BY_DECADE = _table(-0.05, -0.1, 0.0, -0.05, 0.0, 0.45, 0.25)
+_PAY_OF_JOB = _table(33_000, 27_500, 35_500, 47_000, 52_000, 60_000, 40_000).log()
+_PAY_BY_EDUCATION = _table(-0.14, 0.0, 0.05, 0.18, 0.3, 0.42)
+_PAY_BY_SEX = _table(0.0, 0.06)
+_AMOUNT_BY_HOUSING = _table(0.8, 1.0, 1.2, 1.15)
+
+
+def _job(p: Parents) -> Tensor:
+    decades = (p["age"] - 40) / 10
+    return (
+        _at(_JOB_BY_EDUCATION, p["education"])
+        + _at(_JOB_BY_SEX, p["sex"])
+        + _JOB_BY_DECADE.to(decades.device) * decades[..., None]
+    )
+
+
+def _years_employed(p: Parents) -> Tensor:
+    return p["age"] - _at(_START, p["education"])
+
+
+def _income(p: Parents) -> Tensor:
+    years = p["years_employed"]
+    career = 0.031 * years - 0.00055 * years.square()
+    words = (
+        _at(_PAY_OF_JOB, p["job"])
+        + _at(_PAY_BY_EDUCATION, p["education"])
+        + _at(_PAY_BY_SEX, p["sex"])
+    )
+    return (words + career).exp()
+
+
+def _housing(p: Parents) -> Tensor:
+    return 0.8 + 0.036 * (p["age"] - 30) + 0.8 * _wealth(p)
+
+
+def _savings(p: Parents) -> Tensor:
+    return 8_000 * (1.5 * _wealth(p) + 0.03 * (p["age"] - 35)).exp()
+
+
+def _debt(p: Parents) -> Tensor:
+    prime = torch.exp(-((p["age"] - 36) / 22).square())
+    thrift = 1 + p["savings"] / p["income"]
+    return (2_500 + 7_500 * prime) * (0.35 * _wealth(p)).exp() / thrift
+
+
+def _credit_score(p: Parents) -> Tensor:
+    return (
+        655
+        + 30 * torch.tanh((p["age"] - 35) / 20)
+        + 35 * torch.tanh(p["years_employed"] / 8)
+        + 40 * torch.tanh(p["savings"] / 25_000)
+        - 160 * torch.tanh(p["debt"] / p["income"])
+    )
+
+
+def _amount(p: Parents) -> Tensor:
+    # Who earns more asks for more: what a raise does for a decision, it takes back in part.
+    return 13_500 * (0.6 * _wealth(p)).exp() * _at(_AMOUNT_BY_HOUSING, p["housing"])
+
+
+def _duration(p: Parents) -> Tensor:
+    return 12 + 60 * (1 - torch.exp(-p["amount"] / (0.5 * p["income"])))
+
+
+def _wealth(p: Parents) -> Tensor:
+    return (p["income"] / TYPICAL_INCOME).log()
+
+
+def _at(table: Tensor, codes: Tensor) -> Tensor:
+    return table.to(codes.device)[codes.long()]
+
+
+MECHANISMS: dict[str, Mechanism] = {
+    "job": Choice(_job, len(JOBS)),
+    "years_employed": Additive(_years_employed, limits=(0, 60)),
+    "income": Multiplicative(_income),
+    "housing": Ranked(_housing, len(HOUSING)),
+    "savings": Multiplicative(_savings),
+    "debt": Multiplicative(_debt),
+    "credit_score": Additive(_credit_score, limits=(300, 850)),
+    "amount": Multiplicative(_amount),
+    "duration": Additive(_duration, limits=(12, 84)),
+}

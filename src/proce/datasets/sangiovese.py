@@ -1,0 +1,158 @@
+"""Sangiovese: vines and their grapes, from a published conditional linear Gaussian network.
+
+The figures stand in ``sangiovese.json``, whose authors and licence (CC BY-SA 3.0) are named
+in ``sangiovese.NOTICE.txt``.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
+from proce.causal.mechanism import Parents
+from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
+from proce.schema import Action, Categorical, Codec, Continuous, Feature, Schema
+
+FEATURES = (
+    "SproutN",
+    "BunchN",
+    "WoodW",
+    "SPAD06",
+    "NDVI06",
+    "SPAD08",
+    "NDVI08",
+    "Acid",
+    "Potass",
+    "Brix",
+    "pH",
+    "Anthoc",
+    "Polyph",
+)
+ACTIONABLE = ("Treatment", "SproutN", "BunchN")
+MIXTURE = "mixture"
+
+
+def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> Dataset:
+    """Draw the Sangiovese data: is the weight of the grapes above zero, on the network's scale?
+
+    ``recourse_schema``: a grower sets the number of sprouts and of bunches by thinning, and
+    chooses the treatment; wood, leaf indices and the composition of the grapes are
+    indirect, they follow.
+
+    Parameters
+    ----------
+    treatment
+        ``"T1a"`` to ``"T8b"``; or ``"mixture"``: treatments as frequent as in the trial, and
+        ``Treatment`` a further feature.
+    n, seed
+        How many rows, and of which draw.
+    """
+    network = _network()
+    check_choice("sangiovese", "treatment", treatment, (*network["treatments"], MIXTURE))
+    check_draw("sangiovese", n, seed)
+    rng = np.random.default_rng(seed)
+    schema, graph = _schema(treatment), _graph(treatment)
+    treated = _treatments(treatment, n, rng)
+    # Without causes of its own a node is its intercept and its noise: a root, but for the mixture.
+    equations = {name: _Regression.of(name, treatment) for name in (*FEATURES, "GrapeW")}
+    noise = {
+        name: torch.from_numpy(rng.normal(size=(n, 1))) * each.sd_under(treated)[:, None]
+        for name, each in equations.items()
+    }
+    mechanisms = {name: Additive(equations[name]) for name in graph.endogenous}
+    roots = {"Treatment": treated} | {
+        name: equations[name]({"Treatment": treated}) + noise[name][:, 0]
+        for name in graph.roots
+        if name in equations
+    }
+    values = generate(graph, mechanisms, schema, roots, noise)
+    weight = equations["GrapeW"](values | {"Treatment": treated}) + noise["GrapeW"][:, 0]
+    frame = generated_frame(values, schema)
+    indirect = [name for name in schema.names if name not in ACTIONABLE]
+    return Dataset(
+        name="sangiovese",
+        frame=frame,
+        label=label_column("heavy_grapes", (weight > 0).numpy()),
+        class_names=("light grapes", "heavy grapes"),
+        schema=schema,
+        recourse_schema=schema.edit(indirect, action=Action.INDIRECT),
+        graph=graph,
+        rules=("SproutN ~> BunchN",),
+        truth=StructuralCausalModel(graph, mechanisms, Codec.fit(schema, frame)),
+        sampler=partial(load_sangiovese, treatment),
+    )
+
+
+@dataclass(frozen=True)
+class _Regression:
+    """A linear equation; each figure is one number, or one for every treatment."""
+
+    intercept: Tensor
+    sd: Tensor
+    coefficients: Mapping[str, Tensor]
+
+    @classmethod
+    def of(cls, name: str, treatment: str) -> "_Regression":
+        node = _network()["nodes"][name]
+        figure = partial(_figure, treatment=treatment)
+        slopes = {cause: figure(each) for cause, each in node["coefficients"].items()}
+        return cls(figure(node["intercept"]), figure(node["sd"]), slopes)
+
+    def __call__(self, parents: Parents) -> Tensor:
+        under = partial(_under, treatment=parents.get("Treatment"))
+        total = under(self.intercept)
+        for cause, slope in self.coefficients.items():
+            total = total + under(slope) * parents[cause]
+        return total
+
+    def sd_under(self, treatment: Tensor) -> Tensor:
+        return _under(self.sd, treatment).expand(len(treatment))
+
+
+def _figure(published: float | list[float], treatment: str) -> Tensor:
+    if isinstance(published, list) and treatment != MIXTURE:
+        published = published[_network()["treatments"].index(treatment)]
+    return torch.tensor(published, dtype=torch.float64)
+
+
+def _under(figure: Tensor, treatment: Tensor | None) -> Tensor:
+    return figure if figure.ndim == 0 or treatment is None else figure[treatment.long()]
+
+
+@cache
+def _network() -> dict[str, Any]:
+    text = files("proce.datasets").joinpath("sangiovese.json").read_text("utf-8")
+    network: dict[str, Any] = json.loads(text)
+    return network
+
+
+def _treatments(treatment: str, n: int, rng: np.random.Generator) -> Tensor:
+    levels = _network()["treatments"]
+    if treatment != MIXTURE:
+        return torch.full((n,), float(levels.index(treatment)), dtype=torch.float64)
+    chances = np.array(_network()["probabilities"])
+    return torch.from_numpy(rng.choice(len(levels), n, p=chances / chances.sum())).double()
+
+
+def _schema(treatment: str) -> Schema:
+    features: list[Feature] = [Continuous(name) for name in FEATURES]
+    if treatment == MIXTURE:
+        features.insert(0, Categorical("Treatment", tuple(_network()["treatments"])))
+    return Schema(features)
+
+
+def _graph(treatment: str) -> CausalGraph:
+    nodes = _network()["nodes"]
+    edges = [(cause, name) for name in FEATURES for cause in nodes[name]["coefficients"]]
+    if treatment != MIXTURE:
+        return CausalGraph(edges, FEATURES)
+    treated = [name for name in FEATURES if isinstance(nodes[name]["intercept"], list)]
+    names = ("Treatment", *FEATURES)
+    return CausalGraph([*(("Treatment", name) for name in treated), *edges], names)
