@@ -1,0 +1,114 @@
+"""How far a counterfactual is from the person (Eqs. 7-9), feature by feature."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.causal import Actions, StructuralCausalModel
+from proce.latent import AutoEncoder
+from proce.schema import Categorical, Codec
+
+CHARGE = 0.02  # per action, so that advice is short
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureDistance:
+    """Distances of single features on the unit range.
+
+    Attributes
+    ----------
+    codec
+        Whose rows are compared.
+    tables
+        ``(levels, levels)`` by position of each categorical feature: the squared distance of
+        two levels' embeddings, divided by the largest of the feature.
+    """
+
+    codec: Codec
+    tables: dict[int, Tensor]
+
+    @classmethod
+    def of(cls, autoencoder: AutoEncoder) -> "FeatureDistance":
+        """Measure levels by an auto-encoder's embeddings."""
+        tables = {}
+        for position, feature in enumerate(autoencoder.codec.schema):
+            if isinstance(feature, Categorical):
+                rows = autoencoder.embed(feature.name, torch.arange(len(feature.levels)))
+                squared = (rows[:, None] - rows[None]).square().sum(-1).double().cpu()
+                tables[position] = squared / squared.max().clamp(min=1e-12)
+        return cls(autoencoder.codec, tables)
+
+    def squared(self, rows: Tensor, factual: Tensor) -> Tensor:
+        """Return f_dist (Eq. 7) of each feature, ``(i, c, f)``.
+
+        Numbers and ranks: the squared difference on the unit range. Levels: the squared
+        distance of their embeddings, at most 1. A missing cell is nowhere.
+        """
+        return self._with_levels(self._gap(rows, factual).square(), rows, factual)
+
+    def absolute(self, rows: Tensor, reference: Tensor) -> Tensor:
+        """Return the L1 distance of each feature ``(i, c, f)`` to rows of the same shape."""
+        return self._with_levels(self._gap(rows, reference).abs(), rows, reference)
+
+    def _gap(self, rows: Tensor, other: Tensor) -> Tensor:
+        other = other if other.ndim == rows.ndim else other[:, None]
+        return ((rows - other) / self.codec.reach.to(rows)).nan_to_num(nan=0.0)
+
+    def _with_levels(self, distance: Tensor, rows: Tensor, other: Tensor) -> Tensor:
+        other = (other if other.ndim == rows.ndim else other[:, None]).broadcast_to(rows.shape)
+        for position, table in self.tables.items():
+            ours = rows[..., position].long().clamp(min=0)
+            theirs = other[..., position].long().clamp(min=0)
+            distance[..., position] = table.to(distance)[theirs, ours]
+        return distance
+
+
+def causal_gap(rows: Tensor, residual: Tensor, scm: StructuralCausalModel) -> Tensor:
+    """Return how far each endogenous feature is from what its causes lead to, ``(i, c, f)``.
+
+    On the unit range; 1 for a level that is another. Zero for an unchanged row.
+    """
+    columns = rows.unbind(-1)
+    gaps = [torch.zeros_like(column) for column in columns]
+    for name in scm.graph.endogenous:
+        at = scm.codec.schema.position(name)
+        value, follows = scm.outcome(at, columns, residual[:, None, :])
+        if isinstance(scm.codec.schema[name], Categorical):
+            gap = (columns[at] != value).to(rows.dtype)
+        else:
+            gap = (columns[at] - value).abs() / scm.codec.reach[at].item()
+        gaps[at] = torch.where(follows, gap, 0.0)
+    return torch.stack(gaps, dim=-1)
+
+
+def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:
+    """Return f_causal of each endogenous feature as printed (Eq. 8), ``(i, c, f)``.
+
+    ``(g(parents of the candidate) - x_org)²``: the candidate's own value does not appear. For
+    levels, the share of the predicted chances that is not on the factual level.
+    """
+    gaps = torch.zeros_like(rows)
+    for name in scm.graph.endogenous:
+        at = scm.codec.schema.position(name)
+        predicted, own = scm.predict(name, rows), factual[:, None, at]
+        if isinstance(scm.codec.schema[name], Categorical):
+            chances = predicted.softmax(-1)
+            codes = own.long().clamp(min=0).expand(rows.shape[:-1])[..., None]
+            gaps[..., at] = (1 - chances.gather(-1, codes).squeeze(-1)).square()
+        else:
+            gaps[..., at] = ((predicted - own) / scm.codec.reach[at].item()).square()
+    return gaps.nan_to_num(nan=0.0)
+
+
+def action_cost(
+    told: Actions, factual: Tensor, distance: FeatureDistance, effort: Tensor
+) -> Tensor:
+    """Return the cost ``(i, c)`` of what a person does: L1 by effort, and a charge per action.
+
+    A hold costs what it prevents: the distance to where the feature would have gone.
+    """
+    moved = distance.absolute(told.point, factual)
+    prevented = distance.absolute(told.point, told.expected)
+    size = torch.where(told.held, prevented, torch.where(told.acted_on, moved, 0.0))
+    return (size * effort.to(size)).sum(-1) + CHARGE * told.count

@@ -1,0 +1,147 @@
+"""Where each feature may end: by action, and as a consequence."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.errors import SchemaError, did_you_mean
+from proce.schema import Action, Categorical, Codec, Continuous
+from proce.schema.feature import shown
+
+_ACTIONABLE = (Action.FREE, Action.INCREASE, Action.DECREASE)
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Bounds for some rows, all ``(i, f)`` in the entries of a row.
+
+    Attributes
+    ----------
+    movable
+        What may be acted on.
+    lower, upper
+        Where an action may lead: the permitted range, one-way for ``increase`` and
+        ``decrease``, and the range of this call.
+    least, most
+        Where a feature may end that follows: the same, and the range of the training rows.
+    """
+
+    movable: Tensor
+    lower: Tensor
+    upper: Tensor
+    least: Tensor
+    most: Tensor
+
+    def take(self, instances: Tensor) -> "Limits":
+        """Return the limits of some of the rows, given by position."""
+        return Limits(*(getattr(self, each)[instances] for each in self.__dataclass_fields__))
+
+    def excess(self, rows: Tensor, acted_on: Tensor, reach: Tensor) -> Tensor:
+        """Return how far rows ``(i, c, f)`` lie outside, ``(i, c)``, on the unit range."""
+        low = torch.where(acted_on, self.lower[:, None], self.least[:, None])
+        high = torch.where(acted_on, self.upper[:, None], self.most[:, None])
+        beyond = torch.maximum(low - rows, rows - high) / reach.to(rows)
+        return beyond.nan_to_num(nan=0.0).where(beyond > _ROUNDING, 0.0).sum(-1)
+
+
+def limits_of(
+    codec: Codec,
+    factual: Tensor,
+    vary: Iterable[str] | None = None,
+    ranges: Mapping[str, Any] | None = None,
+) -> Limits:
+    """Return what rows ``(i, f)`` may become.
+
+    A factual value outside a permitted range may stay; outside a range of this call it may
+    not, since that range binds the final value. What is missing never moves.
+
+    Parameters
+    ----------
+    codec
+        Schema and scale.
+    factual
+        The rows.
+    vary
+        Names that may be acted on; ``None`` for all that the schema lets move.
+    ranges
+        ``{name: (low, high)}`` for this call, in raw units or levels of an ordinal feature.
+    """
+    names = _checked_vary(codec, vary)
+    bounds = {name: _entries(codec, name, limits) for name, limits in (ranges or {}).items()}
+    columns = [
+        _column(codec, at, factual[:, at], feature.name in names, bounds.get(feature.name))
+        for at, feature in enumerate(codec.schema)
+    ]
+    movable, lower, upper, least, most = (
+        torch.stack(each, dim=-1) for each in zip(*columns, strict=True)
+    )
+    return Limits(movable & ~codec.missing(factual), lower, upper, least, most)
+
+
+def _column(
+    codec: Codec, at: int, own: Tensor, varied: bool, asked: tuple[float, float] | None
+) -> tuple[Tensor, ...]:
+    feature = codec.schema.features[at]
+    seen_high = 1.0 if isinstance(feature, Continuous) else float(len(feature.levels) - 1)
+    low, high = 0.0, seen_high
+    if isinstance(feature, Continuous) and feature.range is not None:
+        low, high = (float(codec.entry(feature.name, limit)) for limit in feature.range)
+    lower = torch.minimum(torch.full_like(own, low), own)
+    upper = torch.maximum(torch.full_like(own, high), own)
+    if feature.action is Action.INCREASE:
+        lower = own
+    if feature.action is Action.DECREASE:
+        upper = own
+    least = torch.maximum(lower, torch.minimum(torch.zeros_like(own), own))
+    most = torch.minimum(upper, torch.maximum(torch.full_like(own, seen_high), own))
+    if asked is not None:
+        lower, least = (each.clamp(min=asked[0]) for each in (lower, least))
+        upper, most = (each.clamp(max=asked[1]) for each in (upper, most))
+    movable = torch.full_like(own, varied and feature.action in _ACTIONABLE, dtype=torch.bool)
+    return movable, lower, upper, least, most
+
+
+def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
+    schema = codec.schema
+    if vary is None:
+        return set(schema.names)
+    if isinstance(vary, str):
+        raise SchemaError(f"vary is {vary!r}; expected a list of names, such as [{vary!r}].")
+    names = list(vary)
+    actionable = [f.name for f in schema if f.action in _ACTIONABLE]
+    for name in names:
+        if name not in schema:
+            raise SchemaError(
+                f"vary names {name!r}, which is not a feature; the features are"
+                f" {shown(schema.names)}." + did_you_mean(name, schema.names)
+            )
+        if name not in actionable:
+            raise SchemaError(
+                f"vary names {name!r}, which is {schema[name].action.value}; these can be acted"
+                f" on: {shown(actionable)}. Leave it out, or edit the schema."
+            )
+    if not names:
+        raise SchemaError(f"vary is empty; name some of {shown(actionable)}, or leave it out.")
+    return set(names)
+
+
+def _entries(codec: Codec, name: str, limits: Any) -> tuple[float, float]:
+    feature = codec.schema[name]
+    if isinstance(feature, Categorical):
+        raise SchemaError(
+            f"ranges names {name!r}, which has no order; use a rule instead, such as"
+            f' \'cf["{name}"] == "{feature.levels[0]}"\'.'
+        )
+    if isinstance(limits, str) or not hasattr(limits, "__len__") or len(limits) != 2:
+        raise SchemaError(f"the range of {name!r} is {limits!r}; expected (low, high).")
+    low, high = (float(codec.entry(name, limit)) for limit in limits)
+    if not low <= high:
+        raise SchemaError(
+            f"the range of {name!r} is {tuple(limits)!r}, which is empty; write the lower limit"
+            " first."
+        )
+    return low, high

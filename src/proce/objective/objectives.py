@@ -1,0 +1,169 @@
+"""The three objectives of the paper (Eq. 10) and the constraints, on what a person would see.
+
+Constraints are no fourth objective: they decide by constrained domination (Deb 2002).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from proce.causal import Actions, StructuralCausalModel
+from proce.classifier import Classifier
+from proce.latent import AutoEncoder
+from proce.objective.distance import FeatureDistance, action_cost, causal_gap, printed_gap
+from proce.objective.limits import Limits
+from proce.objective.prediction import Requirement, prediction_loss
+from proce.objective.prototype import prototype_loss
+from proce.objective.query import Query
+from proce.objective.start import GeneMap
+from proce.schema import Codec, Rule
+from proce.search import Evaluation
+
+Mode = Literal["hard", "soft", "paper", "off"]
+NAMES = ("prediction", "prototype", "distance")
+
+
+@dataclass(frozen=True, eq=False)
+class Counterfactuals:
+    """The search problem of some rows: genes in, losses and violations out.
+
+    Attributes
+    ----------
+    codec, classifier, autoencoder, distance, scm
+        The fitted parts; ``scm`` is ``None`` in mode ``off``.
+    query, limits
+        The rows and what they may become.
+    mode
+        What the distance is; see ``docs/paper.md``.
+    layout
+        Where the genes stand.
+    requirement
+        What counts as reaching the target.
+    rules
+        Each with the mechanisms it needs, by name of the effect.
+    effort
+        ``(f,)``, how hard a change is.
+    max_changes
+        The most actions and holds, or ``None``.
+    causal_weight
+        Lambda of mode ``soft``.
+    """
+
+    codec: Codec
+    classifier: Classifier
+    autoencoder: AutoEncoder
+    distance: FeatureDistance
+    scm: StructuralCausalModel | None
+    query: Query
+    limits: Limits
+    mode: Mode
+    layout: GeneMap
+    requirement: Requirement
+    rules: Sequence[tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]]
+    effort: Tensor
+    max_changes: int | None = None
+    causal_weight: float = 1.0
+
+    def take(self, instances: Tensor) -> "Counterfactuals":
+        """Return the problem of some of the rows, given by position."""
+        return replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
+
+    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+        """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
+        part = self if len(instances) == len(self.query.factual) else self.take(instances)
+        told = part.realise(genes)
+        return part.score(told)
+
+    def realise(self, genes: Tensor) -> Actions:
+        """Return what a person would see: rows with their consequences, told apart.
+
+        In ``paper`` and ``off`` every change is an action and nothing follows.
+        """
+        rows, factual = genes[..., : len(self.codec.schema)], self.query.factual
+        if self.mode in ("hard", "soft") and self.scm is not None:
+            acting = self.layout.acting(genes) if self.mode == "hard" else None
+            return self.scm.actions(factual, rows, self.query.residual, acting)
+        changed = (rows - factual[:, None]).abs() > 1e-9
+        nothing = torch.zeros_like(changed)
+        return Actions(rows, changed, nothing, nothing, factual[:, None].expand_as(rows), nothing)
+
+    def score(self, told: Actions) -> Evaluation:
+        """Return the losses and the violation of realised rows."""
+        rows, query = told.point, self.query
+        flat = rows.reshape(-1, rows.shape[-1])
+        chances = self.classifier.predict_proba(flat).reshape(*rows.shape[:-1], -1)
+        losses = torch.stack(
+            [
+                prediction_loss(chances, query.target),
+                prototype_loss(rows, query.prototype, self.autoencoder),
+                self.final_distance(told),
+            ],
+            dim=-1,
+        )
+        short = self.requirement.shortfall(chances, query.target)
+        return Evaluation(losses, short + self.violation(told))
+
+    def final_distance(self, told: Actions) -> Tensor:
+        """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
+        factual = self.query.factual
+        if self.mode == "hard":
+            return action_cost(told, factual, self.distance, self.effort)
+        apart = self.distance.squared(told.point, factual) * self.effort.to(told.point)
+        if self.mode == "off" or self.scm is None:
+            return apart.sum(-1)
+        if self.mode == "soft":
+            gap = causal_gap(told.point, self.query.residual, self.scm).square()
+            return apart.sum(-1) + self.causal_weight * gap.sum(-1)
+        roots = [at for at in range(apart.shape[-1]) if at not in self._endogenous]
+        return apart[..., roots].sum(-1) + printed_gap(told.point, factual, self.scm).sum(-1)
+
+    def violation(self, told: Actions) -> Tensor:
+        """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""
+        by_hand = told.acted_on | told.held
+        total = self.limits.excess(told.point, by_hand, self.codec.reach)
+        for rule, mechanisms in self.rules:
+            total = total + rule.violation(self.query.factual, told.point, mechanisms)
+        if self.max_changes is not None:
+            total = total + (told.count - self.max_changes).clamp(min=0)
+        return total
+
+    @cached_property
+    def _endogenous(self) -> frozenset[int]:
+        if self.scm is None:
+            return frozenset()
+        return frozenset(map(self.codec.schema.position, self.scm.graph.endogenous))
+
+
+def gene_map(
+    codec: Codec, scm: StructuralCausalModel | None, mode: Mode, limits: Limits
+) -> GeneMap:
+    """Return where the genes stand: in ``hard`` mode with a switch per actionable effect."""
+    if mode != "hard" or scm is None:
+        return GeneMap(len(codec.schema))
+    could_move = limits.movable.any(0)
+    switched = [at for at in map(codec.schema.position, scm.graph.endogenous) if could_move[at]]
+    return GeneMap(len(codec.schema), tuple(sorted(switched)))
+
+
+def directions(
+    rule: Rule, scm: StructuralCausalModel | None, fit: Callable[[Rule], StructuralCausalModel]
+) -> dict[str, Callable[[Tensor], Tensor]]:
+    """Return the mechanism that a rule ``a, b ~> v`` needs, by the name of v.
+
+    That of the graph where the named causes are among v's parents, else one fitted on them.
+    """
+    if rule.dependence is None:
+        return {}
+    causes, effect = rule.dependence
+    known = scm is not None and effect in scm.graph.endogenous
+    if not known or not set(causes) <= set(scm.graph.parents(effect)):  # type: ignore[union-attr]
+        scm = fit(rule)
+    return {effect: partial(_on_unit_range, scm, effect)}
+
+
+def _on_unit_range(scm: StructuralCausalModel, name: str, rows: Tensor) -> Tensor:
+    return scm.predict(name, rows) / scm.codec.reach[scm.codec.schema.position(name)].item()

@@ -1,0 +1,15 @@
+"""How typical a candidate is of the target class (Eq. 6)."""
+
+from torch import Tensor
+
+from proce.latent import AutoEncoder
+
+
+def prototype_loss(rows: Tensor, prototype: Tensor, autoencoder: AutoEncoder) -> Tensor:
+    """Squared latent distance of rows ``(i, c, f)`` to their prototypes (Eq. 6), per dimension.
+
+    Zero where a candidate encodes onto its prototype; divided by the latent size, so that
+    the size does not change the scale.
+    """
+    offset = autoencoder.encode(rows) - prototype[:, None, :]  # (i, c, e)
+    return offset.square().mean(-1).double()

@@ -1,0 +1,75 @@
+"""What is asked about some rows, as tensors."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.causal import StructuralCausalModel
+from proce.latent import AutoEncoder, PrototypeIndex
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """Rows to explain, and what the search needs to know of each.
+
+    Attributes
+    ----------
+    factual
+        ``(i, f)``, x_org of the paper.
+    target
+        ``(i,)``, the wanted class as a position.
+    prototype
+        ``(i, e)``, proto* (Eq. 5).
+    neighbours
+        For each row the positions ``(k,)`` of its prototype's training rows.
+    residual
+        ``(i, w)``, the rows' own noise; of width 0 without a causal model.
+    keys
+        ``(i,)``, what a row's random stream depends on beside the seed.
+    """
+
+    factual: Tensor
+    target: Tensor
+    prototype: Tensor
+    neighbours: tuple[Tensor, ...]
+    residual: Tensor
+    keys: Tensor
+
+    def take(self, instances: Tensor) -> "Query":
+        """Return the query for some of the rows, given by position."""
+        return Query(
+            self.factual[instances],
+            self.target[instances],
+            self.prototype[instances],
+            tuple(self.neighbours[each] for each in instances.tolist()),
+            self.residual[instances],
+            self.keys[instances],
+        )
+
+
+def pose(
+    factual: Tensor,
+    target: Tensor,
+    keys: Tensor,
+    *,
+    autoencoder: AutoEncoder,
+    index: PrototypeIndex,
+    n_neighbours: int,
+    scm: StructuralCausalModel | None,
+    seed: int,
+) -> Query:
+    """Find the prototypes of rows ``(i, f)`` and abduct their noise."""
+    latents = autoencoder.encode(factual)
+    prototype = torch.empty_like(latents)
+    neighbours: list[Tensor] = [torch.empty(0, dtype=torch.long)] * len(factual)
+    for wanted in sorted(set(target.tolist())):
+        asked = torch.nonzero(target == wanted).flatten()
+        found = index.prototype(latents[asked], wanted, n_neighbours)
+        prototype[asked] = found.latents
+        for row, near in zip(asked.tolist(), found.neighbours, strict=True):
+            neighbours[row] = near
+    noise = factual.new_empty(len(factual), 0)
+    if scm is not None:
+        noise = scm.abduct(factual, seed=seed, keys=keys)
+    return Query(factual, target, prototype, tuple(neighbours), noise, keys)

@@ -1,0 +1,139 @@
+"""From rows to genes: what the search may change, and where it starts (Algorithm 1, line 2).
+
+A gene per feature holds its entry of the row. In ``hard`` mode one more gene with two levels
+follows for every endogenous feature that can be acted on: is it acted on?
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from proce.objective.limits import Limits
+from proce.objective.query import Query
+from proce.schema import Categorical, Codec, Continuous
+from proce.search import GeneKind, Genome, Purpose, RowStreams
+
+Start = Literal["mixed", "gaussian"]
+_SNAP = 1e-3  # of the range: a smaller change of a number without a step is none
+_SPREAD = 0.15  # standard deviation of the Gaussian start, on the unit range
+_LEVEL_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
+
+
+@dataclass(frozen=True)
+class GeneMap:
+    """Where genes stand: the features' entries, then the switches.
+
+    Attributes
+    ----------
+    n_features
+        How many genes are entries.
+    switched
+        The position of the feature of each switch.
+    """
+
+    n_features: int
+    switched: tuple[int, ...] = ()
+
+    def acting(self, genes: Tensor) -> Tensor:
+        """Return flags ``(i, c, f)``: may this feature be acted on? True without a switch."""
+        flags = torch.ones_like(genes[..., : self.n_features], dtype=torch.bool)
+        if self.switched:
+            flags[..., list(self.switched)] = genes[..., self.n_features :] > 0.5
+        return flags
+
+
+def genome_of(codec: Codec, query: Query, limits: Limits, layout: GeneMap) -> Genome:
+    """Return the genes of the rows in a query."""
+    features = list(codec.schema)
+    n_switches = len(layout.switched)
+    kinds = [_kind(feature) for feature in features] + [GeneKind.LEVEL] * n_switches
+    step = torch.zeros(len(kinds), dtype=torch.float64)
+    origin = torch.zeros_like(step)
+    for at, feature in enumerate(features):
+        if isinstance(feature, Continuous) and feature.step is not None:
+            step[at] = feature.step / codec.span[at]
+            origin[at] = -codec.low[at] / codec.span[at]
+        elif not isinstance(feature, Continuous):
+            step[at] = 1.0
+    nothing = query.factual.new_zeros(len(query.factual), n_switches)
+    held = torch.minimum(torch.maximum(query.factual, limits.lower), limits.upper)
+    anchor = torch.where(limits.movable, held, query.factual)
+    switchable = limits.movable[:, list(layout.switched)]
+    return Genome.of(
+        torch.cat([limits.lower, nothing], dim=-1),
+        torch.cat([limits.upper, nothing + 1], dim=-1),
+        torch.cat([anchor, nothing], dim=-1),
+        movable=torch.cat([limits.movable, switchable], dim=-1),
+        kind=torch.tensor(kinds),
+        origin=origin,
+        step=step,
+        snap=torch.full_like(step, _SNAP),
+    )
+
+
+def initial_population(
+    genome: Genome,
+    query: Query,
+    training: Tensor,
+    layout: GeneMap,
+    size: int,
+    seed: int,
+    start: Start = "mixed",
+) -> Tensor:
+    """Return ``(i, size, g)`` to begin with.
+
+    ``gaussian`` is the paper's: noise around the row. ``mixed`` takes a third of that, rows of
+    the prototype crossed with the row itself for the rest, and the row. Draws come from the
+    row's own stream.
+
+    Parameters
+    ----------
+    genome, query, layout
+        What may move, for whom, and where it stands.
+    training
+        The training rows ``(n, f)``.
+    size
+        Of the population.
+    seed
+        With the row's key, of its stream.
+    start
+        Which of the two.
+    """
+    n_rows, n_genes = genome.anchor.shape
+    streams = RowStreams.of(seed, query.keys)
+    draws = streams.uniforms(0, Purpose.START, 4 * size * n_genes)
+    first, second, third, fourth = draws.reshape(n_rows, 4, size, n_genes).unbind(1)
+    own = genome.anchor[:, None].expand(n_rows, size, n_genes)
+    bell = own + _SPREAD * torch.special.ndtri(first)
+    anew = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
+    is_level = genome.kind == GeneKind.LEVEL
+    noisy = torch.where(is_level, torch.where(third < _LEVEL_CHANCE, anew.round(), own), bell)
+    if start == "gaussian":
+        return genome.repair(noisy)
+    near = _neighbour_genes(query, training, layout, fourth[..., 0])
+    taken = torch.where(third < 0.2 + 0.8 * second[..., :1], near, own)  # from few genes to all
+    turn = torch.arange(size) % 3
+    mixed = torch.where((turn == 0)[:, None], noisy, taken)
+    mixed[:, 0] = own[:, 0]
+    return genome.repair(mixed)
+
+
+def _neighbour_genes(query: Query, training: Tensor, layout: GeneMap, draws: Tensor) -> Tensor:
+    """Return a row of each one's prototype for every candidate, ``(i, size, g)``."""
+    chosen = torch.stack(
+        [
+            near[(draw * len(near)).long().clamp(max=len(near) - 1)]
+            for near, draw in zip(query.neighbours, draws, strict=True)
+        ]
+    )
+    rows = training[chosen]  # (i, size, f)
+    switches = rows.new_ones(*rows.shape[:-1], len(layout.switched))
+    return torch.cat([rows, switches], dim=-1)
+
+
+def _kind(feature: Continuous | object) -> GeneKind:
+    if isinstance(feature, Continuous):
+        return GeneKind.REAL if feature.step is None else GeneKind.GRID
+    return GeneKind.LEVEL if isinstance(feature, Categorical) else GeneKind.GRID

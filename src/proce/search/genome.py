@@ -1,0 +1,155 @@
+"""What may move, how far, and from where: the genes of each instance.
+
+Genes of all kinds stand side by side in one float64 tensor ``(i, c, g)``: a level is a whole
+number. Float64 because a gene that returns to its anchor must be the anchor to the last bit,
+and anchors are encoded in float64; against float32 it costs under 2% of a generation.
+"""
+
+from dataclasses import dataclass, replace
+from enum import IntEnum
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from proce.search.problem import SearchError
+
+_WITHIN_STEP = 0.499  # of a step: nearer to the anchor than to any other point of the grid
+_ON_GRID = 1e-6  # of a step: rounding that a bound on the grid may carry
+
+
+class GeneKind(IntEnum):
+    """How a gene varies."""
+
+    REAL = 0  # any value between its bounds
+    GRID = 1  # ``origin + whole number * step``
+    LEVEL = 2  # a code without an order: 0, 1, 2, …
+
+
+@dataclass(frozen=True, eq=False)
+class Genome:
+    """The genes of some instances; build it with :meth:`of`.
+
+    A gene is allowed its anchor, always, and if it is movable every value (on its grid)
+    between its bounds. The anchor may lie outside them: a missing number is NaN, a missing
+    level -1. A caller that forbids the anchor passes the nearest permitted value instead.
+
+    Attributes
+    ----------
+    lower, upper
+        ``(i, g)``, the bounds, on the grid where there is one.
+    anchor
+        ``(i, g)``, where the gene stood at first and where the revert mutation returns it.
+    movable
+        ``(i, g)`` bool; false also where the bounds hold nothing but the anchor.
+    kind
+        ``(g,)`` int64, values of :class:`GeneKind`.
+    origin, step
+        ``(g,)``, the grid; step 0 for reals.
+    snap
+        ``(g,)``, a value this near to its anchor is the anchor.
+    """
+
+    lower: Tensor
+    upper: Tensor
+    anchor: Tensor
+    movable: Tensor
+    kind: Tensor
+    origin: Tensor
+    step: Tensor
+    snap: Tensor
+
+    @classmethod
+    def of(
+        cls,
+        lower: Tensor,
+        upper: Tensor,
+        anchor: Tensor,
+        *,
+        movable: Tensor | None = None,
+        kind: Tensor | None = None,
+        origin: Tensor | None = None,
+        step: Tensor | None = None,
+        snap: Tensor | None = None,
+    ) -> Self:
+        """Return a genome with what is left out filled in: movable reals without a snap.
+
+        Parameters
+        ----------
+        lower, upper, anchor
+            ``(i, g)``.
+        movable, kind, origin, step, snap
+            As the attributes. Bounds of stepped genes move inwards onto the grid; levels
+            have step 1; the snap of a stepped gene is half a step.
+        """
+        wide = {"dtype": torch.float64, "device": anchor.device}
+        if anchor.dim() != 2 or not lower.shape == upper.shape == anchor.shape:
+            raise SearchError(
+                f"lower, upper and anchor have the shapes {tuple(lower.shape)},"
+                f" {tuple(upper.shape)} and {tuple(anchor.shape)}; expected (instances, genes)."
+            )
+        n_genes = anchor.shape[1]
+        nothing = torch.zeros(n_genes, **wide)
+        kind = torch.zeros(n_genes, dtype=torch.int64) if kind is None else kind
+        kind = kind.to(torch.int64).to(anchor.device)
+        origin = nothing if origin is None else origin.to(**wide)
+        step = nothing if step is None else step.to(**wide)
+        snap = nothing if snap is None else snap.to(**wide)
+        levels = kind == GeneKind.LEVEL
+        origin, step = torch.where(levels, 0.0, origin), torch.where(levels, 1.0, step)
+        stepped = kind != GeneKind.REAL
+        if not bool((step[stepped] > 0).all()):
+            raise SearchError("a gene of kind GRID needs a step above 0.")
+        step = torch.where(stepped, step, 0.0)
+        snap = torch.where(stepped, _WITHIN_STEP * step, snap)
+        lower, upper = _onto_grid(lower.to(**wide), upper.to(**wide), origin, step)
+        everywhere = torch.ones_like(anchor, dtype=torch.bool)
+        movable = everywhere if movable is None else movable.to(anchor.device)
+        if not bool((torch.isfinite(lower) & torch.isfinite(upper))[movable].all()):
+            raise SearchError("a movable gene has a bound that is not finite; give it a range.")
+        anchor = anchor.to(**wide)
+        somewhere = (lower < upper) | ((lower == upper) & (lower != anchor))
+        return cls(lower, upper, anchor, movable & somewhere, kind, origin, step, snap)
+
+    @property
+    def n_instances(self) -> int:
+        """How many instances there are."""
+        return self.anchor.shape[0]
+
+    @property
+    def n_genes(self) -> int:
+        """How many genes each instance has, movable or not."""
+        return self.anchor.shape[1]
+
+    def take(self, instances: Tensor) -> Self:
+        """Return the genome of some of the instances, given by position."""
+        return replace(
+            self,
+            lower=self.lower[instances],
+            upper=self.upper[instances],
+            anchor=self.anchor[instances],
+            movable=self.movable[instances],
+        )
+
+    def repair(self, genes: Tensor) -> Tensor:
+        """Return genes ``(i, c, g)`` with each on the nearest value that it is allowed."""
+        lower, upper, anchor = (t[:, None] for t in (self.lower, self.upper, self.anchor))
+        stepped = self.step > 0
+        step = torch.where(stepped, self.step, 1.0)
+        on_grid = self.origin + torch.round((genes - self.origin) / step) * step
+        value = torch.where(stepped, on_grid, genes)
+        clamped = torch.minimum(torch.maximum(value, lower), upper)
+        home = (value - anchor).abs() <= self.snap
+        home |= (clamped - anchor).abs() <= self.snap
+        home |= torch.isnan(clamped) | ~self.movable[:, None]
+        return torch.where(home, anchor, clamped)
+
+
+def _onto_grid(
+    lower: Tensor, upper: Tensor, origin: Tensor, step: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return bounds ``(i, g)`` moved inwards onto the grid, where there is one."""
+    each = torch.where(step > 0, step, 1.0)
+    up = origin + torch.ceil((lower - origin) / each - _ON_GRID) * each
+    down = origin + torch.floor((upper - origin) / each + _ON_GRID) * each
+    return torch.where(step > 0, up, lower), torch.where(step > 0, down, upper)

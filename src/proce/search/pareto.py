@@ -1,0 +1,68 @@
+"""Constrained domination and ranks (Deb et al. 2002).
+
+Of two candidates the feasible one wins; of two infeasible ones that with the smaller
+violation; of two feasible ones that which is at most the other in every loss and below it in
+one. The paper's definition of dominance is written with >=; every objective here is a loss.
+A candidate with a loss or violation that is not finite compares with nothing and would look
+non-dominated, so :func:`cleaned` puts it behind all others first.
+"""
+
+import torch
+from torch import Tensor
+
+from proce.search.problem import Evaluation
+
+
+def cleaned(evaluation: Evaluation) -> Evaluation:
+    """Return losses and violation with +inf throughout where one of them was not finite."""
+    finite = torch.isfinite(evaluation.losses).all(-1) & torch.isfinite(evaluation.violation)
+    return Evaluation(
+        evaluation.losses.where(finite[..., None], torch.inf),
+        evaluation.violation.where(finite, torch.inf),
+    )
+
+
+def pareto_rank(losses: Tensor, violation: Tensor) -> Tensor:
+    """Return the rank ``(i, m)`` of each candidate, 0 for the first front.
+
+    Parameters
+    ----------
+    losses
+        ``(i, m, k)``, cleaned.
+    violation
+        ``(i, m)``, cleaned.
+    """
+    feasible = violation <= 0  # (i, m)
+    rank = _peeled(_dominates(losses, feasible), feasible)
+    n_fronts = rank.amax(-1, keepdim=True) + 1  # (i, 1)
+    return torch.where(feasible, rank, n_fronts + _dense_rank(violation.clamp(min=0)) - 1)
+
+
+def _dominates(losses: Tensor, feasible: Tensor) -> Tensor:
+    """Return ``(i, m, m)``: does d dominate c, both feasible? Indexed [i, d, c]."""
+    none_above = feasible[:, :, None] & feasible[:, None, :]
+    one_below = torch.zeros_like(none_above)
+    for loss in losses.unbind(-1):  # (i, m)
+        none_above &= loss[:, :, None] <= loss[:, None, :]
+        one_below |= loss[:, :, None] < loss[:, None, :]
+    return none_above & one_below
+
+
+def _peeled(dominates: Tensor, feasible: Tensor) -> Tensor:
+    """Return the rank of the feasible, front by front; -1 for the rest."""
+    rank = torch.full(feasible.shape, -1, device=feasible.device)
+    alive, front = feasible, 0
+    while bool(alive.any()):
+        dominated = (dominates & alive[:, :, None]).any(1)  # (i, m)
+        rank = torch.where(alive & ~dominated, front, rank)
+        alive, front = alive & dominated, front + 1
+    return rank
+
+
+def _dense_rank(values: Tensor) -> Tensor:
+    """Return how many different values among zero and the row's own are below each."""
+    ordered, order = values.sort(dim=-1)
+    start = torch.zeros_like(ordered[:, :1])
+    rises = torch.diff(ordered, dim=-1, prepend=start)
+    steps = (torch.nan_to_num(rises, nan=0.0) > 0).cumsum(-1)  # inf - inf is no rise
+    return torch.empty_like(steps).scatter_(-1, order, steps)

@@ -1,0 +1,65 @@
+"""What is searched: a function from genes to losses and a violation."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from proce.errors import ProceError
+
+
+class SearchError(ProceError, ValueError):
+    """A genome, a start or a setting that cannot be searched, or an evaluation of wrong shape."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a problem says of some candidates.
+
+    Attributes
+    ----------
+    losses
+        ``(i, c, k)``, all minimised.
+    violation
+        ``(i, c)``; a candidate is feasible where it is zero or less.
+
+    A candidate with a loss or a violation that is not finite loses to every other one.
+    """
+
+    losses: Tensor
+    violation: Tensor
+
+
+class Problem(Protocol):
+    """Losses of candidates; asked once per generation, for all instances still running."""
+
+    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+        """Evaluate genes ``(i, c, g)``; must not write into them.
+
+        Parameters
+        ----------
+        genes
+            The candidates.
+        instances
+            ``(i,)``, the position of each instance among those that the search was given.
+        """
+        ...
+
+
+def evaluated(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Evaluation:
+    """Ask the problem; an exception leaves with the generation noted on it."""
+    try:
+        answer = problem(genes, instances)
+    except Exception as error:
+        error.add_note(f"raised while generation {generation} of the search was evaluated")
+        raise
+    losses, violation = answer.losses, answer.violation
+    shape = genes.shape[:2]
+    if losses.dim() != 3 or losses.shape[:2] != shape or violation.shape != shape:
+        raise SearchError(
+            f"generation {generation}: the problem returned losses of shape {tuple(losses.shape)}"
+            f" and a violation of shape {tuple(violation.shape)} for {shape[0]} instances of"
+            f" {shape[1]} candidates; expected ({shape[0]}, {shape[1]}, objectives) and"
+            f" ({shape[0]}, {shape[1]})."
+        )
+    return Evaluation(losses.to(genes), violation.to(genes))

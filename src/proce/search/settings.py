@@ -1,0 +1,103 @@
+"""How a search is run."""
+
+from dataclasses import dataclass
+from typing import Literal, Self
+
+from proce.search.crowding import Crowding
+from proce.search.problem import SearchError
+
+Mating = Literal["tournament", "random_pairs"]
+Crossover = Literal["sbx", "swap"]
+
+
+@dataclass(frozen=True, slots=True)
+class NSGA2Settings:
+    """Settings of NSGA-II.
+
+    Attributes
+    ----------
+    population_size
+        Candidates that survive a generation.
+    n_offspring
+        New candidates per generation.
+    n_generations
+        At most this many, the initial population being the first.
+    mating
+        ``"tournament"``: a parent is the better of two drawn at random.
+        ``"random_pairs"``: the population is shuffled and paired (Algorithm 1).
+    crossover
+        ``"sbx"``: simulated binary crossover of half the genes, then a uniform swap.
+        ``"swap"``: genes are swapped only (Algorithm 1).
+    crossover_probability
+        Pairs that cross; the others are copied.
+    crossover_eta, mutation_eta
+        Larger keeps a child nearer to its parents.
+    mutation_rate
+        Genes of a child that mutate, on average, of those that may move.
+    revert_rate
+        Genes of a child that return to their anchor, on average; keeps changes few.
+    crowding
+        See :mod:`proce.search.crowding`.
+    stop_improvement
+        An instance stops once it improved by less than this share; None for never.
+    stop_window
+        Generations over which the improvement is measured.
+    stop_every
+        Generations between two looks; divides the window.
+    """
+
+    population_size: int = 100
+    n_offspring: int = 100
+    n_generations: int = 50
+    mating: Mating = "tournament"
+    crossover: Crossover = "sbx"
+    crossover_probability: float = 0.9
+    crossover_eta: float = 15.0
+    mutation_eta: float = 20.0
+    mutation_rate: float = 1.0
+    revert_rate: float = 0.7
+    crowding: Crowding = "deb"
+    stop_improvement: float | None = 0.01
+    stop_window: int = 10
+    stop_every: int = 5
+
+    def __post_init__(self) -> None:
+        for name in ("population_size", "n_offspring", "n_generations", "stop_every"):
+            if getattr(self, name) < 1:
+                raise SearchError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+        for name in ("crossover_eta", "mutation_eta", "mutation_rate", "revert_rate"):
+            if not getattr(self, name) >= 0:
+                raise SearchError(f"{name} is {getattr(self, name)}; expected 0 or more.")
+        if not 0 <= self.crossover_probability <= 1:
+            raise SearchError(
+                f"crossover_probability is {self.crossover_probability}; expected 0 to 1."
+            )
+        if self.stop_window < 1 or self.stop_window % self.stop_every:
+            raise SearchError(
+                f"stop_window is {self.stop_window}; expected a multiple of stop_every,"
+                f" which is {self.stop_every}."
+            )
+        for field, known in _NAMES.items():
+            if getattr(self, field) not in known:
+                names = ", ".join(map(repr, known))
+                raise SearchError(f"{field} is {getattr(self, field)!r}; expected one of {names}.")
+
+    @classmethod
+    def paper(cls) -> Self:
+        """Return the authors' settings: 200, 50 offspring, eta 3, no early stop, no revert."""
+        return cls(
+            population_size=200,
+            n_offspring=50,
+            n_generations=100,
+            crossover_eta=3.0,
+            mutation_eta=3.0,
+            revert_rate=0.0,
+            stop_improvement=None,
+        )
+
+
+_NAMES = {
+    "mating": ("tournament", "random_pairs"),
+    "crossover": ("sbx", "swap"),
+    "crowding": ("deb", "paper"),
+}
