@@ -9,6 +9,9 @@
     ├── ModelError         (ValueError)   a model that cannot be asked, or answers nonsense
     │   ├── ModelInterfaceError  (TypeError)   it has no way to give probabilities
     │   └── ModelOutputError                   wrong shape, NaN, sums, unknown classes
+    ├── SearchError        (ValueError)   settings, options or a start that cannot be searched
+    ├── NotFittedError     (ValueError, AttributeError)   a method is asked before it was fitted
+    ├── UnsupportedOption  (TypeError)    a method cannot honour an option of the call
     ├── DatasetError       (ValueError)   an unknown data set or a wrong option of one
     │   └── DownloadError  (OSError)      its file is missing, damaged or out of reach
     └── MissingExtraError  (ImportError)  an optional package is not installed
@@ -46,6 +49,18 @@ class ModelInterfaceError(ModelError, TypeError):
 
 class ModelOutputError(ModelError):
     """A model that answered with the wrong shape, NaN, wrong sums or unknown classes."""
+
+
+class SearchError(ProceError, ValueError):
+    """Settings, options, a genome or a start that cannot be searched."""
+
+
+class NotFittedError(ProceError, ValueError, AttributeError):
+    """A method that was asked for explanations before it was fitted."""
+
+
+class UnsupportedOption(ProceError, TypeError):
+    """An option of a call that this method cannot honour."""
 
 
 class DatasetError(ProceError, ValueError):

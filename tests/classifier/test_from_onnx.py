@@ -196,3 +196,35 @@ def test_without_onnxruntime_the_extra_is_named(monkeypatch):
 def test_inputs_that_cannot_be_fed_are_refused(model, codec, options, message):
     with pytest.raises(ModelError, match=message):
         as_classifier(model, codec, **options)
+
+
+def two_inputs(names, outputs=("y",)):
+    """Return a model that adds two columns, and gives the sum once per output."""
+    graph = helper.make_graph(
+        [helper.make_node("Add", list(names), [each]) for each in outputs],
+        "g",
+        [helper.make_tensor_value_info(name, FLOAT, [None, 1]) for name in names],
+        [helper.make_tensor_value_info(each, FLOAT, [None, 1]) for each in outputs],
+    )
+    return saved(graph)
+
+
+def test_one_input_per_column_is_matched_by_name():
+    answer = as_classifier(two_inputs(["income", "age"]), CODEC).predict_proba(
+        CODEC.encode(NUMBERS)
+    )
+    expected = 1 / (1 + np.exp(-NUMBERS.sum(axis=1).to_numpy()))
+    assert answer[:, 1].numpy() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (two_inputs(["age", "salary"]), {}, "'salary' is not a column of the rows"),
+        (two_inputs(["age", "income"]), {"encoding": "label"}, "encoding= is for a model of one"),
+        (two_inputs(["age", "income"], ["a", "b"]), {}, "outputs 'a', 'b'; expected one with"),
+    ],
+)
+def test_other_inputs_and_outputs_are_refused(model, options, message):
+    with pytest.raises(ModelError, match=message):
+        as_classifier(model, CODEC, **options)

@@ -95,6 +95,14 @@ def test_folding_keeps_the_function():
     assert network.predict_proba(ROWS).numpy() == pytest.approx(asked.numpy(), abs=1e-5)
 
 
+def test_it_passes_the_door_and_takes_a_threshold():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    assert as_classifier(network, CODEC) is network
+    strict = as_classifier(network, Codec.fit(CODEC.schema, X), 0.9)
+    second = network.predict_proba(ROWS)[:, 1]
+    assert torch.equal(strict.predict(ROWS), (second >= 0.9).long())
+
+
 def test_its_gradient_is_that_of_the_network_itself():
     network = fit_network(CODEC, ROWS, Y, settings=QUICK)
     asked = as_classifier(network.module, CODEC)

@@ -32,7 +32,7 @@ SCHEMA = Schema(
         Categorical("owner", (False, True)),
     ]
 )
-LIMITS = {"age": (0, 8), "offset": (-2.0, 2.0), "yearly income": (0.0, 1000.0)}
+LIMITS = {"age": (0, 8), "offset": (-3.0, 1.0), "yearly income": (0.0, 1000.0)}
 CODEC = Codec.fit(
     SCHEMA,
     pd.DataFrame({f.name: LIMITS[f.name] if f.name in LIMITS else f.levels[:2] for f in SCHEMA}),

@@ -221,10 +221,12 @@ def test_a_comparison_that_divides_by_zero_is_false() -> None:
         assert violation(f"not {ratio} {operator} 1", **zero) == 0
     assert violation(f"1 / ({ratio}) < 1", **zero) == 1
     assert violation(f"{ratio} < 1", income=MISSING, **zero) == 0
+    assert violation('1 / (cf["hours per week"] - 0.1 - 0.2) > 1', **{"hours per week": 0.3}) == 1
 
 
 def test_nothing_infinite_leaves_a_rule() -> None:
-    for text in ("cf.income * 1e308 * 1e308 < 1", "cf.income * 1e306 < -1e307", "cf.income < 1"):
+    large = ("cf.income * 1e308 * 1e308 < 1", "cf.income * 1e306 < -1e307", "cf.income < 1")
+    for text in (*large, "1 / (cf.income * 1e308) < 1", "cf.income * 1e-300 < -1e300"):
         for income in (1e5, 1e300, float("inf")):
             assert 0 < violation(text, income=income) < float("inf")
 

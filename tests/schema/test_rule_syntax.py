@@ -14,7 +14,8 @@ SCHEMA = Schema(
         Continuous("größe"),
         Ordinal("education", ("School", "HS", "PhD")),
         Ordinal("grade", (-1, 0, 1)),
-        Ordinal("flags_as_numbers", (0, 1)),
+        Ordinal("turn", ("f", "m")),
+        Categorical("bit", (0, 1)),
         Categorical("job", ("Clerk", 'the "boss"', "it's \\ complicated", "caf\u00e9\nbar")),
         Categorical("owner", (False, True)),
         Categorical("sex", ("f", "m")),
@@ -28,7 +29,8 @@ TRAINING = pd.DataFrame(
         "größe": [0.0, 1.0],
         "education": ["School", "PhD"],
         "grade": [-1, 1],
-        "flags_as_numbers": [0, 1],
+        "turn": ["f", "m"],
+        "bit": [0, 1],
         "job": ["Clerk", 'the "boss"'],
         "owner": [False, True],
         "sex": ["f", "m"],
@@ -91,7 +93,8 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("cf.job < 'Clerk'", 8, "'job' has no order, so '<' says nothing; write == or !="),
         ("cf.job == cf.sex", 14, "'sex' is categorical with other levels than 'job'"),
         ("cf.education == cf.sex", 20, "'sex' is categorical with other levels than 'education'"),
-        ("cf.flags_as_numbers == cf.owner", 27, "categorical with other levels"),
+        ("cf.bit == cf.owner", 14, "'owner' is categorical with other levels than 'bit'"),
+        ("cf.turn == cf.sex", 15, "'sex' is categorical with other levels than 'turn'"),
         ("cf.job == cf.age", 14, "expected a level of 'job', got cf.age, which is continuous"),
         ("cf.age == cf.job", 4, "expected a level of 'job', got cf.age, which is continuous"),
         ("cf.grade > cf.grade - 1", 21, "expected a level of 'grade', got a number"),
@@ -174,6 +177,7 @@ def test_length_and_depth_are_limited() -> None:
     with pytest.raises(RuleError, match="2001 characters is too long; expected at most 2000"):
         Rule.parse(fits + " ", CODEC)
     assert Rule.parse("(" * 50 + "cf.age > 0" + ")" * 50, CODEC).features == ("age",)
+    assert Rule.parse(" and ".join(["(cf.age > 0)"] * 60), CODEC).features == ("age",)
     for opening in ("(", "not ", "-", "not (", "(-"):
         with pytest.raises(RuleError, match="nest more than 50 deep; split the rule"):
             Rule.parse(opening * 300, CODEC)

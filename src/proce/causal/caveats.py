@@ -14,11 +14,13 @@ from proce.schema import Categorical, Feature
 Numbers = NDArray[np.float64]
 _SAME = 1e-9  # of the variation: less than this is left, so the features say the same
 _NEARLY_SAME = 0.02
+_MOST_ALIKE = 2  # features that another is nearly collinear with; more are just a good fit
 _MOST_NAMES = 20
 _FOLDS = 5
 _MOST_ROWS = 5_000  # of those on which straight and curved fits are compared
 _MOST_PRODUCTS = 8  # causes whose products enter a curved fit
-_CLEARLY = 0.9  # a curved fit is clearly better where it leaves less than this of the error
+_STEADY = 0.02  # of the size of the noise: less than this may follow from the causes
+_CLEARLY = 0.95  # a curved fit is clearly better where it leaves less than this of the error
 
 
 class DiscoveryWarning(UserWarning):
@@ -44,7 +46,9 @@ class Findings:
 
 def refuse_equal(features: Sequence[Feature], rows: Numbers) -> None:
     """Raise a GraphError where features follow from each other exactly."""
-    for position, others, left in _explained(rows, _SAME):
+    varying = np.flatnonzero(rows.max(0) > rows.min(0))
+    for at, among, left in _explained(rows[:, varying], _SAME):
+        position, others = varying[at], varying[among]
         names = [repr(features[each].name) for each in others]
         raise GraphError(
             f"{features[position].name!r} follows exactly from {', '.join(names)} (all but"
@@ -58,7 +62,7 @@ def caveats(found: Findings, algorithm: str) -> Iterator[str]:
     yield from _categorical(found)
     yield from _few_rows(found)
     yield from _nearly_equal(found)
-    yield from _curved(found)
+    yield from _misfits(found, algorithm)
     if algorithm == "direct_lingam":
         yield from _gaussian(found)
     yield from _undirected(found, algorithm)
@@ -85,11 +89,12 @@ def _few_rows(found: Findings) -> Iterator[str]:
 
 def _nearly_equal(found: Findings) -> Iterator[str]:
     for position, others, left in _explained(found.rows, _NEARLY_SAME):
-        yield (
-            f"{found.features[position].name} is nearly collinear with {found.names(others)}: they"
-            f" explain {1 - left:.1%} of it. Which of them is the cause rests on what little is"
-            " left."
-        )
+        if len(others) <= _MOST_ALIKE:
+            yield (
+                f"{found.features[position].name} is nearly collinear with {found.names(others)}:"
+                f" all but {left:.1%} of it follows from them. Which is the cause of which rests on"
+                " that little."
+            )
 
 
 def _explained(rows: Numbers, left: float) -> Iterator[tuple[int, list[int], float]]:
@@ -100,28 +105,13 @@ def _explained(rows: Numbers, left: float) -> Iterator[tuple[int, list[int], flo
     names = list(range(rows.shape[1]))
     correlation = np.corrcoef(rows.T).reshape(len(names), -1)
     while len(names) > 1:
-        within = correlation[np.ix_(names, names)]
-        unexplained = 1.0 / np.linalg.pinv(within, rcond=1e-13, hermitian=True).diagonal()
-        singular = np.linalg.eigvalsh(within)[0] < _SAME / 10
-        if singular:
-            unexplained = _unexplained_one_by_one(within)
+        within = correlation[np.ix_(names, names)] + _SAME / 1000 * np.eye(len(names))
+        unexplained = 1.0 / np.linalg.inv(within).diagonal()
         worst = int(unexplained.argmin())
         if unexplained[worst] >= left:
             return
         position = names.pop(worst)
         yield position, _explaining(correlation, position, names, left), float(unexplained[worst])
-
-
-def _unexplained_one_by_one(correlation: Numbers) -> Numbers:
-    everything = np.arange(len(correlation))
-    result = np.ones(len(correlation))
-    for each in everything:
-        others = everything[everything != each]
-        slopes = np.linalg.lstsq(
-            correlation[np.ix_(others, others)], correlation[others, each], rcond=1e-10
-        )[0]
-        result[each] = max(0.0, 1.0 - slopes @ correlation[others, each])
-    return result
 
 
 def _explaining(correlation: Numbers, position: int, others: list[int], left: float) -> list[int]:
@@ -141,35 +131,53 @@ def _explaining(correlation: Numbers, position: int, others: list[int], left: fl
     return chosen
 
 
-def _curved(found: Findings) -> Iterator[str]:
-    for effect in range(len(found.features)):
-        causes = np.flatnonzero(found.arrows[:, effect] | found.lines[:, effect])
-        if not len(causes) or isinstance(found.features[effect], Categorical):
-            continue
-        straight, curved = _errors(found, effect, causes)
-        if curved < _CLEARLY * straight:
-            yield (
-                f"{found.features[effect].name} depends on {found.names(causes)} in a way that a"
-                f" straight line misses: a curved fit explains {1 - curved:.1%} of it on held-out"
-                f" rows, a linear one {1 - straight:.1%}. The algorithm assumes straight lines, so"
-                " edges and directions here are doubtful."
-            )
-
-
-def _errors(found: Findings, effect: int, causes: NDArray[np.int64]) -> tuple[float, float]:
-    """Return the cross-validated errors of a straight and of a curved fit, as shares."""
+def _misfits(found: Findings, algorithm: str) -> Iterator[str]:
+    """Equations that are not linear, or whose noise depends on the causes."""
+    bent: list[str] = []
+    uneven: list[int] = []
     rows = found.rows[:: max(1, len(found.rows) // _MOST_ROWS)]
-    rows = (rows - rows.mean(0)) / np.maximum(rows.std(0), 1e-12)
+    for effect, feature in enumerate(found.features):
+        causes = np.flatnonzero(found.arrows[:, effect] | found.lines[:, effect])
+        if not len(causes) or isinstance(feature, Categorical):
+            continue
+        straight, curved = _terms(found, rows, causes)
+        values = _scaled(rows[:, effect])
+        by_line, by_curve = _held_out(straight, values), _held_out(curved, values)
+        noise = values - straight @ np.linalg.lstsq(straight, values, rcond=None)[0]
+        if by_curve < _CLEARLY * by_line:
+            bent.append(f"{feature.name} ({1 - by_curve:.0%} against {1 - by_line:.0%})")
+        elif _held_out(curved, _scaled(abs(noise))) < 1 - _STEADY:
+            uneven.append(effect)
+    if bent:
+        rest = f" and {len(bent) - _MOST_NAMES} more" if len(bent) > _MOST_NAMES else ""
+        yield (
+            "A curved fit on the neighbours explains clearly more on held-out rows than a linear"
+            f" one: {', '.join(bent[:_MOST_NAMES])}{rest}. The algorithm assumes straight lines, so"
+            " edges and directions at these features are doubtful."
+        )
+    if uneven and algorithm == "direct_lingam":
+        yield (
+            f"The noise of {found.names(uneven)} is larger at some values of the causes than at"
+            " others. DirectLiNGAM assumes noise that does not depend on them, so edges and"
+            " directions at these features are doubtful."
+        )
+
+
+def _terms(found: Findings, rows: Numbers, causes: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+    """Return the terms of a straight and of a curved fit; levels have a term each in both."""
     nominal = [each for each in causes if isinstance(found.features[each], Categorical)]
-    numbers = [each for each in causes if each not in nominal]
     levels = [rows[:, [each]] == np.unique(rows[:, each])[1:] for each in nominal]
-    one = np.ones((len(rows), 1))
-    straight = np.hstack([one, *levels, rows[:, numbers]])
-    bends = [np.maximum(0.0, rows[:, [n]] - np.quantile(rows[:, n], [0.33, 0.67])) for n in numbers]
-    mixed = numbers[:_MOST_PRODUCTS]
-    products = [rows[:, [a]] * rows[:, [b]] for at, a in enumerate(mixed) for b in mixed[at:]]
-    curved = np.hstack([straight, *bends, *products])
-    return _held_out(straight, rows[:, effect]), _held_out(curved, rows[:, effect])
+    numbers = _scaled(rows[:, [each for each in causes if each not in nominal]])
+    bends = [np.maximum(0.0, numbers - q) for q in np.quantile(numbers, [0.33, 0.67], axis=0)]
+    mixed = numbers[:, :_MOST_PRODUCTS]
+    products = [mixed[:, [at]] * mixed[:, at:] for at in range(mixed.shape[1])]
+    straight = np.hstack([np.ones((len(rows), 1)), *levels, numbers])
+    return straight, np.hstack([straight, *bends, *products])
+
+
+def _scaled(values: Numbers) -> Numbers:
+    scaled: Numbers = (values - values.mean(0)) / np.maximum(values.std(0), 1e-12)
+    return scaled
 
 
 def _held_out(terms: Numbers, values: Numbers) -> float:

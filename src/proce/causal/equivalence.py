@@ -14,24 +14,35 @@ _LEAST_GAIN = 1e-9  # of the score: less is rounding
 
 
 def directed_by_separators(
-    joined: Flags, separators: Separators, knowledge: Knowledge
+    joined: Flags, separators: Separators, knowledge: Knowledge, rows: NDArray[np.float64]
 ) -> PartialGraph:
     """Direct the edges that PC found, as far as that can be known.
 
-    An effect of two unjoined causes is one that was in no set which separates the two.
+    An effect of two unjoined causes is one that was in no set which separates the two. Where
+    such findings contradict each other, the one that is seen most strongly goes first: it
+    joins its two causes most once it is held.
     """
     graph = PartialGraph(joined, knowledge)
-    graph.direct_colliders(
-        (one, effect, other)
+    correlation = np.corrcoef(rows.T).reshape(len(joined), -1)
+    strengths = {
+        (one, effect, other): _joint(correlation, one, other, [*sorted(set().union(*sets)), effect])
         for effect in range(len(joined))
         for one, other in combinations(np.flatnonzero(graph.joined[effect]).tolist(), 2)
         if not graph.joined[one, other]
         and not knowledge.barred[one, other]
         and (sets := separators.get((one, other)))
         and all(effect not in each for each in sets)
-    )
+    }
+    graph.direct_colliders(sorted(strengths, key=lambda each: -strengths[each]))
     graph.close()
     return graph
+
+
+def _joint(correlation: NDArray[np.float64], one: int, other: int, held: list[int]) -> float:
+    """Return the size of the partial correlation of two features."""
+    within = [one, other, *held]
+    inverse = np.linalg.pinv(correlation[np.ix_(within, within)], hermitian=True)
+    return abs(float(inverse[0, 1])) / float(np.sqrt(inverse[0, 0] * inverse[1, 1]))
 
 
 def best_scoring(
@@ -63,12 +74,12 @@ def climb(arrows: Flags, knowledge: Knowledge, rows: NDArray[np.float64]) -> Fla
     adding, removing = np.zeros(edges.shape), np.zeros(edges.shape)
     changed = list(range(len(edges)))
     while True:
-        for effect in changed:
-            causes = np.flatnonzero(edges[:, effect])
-            adding[:, effect] = _gains(covariance, effect, causes, len(rows))
-            for cause in causes:
-                fewer = causes[causes != cause]
-                removing[cause, effect] = -_gains(covariance, effect, fewer, len(rows))[cause]
+        for node in changed:
+            causes = np.flatnonzero(edges[:, node])
+            adding[:, node] = _gains(covariance, node, causes, len(rows))
+            for each in causes:
+                fewer = causes[causes != each]
+                removing[each, node] = -_gains(covariance, node, fewer, len(rows))[each]
         reach = paths(edges | knowledge.before)
         free = edges & ~knowledge.required
         gains = np.stack(

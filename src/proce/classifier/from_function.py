@@ -6,13 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from proce.classifier.answer import (
-    Output,
-    as_columns,
-    asking,
-    checked,
-    n_classes_of,
-)
+from proce.classifier.answer import Output, as_columns, asking, checked, n_classes_of
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.probe import probe_rows
 from proce.schema import Codec

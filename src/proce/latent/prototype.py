@@ -63,6 +63,11 @@ class PrototypeIndex:
         self._rows = [torch.nonzero(predicted == k).flatten() for k in range(len(self.classes))]
         self._latents = [latents[rows] for rows in self._rows]
 
+    @property
+    def sizes(self) -> Tensor:
+        """How many training rows are predicted as each class, ``(k,)``."""
+        return torch.tensor([len(rows) for rows in self._rows])
+
     def prototype(self, latent: Tensor, target: int, n_neighbours: int) -> Prototypes:
         """Return the prototypes of latents ``(q, e)`` for a class.
 

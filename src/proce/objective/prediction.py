@@ -48,6 +48,14 @@ class Requirement:
             wanted = torch.maximum(wanted, self.least - own)
         return wanted.clamp(min=0)
 
+    def probability(self, n_classes: int) -> float:
+        """Return the probability that is enough, for a person to read."""
+        if self.least is not None:
+            return self.least
+        if n_classes > 2:
+            return min(1.0, 0.5 + self.margin)  # enough; less may do where others are lower still
+        return min(1.0, (self.threshold or 0.5) + self.margin)
+
     def _binary(self, target: Tensor) -> Tensor:
         """Return the probability that each target needs, ``(i,)``."""
         half = torch.tensor(0.5 if self.threshold is None else self.threshold, dtype=torch.float64)

@@ -89,15 +89,42 @@ class Codec:
                 columns[position] = values
         return torch.from_numpy(columns).T  # (i, f), each feature contiguous in memory
 
+    def read(self, frame: Any) -> Tensor:
+        """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
+        opened = _matching(self.schema, frame)
+        columns = [torch.from_numpy(_read(opened, feature).copy()) for feature in self.schema]
+        return torch.stack(columns, dim=-1)
+
     def decode(self, rows: Tensor, layout: Layout | None = None) -> Any:
         """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
+        return (layout or self.layout).build(self.columns(rows))
+
+    def rebuild(self, rows: Tensor, layout: Layout, factual: Tensor, raw: Tensor) -> Any:
+        """Return rows ``(i, f)`` as a frame in which unchanged numbers are those that came in.
+
+        Parameters
+        ----------
+        rows, layout
+            As for :meth:`decode`.
+        factual, raw
+            ``(i, f)``, what each row was before, from :meth:`encode` and from :meth:`read`.
+        """
+        columns = self.columns(rows)
+        for position, feature in enumerate(self.schema):
+            if isinstance(feature, Continuous):
+                same = (rows[:, position] == factual[:, position]).numpy()
+                before = raw[:, position].numpy()
+                columns[feature.name] = np.where(same, before, columns[feature.name])
+        return layout.build(columns)
+
+    def columns(self, rows: Tensor) -> dict[str, Any]:
+        """Return rows ``(i, f)`` as the plain columns that :meth:`Layout.build` takes."""
         columns: dict[str, Any] = {}
         for position, feature in enumerate(self.schema):
             column = rows[:, position].detach().cpu()
             if isinstance(feature, Continuous):
-                blocks = [
-                    self.raw_numbers(position, block) for block in torch.split(column, _BLOCK)
-                ]
+                parts = torch.split(column, _BLOCK)
+                blocks = [self.raw_numbers(position, part) for part in parts]
                 columns[feature.name] = torch.cat(blocks).numpy()
                 continue
             codes = column.numpy().astype(np.int32)
@@ -105,7 +132,7 @@ class Codec:
                 columns |= _hot_columns(feature, codes)
             else:
                 columns[feature.name] = level_column(codes, feature.levels)
-        return (layout or self.layout).build(columns)
+        return columns
 
     def raw(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.

@@ -87,7 +87,7 @@ def _gap_around(place: Floats, size: int, s: int) -> float:
             a, b, gap_a, gap_b = t, a, gap, gap_a
         elif t != s and gap < gap_b:
             b, gap_b = t, gap
-    return np.sqrt(_squared_gap(place, a, b))
+    return float(np.sqrt(_squared_gap(place, a, b)))
 
 
 @njit(nogil=True, cache=True)

@@ -7,9 +7,12 @@ and anchors are encoded in float64; against float32 it costs under 2% of a gener
 
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import Self
+from functools import cached_property
+from typing import NamedTuple, Self
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.search.problem import SearchError
@@ -24,6 +27,19 @@ class GeneKind(IntEnum):
     REAL = 0  # any value between its bounds
     GRID = 1  # ``origin + whole number * step``
     LEVEL = 2  # a code without an order: 0, 1, 2, …
+
+
+class GenomeArrays(NamedTuple):
+    """The tensors of a genome as numba takes them, in the order of its attributes."""
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+    anchor: NDArray[np.float64]
+    movable: NDArray[np.bool_]
+    kind: NDArray[np.int64]
+    origin: NDArray[np.float64]
+    step: NDArray[np.float64]
+    snap: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,34 +98,30 @@ class Genome:
             As the attributes. Bounds of stepped genes move inwards onto the grid; levels
             have step 1; the snap of a stepped gene is half a step.
         """
-        wide = {"dtype": torch.float64, "device": anchor.device}
         if anchor.dim() != 2 or not lower.shape == upper.shape == anchor.shape:
             raise SearchError(
                 f"lower, upper and anchor have the shapes {tuple(lower.shape)},"
                 f" {tuple(upper.shape)} and {tuple(anchor.shape)}; expected (instances, genes)."
             )
-        n_genes = anchor.shape[1]
-        nothing = torch.zeros(n_genes, **wide)
-        kind = torch.zeros(n_genes, dtype=torch.int64) if kind is None else kind
-        kind = kind.to(torch.int64).to(anchor.device)
-        origin = nothing if origin is None else origin.to(**wide)
-        step = nothing if step is None else step.to(**wide)
-        snap = nothing if snap is None else snap.to(**wide)
-        levels = kind == GeneKind.LEVEL
-        origin, step = torch.where(levels, 0.0, origin), torch.where(levels, 1.0, step)
-        stepped = kind != GeneKind.REAL
+        anchor = anchor.double()
+        nothing = anchor.new_zeros(anchor.shape[1])  # (g,)
+        kind = (nothing if kind is None else kind).to(anchor.device, torch.int64)
+        origin, step, snap = (
+            nothing if each is None else each.to(anchor) for each in (origin, step, snap)
+        )
+        stepped, levels = kind != GeneKind.REAL, kind == GeneKind.LEVEL
+        step = torch.where(levels, 1.0, torch.where(stepped, step, 0.0))
         if not bool((step[stepped] > 0).all()):
-            raise SearchError("a gene of kind GRID needs a step above 0.")
-        step = torch.where(stepped, step, 0.0)
+            raise SearchError("a gene of kind GRID has no step; expected a number above 0.")
+        origin = torch.where(levels, 0.0, origin)
         snap = torch.where(stepped, _WITHIN_STEP * step, snap)
-        lower, upper = _onto_grid(lower.to(**wide), upper.to(**wide), origin, step)
-        everywhere = torch.ones_like(anchor, dtype=torch.bool)
-        movable = everywhere if movable is None else movable.to(anchor.device)
-        if not bool((torch.isfinite(lower) & torch.isfinite(upper))[movable].all()):
+        lower, upper = _onto_grid(lower.to(anchor), upper.to(anchor), origin, step)
+        free = torch.ones_like(anchor) if movable is None else movable
+        free = free.to(anchor.device, torch.bool)
+        if not bool((torch.isfinite(lower) & torch.isfinite(upper))[free].all()):
             raise SearchError("a movable gene has a bound that is not finite; give it a range.")
-        anchor = anchor.to(**wide)
         somewhere = (lower < upper) | ((lower == upper) & (lower != anchor))
-        return cls(lower, upper, anchor, movable & somewhere, kind, origin, step, snap)
+        return cls(lower, upper, anchor, free & somewhere, kind, origin, step, snap)
 
     @property
     def n_instances(self) -> int:
@@ -120,6 +132,12 @@ class Genome:
     def n_genes(self) -> int:
         """How many genes each instance has, movable or not."""
         return self.anchor.shape[1]
+
+    @cached_property
+    def arrays(self) -> GenomeArrays:
+        """The same memory for numba; on the CPU only."""
+        tensors = (getattr(self, name) for name in GenomeArrays._fields)
+        return GenomeArrays(*(tensor.contiguous().numpy() for tensor in tensors))
 
     def take(self, instances: Tensor) -> Self:
         """Return the genome of some of the instances, given by position."""
@@ -145,9 +163,7 @@ class Genome:
         return torch.where(home, anchor, clamped)
 
 
-def _onto_grid(
-    lower: Tensor, upper: Tensor, origin: Tensor, step: Tensor
-) -> tuple[Tensor, Tensor]:
+def _onto_grid(lower: Tensor, upper: Tensor, origin: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
     """Return bounds ``(i, g)`` moved inwards onto the grid, where there is one."""
     each = torch.where(step > 0, step, 1.0)
     up = origin + torch.ceil((lower - origin) / each - _ON_GRID) * each

@@ -7,8 +7,11 @@ have left it. `stream_kernel` is the same arithmetic for numba.
 
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 _GOLDEN = 0x9E3779B97F4A7C15
@@ -44,6 +47,11 @@ class RowStreams:
         """Return the streams of rows with the given whole-number keys ``(i,)``."""
         start = mixed(torch.tensor(_signed(seed % 2**64 + _GOLDEN), device=keys.device))
         return cls(mixed(mixed(keys.to(torch.int64) + _signed(_GOLDEN)) ^ start))
+
+    @cached_property
+    def words(self) -> NDArray[np.uint64]:
+        """The states as numba takes them; on the CPU only."""
+        return self.states.numpy().view(np.uint64)
 
     def take(self, rows: Tensor) -> "RowStreams":
         """Return the streams of some of the rows, given by position."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
@@ -49,12 +50,23 @@ def lower_half(bits: np.uint64) -> float:
 
 
 @njit(nogil=True, cache=True)
-def upper_whole(bits: np.uint64, n: int) -> int:
+def upper_whole(bits: np.uint64, n: int) -> np.int64:
     """Return a whole number below ``n``."""
     return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
 
 
 @njit(nogil=True, cache=True)
-def lower_whole(bits: np.uint64, n: int) -> int:
+def lower_whole(bits: np.uint64, n: int) -> np.int64:
     """Return a whole number below ``n``."""
     return np.int64(((bits & _LOW_HALF) * np.uint64(n)) >> _32)
+
+
+@njit(nogil=True, cache=True)
+def fill(
+    streams: NDArray[np.uint64], generation: int, purpose: int, out: NDArray[np.float64]
+) -> None:
+    """Write the uniform numbers ``(i, count)`` of each stream, one after the other."""
+    for i in range(len(streams)):
+        start = started(streams[i], generation, purpose)
+        for position in range(out.shape[1]):
+            out[i, position] = uniform(drawn(start, position))

@@ -54,6 +54,11 @@ class Population(Candidates):
 
     rank: Tensor
 
+    @property
+    def front(self) -> Tensor:
+        """Which candidates ``(i, c)`` are feasible and not dominated."""
+        return (self.rank == 0) & (self.violation <= 0)
+
     def take(self, instances: Tensor) -> Self:
         """Return the populations of some of the instances, given by position."""
         tensors = (self.genes, self.losses, self.violation, self.rank)
@@ -69,8 +74,10 @@ def survive(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Popu
     size = min(size, sum(group.violation.shape[1] for group in groups))
     if kernels.use_kernels(groups[0].genes.device):
         return _survive_compiled(groups, size, crowding)
-    pool = [torch.cat(parts, dim=1) for parts in zip(*map(_tensors, groups), strict=True)]
-    return _survive(*pool, size, crowding)
+    genes, losses, violation = (
+        torch.cat(parts, dim=1) for parts in zip(*map(_tensors, groups), strict=True)
+    )
+    return _survive(genes, losses, violation, size, crowding)
 
 
 def _tensors(candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:

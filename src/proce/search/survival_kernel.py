@@ -24,8 +24,8 @@ def break_duplicates(genes: Floats, losses: Floats, violation: Floats) -> None:
     table = np.empty(size, np.int64)  # open addressing: the position of each hash
     hashes = np.empty(m, np.uint64)
     for i in range(n_instances):
-        for at in range(size):
-            table[at] = -1
+        for slot in range(size):
+            table[slot] = -1
         for c in range(m):
             code = np.uint64(0)
             for j in range(g):

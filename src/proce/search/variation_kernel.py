@@ -111,7 +111,7 @@ def _blended(
 @njit(nogil=True, cache=True)
 def _spread(share: float, eta: float) -> float:
     """Return the factor by which parents are drawn apart."""
-    return (share if share <= 1.0 else 1.0 / (2.0 - share)) ** (1.0 / (eta + 1.0))
+    return float((share if share <= 1.0 else 1.0 / (2.0 - share)) ** (1.0 / (eta + 1.0)))
 
 
 @njit(nogil=True, cache=True)
@@ -145,10 +145,10 @@ def mutate(
             n_mutated = 0
             for j in range(g):
                 bits = drawn(change, c * g + j)
-                reverts = upper_half(bits) < revert_rate * share
-                children[i, c, j] = anchor[i, j] if reverts else children[i, c, j]
+                stays = upper_half(bits) >= revert_rate * share
+                children[i, c, j] = children[i, c, j] if stays else anchor[i, j]
                 mutated[n_mutated] = j
-                n_mutated += movable[i, j] & ~reverts & (lower_half(bits) < mutation_rate * share)
+                n_mutated += movable[i, j] & stays & (lower_half(bits) < mutation_rate * share)
             for s in range(n_mutated):
                 j = mutated[s]
                 u = uniform(drawn(mutation, c * g + j))
@@ -164,22 +164,20 @@ def mutate(
                 value = on_grid if step[j] > 0 else value
                 clamped = min(max(value, lower[i, j]), upper[i, j])
                 near = (abs(value - home) <= snap[j]) | (abs(clamped - home) <= snap[j])
-                moved = movable[i, j] & ~near & (clamped == clamped)  # a missing one has not
-                children[i, c, j] = clamped if moved else home
+                moves = movable[i, j] & (value == value)  # a missing value has not moved
+                children[i, c, j] = home if near or not moves else clamped
 
 
 @njit(nogil=True, cache=True)
 def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     """Return a level at random, not the present one."""
     present = lower <= value <= upper
-    level = lower + np.floor(u * (upper - lower + (0.0 if present else 1.0)))
+    level = lower + float(np.floor(u * (upper - lower + (0.0 if present else 1.0))))
     return level + 1.0 if present and level >= value else level
 
 
 @njit(nogil=True, cache=True)
-def _shifted(
-    value: float, lower: float, upper: float, step: float, u: float, eta: float
-) -> float:
+def _shifted(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
     """Return a value shifted by polynomial mutation, by a step at least; anything if missing."""
     width = upper - lower
     if np.isnan(value):
@@ -187,6 +185,6 @@ def _shifted(
     value = min(max(value, lower), upper)
     room = (value - lower if u < 0.5 else upper - value) / width if width > 0 else 0.0
     tail = min(u, 1.0 - u) * 2.0
-    reach = (tail + (1.0 - tail) * (1.0 - room) ** (eta + 1.0)) ** (1.0 / (eta + 1.0))
+    reach = float((tail + (1.0 - tail) * (1.0 - room) ** (eta + 1.0)) ** (1.0 / (eta + 1.0)))
     shift = max((1.0 - reach) * width, step)
     return value - shift if u < 0.5 else value + shift

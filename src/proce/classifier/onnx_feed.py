@@ -1,0 +1,112 @@
+"""What an ONNX model is fed: one tensor of columns, or one input per column."""
+
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from torch import Tensor
+
+from proce.classifier.encoding import FrameFunction, as_encoding, one_hot
+from proce.classifier.probe import probe_rows
+from proce.errors import ModelError, ModelInterfaceError
+from proce.schema import Codec
+from proce.schema.feature import shown
+
+NAME = "the ONNX model"
+Feed = Callable[[Tensor], dict[str, Any]]
+_DTYPES: dict[str, Any] = {
+    "tensor(float)": np.float32,
+    "tensor(double)": np.float64,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+    "tensor(bool)": np.bool_,
+    "tensor(string)": np.object_,
+}
+
+
+def feed_of(inputs: list[Any], codec: Codec, encoding: str | FrameFunction | None) -> Feed:
+    """Return what turns rows into the session's inputs, or say why nothing does."""
+    for each in inputs:
+        if each.type not in _DTYPES or len(each.shape) > 2:
+            raise ModelInterfaceError(
+                f"{NAME} has the input {each.name!r} of type {each.type} and shape {each.shape};"
+                " expected numbers or text, in one or two dimensions."
+            )
+        if each.shape and isinstance(each.shape[0], int):
+            raise ModelInterfaceError(
+                f"{NAME} takes batches of exactly {each.shape[0]}; expected any number of rows."
+                " Export it with a dynamic batch dimension."
+            )
+    if len(inputs) == 1 and (inputs[0].name not in codec.schema.columns or encoding is not None):
+        return _tensor_feed(inputs[0], codec, encoding)
+    if encoding is not None:
+        raise ModelError(
+            f"encoding= is for a model of one input; {NAME} has {len(inputs)}. Leave it out."
+        )
+    names = [each.name for each in inputs]
+    if absent := [name for name in names if name not in codec.schema.columns]:
+        raise ModelInterfaceError(
+            f"{NAME} has the inputs {shown(names)}; {absent[0]!r} is not a column of the rows,"
+            f" which are {shown(codec.schema.columns)}. Export it with one input per column, or"
+            " give a callable from a frame to probabilities."
+        )
+    return _named_feed(inputs, codec)
+
+
+def _tensor_feed(given: Any, codec: Codec, encoding: str | FrameFunction | None) -> Feed:
+    dtype = _DTYPES[given.type]
+    width = given.shape[1] if len(given.shape) == 2 else None
+    if encoding is not None:
+        encode = as_encoding(encoding, codec)
+        return lambda rows: {given.name: encode(rows.cpu()).detach().numpy().astype(dtype)}
+
+    def numbers(rows: Tensor) -> dict[str, Any]:
+        opened = nw.from_native(codec.decode(rows), eager_only=True)
+        return {given.name: np.column_stack([_cast(opened[c], dtype) for c in opened.columns])}
+
+    frame = nw.from_native(codec.decode(probe_rows(codec)[:1]), eager_only=True)
+    dtypes = frame.schema
+    text = [c for c in frame.columns if not (dtypes[c].is_numeric() or dtypes[c] == nw.Boolean)]
+    n_columns = len(frame.columns)
+    if isinstance(width, int) and width != n_columns:
+        raise ModelError(
+            f"{NAME} takes {width} columns; the rows have {n_columns}, or {one_hot(codec).width}"
+            " one-hot. Say with encoding= how its training rows were encoded ('one_hot', 'label'"
+            " or a function from a frame)."
+        )
+    if text and dtype is not np.object_:
+        raise ModelError(
+            f"{NAME} takes one tensor of numbers, and the column {text[0]!r} is text. Say with"
+            " encoding= how its training rows were encoded ('one_hot', 'label' or a function from"
+            " a frame), or export it with one input per column."
+        )
+    return numbers
+
+
+def _named_feed(inputs: Any, codec: Codec) -> Feed:
+    def feed(rows: Tensor) -> dict[str, Any]:
+        opened = nw.from_native(codec.decode(rows), eager_only=True)
+        fed = {}
+        for each in inputs:
+            values = _cast(opened[each.name], _DTYPES[each.type])
+            fed[each.name] = values[:, None] if len(each.shape) == 2 else values
+        return fed
+
+    return feed
+
+
+def _cast(column: "nw.Series[Any]", dtype: Any) -> Any:
+    """Return a column in an input's dtype; ONNX has a missing float, and no other missing."""
+    if not np.issubdtype(dtype, np.floating):
+        is_float = column.dtype.is_float()
+        gone = (column.is_null() | column.is_nan() if is_float else column.is_null()).to_numpy()
+        if gone.any():
+            raise ModelError(
+                f"feature {column.name!r} is missing in row {int(gone.argmax())}, and {NAME}"
+                f" takes it as {np.dtype(dtype).name}, which cannot be missing. Fill it in."
+            )
+    if dtype is np.object_:
+        return np.array([str(value) for value in column.to_list()], dtype=np.object_)
+    return column.to_numpy().astype(dtype)

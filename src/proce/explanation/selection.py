@@ -1,0 +1,88 @@
+"""Which of the rows found are shown: the recommended one, then others that differ from it."""
+
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+from proce.errors import SearchError, did_you_mean
+
+Pick = Literal["closest", "balanced", "typical", "first"]
+_NEAR = 1.25  # a typical row may be this much farther than the closest
+_PREDICTION, _PROTOTYPE, _DISTANCE = range(3)
+
+
+def checked_pick(pick: str) -> Pick:
+    """Return a pick by its name, or say which there are."""
+    if pick not in get_args(Pick):
+        known = ", ".join(repr(each) for each in get_args(Pick))
+        raise SearchError(f"pick is {pick!r}; expected one of {known}." + did_you_mean(pick, known))
+    return pick  # type: ignore[return-value]
+
+
+def ranked(losses: Tensor, acted_on: Tensor, pick: Pick, n: int) -> list[int]:
+    """Return the positions of up to ``n`` rows to show, the recommended one first.
+
+    The others are chosen one by one: each time the row that differs most from those already
+    shown, in which features it acts on and in its losses, less what it costs more than the
+    closest.
+
+    Parameters
+    ----------
+    losses
+        ``(p, 3)`` of valid, rule-abiding, distinct rows, in the order of the search.
+    acted_on
+        ``(p, f)``, what each acts on or holds.
+    pick
+        ``closest``: the lowest distance. ``balanced``: the knee, nearest to the best of all three.
+        ``typical``: the lowest prototype loss within a quarter more than the closest distance.
+        ``first``: what the search lists first (Algorithm 1, line 27).
+    n
+        How many.
+    """
+    if not len(losses):
+        return []
+    chosen = [_recommended(losses, pick)]
+    scaled = _scaled(losses)
+    extra = scaled[:, _DISTANCE]
+    least = torch.full((len(losses),), torch.inf, dtype=torch.float64)
+    while len(chosen) < min(n, len(losses)):
+        last = chosen[-1]
+        different = _jaccard(acted_on, acted_on[last])
+        apart = (scaled - scaled[last]).square().mean(-1).sqrt()
+        least = torch.minimum(least, different + 0.5 * apart)
+        worth = least - extra
+        worth[chosen] = -torch.inf
+        chosen.append(int(worth.argmax()))
+    return chosen
+
+
+def non_dominated(losses: Tensor) -> Tensor:
+    """Return flags ``(p,)`` for the rows that no other beats in all losses."""
+    no_worse = (losses[:, None] <= losses[None]).all(-1)  # (p, p): does p beat q?
+    better = (losses[:, None] < losses[None]).any(-1)
+    return ~(no_worse & better).any(0)
+
+
+def _recommended(losses: Tensor, pick: Pick) -> int:
+    distance = losses[:, _DISTANCE]
+    if pick == "first":
+        return 0
+    if pick == "closest":
+        return int(distance.argmin())
+    if pick == "balanced":
+        return int(_scaled(losses).square().sum(-1).argmin())
+    near = distance <= _NEAR * distance.min() + 1e-12
+    return int(losses[:, _PROTOTYPE].where(near, torch.inf).argmin())
+
+
+def _scaled(losses: Tensor) -> Tensor:
+    """Return losses on the range that they span, 0 for the best."""
+    low, high = losses.min(0).values, losses.max(0).values
+    return (losses - low) / (high - low).clamp(min=1e-12)
+
+
+def _jaccard(sets: Tensor, one: Tensor) -> Tensor:
+    """Return how far each set ``(p, f)`` is from one ``(f,)``: 0 the same, 1 nothing shared."""
+    shared, together = (sets & one).sum(-1).double(), (sets | one).sum(-1)
+    return 1 - shared / together.clamp(min=1)

@@ -1,0 +1,184 @@
+"""What ProCE learns from the training rows."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast, get_args
+
+import torch
+from torch import Tensor
+
+from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
+from proce.classifier import Classifier, as_classifier
+from proce.errors import GraphError, SearchError, did_you_mean
+from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
+from proce.methods.method import Progress, Report
+from proce.methods.settings import SearchSettings
+from proce.objective import FeatureDistance, Mode, directions
+from proce.schema import Codec, Rule, Schema
+from proce.training import Epoch
+
+BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
+_ASK_AT_ONCE = 100_000  # rows per call when the training rows are classified
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Everything that an explanation needs beside the row and its options.
+
+    Attributes
+    ----------
+    codec, classifier, autoencoder, index
+        The features, the model, the latent space and the prototypes in it.
+    rows
+        The training rows ``(n, f)``.
+    scm
+        The structural causal model, or ``None``.
+    ensemble
+        One for each graph of a bootstrap, or ``None``.
+    mode
+        The causal mode in use.
+    rules
+        Those of the explainer.
+    settings, seed
+        Of the search.
+    """
+
+    codec: Codec
+    classifier: Classifier
+    autoencoder: AutoEncoder
+    index: PrototypeIndex
+    rows: Tensor
+    scm: StructuralCausalModel | None
+    ensemble: Ensemble | None
+    mode: Mode
+    rules: tuple[BoundRule, ...]
+    settings: SearchSettings
+    seed: int
+
+    @cached_property
+    def distance(self) -> FeatureDistance:
+        """Distances of single features."""
+        return FeatureDistance.of(self.autoencoder)
+
+    @cached_property
+    def training_hash(self) -> str:
+        """SHA-256 of the training rows."""
+        return hashlib.sha256(self.rows.contiguous().numpy().tobytes()).hexdigest()
+
+    def bound(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
+        """Read rules, each with the mechanisms it needs."""
+        return bound_rules(texts, self.codec, self.rows, self.scm, self.seed)
+
+
+def fit_parts(
+    model: Any,
+    X: Any,
+    *,
+    schema: Schema | None,
+    graph: Any,
+    rules: Sequence[str],
+    causal: str,
+    settings: SearchSettings,
+    threshold: float | None,
+    seed: int,
+    device: str,
+    progress: Report | None,
+) -> Fitted:
+    """Fit every part on the training rows."""
+    codec = Codec.fit(schema or Schema.infer(X), X)
+    rows = codec.encode(X).contiguous()
+    classifier = as_classifier(model, codec, threshold)
+    predicted = torch.cat([classifier.predict(part) for part in torch.split(rows, _ASK_AT_ONCE)])
+    scm, ensemble = fit_causes(graph, X, rows, codec, seed)
+    mode = resolved_mode(causal, scm)
+    told = None if progress is None else lambda epoch: progress(_fitting(epoch))
+    autoencoder, _ = fit_autoencoder(
+        codec, rows, settings.latent, seed=seed, device=device, progress=told
+    )
+    latents = torch.cat([autoencoder.encode(part) for part in torch.split(rows, _ASK_AT_ONCE)])
+    index = PrototypeIndex(latents, predicted, classifier.classes)
+    bound = bound_rules(rules, codec, rows, scm, seed)
+    return Fitted(
+        codec,
+        classifier,
+        autoencoder,
+        index,
+        rows,
+        scm if mode != "off" else None,
+        ensemble if mode != "off" else None,
+        mode,
+        bound,
+        settings,
+        seed,
+    )
+
+
+def fit_causes(
+    graph: Any, X: Any, rows: Tensor, codec: Codec, seed: int
+) -> tuple[StructuralCausalModel | None, Ensemble | None]:
+    """Return the causal model of whatever was given as a graph, and one per bootstrap graph."""
+    if graph is None:
+        return None, None
+    if isinstance(graph, StructuralCausalModel):
+        return graph.with_codec(codec), None
+    if isinstance(graph, str):
+        if graph != "discover":
+            raise GraphError(
+                f"graph is {graph!r}; expected 'discover', a CausalGraph, edges (cause, effect), a"
+                " networkx.DiGraph, a StructuralCausalModel or None."
+                + did_you_mean(graph, ["discover"])
+            )
+        accepted = CausalGraph.discover(X, codec.schema, seed=seed)
+    else:
+        accepted = CausalGraph.accept(graph)
+    scm = StructuralCausalModel.fit(accepted, rows, codec, seed=seed)
+    ensemble = None
+    if accepted.resamples:
+        ensemble = Ensemble.fit(accepted.resamples, rows, codec, seed=seed)
+    return scm, ensemble
+
+
+def resolved_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
+    """Return the mode that is used, given what is known of causes."""
+    known = ("auto", *get_args(Mode))
+    if causal not in known:
+        raise SearchError(
+            f"causal is {causal!r}; expected one of {', '.join(map(repr, known))}."
+            + did_you_mean(causal, known)
+        )
+    if causal in ("hard", "soft", "paper") and scm is None:
+        raise SearchError(
+            f"causal={causal!r} needs a causal graph; give graph=[(cause, effect), ...],"
+            " graph='discover', or causal='off'."
+        )
+    if causal != "auto":
+        return cast(Mode, causal)
+    if scm is None:
+        return "off"
+    return "soft" if scm.graph.origin.discovered else "hard"
+
+
+def bound_rules(
+    texts: Sequence[str],
+    codec: Codec,
+    rows: Tensor,
+    scm: StructuralCausalModel | None,
+    seed: int,
+) -> tuple[BoundRule, ...]:
+    """Read rules, and find or fit the mechanisms of those with ``~>``."""
+    if isinstance(texts, str):
+        raise SearchError(f"rules is the text {texts!r}; expected a list of rules, [{texts!r}].")
+
+    def fitted_on_its_causes(rule: Rule) -> StructuralCausalModel:
+        causes, effect = rule.dependence or ((), "")
+        graph = CausalGraph([(cause, effect) for cause in causes])
+        return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
+
+    parsed = [Rule.parse(text, codec) for text in texts]
+    return tuple((rule, directions(rule, scm, fitted_on_its_causes)) for rule in parsed)
+
+
+def _fitting(epoch: Epoch) -> Progress:
+    return Progress("fit", epoch.number, epoch.n_epochs)

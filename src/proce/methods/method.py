@@ -1,0 +1,63 @@
+"""What every method offers, and what it tells while it works."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, runtime_checkable
+
+from proce.explanation import Explanations
+from proce.schema import Level
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a call has come; a callback that returns False stops it.
+
+    Attributes
+    ----------
+    stage
+        ``fit``, ``search`` or ``diagnose``.
+    done, total
+        Rows finished, and rows in all; epochs in stage ``fit``.
+    generation
+        Of the rows that are searched now.
+    best_probability, best_distance
+        Means over the rows being searched that have a counterfactual; NaN before the first.
+    front_size
+        The mean size of their Pareto fronts.
+    """
+
+    stage: str
+    done: int
+    total: int
+    generation: int = 0
+    best_probability: float = float("nan")
+    best_distance: float = float("nan")
+    front_size: float = 0.0
+
+
+Report = Callable[[Progress], object]
+
+
+@runtime_checkable
+class Method(Protocol):
+    """A way to find counterfactuals."""
+
+    def fit(self, X: Any) -> Self:
+        """Learn what is needed from the rows that the model was trained on."""
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        target: Level | None = None,
+        n: int = 4,
+        vary: Iterable[str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
+        max_evaluations: int | None = None,
+        budget_seconds: float | None = None,
+        progress: Report | None = None,
+    ) -> Explanations:
+        """Return up to ``n`` counterfactuals for each row.
+
+        An option that a method cannot honour raises ``UnsupportedOption``.
+        """

@@ -1,0 +1,90 @@
+"""The options of a call, checked before anything is searched."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.classifier import Classifier, position_of
+from proce.errors import SchemaError, SearchError, did_you_mean
+from proce.explanation.selection import Pick, checked_pick
+from proce.schema import Codec, Level
+from proce.schema.feature import shown
+
+FRONTS_KEPT = 1_000  # rows up to which whole fronts are kept unless asked otherwise
+
+
+@dataclass(frozen=True, eq=False)
+class Options:
+    """What one call of ``explain`` asks for; see there."""
+
+    target: Level | None = None
+    n: int = 4
+    pick: Pick = "closest"
+    vary: tuple[str, ...] | None = None
+    ranges: Mapping[str, Any] | None = None
+    max_changes: int | None = None
+    effort: Mapping[str, float] | None = None
+    min_probability: float | None = None
+    rules: tuple[str, ...] = ()
+    max_evaluations: int | None = None
+    budget_seconds: float | None = None
+    keep_front: bool | None = None
+
+    def __post_init__(self) -> None:
+        checked_pick(self.pick)
+        for name in ("n", "max_changes", "max_evaluations"):
+            _check_count(name, getattr(self, name))
+        least, budget = self.min_probability, self.budget_seconds
+        if least is not None and not 0 < least <= 1:
+            raise SearchError(f"min_probability is {least}; expected more than 0, at most 1.")
+        if budget is not None and not budget > 0:
+            raise SearchError(f"budget_seconds is {budget}; expected a positive number of seconds.")
+
+    def plain(self) -> dict[str, Any]:
+        """Return what was asked for, as values that survive JSON."""
+        asked = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        kept = {name: value for name, value in asked.items() if value not in (None, (), {})}
+        return {n: list(v) if isinstance(v, tuple) else v for n, v in kept.items()}
+
+    def targets(self, predicted: Tensor, classifier: Classifier) -> Tensor:
+        """Return the wanted class of each row, ``(i,)``."""
+        if self.target is not None:
+            return torch.full_like(predicted, position_of(self.target, classifier.classes))
+        if len(classifier.classes) != 2:
+            raise SearchError(
+                f"the model has the classes {shown(classifier.classes)}, and there is no 'other' one;"
+                " say which is wanted with target=."
+            )
+        return 1 - predicted
+
+    def efforts(self, codec: Codec) -> Tensor:
+        """Return how hard a change of each feature is, ``(f,)``."""
+        weights = torch.ones(len(codec.schema), dtype=torch.float64)
+        for name, weight in (self.effort or {}).items():
+            if name not in codec.schema:
+                raise SchemaError(
+                    f"effort names {name!r}, which is not a feature; the features are"
+                    f" {shown(codec.schema.names)}." + did_you_mean(name, codec.schema.names)
+                )
+            if not 0.1 <= weight <= 10:
+                raise SearchError(
+                    f"the effort of {name!r} is {weight}; expected 0.5 (easy) to 4 (hard), 1 being"
+                    " usual."
+                )
+            weights[codec.schema.position(name)] = weight
+        return weights
+
+
+def checked_names(names: Any) -> tuple[str, ...] | None:
+    """Return names as a tuple; a single text is a slip."""
+    if isinstance(names, str):
+        raise SchemaError(f"vary is {names!r}; expected a list of names, such as [{names!r}].")
+    return None if names is None else tuple(names)
+
+
+def _check_count(name: str, value: Any) -> None:
+    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+        raise SearchError(f"{name} is {value!r}; expected a whole number from 1 on.")

@@ -1,0 +1,196 @@
+"""ProCE: prototypes, causes and a Pareto front; the explainer that people call."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from proce.errors import NotFittedError
+from proce.explanation import Explanations
+from proce.explanation.selection import Pick
+from proce.methods.call import Call
+from proce.methods.fitted import Fitted, fit_parts
+from proce.methods.method import Report
+from proce.methods.options import Options, checked_names
+from proce.methods.settings import SearchSettings
+from proce.methods.what_if import WhatIf, what_if
+from proce.schema import Level, Schema
+
+
+class ProCE(BaseEstimator):  # type: ignore[misc]
+    """Counterfactual explanations that flip the decision, stay near, look real and respect causes.
+
+    Parameters
+    ----------
+    model
+        What is explained: a scikit-learn, XGBoost, LightGBM or CatBoost classifier or pipeline, a
+        ``torch.nn.Module``, an ONNX file, any function from a frame to probabilities. It is never
+        modified.
+    schema
+        The features and what may move; inferred from the frame where it is ``None``.
+    graph
+        What causes what: ``None``, ``"discover"``, a :class:`CausalGraph`, edges ``(cause, effect)``,
+        a ``networkx.DiGraph``, or a :class:`StructuralCausalModel` with its equations.
+    rules
+        What every counterfactual must obey, such as ``"cf.age >= x.age"``.
+    causal
+        ``hard``: a counterfactual is a set of actions, all else follows. ``soft``: deviating from
+        what follows costs. ``paper``: Eqs. 8-9 as printed. ``off``. ``auto``: hard where the graph
+        was given, soft where it was discovered, off without one.
+    settings
+        Of the search.
+    threshold
+        Decision threshold of a binary model; by default its own rule.
+    seed
+        The same seed gives the same answer for a row, whatever else is in the batch.
+    device
+        Where the auto-encoder and the search run: ``"cpu"`` or ``"cuda"``.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        schema: Schema | None = None,
+        graph: Any = None,
+        rules: Sequence[str] = (),
+        causal: str = "auto",
+        settings: SearchSettings | None = None,
+        threshold: float | None = None,
+        seed: int = 0,
+        device: str = "cpu",
+    ) -> None:
+        self.model = model
+        self.schema = schema
+        self.graph = graph
+        self.rules = rules
+        self.causal = causal
+        self.settings = settings
+        self.threshold = threshold
+        self.seed = seed
+        self.device = device
+
+    def fit(self, X: Any, y: Any = None, *, progress: Report | None = None) -> Self:
+        """Learn the latent space, the equations and the prototypes.
+
+        Parameters
+        ----------
+        X
+            The rows that the model was trained on, as a frame; labels are not needed.
+        y
+            Ignored; there for pipelines.
+        progress
+            Called while the auto-encoder learns.
+        """
+        self.fitted_ = fit_parts(
+            self.model,
+            X,
+            schema=self.schema,
+            graph=self.graph,
+            rules=self.rules,
+            causal=self.causal,
+            settings=self.settings or SearchSettings(),
+            threshold=self.threshold,
+            seed=self.seed,
+            device=self.device,
+            progress=progress,
+        )
+        self.feature_names_in_ = np.array(self.fitted_.codec.schema.columns, dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self.classes_ = self.fitted_.classifier.classes
+        return self
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        target: Level | None = None,
+        n: int = 4,
+        pick: Pick = "closest",
+        vary: Iterable[str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
+        max_changes: int | None = None,
+        effort: Mapping[str, float] | None = None,
+        min_probability: float | None = None,
+        rules: Sequence[str] = (),
+        max_evaluations: int | None = None,
+        budget_seconds: float | None = None,
+        progress: Report | None = None,
+        keep_front: bool | None = None,
+    ) -> Explanations:
+        """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
+
+        Parameters
+        ----------
+        X
+            A frame of one or many rows.
+        target
+            The wanted class; by default the other class of a binary model.
+        n
+            Counterfactuals per row.
+        pick
+            The recommended one: ``closest``, ``balanced`` or ``typical``.
+        vary
+            Names that may be acted on; others may still follow.
+        ranges
+            ``{name: (low, high)}`` that bind the final value, in raw units.
+        max_changes
+            At most this many actions and holds.
+        effort
+            ``{name: 0.5 .. 4}``, how hard a change is for this person.
+        min_probability
+            Of the target; by default the decision and the margin of the settings.
+        rules
+            Further rules for this call.
+        max_evaluations
+            Of the model, for each row.
+        budget_seconds
+            What was found by then is returned, and marked.
+        progress
+            Called with a ``Progress``; stops by returning False.
+        keep_front
+            Whether to keep whole Pareto fronts; by default for up to 1,000 rows.
+        """
+        options = Options(
+            target=target,
+            n=n,
+            pick=pick,
+            vary=checked_names(vary),
+            ranges=dict(ranges or {}),
+            max_changes=max_changes,
+            effort=dict(effort or {}),
+            min_probability=min_probability,
+            rules=tuple(rules) if not isinstance(rules, str) else rules,
+            max_evaluations=max_evaluations,
+            budget_seconds=budget_seconds,
+            keep_front=keep_front,
+        )
+        return Call.open(self._fitted(), options, X, progress).run()
+
+    def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
+        """Return what would follow from setting some features of a row, and the new decision.
+
+        Parameters
+        ----------
+        row
+            A frame of one row.
+        changes
+            By feature, the new value in raw units.
+        """
+        return what_if(self._fitted(), row, changes)
+
+    def _fitted(self) -> Fitted:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
+                " trained on first."
+            )
+        fitted: Fitted = self.fitted_
+        return fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")
+
+    def __sklearn_clone__(self) -> "ProCE":
+        # scikit-learn would clone the model too, and a clone of it is not trained.
+        return ProCE(**self.get_params(deep=False))

@@ -1,0 +1,77 @@
+"""How ProCE searches, in one place."""
+
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from proce.errors import SearchError
+from proce.latent import AutoEncoderSettings
+from proce.objective import Start
+from proce.search import NSGA2Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSettings(NSGA2Settings):
+    """Settings of ProCE: those of NSGA-II, and what follows.
+
+    Attributes
+    ----------
+    n_neighbours
+        K of the paper: training rows behind a prototype.
+    latent_size
+        E of the paper; ``None`` for a small one chosen from the number of features.
+    margin
+        How far beyond the decision the target must be reached, so that advice does not end
+        on the boundary. Where it cannot be had, the decision itself is enough, and the result
+        says so.
+    causal_weight
+        Lambda of ``causal="soft"``.
+    start
+        ``mixed``, or ``gaussian`` as in Algorithm 1.
+    chunk_size
+        Rows searched at a time; bounds memory and does not change results.
+    autoencoder
+        All else about the latent space.
+    """
+
+    n_neighbours: int = 10
+    latent_size: int | None = None
+    margin: float = 0.1
+    causal_weight: float = 1.0
+    start: Start = "mixed"
+    chunk_size: int = 256
+    autoencoder: AutoEncoderSettings = field(default_factory=AutoEncoderSettings)
+
+    def __post_init__(self) -> None:
+        NSGA2Settings.__post_init__(self)
+        for name in ("n_neighbours", "chunk_size"):
+            if getattr(self, name) < 1:
+                raise SearchError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+        if not 0 <= self.margin < 0.5:
+            raise SearchError(f"margin is {self.margin}; expected 0 or more, and under 0.5.")
+        if self.causal_weight < 0:
+            raise SearchError(f"causal_weight is {self.causal_weight}; expected 0 or more.")
+        if self.start not in ("mixed", "gaussian"):
+            raise SearchError(f"start is {self.start!r}; expected 'mixed' or 'gaussian'.")
+
+    @classmethod
+    def paper(cls) -> Self:
+        """Return the authors' settings."""
+        return cls(
+            population_size=200,
+            n_offspring=50,
+            n_generations=100,
+            crossover_eta=3.0,
+            mutation_eta=3.0,
+            revert_rate=0.0,
+            stop_improvement=None,
+            latent_size=256,
+            margin=0.0,
+            start="gaussian",
+        )
+
+    @property
+    def latent(self) -> AutoEncoderSettings:
+        """The auto-encoder's settings, with the latent size of this one."""
+        if self.latent_size is None:
+            return self.autoencoder
+        return replace(self.autoencoder, latent_size=self.latent_size)

@@ -1,0 +1,25 @@
+"""What is minimised, and what must hold."""
+
+from proce.objective.distance import FeatureDistance
+from proce.objective.limits import Limits, limits_of
+from proce.objective.objectives import Counterfactuals, Mode, directions, gene_map
+from proce.objective.prediction import Requirement
+from proce.objective.query import Query, pose
+from proce.objective.start import GeneMap, Start, genome_of, initial_population
+
+__all__ = [
+    "Counterfactuals",
+    "FeatureDistance",
+    "GeneMap",
+    "Limits",
+    "Mode",
+    "Query",
+    "Requirement",
+    "Start",
+    "directions",
+    "gene_map",
+    "genome_of",
+    "initial_population",
+    "limits_of",
+    "pose",
+]

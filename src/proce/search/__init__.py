@@ -1,0 +1,27 @@
+"""Minimise several losses under constraints, for many instances at once; knows no meaning."""
+
+from proce.search.genome import GeneKind, Genome
+from proce.search.nsga2 import nsga2
+from proce.search.problem import Evaluation, Problem, SearchError
+from proce.search.result import Archive, Progress, SearchProgress, SearchResult, Stop
+from proce.search.settings import NSGA2Settings
+from proce.search.stream import Purpose, RowStreams
+from proce.search.survival import Population
+
+__all__ = [
+    "Archive",
+    "Evaluation",
+    "GeneKind",
+    "Genome",
+    "NSGA2Settings",
+    "Population",
+    "Problem",
+    "Progress",
+    "Purpose",
+    "RowStreams",
+    "SearchError",
+    "SearchProgress",
+    "SearchResult",
+    "Stop",
+    "nsga2",
+]

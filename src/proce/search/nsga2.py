@@ -1,0 +1,133 @@
+"""NSGA-II over many instances at once (Deb et al. 2002; Algorithm 1 of the paper).
+
+Algorithm 1 as printed never adds the front that does not fit and never resets its offspring;
+this is the algorithm it cites. Every instance has its own population, bounds, random stream
+and end; all that they share is the call that evaluates them.
+"""
+
+import time
+
+import torch
+from torch import Tensor
+
+from proce.search.genome import Genome
+from proce.search.pareto import cleaned
+from proce.search.problem import Problem, SearchError, evaluated
+from proce.search.result import Progress, SearchProgress, SearchResult, Stop
+from proce.search.settings import NSGA2Settings
+from proce.search.state import Ended, Running
+from proce.search.stream import RowStreams
+from proce.search.survival import Candidates
+from proce.search.variation import offspring
+
+
+@torch.no_grad()
+def nsga2(
+    problem: Problem,
+    genome: Genome,
+    initial: Tensor,
+    settings: NSGA2Settings,
+    *,
+    seed: int,
+    keys: Tensor | None = None,
+    archive_by: int = 0,
+    max_evaluations: int | None = None,
+    budget_seconds: float | None = None,
+    progress: Progress | None = None,
+) -> SearchResult:
+    """Minimise the losses of a problem for every instance of a genome.
+
+    Parameters
+    ----------
+    problem
+        Evaluates candidates.
+    genome
+        What may move, on the device where the search shall run.
+    initial
+        ``(i, n, g)``, the first generation; repaired where it breaks a bound. More than the
+        population holds are cut by rank and crowding, fewer are filled up with offspring.
+    settings
+        Sizes and operators.
+    seed, keys
+        An instance draws from a stream of its own, made of the seed and its key ``(i,)``, a
+        whole number; by default its position. The same key gets the same result in any batch.
+    archive_by
+        The loss by which the best feasible candidate is kept.
+    max_evaluations
+        Per instance; the last generation is cut short to meet it exactly.
+    budget_seconds
+        Wall-clock time, looked at after each generation; the first one always runs.
+    progress
+        Called after each generation; stops the search by returning False.
+    """
+    began = time.perf_counter()
+    _check(genome, initial, max_evaluations)
+    keys = torch.arange(genome.n_instances) if keys is None else keys
+    streams = RowStreams.of(seed, keys.to(genome.anchor.device))
+    genes = genome.repair(initial[:, :max_evaluations].to(genome.anchor))
+    generation, n_evaluations = 1, genes.shape[1]
+    everyone = torch.arange(genome.n_instances, device=genes.device)
+    candidates = _evaluated(problem, genes, everyone, generation)
+    running = Running.first(genome, streams, candidates, archive_by, settings)
+    ended = Ended(running, settings.population_size)
+    while True:
+        elapsed = time.perf_counter() - began
+        told = progress and progress(_report(running, ended, generation, settings, elapsed))
+        so_far = generation, n_evaluations
+        if generation == 1:
+            still = ~running.genome.movable.any(-1)
+            running = ended.add(running, still, Stop.NOTHING_MOVES, *so_far)
+        if running.convergence and generation % settings.stop_every == 0:
+            converged = running.convergence.look(running.population)
+            running = ended.add(running, converged, Stop.CONVERGED, *so_far)
+        if told is False:
+            running = ended.add_all(running, Stop.CALLER, *so_far)
+        elif generation == settings.n_generations:
+            running = ended.add_all(running, Stop.GENERATIONS, *so_far)
+        elif n_evaluations == max_evaluations:
+            running = ended.add_all(running, Stop.EVALUATIONS, *so_far)
+        elif budget_seconds is not None and time.perf_counter() - began >= budget_seconds:
+            running = ended.add_all(running, Stop.OUT_OF_TIME, *so_far)
+        if not len(running.instances):
+            return ended.result(time.perf_counter() - began)
+        size = settings.n_offspring
+        if max_evaluations is not None:
+            size = min(size, max_evaluations - n_evaluations)
+        generation, n_evaluations = generation + 1, n_evaluations + size
+        parents = running.population.genes
+        genes = offspring(parents, running.genome, running.streams, generation, size, settings)
+        candidates = _evaluated(problem, genes, running.instances, generation)
+        running = running.next(candidates, settings)
+
+
+def _check(genome: Genome, initial: Tensor, max_evaluations: int | None) -> None:
+    i, g = genome.n_instances, genome.n_genes
+    if initial.dim() != 3 or initial.shape[0] != i or initial.shape[2] != g or not initial.numel():
+        raise SearchError(
+            f"the initial population has the shape {tuple(initial.shape)}; expected"
+            f" ({i}, candidates, {g}), at least one of each, as in the genome."
+        )
+    if max_evaluations is not None and max_evaluations < 1:
+        raise SearchError(f"max_evaluations is {max_evaluations}; expected 1 or more, or None.")
+
+
+def _evaluated(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Candidates:
+    evaluation = cleaned(evaluated(problem, genes, instances, generation))
+    return Candidates(genes, evaluation.losses, evaluation.violation)
+
+
+def _report(
+    running: Running, ended: Ended, generation: int, settings: NSGA2Settings, elapsed: float
+) -> SearchProgress:
+    best_losses, front_size = ended.archive.losses.clone(), ended.population.front.sum(-1)
+    best_losses[running.instances] = running.archive.losses
+    front_size[running.instances] = running.population.front.sum(-1)
+    return SearchProgress(
+        generation,
+        settings.n_generations,
+        len(running.instances),
+        len(best_losses),
+        best_losses,
+        front_size,
+        elapsed,
+    )

@@ -1,0 +1,123 @@
+"""What a search returns, and what it tells while it runs."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from proce.search.survival import Candidates, Population
+
+
+class Stop(StrEnum):
+    """Why an instance's search ended."""
+
+    CONVERGED = "converged"  # its front no longer improved
+    NOTHING_MOVES = "nothing_moves"  # no gene may leave its anchor
+    GENERATIONS = "generations"
+    EVALUATIONS = "evaluations"
+    OUT_OF_TIME = "out_of_time"
+    CALLER = "caller"  # the progress callback returned False
+
+
+@dataclass(frozen=True, eq=False)
+class Archive:
+    """The best feasible candidate that was ever evaluated, by one of the losses.
+
+    Crowding may drop it from the population; a tie stays with the earlier one.
+
+    Attributes
+    ----------
+    genes
+        ``(i, g)``; the anchor where nothing feasible was found.
+    losses
+        ``(i, k)``; +inf there.
+    by
+        Which loss decides.
+    """
+
+    genes: Tensor
+    losses: Tensor
+    by: int
+
+    @property
+    def found(self) -> Tensor:
+        """Where ``(i,)`` something feasible was found."""
+        return torch.isfinite(self.losses[:, self.by])
+
+    def take(self, instances: Tensor) -> Self:
+        """Return the archive of some of the instances, given by position."""
+        return type(self)(self.genes[instances], self.losses[instances], self.by)
+
+    def updated(self, candidates: Candidates) -> Self:
+        """Return the archive with better candidates taken in."""
+        value = candidates.losses[..., self.by].where(candidates.violation <= 0, torch.inf)
+        best, position = value.min(1)  # (i,)
+        better = torch.nonzero(best < self.losses[:, self.by]).flatten()
+        if not len(better):
+            return self
+        chosen = better, position[better]
+        genes = self.genes.index_put((better,), candidates.genes[chosen])
+        return type(self)(
+            genes, self.losses.index_put((better,), candidates.losses[chosen]), self.by
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResult:
+    """Where each instance's search ended.
+
+    Attributes
+    ----------
+    population
+        The last one, sorted by rank and falling crowding; where nothing is feasible the
+        first candidate is the nearest miss. Entries with a violation of +inf are copies,
+        failed evaluations or padding.
+    archive
+        The best feasible candidate of each instance.
+    n_generations, n_evaluations
+        ``(i,)``, how long each ran.
+    stopped
+        Why each ended.
+    elapsed_seconds
+        Wall-clock time of the whole search.
+    """
+
+    population: Population
+    archive: Archive
+    n_generations: Tensor
+    n_evaluations: Tensor
+    stopped: tuple[Stop, ...]
+    elapsed_seconds: float
+
+
+@dataclass(frozen=True, eq=False)
+class SearchProgress:
+    """What a progress callback is told after each generation.
+
+    Attributes
+    ----------
+    generation, n_generations
+        Which generation ended, and how many there can be.
+    n_running, n_instances
+        How many instances took part in it, and how many there are in all.
+    best_losses
+        ``(i, k)``, the archive's; +inf where nothing feasible was found so far.
+    front_size
+        ``(i,)``, feasible candidates in the first front.
+    elapsed_seconds
+        Wall-clock time so far.
+    """
+
+    generation: int
+    n_generations: int
+    n_running: int
+    n_instances: int
+    best_losses: Tensor
+    front_size: Tensor
+    elapsed_seconds: float
+
+
+Progress = Callable[[SearchProgress], object]

@@ -1,0 +1,142 @@
+"""The instances that still run, and those that have ended."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+import torch
+from torch import Tensor
+
+from proce.search.convergence import Convergence
+from proce.search.genome import Genome
+from proce.search.result import Archive, SearchResult, Stop
+from proce.search.settings import NSGA2Settings
+from proce.search.stream import RowStreams
+from proce.search.survival import Candidates, Population, survive
+
+_PADDING_RANK = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Running:
+    """What the search knows of the instances that still run, in the order of ``instances``.
+
+    Attributes
+    ----------
+    instances
+        ``(i,)``, the position of each among those that the search was given.
+    genome, streams, population, archive, convergence
+        Theirs; no convergence is watched without an early stop.
+    """
+
+    instances: Tensor
+    genome: Genome
+    streams: RowStreams
+    population: Population
+    archive: Archive
+    convergence: Convergence | None
+
+    @classmethod
+    def first(
+        cls,
+        genome: Genome,
+        streams: RowStreams,
+        candidates: Candidates,
+        archive_by: int,
+        settings: NSGA2Settings,
+    ) -> Self:
+        """Return all instances with the first generation survived."""
+        nothing = torch.full_like(candidates.losses[:, 0], torch.inf)
+        improvement = settings.stop_improvement
+        window = settings.stop_window // settings.stop_every
+        return cls(
+            torch.arange(genome.n_instances, device=genome.anchor.device),
+            genome,
+            streams,
+            survive([candidates], settings.population_size, settings.crowding),
+            Archive(genome.anchor, nothing, archive_by).updated(candidates),
+            None if improvement is None else Convergence(improvement, window),
+        )
+
+    def next(self, candidates: Candidates, settings: NSGA2Settings) -> Self:
+        """Return them one generation on."""
+        groups = [self.population, candidates]
+        return replace(
+            self,
+            population=survive(groups, settings.population_size, settings.crowding),
+            archive=self.archive.updated(candidates),
+        )
+
+    def take(self, kept: Tensor) -> Self:
+        """Return some of the instances, given by position."""
+        return replace(
+            self,
+            instances=self.instances[kept],
+            genome=self.genome.take(kept),
+            streams=self.streams.take(kept),
+            population=self.population.take(kept),
+            archive=self.archive.take(kept),
+            convergence=self.convergence and self.convergence.take(kept),
+        )
+
+
+class Ended:
+    """Collects the instances whose search has ended.
+
+    Parameters
+    ----------
+    first
+        All instances, after the first generation.
+    population_size
+        As in the settings; smaller populations are padded to it.
+    """
+
+    def __init__(self, first: Running, population_size: int) -> None:
+        i, k = first.archive.losses.shape
+        anchor = first.genome.anchor
+        shape = i, population_size
+        self.population = Population(
+            anchor[:, None].repeat(1, population_size, 1),
+            anchor.new_full((*shape, k), torch.inf),
+            anchor.new_full(shape, torch.inf),
+            torch.full(shape, _PADDING_RANK, device=anchor.device),
+        )
+        self.archive = Archive(anchor.clone(), anchor.new_full((i, k), torch.inf), first.archive.by)
+        self.n_generations = torch.zeros(i, dtype=torch.int64)
+        self.n_evaluations = torch.zeros(i, dtype=torch.int64)
+        self.stopped = [Stop.GENERATIONS] * i
+
+    def add(
+        self, running: Running, ends: Tensor, stop: Stop, generation: int, n_evaluations: int
+    ) -> Running:
+        """Take in the instances where ``ends (i,)``; return the others."""
+        if not bool(ends.any()):
+            return running
+        ending = running.take(torch.nonzero(ends).flatten())
+        rows, size = ending.instances, ending.population.rank.shape[1]
+        self.population.genes[rows, :size] = ending.population.genes
+        self.population.losses[rows, :size] = ending.population.losses
+        self.population.violation[rows, :size] = ending.population.violation
+        self.population.rank[rows, :size] = ending.population.rank
+        self.archive.genes[rows] = ending.archive.genes
+        self.archive.losses[rows] = ending.archive.losses
+        self.n_generations[rows.cpu()] = generation
+        self.n_evaluations[rows.cpu()] = n_evaluations
+        for row in rows.tolist():
+            self.stopped[row] = stop
+        return running.take(torch.nonzero(~ends).flatten())
+
+    def add_all(self, running: Running, stop: Stop, generation: int, n_evaluations: int) -> Running:
+        """Take in all instances that still run; return none."""
+        everyone = torch.ones_like(running.instances, dtype=torch.bool)
+        return self.add(running, everyone, stop, generation, n_evaluations)
+
+    def result(self, elapsed_seconds: float) -> SearchResult:
+        """Return what was collected."""
+        return SearchResult(
+            self.population,
+            self.archive,
+            self.n_generations,
+            self.n_evaluations,
+            tuple(self.stopped),
+            elapsed_seconds,
+        )

@@ -1,0 +1,203 @@
+"""Children: mating, crossover and mutation of all instances at once.
+
+Numba on the CPU, PyTorch on other devices and where numba is missing; they draw the same
+numbers and differ by rounding alone. Every draw belongs to a row (see `stream`), so a child
+does not depend on what else is in the batch.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.search import kernels
+from proce.search.genome import GeneKind, Genome
+from proce.search.settings import NSGA2Settings
+from proce.search.stream import Purpose, RowStreams, halves, uniform, whole_numbers
+
+
+def offspring(
+    genes: Tensor,
+    genome: Genome,
+    streams: RowStreams,
+    generation: int,
+    n_offspring: int,
+    settings: NSGA2Settings,
+) -> Tensor:
+    """Return children ``(i, n_offspring, g)``, each gene on a value that it is allowed.
+
+    Parameters
+    ----------
+    genes
+        ``(i, n, g)``, the parents, the better ones first.
+    genome, streams
+        Of the same instances.
+    generation
+        Which numbers of the streams are drawn.
+    n_offspring
+        How many children; with an odd number the last pair has one.
+    settings
+        The operators.
+    """
+    n_pairs = (n_offspring + 1) // 2
+    if kernels.use_kernels(genes.device):
+        children = _compiled(genes, genome, streams, generation, n_pairs, settings)
+    else:
+        mate = tournament if settings.mating == "tournament" else random_pairs
+        parents = mate(streams, generation, genes.shape[1], n_pairs)
+        children = crossed(genes, parents, genome, streams, generation, settings)
+        children = mutated(children, genome, streams, generation, settings)
+    return children[:, :n_offspring].contiguous()
+
+
+def _compiled(
+    genes: Tensor,
+    genome: Genome,
+    streams: RowStreams,
+    generation: int,
+    n_pairs: int,
+    settings: NSGA2Settings,
+) -> Tensor:
+    from proce.search import variation_kernel
+
+    i, n, g = genes.shape
+    arrays, words = genome.arrays, streams.words
+    if settings.mating == "tournament":
+        parents = np.empty((i, n_pairs, 2), np.int64)
+        variation_kernel.tournament(words, generation, n, parents)
+    else:
+        parents = random_pairs(streams, generation, n, n_pairs).numpy()
+    children = np.empty((i, 2 * n_pairs, g))
+    variation_kernel.cross(
+        genes.numpy(),
+        parents,
+        arrays.lower,
+        arrays.upper,
+        arrays.kind,
+        words,
+        generation,
+        settings.crossover_probability,
+        settings.crossover == "sbx",
+        settings.crossover_eta,
+        children,
+    )
+    variation_kernel.mutate(
+        children,
+        *arrays,
+        words,
+        generation,
+        settings.mutation_rate,
+        settings.revert_rate,
+        settings.mutation_eta,
+    )
+    return torch.from_numpy(children)
+
+
+def tournament(streams: RowStreams, generation: int, n: int, n_pairs: int) -> Tensor:
+    """Return parents ``(i, pairs, 2)``: the better of two at random, then of two others.
+
+    The population is sorted, so the better one is the smaller position.
+    """
+    bits = streams.bits(generation, Purpose.MATING, 2 * n_pairs)  # (i, 2 * pairs)
+    one = torch.minimum(*whole_numbers(bits[:, 0::2], n))
+    other = torch.minimum(*whole_numbers(bits[:, 1::2], n - 1))
+    other = other + ((other >= one) & (n > 1))
+    return torch.stack([one, other], dim=-1)
+
+
+def random_pairs(streams: RowStreams, generation: int, n: int, n_pairs: int) -> Tensor:
+    """Return parents ``(i, pairs, 2)`` by shuffling the population, again and again if need be."""
+    n_shuffles = -(-2 * n_pairs // n)
+    bits = streams.bits(generation, Purpose.MATING, n_shuffles * n)
+    shuffled = bits.view(-1, n_shuffles, n).argsort(dim=-1, stable=True)
+    return shuffled.flatten(1)[:, : 2 * n_pairs].reshape(-1, n_pairs, 2)
+
+
+def crossed(
+    genes: Tensor,
+    parents: Tensor,
+    genome: Genome,
+    streams: RowStreams,
+    generation: int,
+    settings: NSGA2Settings,
+) -> Tensor:
+    """Return two children ``(i, 2 * pairs, g)`` of each pair, side by side."""
+    (i, n_pairs, _), g = parents.shape, genome.n_genes
+    a, b = (genes.gather(1, p[..., None].expand(-1, -1, g)) for p in parents.unbind(-1))
+    crosses = streams.uniforms(generation, Purpose.CROSSING, n_pairs)[..., None]
+    crosses = crosses < settings.crossover_probability  # (i, pairs, 1)
+    bits = streams.bits(generation, Purpose.CROSSOVER, n_pairs * g).view(i, n_pairs, g)
+    low, high = torch.minimum(a, b), torch.maximum(a, b)
+    blends = crosses & (genome.kind != GeneKind.LEVEL) & (bits & 1 != 0) & (high > low)
+    blends &= settings.crossover == "sbx"
+    down, up = _blended(low, high, genome, uniform(bits), settings.crossover_eta)
+    one, other = torch.where(blends, down, a), torch.where(blends, up, b)
+    swaps = crosses & (bits & 2 != 0)
+    one, other = torch.where(swaps, other, one), torch.where(swaps, one, other)
+    return torch.stack([one, other], dim=2).flatten(1, 2)
+
+
+def _blended(
+    low: Tensor, high: Tensor, genome: Genome, u: Tensor, eta: float
+) -> tuple[Tensor, Tensor]:
+    """Return two values spread around two parents (simulated binary crossover)."""
+    gap = high - low
+    below = 1 + 2 * (low - genome.lower[:, None]).clamp(min=0) / gap
+    above = 1 + 2 * (genome.upper[:, None] - high).clamp(min=0) / gap
+    down = _spread(u * (2 - below.pow(-(eta + 1))), eta) * gap
+    up = _spread(u * (2 - above.pow(-(eta + 1))), eta) * gap
+    return 0.5 * (low + high - down), 0.5 * (low + high + up)
+
+
+def _spread(share: Tensor, eta: float) -> Tensor:
+    """Return the factor by which parents are drawn apart."""
+    return torch.where(share <= 1, share, 1 / (2 - share)).pow(1 / (eta + 1))
+
+
+def mutated(
+    children: Tensor,
+    genome: Genome,
+    streams: RowStreams,
+    generation: int,
+    settings: NSGA2Settings,
+) -> Tensor:
+    """Return the children with some genes changed, some reverted, and all repaired."""
+    i, c, g = children.shape
+    n_movable = genome.movable.sum(-1, keepdim=True).clamp(min=1)
+    share = (1 / n_movable.double()).clamp(max=0.5)[:, None]  # (i, 1, 1)
+    bits = streams.bits(generation, Purpose.CHANGE, c * g).view(i, c, g)
+    reverting, changing = halves(bits)
+    u = streams.uniforms(generation, Purpose.MUTATION, c * g).view(i, c, g)
+    level = _another_level(children, genome, u)
+    shifted = _shifted(children, genome, u, settings.mutation_eta)
+    new = torch.where(genome.kind == GeneKind.LEVEL, level, shifted)
+    children = torch.where(changing < settings.mutation_rate * share, new, children)
+    reverts = reverting < settings.revert_rate * share
+    return genome.repair(torch.where(reverts, genome.anchor[:, None], children))
+
+
+def _another_level(value: Tensor, genome: Genome, u: Tensor) -> Tensor:
+    """Return a level at random, not the present one."""
+    lower, upper = genome.lower[:, None], genome.upper[:, None]
+    present = (lower <= value) & (value <= upper)
+    level = lower + torch.floor(u * (upper - lower + torch.where(present, 0.0, 1.0)))
+    return level + (present & (level >= value))
+
+
+def _shifted(value: Tensor, genome: Genome, u: Tensor, eta: float) -> Tensor:
+    """Return a value shifted by polynomial mutation, by a step at least; anything if missing.
+
+    Without the step a coarse grid would round most shifts away.
+    """
+    lower, upper = genome.lower[:, None], genome.upper[:, None]
+    width = upper - lower
+    present = torch.minimum(torch.maximum(value, lower), upper)
+    room = torch.where(u < 0.5, present - lower, upper - present)
+    room = torch.where(width > 0, room / width, 0.0)
+    tail = torch.minimum(u, 1 - u) * 2
+    reach = (tail + (1 - tail) * (1 - room).pow(eta + 1)).pow(1 / (eta + 1))
+    shift = torch.maximum((1 - reach) * width, genome.step)
+    return torch.where(
+        torch.isnan(value),
+        lower + u * width,
+        torch.where(u < 0.5, present - shift, present + shift),
+    )
