@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -96,7 +97,7 @@ class AdultLike:
 
 def _network(*sizes: int) -> nn.Sequential:
     layers: list[nn.Module] = []
-    for before, after in zip(sizes, sizes[1:], strict=False):
+    for before, after in pairwise(sizes):
         layers += [nn.Linear(before, after), nn.ReLU()]
     return nn.Sequential(*layers[:-1]).eval()
 

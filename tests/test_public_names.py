@@ -15,12 +15,18 @@ PUBLIC = {
     "Codec",
     "Continuous",
     "Dataset",
+    "Explanation",
+    "Explanations",
     "Ordinal",
+    "ProCE",
+    "Progress",
     "Rule",
     "Schema",
+    "SearchSettings",
     "StructuralCausalModel",
     "as_classifier",
     "load_dataset",
+    "progress_bar",
 }
 ERRORS = {
     name

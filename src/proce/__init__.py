@@ -18,10 +18,15 @@ if TYPE_CHECKING:
         ModelError,
         ModelInterfaceError,
         ModelOutputError,
+        NotFittedError,
         ProceError,
         RuleError,
         SchemaError,
+        SearchError,
+        UnsupportedOption,
     )
+    from proce.explanation import Explanation, Explanations
+    from proce.methods import ProCE, Progress, SearchSettings, progress_bar
     from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Rule, Schema
 
 __version__ = "0.1.0"
@@ -35,21 +40,30 @@ __all__ = [
     "Dataset",
     "DatasetError",
     "DownloadError",
+    "Explanation",
+    "Explanations",
     "GraphError",
     "MissingExtraError",
     "ModelError",
     "ModelInterfaceError",
     "ModelOutputError",
+    "NotFittedError",
     "Ordinal",
+    "ProCE",
     "ProceError",
+    "Progress",
     "Rule",
     "RuleError",
     "Schema",
     "SchemaError",
+    "SearchError",
+    "SearchSettings",
     "StructuralCausalModel",
+    "UnsupportedOption",
     "__version__",
     "as_classifier",
     "load_dataset",
+    "progress_bar",
 ]
 
 _LOCATIONS = {
@@ -61,20 +75,29 @@ _LOCATIONS = {
     "Dataset": "proce.datasets",
     "DatasetError": "proce.errors",
     "DownloadError": "proce.errors",
+    "Explanation": "proce.explanation",
+    "Explanations": "proce.explanation",
     "GraphError": "proce.errors",
     "MissingExtraError": "proce.errors",
     "ModelError": "proce.errors",
     "ModelInterfaceError": "proce.errors",
     "ModelOutputError": "proce.errors",
+    "NotFittedError": "proce.errors",
     "Ordinal": "proce.schema",
+    "ProCE": "proce.methods",
     "ProceError": "proce.errors",
+    "Progress": "proce.methods",
     "Rule": "proce.schema",
     "RuleError": "proce.errors",
     "Schema": "proce.schema",
     "SchemaError": "proce.errors",
+    "SearchError": "proce.errors",
+    "SearchSettings": "proce.methods",
     "StructuralCausalModel": "proce.causal",
+    "UnsupportedOption": "proce.errors",
     "as_classifier": "proce.classifier",
     "load_dataset": "proce.datasets",
+    "progress_bar": "proce.methods",
 }
 
 

@@ -64,6 +64,7 @@ def test_the_effect_must_move_the_way_its_mechanism_says() -> None:
 
 def test_two_thousandths_of_the_range_are_enough() -> None:
     assert violation(RULE, LSAT=0.2, ZFYA=2e-3) == 0
+    assert violation(RULE, LSAT=0.2, ZFYA=2e-3 - 1e-12) == 0
     assert violation(RULE, LSAT=0.2, ZFYA=1.9e-3) == pytest.approx(1e-4)
 
 
@@ -101,6 +102,12 @@ def test_nothing_is_asked_where_the_mechanism_cannot_tell() -> None:
     rows = candidate(LSAT=0.2, ZFYA=-0.1)
     rows[:, 1] = math.nan
     assert rule.violation(FACTUAL, rows, MECHANISMS).item() == 0
+
+
+def test_nothing_infinite_leaves_a_rule() -> None:
+    for factual in (FACTUAL, candidate(ZFYA=math.inf)):
+        lacking = RULE.violation(factual, candidate(LSAT=0.2, ZFYA=math.inf), MECHANISMS)
+        assert lacking.isfinite().all()
 
 
 def test_values_below_the_training_range_are_not_missing() -> None:

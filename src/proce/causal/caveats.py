@@ -133,26 +133,27 @@ def _explaining(correlation: Numbers, position: int, others: list[int], left: fl
 
 def _misfits(found: Findings, algorithm: str) -> Iterator[str]:
     """Equations that are not linear, or whose noise depends on the causes."""
+    rows = found.rows[:: max(1, len(found.rows) // _MOST_ROWS)]
     bent: list[str] = []
     uneven: list[int] = []
-    rows = found.rows[:: max(1, len(found.rows) // _MOST_ROWS)]
     for effect, feature in enumerate(found.features):
-        causes = np.flatnonzero(found.arrows[:, effect] | found.lines[:, effect])
+        causes = np.flatnonzero(found.arrows[:, effect])
         if not len(causes) or isinstance(feature, Categorical):
             continue
-        straight, curved = _terms(found, rows, causes)
-        values = _scaled(rows[:, effect])
-        by_line, by_curve = _held_out(straight, values), _held_out(curved, values)
-        noise = values - straight @ np.linalg.lstsq(straight, values, rcond=None)[0]
-        if by_curve < _CLEARLY * by_line:
-            bent.append(f"{feature.name} ({1 - by_curve:.0%} against {1 - by_line:.0%})")
-        elif _held_out(curved, _scaled(abs(noise))) < 1 - _STEADY:
+        fit = _fit(found, rows, effect, causes)
+        if fit.is_bent:
+            bent.append(f"{feature.name} ({1 - fit.by_curve:.0%} against {1 - fit.by_line:.0%})")
+        elif fit.is_uneven:
             uneven.append(effect)
+    for one, other in np.argwhere(np.triu(found.lines)):
+        both = [_fit(found, rows, a, np.array([b])) for a, b in ((one, other), (other, one))]
+        if all(fit.is_bent for fit in both):  # one way alone may be the way back of a line
+            bent.append(f"{found.names([one])} -- {found.names([other])}")
     if bent:
         rest = f" and {len(bent) - _MOST_NAMES} more" if len(bent) > _MOST_NAMES else ""
         yield (
-            "A curved fit on the neighbours explains clearly more on held-out rows than a linear"
-            f" one: {', '.join(bent[:_MOST_NAMES])}{rest}. The algorithm assumes straight lines, so"
+            "A curved fit on the causes explains clearly more on held-out rows than a linear one:"
+            f" {', '.join(bent[:_MOST_NAMES])}{rest}. The algorithm assumes straight lines, so"
             " edges and directions at these features are doubtful."
         )
     if uneven and algorithm == "direct_lingam":
@@ -161,6 +162,34 @@ def _misfits(found: Findings, algorithm: str) -> Iterator[str]:
             " others. DirectLiNGAM assumes noise that does not depend on them, so edges and"
             " directions at these features are doubtful."
         )
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Errors on held-out rows, as shares of what there is to explain."""
+
+    by_line: float
+    by_curve: float
+    size_by_curve: float  # of the absolute noise of the linear fit
+
+    @property
+    def is_bent(self) -> bool:
+        return self.by_curve < _CLEARLY * self.by_line
+
+    @property
+    def is_uneven(self) -> bool:
+        return self.size_by_curve < 1 - _STEADY
+
+
+def _fit(found: Findings, rows: Numbers, effect: int, causes: NDArray[np.int64]) -> _Fit:
+    straight, curved = _terms(found, rows, causes)
+    values = _scaled(rows[:, effect])
+    noise = values - straight @ np.linalg.lstsq(straight, values, rcond=None)[0]
+    return _Fit(
+        _held_out(straight, values),
+        _held_out(curved, values),
+        _held_out(curved, _scaled(np.abs(noise))),
+    )
 
 
 def _terms(found: Findings, rows: Numbers, causes: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
@@ -182,13 +211,14 @@ def _scaled(values: Numbers) -> Numbers:
 
 def _held_out(terms: Numbers, values: Numbers) -> float:
     """Return the mean squared error on folds that the fit has not seen."""
-    fold = np.arange(len(values)) % _FOLDS
+    folds = [(terms[at::_FOLDS], values[at::_FOLDS]) for at in range(_FOLDS)]
+    squares = [some.T @ some for some, _ in folds]
+    products = [some.T @ seen for some, seen in folds]
+    ridge = 1e-6 * len(values) * np.eye(terms.shape[1])
     total = 0.0
-    for each in range(_FOLDS):
-        seen, unseen = fold != each, fold == each
-        square = terms[seen].T @ terms[seen] + 1e-6 * len(values) * np.eye(terms.shape[1])
-        slopes = np.linalg.solve(square, terms[seen].T @ values[seen])
-        total += float(((values[unseen] - terms[unseen] @ slopes) ** 2).sum())
+    for (some, unseen), square, product in zip(folds, squares, products, strict=True):
+        slopes = np.linalg.solve(sum(squares) - square + ridge, sum(products) - product)
+        total += float(((unseen - some @ slopes) ** 2).sum())
     return total / len(values)
 
 

@@ -70,8 +70,7 @@ def lay_out(
         for (cause, effect), bends in routes.items()
         for pair in zip([cause, *bends], [*bends, effect], strict=True)
     ]
-    columns = _with_few_crossings(columns, links)
-    height = _heights(columns, links, room)
+    height = _heights(_with_few_crossings(columns, links), links, room) if joined else {}
     _add_lonely([name for name in nodes if name not in joined], n_layers, room, layer, height)
     return Layers(layer, height, routes)
 

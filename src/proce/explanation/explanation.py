@@ -1,7 +1,8 @@
 """What a person gets: for each row its counterfactuals, or the reason why there are none."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from typing import Any, overload
 
@@ -48,6 +49,14 @@ class Context:
         Of the causal graph, as ``(cause, effect)``; empty without one.
     n_graphs
         How many bootstrap graphs ``support`` counts; 0 without them.
+    origin
+        Where the graph came from: ``"given"``, or what discovered it; ``None`` if not known.
+    vary
+        The names that this call let a person act on; ``None`` for all that the schema does.
+    ranges
+        Of this call, by name, in raw units or levels.
+    effort
+        Of this call, by name: how hard a change is. Orders what a person is told.
     """
 
     codec: Codec
@@ -55,6 +64,10 @@ class Context:
     needed: float
     edges: tuple[tuple[str, str], ...] = ()
     n_graphs: int = 0
+    origin: str | None = None
+    vary: tuple[str, ...] | None = None
+    ranges: Mapping[str, tuple[Level, Level]] = field(default_factory=dict)
+    effort: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +129,9 @@ class Explanation:
         How many candidates failed the last check on the model itself.
     miss
         ``(f,)``, for ``not_found`` the candidate that came nearest.
+    expected
+        ``(n, f)``, where each feature would be if it were neither acted on nor held; read for
+        holds only. ``None`` where it is not known.
     """
 
     context: Context
@@ -137,21 +153,39 @@ class Explanation:
     notes: tuple[str, ...] = ()
     dropped: int = 0
     miss: Tensor | None = None
+    expected: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
-    def sentences(self) -> list[str]:
-        """Return the explanation in plain words: actions first, consequences after."""
+    def sentences(self, rank: int = 1) -> list[str]:
+        """Return the explanation in plain words: actions first, consequences after.
+
+        Parameters
+        ----------
+        rank
+            Which counterfactual to tell, from 1, the recommended one.
+        """
         from proce.explanation.rendering import sentences
 
-        return sentences(self)
+        return sentences(self, rank)
 
     def plot_graph(self, ax: Any = None) -> Any:
         """Draw the causal graph with actions and consequences marked; return the axes."""
-        from proce.explanation.plots import plot_graph
+        from proce.explanation.graph_plot import plot_graph
 
         return plot_graph(self, ax)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+    def __repr__(self) -> str:
+        return f"Explanation(row {self.row}, {self.outcome.value}, {len(self)} counterfactuals)"
+
+    def _repr_html_(self) -> str:
+        from proce.explanation.notebook import explanation_html
+
+        return explanation_html(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,7 +292,12 @@ class Explanations:
 
         return plot_front(self, ax)
 
+    def __repr__(self) -> str:
+        counts = Counter(item.outcome.value for item in self.items)
+        told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
+        return f"Explanations({len(self)} rows{': ' if told else ''}{told})"
+
     def _repr_html_(self) -> str:
-        from proce.explanation.rendering import to_html
+        from proce.explanation.notebook import to_html
 
         return to_html(self)

@@ -53,12 +53,9 @@ def diagnose(call: "Call", rows: list[int]) -> dict[int, Diagnosis]:
                 break
             tried += 1
             _try(call, relaxation, searched, blockers)
-    return {
-        row: _told(
-            call, row, sorted(blockers[row], key=lambda b: b.distance), tried * (row in searched)
-        )
-        for row in rows
-    }
+    for found in blockers.values():
+        found.sort(key=lambda blocker: blocker.distance)
+    return {row: _told(call, row, blockers[row], tried * (row in searched)) for row in rows}
 
 
 def _relaxations(call: "Call") -> Iterator[Relaxation]:

@@ -14,6 +14,7 @@ from proce.classifier import Classifier, as_classifier
 from proce.errors import GraphError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
 from proce.methods.method import Progress, Report
+from proce.methods.options import checked_texts
 from proce.methods.settings import SearchSettings
 from proce.objective import FeatureDistance, Mode, directions
 from proce.schema import Codec, Rule, Schema
@@ -99,7 +100,7 @@ def fit_parts(
     )
     latents = torch.cat([autoencoder.encode(part) for part in torch.split(rows, _ASK_AT_ONCE)])
     index = PrototypeIndex(latents, predicted, classifier.classes)
-    bound = bound_rules(rules, codec, rows, scm, seed)
+    bound = bound_rules(checked_texts("rules", rules), codec, rows, scm, seed)
     return Fitted(
         codec,
         classifier,
@@ -168,8 +169,6 @@ def bound_rules(
     seed: int,
 ) -> tuple[BoundRule, ...]:
     """Read rules, and find or fit the mechanisms of those with ``~>``."""
-    if isinstance(texts, str):
-        raise SearchError(f"rules is the text {texts!r}; expected a list of rules, [{texts!r}].")
 
     def fitted_on_its_causes(rule: Rule) -> StructuralCausalModel:
         causes, effect = rule.dependence or ((), "")

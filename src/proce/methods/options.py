@@ -1,6 +1,6 @@
 """The options of a call, checked before anything is searched."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ class Options:
             return torch.full_like(predicted, position_of(self.target, classifier.classes))
         if len(classifier.classes) != 2:
             raise SearchError(
-                f"the model has the classes {shown(classifier.classes)}, and there is no 'other' one;"
+                f"the model has the classes {shown(classifier.classes)}, and none is 'the other';"
                 " say which is wanted with target=."
             )
         return 1 - predicted
@@ -78,11 +78,11 @@ class Options:
         return weights
 
 
-def checked_names(names: Any) -> tuple[str, ...] | None:
-    """Return names as a tuple; a single text is a slip."""
-    if isinstance(names, str):
-        raise SchemaError(f"vary is {names!r}; expected a list of names, such as [{names!r}].")
-    return None if names is None else tuple(names)
+def checked_texts(option: str, texts: Iterable[str]) -> tuple[str, ...]:
+    """Return names or rules as a tuple; a single text is a slip."""
+    if isinstance(texts, str):
+        raise SearchError(f"{option} is {texts!r}; expected a list, such as [{texts!r}].")
+    return tuple(texts)
 
 
 def _check_count(name: str, value: Any) -> None:

@@ -12,7 +12,7 @@ from proce.explanation.selection import Pick
 from proce.methods.call import Call
 from proce.methods.fitted import Fitted, fit_parts
 from proce.methods.method import Report
-from proce.methods.options import Options, checked_names
+from proce.methods.options import Options, checked_texts
 from proce.methods.settings import SearchSettings
 from proce.methods.what_if import WhatIf, what_if
 from proce.schema import Level, Schema
@@ -30,8 +30,8 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
     schema
         The features and what may move; inferred from the frame where it is ``None``.
     graph
-        What causes what: ``None``, ``"discover"``, a :class:`CausalGraph`, edges ``(cause, effect)``,
-        a ``networkx.DiGraph``, or a :class:`StructuralCausalModel` with its equations.
+        What causes what: ``None``, ``"discover"``, a :class:`CausalGraph`, edges
+        ``(cause, effect)``, a ``networkx.DiGraph``, or a :class:`StructuralCausalModel`.
     rules
         What every counterfactual must obey, such as ``"cf.age >= x.age"``.
     causal
@@ -155,12 +155,12 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             target=target,
             n=n,
             pick=pick,
-            vary=checked_names(vary),
+            vary=None if vary is None else checked_texts("vary", vary),
             ranges=dict(ranges or {}),
             max_changes=max_changes,
             effort=dict(effort or {}),
             min_probability=min_probability,
-            rules=tuple(rules) if not isinstance(rules, str) else rules,
+            rules=checked_texts("rules", rules),
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
             keep_front=keep_front,

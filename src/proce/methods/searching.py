@@ -140,9 +140,8 @@ def _distinct(rows: Tensor, feasible: Tensor) -> Tensor:
     positions = torch.nonzero(feasible).flatten()
     if len(positions) < 2:
         return positions
-    _, which = (
-        rows[positions].nan_to_num(nan=-9.0).round(decimals=9).unique(dim=0, return_inverse=True)
-    )
+    rounded = rows[positions].nan_to_num(nan=-9.0).round(decimals=9)
+    _, which = torch.unique(rounded, dim=0, return_inverse=True)
     first = torch.full((int(which.max()) + 1,), len(positions)).scatter_reduce(
         0, which, torch.arange(len(positions)), "amin"
     )

@@ -160,7 +160,7 @@ def directions(
         return {}
     causes, effect = rule.dependence
     known = scm is not None and effect in scm.graph.endogenous
-    if not known or not set(causes) <= set(scm.graph.parents(effect)):  # type: ignore[union-attr]
+    if scm is None or not known or not set(causes) <= set(scm.graph.parents(effect)):
         scm = fit(rule)
     return {effect: partial(_on_unit_range, scm, effect)}
 

@@ -64,7 +64,7 @@ class Layout:
         if self.library is nw.Implementation.PANDAS:
             built = {name: _pandas_column(columns[name], self, name) for name in self.columns}
             frame = pd.DataFrame(built, index=self.index, copy=False)
-            frame.columns = self.header
+            frame.columns = self.header.copy()  # or a caller's rename would reach us
             return frame
         arrays = {name: _arrow_column(columns[name], self, name) for name in self.columns}
         library: Any = self.library  # any eager one; narwhals' type lists them by name

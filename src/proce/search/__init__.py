@@ -1,8 +1,9 @@
 """Minimise several losses under constraints, for many instances at once; knows no meaning."""
 
+from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome
 from proce.search.nsga2 import nsga2
-from proce.search.problem import Evaluation, Problem, SearchError
+from proce.search.problem import Evaluation, Problem
 from proce.search.result import Archive, Progress, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.stream import Purpose, RowStreams

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from proce.search.problem import SearchError
+from proce.errors import SearchError
 
 _WITHIN_STEP = 0.499  # of a step: nearer to the anchor than to any other point of the grid
 _ON_GRID = 1e-6  # of a step: rounding that a bound on the grid may carry
@@ -95,8 +95,9 @@ class Genome:
         lower, upper, anchor
             ``(i, g)``.
         movable, kind, origin, step, snap
-            As the attributes. Bounds of stepped genes move inwards onto the grid; levels
-            have step 1; the snap of a stepped gene is half a step.
+            As the attributes; movable may be ``(g,)``, for all alike. Bounds of stepped genes
+            move inwards onto the grid; levels have step 1; the snap of a stepped gene is
+            half a step.
         """
         if anchor.dim() != 2 or not lower.shape == upper.shape == anchor.shape:
             raise SearchError(
@@ -117,10 +118,11 @@ class Genome:
         snap = torch.where(stepped, _WITHIN_STEP * step, snap)
         lower, upper = _onto_grid(lower.to(anchor), upper.to(anchor), origin, step)
         free = torch.ones_like(anchor) if movable is None else movable
-        free = free.to(anchor.device, torch.bool)
+        free = free.to(anchor.device, torch.bool).expand_as(anchor)
         if not bool((torch.isfinite(lower) & torch.isfinite(upper))[free].all()):
             raise SearchError("a movable gene has a bound that is not finite; give it a range.")
-        somewhere = (lower < upper) | ((lower == upper) & (lower != anchor))
+        elsewhere = (lower == upper) & ~((lower - anchor).abs() <= snap)
+        somewhere = (lower < upper) | elsewhere
         return cls(lower, upper, anchor, free & somewhere, kind, origin, step, snap)
 
     @property
@@ -155,9 +157,8 @@ class Genome:
         stepped = self.step > 0
         step = torch.where(stepped, self.step, 1.0)
         on_grid = self.origin + torch.round((genes - self.origin) / step) * step
-        value = torch.where(stepped, on_grid, genes)
-        clamped = torch.minimum(torch.maximum(value, lower), upper)
-        home = (value - anchor).abs() <= self.snap
+        clamped = torch.where(stepped, on_grid, genes).maximum(lower).minimum(upper)
+        home = (genes - anchor).abs() <= self.snap
         home |= (clamped - anchor).abs() <= self.snap
         home |= torch.isnan(clamped) | ~self.movable[:, None]
         return torch.where(home, anchor, clamped)

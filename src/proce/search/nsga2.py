@@ -10,9 +10,10 @@ import time
 import torch
 from torch import Tensor
 
+from proce.errors import SearchError
 from proce.search.genome import Genome
 from proce.search.pareto import cleaned
-from proce.search.problem import Problem, SearchError, evaluated
+from proce.search.problem import Problem, evaluated
 from proce.search.result import Progress, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.state import Ended, Running

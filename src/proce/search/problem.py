@@ -5,11 +5,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from proce.errors import ProceError
-
-
-class SearchError(ProceError, ValueError):
-    """A genome, a start or a setting that cannot be searched, or an evaluation of wrong shape."""
+from proce.errors import SearchError
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal, Self
 
+from proce.errors import SearchError
 from proce.search.crowding import Crowding
-from proce.search.problem import SearchError
 
 Mating = Literal["tournament", "random_pairs"]
 Crossover = Literal["sbx", "swap"]

@@ -46,7 +46,7 @@ class RowStreams:
     def of(cls, seed: int, keys: Tensor) -> "RowStreams":
         """Return the streams of rows with the given whole-number keys ``(i,)``."""
         start = mixed(torch.tensor(_signed(seed % 2**64 + _GOLDEN), device=keys.device))
-        return cls(mixed(mixed(keys.to(torch.int64) + _signed(_GOLDEN)) ^ start))
+        return cls(mixed(start + keys.to(torch.int64) * _signed(_GOLDEN)))
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:

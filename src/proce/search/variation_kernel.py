@@ -161,8 +161,7 @@ def mutate(
                 value, home = children[i, c, j], anchor[i, j]
                 each = step[j] if step[j] > 0 else 1.0
                 on_grid = origin[j] + np.rint((value - origin[j]) / each) * each
-                value = on_grid if step[j] > 0 else value
-                clamped = min(max(value, lower[i, j]), upper[i, j])
+                clamped = min(max(on_grid if step[j] > 0 else value, lower[i, j]), upper[i, j])
                 near = (abs(value - home) <= snap[j]) | (abs(clamped - home) <= snap[j])
                 moves = movable[i, j] & (value == value)  # a missing value has not moved
                 children[i, c, j] = home if near or not moves else clamped

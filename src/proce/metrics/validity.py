@@ -1,0 +1,131 @@
+"""Is the class reached (Eq. 19), and do effects follow their causes (Eq. 20)?
+
+Rows without a counterfactual count as failures: they never leave the denominator.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from proce.classifier import Classifier
+from proce.schema import Codec, Rule
+
+Reading = Literal["direction", "strict"]
+_STILL = 1e-9  # on the unit range: less is no movement
+
+
+def target_class_validity(
+    classifier: Classifier, rows: Tensor, found: Tensor, target: Tensor
+) -> float:
+    """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19).
+
+    Parameters
+    ----------
+    classifier
+        Asked again.
+    rows
+        ``(i, f)``, a counterfactual for each row where there is one.
+    found
+        ``(i,)``, whether there is.
+    target
+        ``(i,)``, classes as positions.
+    """
+    reached = torch.zeros_like(found)
+    if bool(found.any()):
+        reached[found] = classifier.predict(rows[found]) == target[found]
+    return float(reached.double().mean())
+
+
+@dataclass(frozen=True, slots=True)
+class CausalValidity:
+    """%Ccv (Eq. 20) as shares of all rows.
+
+    Attributes
+    ----------
+    valid
+        Rows with a counterfactual that breaks no condition.
+    triggered
+        Rows with a counterfactual on which some condition had something to say.
+    satisfied
+        Of these, the share that breaks none; NaN where there are none.
+    """
+
+    valid: float
+    triggered: float
+    satisfied: float
+
+
+def causal_constraint_validity(
+    rules: Sequence[Rule],
+    factual: Tensor,
+    rows: Tensor,
+    found: Tensor,
+    *,
+    reading: Reading = "direction",
+    mechanisms: Mapping[str, Callable[[Tensor], Tensor]] | None = None,
+) -> CausalValidity:
+    """Return the share of rows whose counterfactual obeys the conditions.
+
+    A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
+    satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
+    as the prediction of its mechanism does. Any other rule is triggered by its premise, if it has
+    one, and satisfied where it holds.
+
+    Parameters
+    ----------
+    rules
+        The conditions.
+    factual, rows
+        ``(i, f)``, before and after.
+    found
+        ``(i,)``, whether a row has a counterfactual.
+    reading
+        Of the conditions with ``~>``.
+    mechanisms
+        For the strict reading, by effect: the true one, or one fitted by whoever measures.
+    """
+    touched = torch.zeros_like(found)
+    broken = torch.zeros_like(found)
+    for rule in rules:
+        if rule.dependence is None:
+            holds = rule.holds(factual, rows)
+            spoken = torch.ones_like(found)
+        elif reading == "strict":
+            holds, spoken = _strict(rule, factual, rows, mechanisms or {})
+        else:
+            holds, spoken = _direction(rule, factual, rows)
+        touched |= spoken
+        broken |= spoken & ~holds
+    valid, triggered = found & ~broken, found & touched
+    share = float((triggered & ~broken).sum() / triggered.sum()) if triggered.any() else torch.nan
+    return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), share)
+
+
+def _direction(rule: Rule, factual: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    causes, effect = rule.dependence or ((), "")
+    signs = torch.stack([_moved(rule.codec, name, factual, rows) for name in causes])
+    same_way = (signs == signs[0]).all(0) & (signs[0] != 0)
+    return _moved(rule.codec, effect, factual, rows) == signs[0], same_way
+
+
+def _strict(
+    rule: Rule,
+    factual: Tensor,
+    rows: Tensor,
+    mechanisms: Mapping[str, Callable[[Tensor], Tensor]],
+) -> tuple[Tensor, Tensor]:
+    _, effect = rule.dependence or ((), "")
+    predict = mechanisms[effect]
+    push = predict(rows) - predict(factual)
+    sign = torch.where(push.abs() <= _STILL, 0.0, push.sign())
+    return _moved(rule.codec, effect, factual, rows) == sign, torch.ones_like(sign).bool()
+
+
+def _moved(codec: Codec, name: str, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return -1, 0 or 1: where a feature went."""
+    at = codec.schema.position(name)
+    change = rows[:, at] - factual[:, at]
+    return torch.where(change.abs() <= _STILL, 0.0, change.sign())

@@ -1,0 +1,12 @@
+"""The search runs on numba or on PyTorch; tests that ask for ``engine`` run on both."""
+
+import pytest
+
+from proce.search import kernels
+
+
+@pytest.fixture(params=["numba", "torch"])
+def engine(request, monkeypatch):
+    if request.param == "torch":
+        monkeypatch.setattr(kernels, "use_kernels", lambda device: False)
+    return request.param
