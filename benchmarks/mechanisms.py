@@ -15,7 +15,7 @@ from proce.causal import StructuralCausalModel
 from proce.datasets import Dataset, load_dataset
 from proce.schema import Action, Codec, Continuous
 
-KINDS = ("linear", "quadratic", "boosting", "auto")
+KINDS = ("linear", "quadratic", "spline", "boosting", "auto")
 
 
 def errors(data: Dataset, kind: str, seed: int = 0) -> tuple[list[float], list[float]]:

@@ -1,8 +1,12 @@
 """The bootstrap: shares that add up, the same over processes, stopped at any time."""
 
 import multiprocessing
+import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -131,3 +135,39 @@ def test_numbers_of_processes() -> None:
     assert n_processes(-1) >= 1
     with pytest.raises(GraphError, match=r"n_jobs is 1\.5"):
         n_processes(1.5)  # type: ignore[arg-type]
+
+
+SCRIPT = """
+import signal
+import warnings
+import numpy as np
+import pandas as pd
+from proce.causal import CausalGraph
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    warnings.simplefilter("ignore")
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(size=(500, 8))).rename(columns=str)
+    graph = CausalGraph.discover(
+        frame, bootstrap=100_000, n_jobs=2, progress=lambda told: print(told.done, flush=True)
+    )
+    print("kept", len(graph.resamples), graph.origin.warnings[-1])
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_all_processes_and_keeps_what_is_done(tmp_path: Path) -> None:
+    script = tmp_path / "discover.py"
+    script.write_text(SCRIPT, "utf-8")
+    run = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    with run:
+        assert run.stdout is not None
+        while run.stdout.readline().strip() != "20":
+            assert run.poll() is None
+        run.send_signal(signal.SIGINT)
+        last = run.stdout.read().splitlines()[-1]
+    assert run.returncode == 0
+    assert last.startswith("kept ")
+    assert "The bootstrap was stopped after" in last

@@ -190,7 +190,7 @@ def test_levels_of_parents_are_not_taken_for_collinear():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "log-linear", "frame": line(slope=-9)[0], "graph": line()[1]}, "not above zero"),
+        ({"kind": "log-linear", "frame": line(slope=-9)[0], "graph": line()[1]}, "not an amount"),
         ({"kind": "cubic"}, "unknown kind of mechanism 'cubic'; expected one of auto, linear"),
         ({"frame": people(4, seed=3)}, "too few for the 4 weights of the equation of 'income'"),
         ({"equations": {"incme": lambda p: p}}, "'incme' has no equation.*Did you mean 'income'"),

@@ -117,7 +117,7 @@ def test_given_axes_are_used_and_returned_and_nothing_is_shown(
     monkeypatch.setattr(plt, "show", lambda *_: pytest.fail("a plot was shown"))
     figure, ax = plt.subplots(figsize=(2, 2))
     open_figures = plt.get_fignums()
-    assert CausalGraph([("a", "b")], nodes=["a", "b", "$lone$"]).plot(ax=ax) is ax
+    assert CausalGraph([("a", "b")], nodes=["a", "b", "$lone_$"]).plot(ax=ax) is ax
     assert plt.get_fignums() == open_figures
     figure.canvas.draw()  # a dollar sign in a name starts no formula
     plt.close(figure)

@@ -140,7 +140,6 @@ def test_survivors_are_those_of_a_slow_search(engine, crowding, pool):
 @pytest.mark.parametrize("crowding", ["deb", "paper"])
 @pytest.mark.parametrize("m", [64, 65, 200, 250, 700])
 def test_both_implementations_agree_on_large_pools(monkeypatch, crowding, m):
-    """Above 512 candidates numba sorts in another way."""
     generator = torch.Generator().manual_seed(m)
     for decimals in (0, 1, 9):
         draw = torch.randn(3, m, 5, generator=generator, dtype=torch.float64)

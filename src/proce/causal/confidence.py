@@ -5,18 +5,20 @@ gets its own equations, and a counterfactual is supported by those in which its 
 to the consequences shown.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from proce.causal.fitting import Kind, MechanismRecord, fit_mechanism
+from proce.causal.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
 from proce.causal.graph import CausalGraph
 from proce.causal.mechanism import Mechanism
 from proce.causal.scm import StructuralCausalModel
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
+
+_FEWEST = 500  # rows that a refit draws, where there are as many
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,37 @@ class Ensemble:
             members.append(StructuralCausalModel(graph, mechanisms, codec, records))
         return cls(tuple(members))
 
+    @classmethod
+    def refit(
+        cls, scm: StructuralCausalModel, rows: Tensor, n_members: int, seed: int = 0
+    ) -> "Ensemble":
+        """Fit the equations of one graph again and again, on rows drawn with replacement.
+
+        On half of them, so that the members differ somewhat more than the training rows leave the
+        equations open: of what holds in all of a few plain bootstraps, too much would fail in the
+        true world. Equations that were given, and those of levels without an order, are the same
+        in all.
+        """
+        size = min(len(rows), max(len(rows) // 2, _FEWEST))
+        generator = torch.Generator().manual_seed(seed)
+        members = []
+        for _ in range(n_members):
+            drawn = rows[torch.randint(len(rows), (size,), generator=generator)]
+            mechanisms = dict(scm.mechanisms)
+            for name, record in scm.records.items():
+                if record.kind not in ("given", "logistic"):
+                    mechanisms[name] = fit_equation(
+                        name, scm.graph, drawn, scm.codec, record.kind, seed
+                    )
+            members.append(StructuralCausalModel(scm.graph, mechanisms, scm.codec, scm.records))
+        return cls(tuple(members))
+
+    def outcomes(self, factual: Tensor, rows: Tensor, acted_on: Tensor) -> Iterator[Tensor]:
+        """Yield where the actions in rows ``(i, c, f)`` lead to in each member, ``(i, c, f)``."""
+        start = torch.where(acted_on, rows, factual[:, None])
+        for member in self.members:
+            yield member.propagate(start, member.abduct(factual), acted_on)
+
     def support(
         self, factual: Tensor, rows: Tensor, acted_on: Tensor, tolerance: float = 0.05
     ) -> Tensor:
@@ -67,15 +100,13 @@ class Ensemble:
         tolerance
             How far a number may be from the one shown, on the unit range; levels must agree.
         """
-        start = torch.where(acted_on, rows, factual[:, None])
         allowed = [
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema
         ]
         allowed_gap = torch.tensor(allowed).to(rows) + 1e-9
         votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
-        for member in self.members:
-            reached = member.propagate(start, member.abduct(factual), acted_on)
+        for reached in self.outcomes(factual, rows, acted_on):
             gap = (reached - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
             votes += (gap <= allowed_gap).all(-1)
         return votes

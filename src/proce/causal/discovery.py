@@ -4,6 +4,7 @@ The only module that imports causal-learn, which has PC and GES. DirectLiNGAM is
 (:mod:`proce.causal.lingam`): causal-learn's reads a forbidden edge as a forbidden path.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -20,17 +21,14 @@ from proce.causal.knowledge import Knowledge
 from proce.causal.lingam import lingam
 from proce.causal.origin import Origin
 from proce.causal.resampling import DiscoveryProgress, Found, Progress, n_processes, resampled
+from proce.causal.rows import Numbers, complete_rows, standardised
 from proce.errors import GraphError, did_you_mean
-from proce.schema import MISSING_LEVEL, Codec, Continuous, Schema
+from proce.schema import Schema
 
 if TYPE_CHECKING:
     from proce.causal.graph import CausalGraph
 
-Numbers = NDArray[np.float64]
 ALPHAS = {"direct_lingam": 0.001, "pc": 0.01, "ges": None}
-_SPARE_ROWS = 10  # more rows than features, at least
-_SINGULAR = 1e-10
-_JITTER = 1e-5
 
 
 def discover(
@@ -98,13 +96,17 @@ def discover(
     required, forbidden = list(required), list(forbidden)
     knowledge = Knowledge.of(schema.names, groups, required, forbidden)
     level = ALPHAS[algorithm] if alpha is None else float(alpha)
-    rows, notes = _complete_rows(schema, frame)
+    rows, notes = complete_rows(schema, frame)
     refuse_equal(schema.features, rows)
     search = partial(found_in, algorithm=algorithm, knowledge=knowledge, alpha=level)
-    if text := advice(_seconds(rows, search), rows.shape, bootstrap, processes):
-        _warn(text)
+    expected = advice(_seconds(rows, search), rows.shape, bootstrap, processes)
+    _warn(expected)
+    start = time.perf_counter()
     found = search(rows)
+    elapsed_seconds = time.perf_counter() - start
     notes += _notes(schema, rows, knowledge, found, algorithm)
+    if bootstrap and not expected:
+        _warn(advice(elapsed_seconds, rows.shape, bootstrap, processes))
     going = progress is None or progress(DiscoveryProgress("search", 1, 1)) is not False
     resamples = resampled(search, rows, bootstrap if going else 0, seed, processes, progress)
     if len(resamples) < bootstrap:
@@ -129,7 +131,7 @@ def found_in(rows: Numbers, algorithm: str, knowledge: Knowledge, alpha: float |
     varying = np.flatnonzero(rows.max(0) > rows.min(0))
     if len(varying) < 2:
         return arrows, lines
-    inner = _standardised(rows[:, varying])
+    inner = standardised(rows[:, varying])
     at = np.ix_(varying, varying)
     arrows[at], lines[at] = ALGORITHMS[algorithm](inner, knowledge.keep(varying.tolist()), alpha)
     return arrows, lines
@@ -186,17 +188,6 @@ ALGORITHMS: dict[str, Callable[[Numbers, Knowledge, Any], Found]] = {
 }
 
 
-def _standardised(rows: Numbers) -> Numbers:
-    """Centre and scale; where columns follow from each other, a trace of noise sets them apart.
-
-    The user's own rows were checked for that; resamples of few rows can still be so.
-    """
-    rows = (rows - rows.mean(0)) / rows.std(0)
-    if np.linalg.eigvalsh(rows.T @ rows / len(rows))[0] < _SINGULAR:
-        return rows + _JITTER * np.random.default_rng(0).normal(size=rows.shape)
-    return rows
-
-
 def _check_settings(algorithm: Any, alpha: Any, bootstrap: Any, seed: Any) -> None:
     if algorithm not in list(ALGORITHMS):
         raise GraphError(
@@ -210,28 +201,6 @@ def _check_settings(algorithm: Any, alpha: Any, bootstrap: Any, seed: Any) -> No
         raise GraphError("ges weighs edges by the BIC and takes no alpha; leave it out.")
     if alpha is not None and not (isinstance(alpha, float) and 0 < alpha < 1):
         raise GraphError(f"alpha is {alpha!r}; expected a level between 0 and 1, such as 0.01.")
-
-
-def _complete_rows(schema: Schema, frame: Any) -> tuple[Numbers, list[str]]:
-    """Return the rows without a missing value, and what there is to say about them."""
-    encoded = Codec.fit(schema, frame).encode(frame).numpy()
-    levels = np.array([not isinstance(feature, Continuous) for feature in schema])
-    missing = np.isnan(encoded) | (levels & (encoded == MISSING_LEVEL))
-    rows = encoded[~missing.any(1)]
-    needed = len(schema) + _SPARE_ROWS
-    if len(rows) < needed:
-        raise GraphError(
-            f"there are {len(rows)} complete rows for {len(schema)} features; expected at least"
-            f" {needed}. Bring more rows, leave features out, or fill in missing values."
-        )
-    notes = []
-    if len(rows) < len(encoded):
-        worst = schema.names[int(missing.sum(0).argmax())]
-        notes.append(
-            f"{len(encoded) - len(rows):,} of {len(encoded):,} rows have missing values and were"
-            f" left out; {worst} is missing most often."
-        )
-    return rows, notes
 
 
 def _notes(
@@ -267,8 +236,9 @@ def _seconds(rows: Numbers, search: "partial[Found]") -> float:
     return seconds_of_search(rows.shape[1], some)
 
 
-def _warn(text: str) -> None:
-    warnings.warn(text, DiscoveryWarning, stacklevel=3)
+def _warn(text: str | None) -> None:
+    if text is not None:
+        warnings.warn(text, DiscoveryWarning, stacklevel=3)
 
 
 def _graph(

@@ -74,8 +74,9 @@ def _columns(layers: Layers, names: Sequence[str]) -> list[tuple[float, float]]:
 
     widths = [0.0] * (1 + max((layers.layer[name] for name in names), default=0))
     for name in names:
-        text = TextPath((0, 0), _one_line(name), size=_FONT).get_extents().width / _POINTS
-        widths[layers.layer[name]] = max(widths[layers.layer[name]], text + 2 * _PAD)
+        words = _one_line(name).replace("$", r"\$")  # a dollar sign starts no formula
+        width = TextPath((0, 0), words, size=_FONT).get_extents().width / _POINTS + 2 * _PAD
+        widths[layers.layer[name]] = max(widths[layers.layer[name]], width)
     columns: list[tuple[float, float]] = []
     left = 0.0
     for width in widths:

@@ -11,7 +11,7 @@ from proce.causal.lingam import evidence
 
 LONG = 60.0  # seconds from which on it is worth saying
 _FEW = 30  # features up to which every algorithm is quick
-_SIZES = (15, 30)  # features of the timed searches
+_SIZES = (20, 40)  # features of the timed searches
 
 
 def seconds_of_lingam(rows: NDArray[np.float64]) -> float:
@@ -54,9 +54,7 @@ def advice(seconds: float, shape: tuple[int, ...], n_resamples: int, n_jobs: int
         f"Discovery over {n_features} features and {n_rows:,} rows will take about {_words(total)}"
     )
     if n_resamples:
-        text += (
-            f", {_words(seconds)} for each of {1 + n_resamples} searches over {n_jobs} processes"
-        )
+        text += f": {1 + n_resamples} searches of {_words(seconds)}, {n_jobs} at a time"
     text += (
         ". To reduce it, keep the features that matter: time grows with the third power of their"
         " number or faster"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import torch
 from torch import Tensor
@@ -20,14 +20,24 @@ from proce.causal.mechanism import (
     Parents,
     Ranked,
 )
-from proce.causal.regression import Boosted, Exponential, Polynomial, Terms
+from proce.causal.regression import NONE, Boosted, Exponential, Polynomial, Terms
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal
 
-Kind = Literal["auto", "linear", "quadratic", "log-linear", "log-quadratic", "boosting"]
+Kind = Literal[
+    "auto",
+    "linear",
+    "quadratic",
+    "spline",
+    "log-linear",
+    "log-quadratic",
+    "log-spline",
+    "boosting",
+]
 Fit = Callable[[Parents, Tensor], Equation]
 _FOLDS = 5
 _ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
+_MOSTLY = 0.5  # the share of rows with some of an amount from which it counts as one
 _WORTH = 0.99  # a less simple equation must cut the squared error of a simpler one to this share
 
 
@@ -38,8 +48,8 @@ class MechanismRecord:
     Attributes
     ----------
     kind
-        ``linear``, ``quadratic``, either with ``log-`` before it, ``boosting``, ``logistic`` or
-        ``given``.
+        ``linear``, ``quadratic``, ``spline``, one of these with ``log-`` before it, ``boosting``,
+        ``logistic`` or ``given``.
     errors
         Cross-validated by kind: the root mean squared error on the unit range (ranks count
         as fractions of the last rank), or the log-loss of levels.
@@ -104,22 +114,42 @@ def fit_mechanism(
     causes = tuple(codec.schema[cause] for cause in graph.parents(name))
     parents, target = _complete(feature, causes, rows, codec)
     _refuse_constant(feature, target)
-    at = codec.schema.position(name)
-    origin = -float(codec.low[at] / codec.span[at])  # where a number is 0 in raw units
+    origin = _origin(name, codec)
     fits = _candidates(feature, causes, kind, target, origin, seed)
     unseen = {each: _held_out(fit, parents, target, seed) for each, fit in fits.items()}
     errors = {each: _error(feature, predicted, target) for each, predicted in unseen.items()}
     costs = {each: _surprise(each, unseen[each], target, origin) for each in fits if len(fits) > 1}
     chosen = min(costs, key=costs.__getitem__, default=next(iter(fits)))
     record = MechanismRecord(chosen, errors, len(target), _collinear(causes, parents))
-    equation = fits[chosen](parents, target)
+    return _with_noise(feature, chosen, fits[chosen](parents, target), origin), record
+
+
+def fit_equation(
+    name: str, graph: CausalGraph, rows: Tensor, codec: Codec, kind: str, seed: int
+) -> Mechanism:
+    """Fit a mechanism of a known kind, as :func:`fit_mechanism` would."""
+    feature = codec.schema[name]
+    causes = tuple(codec.schema[cause] for cause in graph.parents(name))
+    parents, target = _complete(feature, causes, rows, codec)
+    origin = _origin(name, codec)
+    fits = _candidates(feature, causes, cast(Kind, kind), target, origin, seed)
+    return _with_noise(feature, kind, fits[kind](parents, target), origin)
+
+
+def _origin(name: str, codec: Codec) -> float:
+    """Return where a number is 0 in raw units, on the unit range."""
+    at = codec.schema.position(name)
+    return -float(codec.low[at] / codec.span[at])
+
+
+def _with_noise(feature: Feature, kind: str, equation: Equation, origin: float) -> Mechanism:
     if isinstance(feature, Categorical):
-        return Choice(equation, len(feature.levels), units="unit"), record
+        return Choice(equation, len(feature.levels), units="unit")
     if isinstance(feature, Ordinal):
-        return Ranked(equation, len(feature.levels), units="unit"), record
-    if chosen.startswith("log"):
-        return Multiplicative(equation, origin, units="unit"), record
-    return Additive(equation, units="unit"), record
+        return Ranked(equation, len(feature.levels), units="unit")
+    if kind.startswith("log"):
+        return Multiplicative(equation, origin, units="unit")
+    return Additive(equation, units="unit")
 
 
 def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechanism:
@@ -174,21 +204,24 @@ def _candidates(
     fits: dict[str, Fit] = {
         "linear": lambda p, t: Polynomial.least_squares(straight, p, t),
         "quadratic": lambda p, t: Polynomial.least_squares(curved, p, t),
+        "spline": lambda p, t: Polynomial.least_squares(curved.with_knots(p), p, t),
         "log-linear": lambda p, t: Exponential.fit(straight, p, t, origin),
         "log-quadratic": lambda p, t: Exponential.fit(curved, p, t, origin),
+        "log-spline": lambda p, t: Exponential.fit(curved.with_knots(p), p, t, origin),
         "boosting": lambda p, t: Boosted.fit(straight, p, t, seed),
     }
-    positive = isinstance(feature, Continuous) and bool((target > origin).all())
-    if kind.startswith("log") and not positive:
+    amount = isinstance(feature, Continuous) and bool((target >= origin - NONE).all())
+    amount = amount and float((target > origin + NONE).double().mean()) > _MOSTLY
+    if kind.startswith("log") and not amount:
         raise GraphError(
-            f"{feature.name!r} is not above zero in all rows, so its equation cannot be {kind};"
-            " choose linear, quadratic or auto."
+            f"{feature.name!r} is not an amount, above zero in most rows and never below, so its"
+            f" equation cannot be {kind}; choose linear, quadratic, spline or auto."
         )
     if kind != "auto":
         return {kind: fits[kind]}
     affordable = n_rows > _ROWS_PER_WEIGHT * curved.size
-    kinds = ["linear", *["quadratic"] * affordable]
-    return {each: fits[each] for each in kinds + [f"log-{each}" for each in kinds if positive]}
+    kinds = ["linear", "quadratic", "spline"] if affordable else ["linear"]
+    return {each: fits[each] for each in kinds + [f"log-{each}" for each in kinds if amount]}
 
 
 def _held_out(fit: Fit, parents: Parents, target: Tensor, seed: int) -> Tensor:
@@ -218,7 +251,11 @@ def _surprise(kind: str, predicted: Tensor, target: Tensor, origin: float) -> fl
     It tells noise that grows with the value from noise that does not, which the error of the
     prediction cannot, and which decides what follows for a person far from the middle.
     """
-    handicap = -0.5 * math.log(_WORTH) * (("quadratic" in kind) + kind.startswith("log"))
+    some = target > origin + NONE  # rows that both kinds of noise have something to say of
+    if bool(some.double().mean() > _MOSTLY):
+        predicted, target = predicted[some], target[some]
+    steps = {"linear": 0, "quadratic": 1, "spline": 2}[kind.removeprefix("log-")]
+    handicap = -0.5 * math.log(_WORTH) * (steps + kind.startswith("log"))
     if not kind.startswith("log"):
         return 0.5 * float((predicted - target).square().mean().log()) + handicap
     above = (target - origin).log()

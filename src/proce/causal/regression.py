@@ -4,7 +4,7 @@ Parents arrive by name: numbers on the unit range, levels as codes. A categorica
 enters as one column per level, an ordinal one by its rank on the unit range.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
@@ -13,8 +13,10 @@ import torch
 from torch import Tensor
 
 from proce.causal.mechanism import Parents
-from proce.schema import Categorical, Feature, Ordinal
+from proce.schema import Categorical, Continuous, Feature, Ordinal
 
+_KNOTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles of the training values
+NONE = 1e-9  # above the origin of an amount, on the unit range: less is none at all
 _RIDGE = 1e-8  # of the number of rows: keeps collinear parents solvable, moves nothing else
 
 
@@ -29,15 +31,31 @@ class Terms:
     degree
         2 adds squares of numbers and products of all pairs of columns, but for pairs of
         levels of one feature, which never occur together.
+    knots
+        For some continuous parents, the knots of a natural cubic spline: bent between the
+        first and the last, straight beyond.
     """
 
     parents: tuple[Feature, ...]
     degree: int = 1
+    knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def with_knots(self, parents: Parents) -> "Terms":
+        """Return the terms with a spline in every number, bent where its values lie."""
+        levels = torch.tensor(_KNOTS, dtype=torch.float64)
+        knots = []
+        for feature in self.parents:
+            if isinstance(feature, Continuous):
+                places = torch.unique(parents[feature.name].double().quantile(levels))
+                if len(places) > 2:
+                    knots.append((feature.name, tuple(places.tolist())))
+        return replace(self, knots=tuple(knots))
 
     @property
     def size(self) -> int:
         """How many columns there are, the constant included."""
-        return 1 + len(self._names) + len(self._products)
+        bends = sum(len(places) - 2 for _, places in self.knots)
+        return 1 + len(self._names) + len(self._products) + bends
 
     def __call__(self, parents: Parents) -> list[Tensor]:
         """Return the columns, each of the parents' own shape, without the constant."""
@@ -50,7 +68,10 @@ class Terms:
                 columns.append(values / max(1, len(feature.levels) - 1))
             else:
                 columns.append(values)
-        return columns + [columns[a] * columns[b] for a, b in self._products]
+        columns += [columns[a] * columns[b] for a, b in self._products]
+        for name, places in self.knots:
+            columns += _bends(parents[name], places)
+        return columns
 
     @property
     def _names(self) -> list[tuple[str, bool]]:
@@ -69,6 +90,14 @@ class Terms:
         squares = [(k, k) for k, (_, hot) in enumerate(names) if not hot]
         pairs = combinations(range(len(names)), 2)
         return squares + [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
+
+
+def _bends(values: Tensor, knots: tuple[float, ...]) -> list[Tensor]:
+    """Return the columns of a natural cubic spline beyond the straight line."""
+    last, span = knots[-1], knots[-1] - knots[0]
+    tail = (values - last).clamp(min=0) ** 3
+    parts = [((values - at).clamp(min=0) ** 3 - tail) / (last - at) / span**2 for at in knots[:-1]]
+    return [part - parts[-1] for part in parts[:-1]]
 
 
 @dataclass(frozen=True)
@@ -143,8 +172,11 @@ class Exponential:
 
     @classmethod
     def fit(cls, terms: Terms, parents: Parents, target: Tensor, origin: float) -> "Exponential":
-        """Fit the logarithm of what lies above the origin by least squares."""
-        return cls(Polynomial.least_squares(terms, parents, (target - origin).log()), origin)
+        """Fit the logarithm of what lies above the origin by least squares; none has no say."""
+        some = target > origin + NONE
+        above = {name: values[some] for name, values in parents.items()}
+        logarithm = (target[some] - origin).log()
+        return cls(Polynomial.least_squares(terms, above, logarithm), origin)
 
 
 @dataclass(frozen=True)

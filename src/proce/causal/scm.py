@@ -69,9 +69,9 @@ class StructuralCausalModel:
         codec
             Whose rows they are.
         mechanism
-            ``linear`` (the paper's), ``quadratic``, these with ``log-`` before it, ``boosting``,
-            or ``auto``: the best of the smooth ones by cross-validation. Categorical effects
-            are always logistic.
+            ``linear`` (the paper's), ``quadratic``, ``spline``, one of these with ``log-`` before
+            it, ``boosting``, or ``auto``: the best of the smooth ones by cross-validation.
+            Categorical effects are always logistic.
         equations
             Equations that are known, by name: a mechanism, or a function from the parents in
             raw units (level codes for levels) to a tensor of predictions.

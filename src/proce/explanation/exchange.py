@@ -30,6 +30,7 @@ from proce.explanation.tables import counterfactuals, outcomes
 
 FORMAT = 1
 _BROKEN_DOWN = 4  # levels of the text that have a line per item
+_WIDTH = 100  # characters of a list or an object that stay on a line
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -139,7 +140,7 @@ def _explanation(
         "predicted": classes[item.predicted],
         "target": classes[item.target],
         "probability": item.probability,
-        "sentences": told(item, ranked[0] if ranked else ()),
+        "sentences": [line.text for line in told(item, ranked[0] if ranked else ())],
         "factual": _named(item.context, item.raw.tolist()),
         "counterfactuals": [
             _counterfactual(item, at, cells, row)
@@ -217,8 +218,13 @@ def _plain(value: Any) -> Any:
 
 
 def _text(value: Any, levels: int) -> str:
-    """Return JSON with a line per item on the first levels, and none below."""
-    if not levels or not value or not isinstance(value, dict | list):
+    """Return JSON with a line per item on the first levels, and none below or where all fits."""
+    compact = not levels or not isinstance(value, dict | list)
+    if not compact:
+        parts = value.values() if isinstance(value, dict) else value
+        compact = not any(isinstance(each, dict | list) for each in parts)
+        compact = compact and len(json.dumps(value, ensure_ascii=False)) <= _WIDTH
+    if compact:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     indent = "\n" + " " * (_BROKEN_DOWN - levels + 1)
     if isinstance(value, dict):

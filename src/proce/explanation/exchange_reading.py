@@ -223,7 +223,7 @@ def _codec(record: Record) -> Codec:
         scale.refuse("a positive span for each feature")
     may_miss = [scale[name]["may_miss"].flag() for name in schema.names]
     reach = [float(max(1, len(f.levels) - 1)) if isinstance(f, Ordinal) else 1.0 for f in schema]
-    layout = read_layout(record.get("training_layout") or record["layout"], schema.columns, ())
+    layout = read_layout(record.get("training_layout") or record["layout"], schema.columns)
     return Codec(
         schema,
         torch.tensor(low, dtype=torch.float64),

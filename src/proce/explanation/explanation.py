@@ -159,13 +159,7 @@ class Explanation:
         return len(self.rows)
 
     def sentences(self, rank: int = 1) -> list[str]:
-        """Return the explanation in plain words: actions first, consequences after.
-
-        Parameters
-        ----------
-        rank
-            Which counterfactual to tell, from 1, the recommended one.
-        """
+        """Return the counterfactual of a rank in plain words: actions, then consequences."""
         from proce.explanation.rendering import sentences
 
         return sentences(self, rank)
@@ -177,7 +171,9 @@ class Explanation:
         return plot_graph(self, ax)
 
     def __str__(self) -> str:
-        return "\n".join(self.sentences())
+        from proce.explanation.rendering import lines
+
+        return "\n".join("  " * (each.kind == "consequence") + each.text for each in lines(self))
 
     def __repr__(self) -> str:
         return f"Explanation(row {self.row}, {self.outcome.value}, {len(self)} counterfactuals)"
@@ -288,7 +284,7 @@ class Explanations:
 
     def plot_front(self, ax: Any = None) -> Any:
         """Draw the Pareto front of the first row that has one; return the axes."""
-        from proce.explanation.plots import plot_front
+        from proce.explanation.front_plot import plot_front
 
         return plot_front(self, ax)
 

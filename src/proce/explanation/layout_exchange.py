@@ -64,8 +64,10 @@ def layout_record(layout: Layout, rows: Sequence[int] | None = None) -> dict[str
     return record
 
 
-def read_layout(record: Record, columns: Sequence[str], rows: Sequence[int]) -> LoadedLayout:
-    """Read what :func:`layout_record` wrote, for a frame with these columns and rows."""
+def read_layout(
+    record: Record, columns: Sequence[str], rows: Sequence[int] | None = None
+) -> LoadedLayout:
+    """Read what :func:`layout_record` wrote, with the index where its rows are named."""
     dtypes = {name: _read_dtype(each) for name, each in record["columns"].fields()}
     if set(dtypes) != set(columns):
         record["columns"].refuse(f"the columns of the schema, {', '.join(columns)}")
@@ -80,7 +82,7 @@ def read_layout(record: Record, columns: Sequence[str], rows: Sequence[int]) -> 
                 mark.refuse(f"one of {', '.join(_MISSING)}")
             missing[name] = _MISSING[mark.text()]
     layout = LoadedLayout(nw.Implementation.PANDAS, names, dtypes, missing, None, header)
-    if (index := record.get("index")) is None:
+    if (index := record.get("index")) is None or rows is None:
         return layout
     places = {row: place for place, row in enumerate(rows)}
     return replace(layout, index=_read_index(index, len(rows)), places=places)

@@ -1,6 +1,7 @@
 """An explanation in plain words: what to do, the contrast, what follows, what to know."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from proce.errors import SearchError
 from proce.explanation.cells import Cell, cells_of
@@ -23,10 +24,31 @@ _VERBS = {1: "raise", -1: "lower", 0: "change"}
 _INTRANSITIVE = {1: "rise", -1: "fall", 0: "change"}
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A sentence, and what it tells, for whoever sets consequences apart.
+
+    Attributes
+    ----------
+    kind
+        ``action``, ``contrast``, ``consequence``, ``outcome``, ``note`` or ``caution``.
+    text
+        The sentence.
+    """
+
+    kind: str
+    text: str
+
+
 def sentences(explanation: Explanation, rank: int = 1) -> list[str]:
     """Return the explanation in plain words: actions first, consequences after."""
-    if not explanation.rows.shape[0]:
-        return told(explanation, [])
+    return [line.text for line in lines(explanation, rank)]
+
+
+def lines(explanation: Explanation, rank: int = 1) -> list[Line]:
+    """Return the sentences for one counterfactual, each with what it tells."""
+    if not len(explanation):
+        return told(explanation, ())
     if not 1 <= rank <= len(explanation):
         raise SearchError(
             f"rank is {rank}; row {explanation.row} has the counterfactuals 1 to"
@@ -35,32 +57,48 @@ def sentences(explanation: Explanation, rank: int = 1) -> list[str]:
     return told(explanation, cells_of([explanation])[0][rank - 1], rank)
 
 
-def told(explanation: Explanation, cells: Sequence[Cell], rank: int = 1) -> list[str]:
+def told(explanation: Explanation, cells: Sequence[Cell], rank: int = 1) -> list[Line]:
     """Return the sentences for the counterfactual whose cells are given."""
+    if not len(explanation):
+        return _told_without(explanation)
     context = explanation.context
-    if explanation.outcome is Outcome.ALREADY_TARGET:
-        says, chance = class_text(_target(explanation)), percent(explanation.probability)
-        return [
-            f"The model already says {says} ({chance}): nothing needs to change.",
-            *explanation.notes,
-        ]
-    if not cells:
-        return [_why_none(explanation), *_held_fixed(context), *explanation.notes, _NO_PROOF]
     acts = [cell for cell in cells if cell.kind in (Change.ACTION, Change.HOLD)]
     follows = [cell for cell in cells if cell.kind is Change.CONSEQUENCE]
-    return [
-        *(instruction(cell, context) for cell in acts[:MOST_SHOWN]),
-        *_rest(acts),
-        _contrast(explanation, acts, follows, rank),
-        *(_consequence(cell, context) for cell in follows[:MOST_SHOWN]),
-        *_further(follows),
-        *_uncertainty(explanation, cells, rank),
-        *_margin(explanation, rank),
-        *_held_fixed(context),
-        *explanation.notes,
-        *_search_note(explanation, rank),
-        caution(context),
-    ]
+    parts = {
+        "action": [*(instruction(cell, context) for cell in acts[:MOST_SHOWN]), *_rest(acts)],
+        "contrast": [_contrast(explanation, acts, follows, rank)],
+        "consequence": [
+            *(_consequence(cell, context) for cell in follows[:MOST_SHOWN]),
+            *_further(follows),
+        ],
+        "note": [
+            *_uncertainty(explanation, cells, rank),
+            *_margin(explanation, rank),
+            *_held_fixed(context),
+            *explanation.notes,
+            *_search_note(explanation, rank),
+        ],
+        "caution": [caution(context)],
+    }
+    return [Line(kind, text) for kind, texts in parts.items() for text in texts]
+
+
+def _told_without(explanation: Explanation) -> list[Line]:
+    """Return the sentences for a row without a counterfactual."""
+    notes = [Line("note", note) for note in explanation.notes]
+    says = class_text(_target(explanation))
+    if explanation.outcome is Outcome.ALREADY_TARGET:
+        chance = percent(explanation.probability)
+        text = f"The model already says {says} ({chance}): nothing needs to change."
+        return [Line("outcome", text), *notes]
+    if explanation.outcome is Outcome.OUT_OF_TIME:
+        text = f"The time ran out before a change was found for {says}: allow more time."
+    elif explanation.diagnosis is not None:
+        text = explanation.diagnosis.reason
+    else:
+        text = f"No change was found for which the model says {says}."
+    fixed = [Line("note", line) for line in _held_fixed(explanation.context)]
+    return [Line("outcome", text), *fixed, *notes, Line("caution", _NO_PROOF)]
 
 
 def instruction(cell: Cell, context: Context) -> str:
@@ -182,11 +220,11 @@ def _uncertainty(explanation: Explanation, cells: Sequence[Cell], rank: int) -> 
         if cause in moved and effect in follow:
             effects.setdefault(name_text(cause), []).append(name_text(effect))
     parts = [f"{cause} affects {joined(each, MOST_SHOWN)}" for cause, each in effects.items()]
-    lines = [f"This assumes that {', and that '.join(parts[:MOST_SHOWN])}."] if parts else []
+    told = [f"This assumes that {', and that '.join(parts[:MOST_SHOWN])}."] if parts else []
     if explanation.support is not None and context.n_graphs:
         count = int(explanation.support[rank - 1])
-        lines.append(f"It holds in {count} of {context.n_graphs} graphs learned from this data.")
-    return lines
+        told.append(f"It holds in {count} of {context.n_graphs} graphs learned from this data.")
+    return told
 
 
 def _margin(explanation: Explanation, rank: int) -> list[str]:
@@ -205,19 +243,19 @@ def _held_fixed(context: Context) -> list[str]:
     schema = context.codec.schema
     fixed = _names(f.name for f in schema if f.action is Action.FIXED)
     indirect = _names(f.name for f in schema if f.action is Action.INDIRECT)
-    lines = []
+    told = []
     if fixed:
-        lines.append(f"Held fixed by the schema: {joined(fixed, _MOST_NAMES)}.")
+        told.append(f"Held fixed by the schema: {joined(fixed, _MOST_NAMES)}.")
     if indirect:
         names = joined(indirect, _MOST_NAMES)
-        lines.append(f"Never acted on, by the schema, but may follow: {names}.")
+        told.append(f"Never acted on, by the schema, but may follow: {names}.")
     if context.vary is not None:
         names = joined(_names(context.vary), _MOST_NAMES)
-        lines.append(f"Only these could be acted on, by this request: {names}.")
+        told.append(f"Only these could be acted on, by this request: {names}.")
     for name, limits in context.ranges.items():
         low, high = (_limit_text(context, name, limit) for limit in limits)
-        lines.append(f"Kept between {low} and {high} by this request: {name_text(name)}.")
-    return lines
+        told.append(f"Kept between {low} and {high} by this request: {name_text(name)}.")
+    return told
 
 
 def _names(names: Iterable[str]) -> list[str]:
@@ -233,19 +271,10 @@ def _limit_text(context: Context, name: str, limit: Level) -> str:
 
 
 def _search_note(explanation: Explanation, rank: int) -> list[str]:
-    lines = []
+    told = []
     if explanation.outcome is Outcome.OUT_OF_TIME:
-        lines.append("The time ran out during the search: there may be a shorter way.")
+        told.append("The time ran out during the search: there may be a shorter way.")
     others = len(explanation) - 1
     if rank == 1 and others:
-        lines.append(f"{others} other way{'s were' if others > 1 else ' was'} found.")
-    return lines
-
-
-def _why_none(explanation: Explanation) -> str:
-    says = class_text(_target(explanation))
-    if explanation.outcome is Outcome.OUT_OF_TIME:
-        return f"The time ran out before a way to {says} was found: allow more time."
-    if explanation.diagnosis is not None:
-        return explanation.diagnosis.reason
-    return f"No way to {says} was found."
+        told.append(f"{others} other way{'s were' if others > 1 else ' was'} found.")
+    return told

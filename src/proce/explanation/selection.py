@@ -20,7 +20,9 @@ def checked_pick(pick: str) -> Pick:
     return pick  # type: ignore[return-value]
 
 
-def ranked(losses: Tensor, acted_on: Tensor, pick: Pick, n: int) -> list[int]:
+def ranked(
+    losses: Tensor, acted_on: Tensor, pick: Pick, n: int, firm: Tensor | None = None
+) -> list[int]:
     """Return the positions of up to ``n`` rows to show, the recommended one first.
 
     The others are chosen one by one: each time the row that differs most from those already
@@ -39,9 +41,17 @@ def ranked(losses: Tensor, acted_on: Tensor, pick: Pick, n: int) -> list[int]:
         ``first``: what the search lists first (Algorithm 1, line 27).
     n
         How many.
+    firm
+        ``(p,)``, rows to be preferred; all of them come before any other.
     """
     if not len(losses):
         return []
+    if firm is not None and pick != "first" and not bool(firm.all()) and bool(firm.any()):
+        first = torch.nonzero(firm).flatten()
+        order = first[ranked(losses[first], acted_on[first], pick, n)].tolist()
+        rest = torch.nonzero(~firm).flatten()
+        more = rest[ranked(losses[rest], acted_on[rest], pick, n)].tolist()
+        return (order + more)[:n]
     chosen = [_recommended(losses, pick)]
     scaled = _scaled(losses)
     extra = scaled[:, _DISTANCE]

@@ -152,10 +152,10 @@ def _reason(item: Explanation, cell: Cell) -> str:
     name = name_text(cell.feature.name)
     target = class_text(item.context.classes[item.target])
     held = f"{name[:1].upper()}{name[1:]} is {before}"
-    nearest = f"in the nearest variant for which the model says {target} it is {after}."
+    other = f"in the variant for which the model says {target} it is {after}."
     if isinstance(cell.feature, Categorical):
-        return f"{held}; {nearest}"
-    return f"{held}, too {'low' if cell.after > cell.before else 'high'}: {nearest}"
+        return f"{held}; {other}"
+    return f"{held}, too {'low' if cell.after > cell.before else 'high'}: {other}"
 
 
 def _frame(result: Explanations, columns: dict[str, Any], rows: Sequence[int]) -> Any:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
 from proce.explanation.cells import Cell
 from proce.explanation.explanation import Change
@@ -12,6 +12,8 @@ MISSING = "missing"
 _RESOLUTION = 1e-3  # of the range: without a step, a smaller change is none
 _MOST_DECIMALS = 15
 _OFF_GRID = 1e-6  # of a step
+_HUGE = 1e15  # from here on powers of ten are easier to read
+_DIGITS = Context(prec=100)
 
 
 def value_text(feature: Feature, value: float | None, span: float | None = None) -> str:
@@ -55,6 +57,15 @@ def one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def short(text: str, longest: int) -> str:
+    """Return text on a line of its own, without its middle where it is long."""
+    line = one_line(text)
+    if len(line) <= longest:
+        return line
+    end = longest // 3
+    return f"{line[: longest - end - 1].rstrip()}…{line[-end:].lstrip()}"
+
+
 def cell_texts(cell: Cell, span: float | None) -> tuple[str, str]:
     """Return before and after of a changed cell, which read differently.
 
@@ -70,7 +81,7 @@ def cell_texts(cell: Cell, span: float | None) -> tuple[str, str]:
     for extra in range(_MOST_DECIMALS):
         first = _number(feature, before, span, extra=extra)
         second = _number(feature, after, span, rounding, extra)
-        if first != second and _permitted(feature, second, after):
+        if first != second:
             break
     return first, second
 
@@ -108,32 +119,26 @@ def _number(
     rounding: str = ROUND_HALF_EVEN,
     extra: int = 0,
 ) -> str:
-    exact = Decimal(repr(value))
-    places = 0
-    if feature.step is not None:
-        step = Decimal(repr(feature.step))
-        exponent = step.normalize().as_tuple().exponent
-        places = max(0, -int(exponent))
-        if abs(value / feature.step - round(value / feature.step)) <= _OFF_GRID:
-            return _plain(round(exact, places), places)
-        places += 2
-    elif span is not None:
-        places = max(0, math.ceil(-math.log10(span * _RESOLUTION)))
-    elif value != 0:
-        places = max(0, 3 - math.floor(math.log10(abs(value))))
-    places = min(places + extra, 2 * _MOST_DECIMALS)
-    rounded = exact.quantize(Decimal(1).scaleb(-places), rounding=rounding)
-    text = _plain(rounded, places)
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    if abs(value) >= _HUGE:
+        return f"{value:.6g}"
+    if feature.step is None:
+        return _rounded(value, _decimals(value, span) + extra, rounding).rstrip("0").rstrip(".")
+    places = max(0, -int(Decimal(repr(feature.step)).normalize().as_tuple().exponent))
+    count = value / feature.step
+    if math.isfinite(count) and abs(count - round(count)) <= _OFF_GRID:
+        return _rounded(value, places, ROUND_HALF_EVEN).removesuffix(".")
+    return _rounded(value, places + 2 + extra, rounding).rstrip("0").rstrip(".")
 
 
-def _plain(number: Decimal, places: int) -> str:
-    return f"{number + 0:,.{places}f}"  # plus zero: no minus in front of it
+def _decimals(value: float, span: float | None) -> int:
+    """Return how many decimals a number without a step deserves."""
+    if span is not None:
+        return max(0, math.ceil(-math.log10(max(span, 1e-12) * _RESOLUTION)))
+    return max(0, 3 - math.floor(math.log10(max(abs(value), 1e-12))))
 
 
-def _permitted(feature: Continuous, text: str, value: float) -> bool:
-    """Whether rounding left the permitted range, of which the value itself is part."""
-    if feature.range is None:
-        return True
-    low, high = feature.range
-    return not low <= value <= high or low <= float(text.replace(",", "")) <= high
+def _rounded(value: float, places: int, rounding: str) -> str:
+    """Return a number with thousands set apart and always a point."""
+    smallest = Decimal(1).scaleb(-places)
+    number = Decimal(repr(value)).quantize(smallest, rounding, _DIGITS)
+    return f"{abs(number) if number == 0 else number:,.{places}f}" + "." * (places == 0)

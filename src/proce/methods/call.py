@@ -121,7 +121,7 @@ class Call:
         found = search(problem, self.fitted, self.options, left, self._told)
         self.generations = max(self.generations, int(found.n_generations.max()))
         self.evaluations += int(found.n_evaluations.sum())
-        chosen = choose(problem, found, self.options)
+        chosen = choose(problem, found, self.options, self.fitted.refits)
         return found, chosen, checked(problem, chosen, self.layout, self.raw[part])
 
     def query(self, part: Tensor) -> Query:

@@ -107,7 +107,7 @@ def _try(
     query = call.query(torch.tensor(rows))
     problem = problem_of(fitted, options, query, fitted.bound(options.rules), margin=0.0)
     found = search(problem, fitted, options, call.seconds_left)
-    for row, chosen in zip(rows, choose(problem, found, replace(options, n=1)), strict=True):
+    for row, chosen in zip(rows, choose(problem, found, replace(options, n=1), None), strict=True):
         if len(chosen.rows):
             text = _words(call, relaxation, chosen.rows[0])
             distance = float(chosen.losses[0, 2])

@@ -38,6 +38,8 @@ class Fitted:
         The structural causal model, or ``None``.
     ensemble
         One for each graph of a bootstrap, or ``None``.
+    refits
+        The causal model fitted again on resampled rows, to prefer advice that holds in all.
     mode
         The causal mode in use.
     rules
@@ -53,6 +55,7 @@ class Fitted:
     rows: Tensor
     scm: StructuralCausalModel | None
     ensemble: Ensemble | None
+    refits: Ensemble | None
     mode: Mode
     rules: tuple[BoundRule, ...]
     settings: SearchSettings
@@ -109,6 +112,7 @@ def fit_parts(
         rows,
         scm if mode != "off" else None,
         ensemble if mode != "off" else None,
+        _refits(scm, rows, mode, settings.n_refits, seed),
         mode,
         bound,
         settings,
@@ -139,6 +143,14 @@ def fit_causes(
     if accepted.resamples:
         ensemble = Ensemble.fit(accepted.resamples, rows, codec, seed=seed)
     return scm, ensemble
+
+
+def _refits(
+    scm: StructuralCausalModel | None, rows: Tensor, mode: Mode, n_refits: int, seed: int
+) -> Ensemble | None:
+    if scm is None or mode not in ("hard", "soft") or not n_refits or not scm.records:
+        return None
+    return Ensemble.refit(scm, rows, n_refits, seed)
 
 
 def resolved_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:

@@ -27,6 +27,9 @@ class SearchSettings(NSGA2Settings):
         Lambda of ``causal="soft"``.
     start
         ``mixed``, or ``gaussian`` as in Algorithm 1.
+    n_refits
+        How often the equations are fitted again on resampled rows. Of the rows found, those are
+        preferred whose actions reach the target under every refit; 0 for no such preference.
     chunk_size
         Rows searched at a time; bounds memory and does not change results.
     autoencoder
@@ -38,6 +41,7 @@ class SearchSettings(NSGA2Settings):
     margin: float = 0.1
     causal_weight: float = 1.0
     start: Start = "mixed"
+    n_refits: int = 10
     chunk_size: int = 256
     autoencoder: AutoEncoderSettings = field(default_factory=AutoEncoderSettings)
 
@@ -66,6 +70,7 @@ class SearchSettings(NSGA2Settings):
             stop_improvement=None,
             latent_size=256,
             margin=0.0,
+            n_refits=0,
             start="gaussian",
         )
 

@@ -59,10 +59,10 @@ class Judges:
         """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
 
         The squared difference of what the target's auto-encoder and that of all rows make of
-        them, over the L1 norm of the row.
+        them, over the squared norm of the row.
         """
         ours, all_rows = (_rebuilt(each, rows) for each in (self.by_class[target], self.of_all))
-        size = _spread(self.of_all.codec, rows).abs().sum(-1)
+        size = _spread(self.of_all.codec, rows).square().sum(-1)
         return (ours - all_rows).square().sum(-1) / (size + _LEAST)
 
 

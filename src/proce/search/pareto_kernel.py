@@ -1,7 +1,8 @@
 """Orders and ranks for numba; :mod:`proce.search.pareto` says what they are.
 
 A pool is small (200 candidates, three objectives), so what counts is branches: an order is
-found by counting how many keys are below each, and who dominates whom is kept as bits.
+found by counting how many keys are below each, which beats a merge sort up to about 700
+candidates, and who dominates whom is kept as bits.
 Loops, indices and work arrays instead of slices and array expressions: those take numba
 three times as long to compile.
 """
@@ -17,51 +18,31 @@ Words = NDArray[np.uint64]
 UNRANKED = np.int64(2**31 - 1)
 _ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)
 _SIGN_OFF = np.int64(2**63 - 1)
-_MERGE_ABOVE = 512  # keys from which merging beats counting
 
 
 @njit(nogil=True, cache=True)
 def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
     """Write the stable order of the first keys, and how many keys are below each."""
-    if size <= _MERGE_ABOVE:
-        for c in range(size):
-            own = keys[c]
-            count = np.int64(0)
-            for d in range(size):  # no branch: this loop is vectorised
-                count += np.int64(keys[d] < own)
-            below[c] = count
-            spare[c] = 0
-        for c in range(size):
-            first = below[c]
-            order[first + spare[first]] = c
-            spare[first] += 1
-        return
     for c in range(size):
-        order[c] = c
-    run = 1
-    while run < size:
-        for start in range(0, size - run, 2 * run):
-            a, b, stop = start, start + run, min(start + 2 * run, size)
-            for s in range(start, stop):
-                spare[s] = order[s]
-            for s in range(start, stop):
-                if a == start + run or (b < stop and keys[spare[b]] < keys[spare[a]]):
-                    order[s] = spare[b]
-                    b += 1
-                else:
-                    order[s] = spare[a]
-                    a += 1
-        run *= 2
-    for s in range(size):
-        tied = s > 0 and keys[order[s - 1]] == keys[order[s]]
-        below[order[s]] = below[order[s - 1]] if tied else s
+        own = keys[c]
+        count = np.int64(0)
+        for d in range(size):  # no branch: this loop is vectorised
+            count += np.int64(keys[d] < own)
+        below[c] = count
+        spare[c] = 0
+    for c in range(size):
+        first = below[c]
+        order[first + spare[first]] = c
+        spare[first] += 1
 
 
 @njit(nogil=True, cache=True)
-def objective_orders(losses: Floats, order: Ints, below: Ints) -> None:
-    """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below."""
-    n_instances, m, k = losses.shape
-    bits = losses.view(np.int64)
+def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
+    """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below.
+
+    ``bits (i, m, k)`` are those of the losses.
+    """
+    n_instances, m, k = bits.shape
     keys, spare = np.empty(m, np.int64), np.empty(m, np.int64)
     for i in range(n_instances):
         for o in range(k):
@@ -164,10 +145,12 @@ def _peel(
 
 
 @njit(nogil=True, cache=True)
-def rank_infeasible(violation: Floats, n: int, rank: Ints) -> None:
-    """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked."""
+def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
+    """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked.
+
+    ``bits (i, m)`` are those of the violation, ordered alike since it is not negative here.
+    """
     n_instances, m = violation.shape
-    bits = violation.view(np.int64)
     members, keys = np.empty(m, np.int64), np.empty(m, np.int64)
     order, below, spare = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
     for i in range(n_instances):

@@ -54,14 +54,14 @@ class Archive:
     def updated(self, candidates: Candidates) -> Self:
         """Return the archive with better candidates taken in."""
         value = candidates.losses[..., self.by].where(candidates.violation <= 0, torch.inf)
-        best, position = value.min(1)  # (i,)
-        better = torch.nonzero(best < self.losses[:, self.by]).flatten()
-        if not len(better):
+        better = value.amin(1) < self.losses[:, self.by]  # (i,)
+        if not bool(better.any()):
             return self
-        chosen = better, position[better]
-        genes = self.genes.index_put((better,), candidates.genes[chosen])
+        best = torch.arange(len(value), device=value.device), value.argmin(1)
         return type(self)(
-            genes, self.losses.index_put((better,), candidates.losses[chosen]), self.by
+            torch.where(better[:, None], candidates.genes[best], self.genes),
+            torch.where(better[:, None], candidates.losses[best], self.losses),
+            self.by,
         )
 
 

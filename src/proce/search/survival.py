@@ -136,12 +136,13 @@ def _choose_compiled(pool: list[Any], crowding: Crowding, survivors: list[Any]) 
     (i, m, k), size = losses.shape, survivors[0].shape[1]
     order, below = np.empty((i, k, m), np.int64), np.empty((i, k, m), np.int64)
     rank, distance = np.empty((i, m), np.int64), np.empty((i, m))
-    survival_kernel.break_duplicates(genes, losses, violation)
-    pareto_kernel.objective_orders(losses, order, below)
+    survival_kernel.break_duplicates(genes.view(np.uint64), losses, violation)
+    pareto_kernel.objective_orders(losses.view(np.int64), order, below)
     pareto_kernel.rank_feasible(violation, order, below, size, rank)
-    pareto_kernel.rank_infeasible(violation, size, rank)
+    pareto_kernel.rank_infeasible(violation, violation.view(np.int64), size, rank)
     if crowding == "deb":
         crowding_kernel.deb_crowding(losses, order, rank, distance)
     else:
         crowding_kernel.nearest_crowding(losses, rank, distance)
-    survival_kernel.choose(genes, losses, violation, rank, distance, *survivors)
+    falling = distance.view(np.int64)
+    survival_kernel.choose(genes, losses, violation, rank, falling, *survivors)

@@ -7,17 +7,19 @@ function imported from another file; after an edit of one of the kernels delete 
 import numpy as np
 from numba import njit
 
-from proce.search.pareto_kernel import UNRANKED, Floats, Ints, sort
+from proce.search.pareto_kernel import UNRANKED, Floats, Ints, Words, sort
 from proce.search.stream_kernel import mixed
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(nogil=True, cache=True)
-def break_duplicates(genes: Floats, losses: Floats, violation: Floats) -> None:
-    """Give +inf to every candidate whose genes, by their hash, stand at an earlier position."""
-    n_instances, m, g = genes.shape
-    bits = genes.view(np.uint64)
+def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
+    """Give +inf to every candidate whose genes, by their hash, stand at an earlier position.
+
+    ``bits (i, m, g)`` are those of the genes.
+    """
+    n_instances, m, g = bits.shape
     size = 64
     while size < 2 * m:
         size *= 2
@@ -48,16 +50,18 @@ def choose(
     losses: Floats,
     violation: Floats,
     rank: Ints,
-    crowding: Floats,
+    falling: Ints,
     out_genes: Floats,
     out_losses: Floats,
     out_violation: Floats,
     out_rank: Ints,
 ) -> None:
-    """Write the first ``n`` candidates by rank, falling crowding and position."""
+    """Write the first ``n`` candidates by rank, falling crowding and position.
+
+    ``falling (i, m)`` are the bits of the crowding, ordered alike since it is not negative.
+    """
     n_instances, m = rank.shape
     n = out_rank.shape[1]
-    falling = crowding.view(np.int64)
     stop, grouped = np.empty(m + 1, np.int64), np.empty(m, np.int64)
     keys, order = np.empty(m, np.int64), np.empty(m, np.int64)
     below, spare = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -67,7 +71,7 @@ def choose(
         while start < n:
             size = stop[front] - start
             for s in range(size):
-                keys[s] = -falling[i, grouped[start + s]]  # not negative: ordered as bits
+                keys[s] = -falling[i, grouped[start + s]]
             sort(keys, size, order, below, spare)
             for s in range(start, min(start + size, n)):
                 c = grouped[start + order[s - start]]

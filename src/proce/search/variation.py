@@ -143,14 +143,14 @@ def _blended(
     gap = high - low
     below = 1 + 2 * (low - genome.lower[:, None]).clamp(min=0) / gap
     above = 1 + 2 * (genome.upper[:, None] - high).clamp(min=0) / gap
-    down = _spread(u * (2 - below.pow(-(eta + 1))), eta) * gap
-    up = _spread(u * (2 - above.pow(-(eta + 1))), eta) * gap
+    down = _spread(u * (2 - _power(below, -(eta + 1))), eta) * gap
+    up = _spread(u * (2 - _power(above, -(eta + 1))), eta) * gap
     return 0.5 * (low + high - down), 0.5 * (low + high + up)
 
 
 def _spread(share: Tensor, eta: float) -> Tensor:
     """Return the factor by which parents are drawn apart."""
-    return torch.where(share <= 1, share, 1 / (2 - share)).pow(1 / (eta + 1))
+    return _power(torch.where(share <= 1, share, 1 / (2 - share)), 1 / (eta + 1))
 
 
 def mutated(
@@ -194,10 +194,20 @@ def _shifted(value: Tensor, genome: Genome, u: Tensor, eta: float) -> Tensor:
     room = torch.where(u < 0.5, present - lower, upper - present)
     room = torch.where(width > 0, room / width, 0.0)
     tail = torch.minimum(u, 1 - u) * 2
-    reach = (tail + (1 - tail) * (1 - room).pow(eta + 1)).pow(1 / (eta + 1))
+    reach = _power(tail + (1 - tail) * _power(1 - room, eta + 1), 1 / (eta + 1))
     shift = torch.maximum((1 - reach) * width, genome.step)
     return torch.where(
         torch.isnan(value),
         lower + u * width,
         torch.where(u < 0.5, present - shift, present + shift),
     )
+
+
+def _power(base: Tensor, exponent: float) -> Tensor:
+    """Return a power whose last bit does not depend on where in a batch an element stands.
+
+    On the CPU PyTorch computes the last few elements of a tensor in another way than the rest.
+    """
+    if base.device.type == "cpu":
+        return torch.from_numpy(np.power(base.numpy(), exponent))
+    return base.pow(exponent)

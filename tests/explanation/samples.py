@@ -1,0 +1,174 @@
+"""Explanations made by hand: five applicants, and whatever a test says was found for them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+import torch
+
+from proce.explanation import (
+    Blocker,
+    Change,
+    Context,
+    Diagnosis,
+    Explanation,
+    Explanations,
+    Front,
+    Outcome,
+    Provenance,
+)
+from proce.schema import Action, Categorical, Codec, Continuous, Layout, Ordinal, Schema
+
+SCHEMA = Schema(
+    [
+        Continuous("savings", (0, 100_000), step=100),
+        Continuous("ratio"),
+        Ordinal("education", ("school", "bachelor", "master")),
+        Categorical("job", ("service", "office", "none")),
+        Categorical("owns_car", (False, True)),
+        Continuous("amount", (0, 50_000), step=100),
+        Continuous("credit_score", (300, 850), step=1, action=Action.INDIRECT),
+        Categorical("sex", ("female", "male"), action=Action.FIXED),
+    ]
+)
+EDGES = (("savings", "credit_score"), ("savings", "amount"), ("education", "job"))
+KINDS = {"action": Change.ACTION, "hold": Change.HOLD, "consequence": Change.CONSEQUENCE}
+
+# What became of a feature: its kind, its value, and for a hold where it would have gone.
+Told = tuple[str, Any] | tuple[str, Any, Any]
+Way = Mapping[str, Told]
+
+RAISE_SAVINGS: Way = {
+    "savings": ("action", 3_500),
+    "credit_score": ("consequence", 655),
+    "amount": ("hold", 25_500, 27_000),
+}
+CHANGE_JOB: Way = {"job": ("action", "office")}
+
+
+def people() -> pd.DataFrame:
+    """Return the applicants, with labels of their own."""
+    return pd.DataFrame(
+        {
+            "savings": [2_000, 12_000, 700, 90_000, 0],
+            "ratio": [0.31, 0.1 + 0.2, 1.0, 0.0, 0.5],
+            "education": ["school", "bachelor", "master", "school", "bachelor"],
+            "job": pd.Categorical(["service", "office", "none", "service", "office"]),
+            "owns_car": [False, True, True, False, True],
+            "amount": [25_500, 10_000, 3_000, 50_000, 1_000],
+            "credit_score": [640, 700, 580, 810, 450],
+            "sex": ["female", "male", "female", "male", "female"],
+        },
+        index=["ann", "bob", "cem", "dee", "eve"],
+    )
+
+
+CODEC = Codec.fit(SCHEMA, people())
+
+
+def context(**fields: Any) -> Context:
+    """Return what explanations share; fields replace those of a graph given by a person."""
+    usual: dict[str, Any] = {
+        "codec": CODEC,
+        "classes": ("rejected", "approved"),
+        "needed": 0.6,
+        "edges": EDGES,
+        "origin": "given",
+    }
+    return Context(**usual | fields)
+
+
+def explanation(
+    *ways: Way,
+    row: int = 0,
+    shared: Context | None = None,
+    frame: Any = None,
+    **fields: Any,
+) -> Explanation:
+    """Return what was found for an applicant; fields replace the usual ones."""
+    shared = shared or context()
+    frame = people() if frame is None else frame
+    factual, raw = CODEC.encode(frame)[row], CODEC.read(frame)[row]
+    rows, changes = factual.repeat(len(ways), 1), torch.zeros(len(ways), len(SCHEMA)).to(torch.int8)
+    expected = torch.full_like(rows, torch.nan)
+    for at, way in enumerate(ways):
+        for name, (kind, value, *would) in way.items():
+            position = SCHEMA.position(name)
+            changes[at, position] = KINDS[kind]
+            if kind != "hold":
+                rows[at, position] = CODEC.entry(name, value)
+            elif would:
+                expected[at, position] = CODEC.entry(name, would[0])
+    distances = torch.linspace(0.1, 0.4, len(ways)).tolist()
+    chances = torch.linspace(0.62, 0.9, len(ways)).double()
+    usual: dict[str, Any] = {
+        "predicted": 0,
+        "target": 1,
+        "probability": 0.31,
+        "outcome": Outcome.FOUND if ways else Outcome.NOT_FOUND,
+        "rows": rows,
+        "changes": changes,
+        "probabilities": chances,
+        "losses": torch.tensor([[0.5, 0.01, d] for d in distances]).double().reshape(-1, 3),
+        "expected": expected,
+    }
+    return Explanation(context=shared, row=row, factual=factual, raw=raw, **usual | fields)
+
+
+def front(*ways: Way) -> Front:
+    """Return a front of the first applicant."""
+    rows = explanation(*ways).rows
+    losses = [[0.1 * (3 - at), 0.02 / (at + 1), 0.1 * at] for at in range(len(ways))]
+    return Front(rows, torch.tensor(losses, dtype=torch.float64))
+
+
+def diagnosis() -> Diagnosis:
+    """Return why nothing was found for a person who may not lower the amount."""
+    return Diagnosis(
+        reason="Nothing was found: the rule 'cf.amount >= 3000' stands in the way.",
+        closest_miss={"savings": 99_000.0, "job": "office", "ratio": None},
+        probability=0.43,
+        needed=0.6,
+        broken=("cf.amount >= 3000",),
+        blockers=(Blocker("rule", "cf.amount >= 3000", "without the rule", 0.12),),
+        searched=7,
+    )
+
+
+def provenance() -> Provenance:
+    """Return a record of how it came about."""
+    return Provenance(
+        versions={"proce": "0.1.0", "python": "3.11.2"},
+        method="ProCE",
+        seed=0,
+        settings={"population_size": 100, "margin": 0.1},
+        options={"n": 4, "ranges": {"amount": [0, 9]}},
+        mode="hard",
+        graph="given",
+        training_rows=5,
+        training_hash="0f" * 32,
+        elapsed_seconds=1.25,
+        generations=40,
+        evaluations=4_000,
+    )
+
+
+def explanations(*items: Explanation, frame: Any = None) -> Explanations:
+    """Return the explanations of a call."""
+    frame = people() if frame is None else frame
+    shared = items[0].context if items else context()
+    return Explanations(shared, items, Layout.of(frame), provenance())
+
+
+def everything(frame: Any = None, shared: Context | None = None) -> Explanations:
+    """Return one row of each outcome."""
+    frame = people() if frame is None else frame
+    common: dict[str, Any] = {"frame": frame, "shared": shared or context()}
+    return explanations(
+        explanation(RAISE_SAVINGS, CHANGE_JOB, row=0, front=front(RAISE_SAVINGS), **common),
+        explanation(row=1, outcome=Outcome.ALREADY_TARGET, probability=0.7, predicted=1, **common),
+        explanation(row=2, diagnosis=diagnosis(), **common),
+        explanation(row=3, outcome=Outcome.OUT_OF_TIME, **common),
+        explanation({"ratio": ("action", 0.25)}, row=4, margin_met=False, **common),
+        frame=frame,
+    )

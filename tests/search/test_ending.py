@@ -1,0 +1,175 @@
+"""When a search ends: convergence, budgets, the caller."""
+
+import math
+import time
+
+import pytest
+import torch
+
+from proce.search import Evaluation, Genome, NSGA2Settings, SearchError, Stop, nsga2
+from proce.search.convergence import N_WEIGHTS, Convergence, _weights, front_values
+from proce.search.survival import Population
+
+SETTINGS = NSGA2Settings(population_size=20, n_offspring=20, n_generations=60)
+
+
+def task(n_instances):
+    low, high = torch.zeros(n_instances, 3), torch.ones(n_instances, 3)
+    start = torch.rand(n_instances, 20, 3, generator=torch.Generator().manual_seed(0))
+    return Genome.of(low, high, 0.5 * high), start.double()
+
+
+def trade(genes, instances):
+    x, y, z = genes.unbind(-1)
+    losses = torch.stack([x + (y - 0.5).square(), 1 - x + (z - 0.5).square()], -1)
+    return Evaluation(losses, torch.zeros_like(x))
+
+
+def population(losses, violation=0.0) -> Population:
+    losses = torch.tensor([losses], dtype=torch.float64)
+    zeros = torch.zeros(losses.shape[:2], dtype=torch.float64)
+    return Population(losses, losses, zeros + violation, zeros.long())
+
+
+def test_a_converged_instance_stops_early(engine):
+    result = nsga2(trade, *task(4), SETTINGS, seed=0)
+    assert set(result.stopped) == {Stop.CONVERGED}
+    assert bool((result.n_generations < 60).all())
+    assert bool((result.n_generations % 5 == 0).all())
+    assert bool((result.n_evaluations == 20 * result.n_generations).all())
+
+
+def test_without_an_early_stop_all_generations_run(engine):
+    settings = NSGA2Settings(
+        population_size=20, n_offspring=20, n_generations=60, stop_improvement=None
+    )
+    result = nsga2(trade, *task(2), settings, seed=0)
+    assert result.stopped == (Stop.GENERATIONS,) * 2
+
+
+def test_only_a_feasible_instance_converges(engine):
+    """Instance 1 is never feasible; instance 2 is so where x exceeds 0.999, which takes long."""
+
+    def problem(genes, instances):
+        answer = trade(genes, instances)
+        late = (0.999 - genes[..., 0]).clamp(min=0)
+        never = torch.ones_like(late)
+        violation = torch.stack([0 * late, never, late])[instances, range(len(instances))]
+        return Evaluation(answer.losses, violation)
+
+    result = nsga2(problem, *task(3), SETTINGS, seed=0)
+    assert result.stopped[:2] == (Stop.CONVERGED, Stop.GENERATIONS)
+    assert result.n_generations[1] == 60
+    assert bool(result.archive.found[2])
+    assert result.n_generations[2] > 10
+
+
+def test_the_value_of_a_front_by_hand():
+    """With the corners alone the value would be the mean gap to the best of each loss."""
+    then = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
+    now = torch.tensor([[[0.0, 0.0], [math.inf, math.inf]]], dtype=torch.float64)
+    before, after = front_values(then, now)
+    weights = _weights(2)
+    assert after.item() == 0.0
+    assert before.item() == pytest.approx(float(weights.amin(-1).sum()) / N_WEIGHTS)
+
+
+def test_an_instance_has_converged_if_a_window_brought_less_than_a_percent():
+    watch = Convergence(improvement=0.01, window=2)
+    fronts = [[[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]], [[0.0, 2.0], [0.8, 0.8], [2.0, 0.0]]]
+    said = [watch.look(population(fronts[at])).item() for at in (0, 0, 0, 1, 1, 1)]
+    assert said == [False, False, True, False, False, True]
+
+
+def test_an_instance_that_was_not_feasible_a_window_ago_has_not_converged():
+    watch = Convergence(improvement=0.01, window=1)
+    front = [[0.0, 2.0], [2.0, 0.0]]
+    said = [watch.look(population(front, over)).item() for over in (0.1, 0.1, 0.0, 0.0)]
+    assert said == [False, False, False, True]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 20])
+def test_the_weights_are_sixteen_points_of_the_simplex(k):
+    weights = _weights(k)
+    assert weights.shape == (N_WEIGHTS, k)
+    assert weights.sum(-1).tolist() == pytest.approx([1.0] * N_WEIGHTS)
+    assert k == 1 or len(weights.unique(dim=0)) == N_WEIGHTS
+
+
+@pytest.mark.parametrize(
+    ("budget", "sizes"), [(50, [20, 20, 10]), (20, [20]), (7, [7]), (21, [20, 1])]
+)
+def test_evaluations_are_met_exactly(engine, budget, sizes):
+    asked = []
+
+    def problem(genes, instances):
+        asked.append(genes.shape[1])
+        return trade(genes, instances)
+
+    result = nsga2(problem, *task(2), SETTINGS, seed=0, max_evaluations=budget)
+    assert asked == sizes
+    assert result.n_evaluations.tolist() == [budget] * 2
+    assert result.stopped == (Stop.EVALUATIONS,) * 2
+    assert result.population.genes.shape == (2, 20, 3)
+
+
+def test_time_runs_out_after_a_generation_and_is_said(engine):
+    def slow(genes, instances):
+        time.sleep(0.05)
+        return trade(genes, instances)
+
+    result = nsga2(slow, *task(2), SETTINGS, seed=0, budget_seconds=0.12)
+    assert result.stopped == (Stop.OUT_OF_TIME,) * 2
+    assert result.elapsed_seconds >= 0.12
+    assert 1 <= int(result.n_generations[0]) <= 3
+    assert bool(result.archive.found.all())
+    none = nsga2(slow, *task(2), SETTINGS, seed=0, budget_seconds=0.0)
+    assert none.n_generations.tolist() == [1, 1]
+
+
+def test_progress_is_told_after_each_generation(engine):
+    told = []
+    result = nsga2(trade, *task(3), SETTINGS, seed=0, progress=told.append)
+    assert [each.generation for each in told] == list(range(1, len(told) + 1))
+    assert told[0].n_running == told[0].n_instances == 3
+    assert told[0].n_generations == 60
+    assert told[-1].n_running <= 3
+    assert torch.equal(told[-1].best_losses, result.archive.losses)
+    assert torch.equal(told[-1].front_size, result.population.front.sum(-1))
+    losses = torch.stack([each.best_losses[:, 0] for each in told])
+    assert bool((losses.diff(dim=0) <= 0).all())
+
+
+def test_the_caller_can_stop(engine):
+    result = nsga2(trade, *task(2), SETTINGS, seed=0, progress=lambda at: at.generation < 4)
+    assert result.stopped == (Stop.CALLER,) * 2
+    assert result.n_generations.tolist() == [4, 4]
+    assert bool(result.archive.found.all())
+
+
+def test_a_callback_that_returns_nothing_does_not_stop(engine):
+    result = nsga2(trade, *task(1), SETTINGS, seed=0, progress=lambda at: None)
+    assert result.n_generations.item() > 1
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"population_size": 0}, "population_size is 0; expected 1 or more"),
+        ({"mutation_rate": -1.0}, "mutation_rate is -1.0; expected 0 or more"),
+        ({"crossover_probability": 2.0}, "expected 0 to 1"),
+        ({"stop_window": 7}, "a multiple of stop_every, which is 5"),
+        ({"crowding": "none"}, "expected one of 'deb', 'paper'"),
+        ({"mating": "love"}, "expected one of 'tournament', 'random_pairs'"),
+    ],
+)
+def test_wrong_settings_are_said(setting, message):
+    with pytest.raises(SearchError, match=message):
+        NSGA2Settings(**setting)
+
+
+def test_the_settings_of_the_paper():
+    paper = NSGA2Settings.paper()
+    assert (paper.population_size, paper.n_offspring, paper.n_generations) == (200, 50, 100)
+    assert (paper.crossover_eta, paper.mutation_eta, paper.crowding) == (3.0, 3.0, "deb")
+    assert paper.stop_improvement is None
