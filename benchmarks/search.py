@@ -11,11 +11,21 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from unittest import mock
 
 import torch
 from torch import Tensor, nn
 
-from proce.search import Evaluation, GeneKind, Genome, NSGA2Settings, Purpose, RowStreams, nsga2
+from proce.search import (
+    Evaluation,
+    GeneKind,
+    Genome,
+    NSGA2Settings,
+    Purpose,
+    RowStreams,
+    kernels,
+    nsga2,
+)
 from proce.search.survival import Candidates, survive
 from proce.search.variation import offspring
 
@@ -124,7 +134,11 @@ def parts(n_rows: int) -> dict[str, float]:
         }
         for each in work.values():
             each()
-        return {name: 1e6 * cpu_seconds(each, repeats) / n_rows for name, each in work.items()}
+        found = {name: cpu_seconds(each, repeats) for name, each in work.items()}
+        with mock.patch.object(kernels, "use_kernels", return_value=False):
+            for name in ("variation", "survival"):
+                found[f"{name}, torch"] = cpu_seconds(work[name], 3)
+        return {name: 1e6 * seconds / n_rows for name, seconds in found.items()}
 
 
 def drawn_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
@@ -132,7 +146,7 @@ def drawn_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
     from proce.search import stream_kernel
 
     out = torch.empty(len(streams.states), count, dtype=torch.float64)
-    stream_kernel.fill(streams.words, generation, Purpose.START, out.numpy())
+    stream_kernel.fill(streams.words, generation, int(Purpose.START), out.numpy())
     return out
 
 

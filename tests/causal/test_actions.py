@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 import torch
 
-from proce.causal import Additive, CausalGraph, StructuralCausalModel
-from proce.schema import Categorical, Codec, Continuous, Schema
+from proce.causal import Additive, CausalGraph, Ranked, StructuralCausalModel
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 GRAPH = CausalGraph([("study", "skill"), ("skill", "pay")])
 EQUATIONS = {
@@ -101,6 +101,18 @@ def test_edges_into_a_fixed_feature_are_cut():
     result = told((4, 5, 11, 0), skill="fixed")
     assert names(result.acted_on) == {"study", "pay"}
     assert result.point[0, 0, 1] == FACTUAL[0, 1]
+
+
+def test_a_level_that_differs_from_what_follows_is_an_action():
+    frame = pd.DataFrame({"study": [0.0, 10], "grade": ["low", "high"]})
+    schema = Schema([Continuous("study"), Ordinal("grade", ("low", "middle", "high"))])
+    graph = CausalGraph([("study", "grade")])
+    equations = {"grade": Ranked(lambda parents: parents["study"] / 5, 3)}
+    scm = StructuralCausalModel(graph, equations, Codec.fit(schema, frame))
+    factual = torch.tensor([[0.0, 0.0]], dtype=torch.float64)
+    rows = torch.tensor([[[0.5, 1.0], [0.5, 2.0]]], dtype=torch.float64)
+    told = scm.actions(factual, rows)
+    assert told.acted_on.tolist() == [[[True, False], [True, True]]]
 
 
 def test_a_feature_outside_the_graph_is_acted_on_when_it_changes():

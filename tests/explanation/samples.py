@@ -1,5 +1,6 @@
 """Explanations made by hand: five applicants, and whatever a test says was found for them."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,8 +100,8 @@ def explanation(
                 rows[at, position] = CODEC.entry(name, value)
             elif would:
                 expected[at, position] = CODEC.entry(name, would[0])
-    distances = torch.linspace(0.1, 0.4, len(ways)).tolist()
-    chances = torch.linspace(0.62, 0.9, len(ways)).double()
+    chances = [0.62 + 0.1 * at for at in range(len(ways))]
+    losses = [[-math.log(chance), 0.01, 0.2 * at] for at, chance in enumerate(chances, 1)]
     usual: dict[str, Any] = {
         "predicted": 0,
         "target": 1,
@@ -108,8 +109,8 @@ def explanation(
         "outcome": Outcome.FOUND if ways else Outcome.NOT_FOUND,
         "rows": rows,
         "changes": changes,
-        "probabilities": chances,
-        "losses": torch.tensor([[0.5, 0.01, d] for d in distances]).double().reshape(-1, 3),
+        "probabilities": torch.tensor(chances, dtype=torch.float64),
+        "losses": torch.tensor(losses, dtype=torch.float64).reshape(-1, 3),
         "expected": expected,
     }
     return Explanation(context=shared, row=row, factual=factual, raw=raw, **usual | fields)

@@ -122,7 +122,7 @@ def pools(draw):
 
 
 @pytest.mark.parametrize("crowding", ["deb", "paper"])
-@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(pool=pools())
 def test_survivors_are_those_of_a_slow_search(engine, crowding, pool):
     genes, losses, violation, size = pool

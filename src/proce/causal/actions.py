@@ -53,15 +53,45 @@ class Actions:
         return (self.acted_on | self.held).sum(-1)
 
 
-def steps(codec: Codec) -> Tensor:
-    """Return the smallest difference ``(f,)`` of each feature that counts, in its own entries."""
-    smallest = [
-        (feature.step / span if feature.step else _STILL)
-        if isinstance(feature, Continuous)
-        else 1.0
-        for feature, span in zip(codec.schema, codec.span.tolist(), strict=True)
-    ]
-    return torch.tensor(smallest, dtype=torch.float64)
+@dataclass(frozen=True, eq=False)
+class Tolerances:
+    """Which differences of a feature count, ``(f,)`` in its own entries.
+
+    Attributes
+    ----------
+    still
+        From the factual value: half a step, or a thousandth of the range without one.
+    near
+        From what its causes lead to: a whole step. Levels must agree.
+    step
+        The step of numbers that have one, else 0.
+    can_act
+        Whether the feature can be acted on or held at all.
+    """
+
+    still: Tensor
+    near: Tensor
+    step: Tensor
+    can_act: Tensor
+
+    @classmethod
+    def of(cls, codec: Codec) -> "Tolerances":
+        """Read them off a schema and its scale."""
+        still, near, step, can_act = [], [], [], []
+        for feature, span in zip(codec.schema, codec.span.tolist(), strict=True):
+            number = isinstance(feature, Continuous)
+            size = feature.step / span if isinstance(feature, Continuous) and feature.step else 0.0
+            still.append((size / 2 or _STILL / 2 if number else 0.5) + _ROUNDING)
+            near.append((size or _STILL if number else 0.5) + _ROUNDING)
+            step.append(size)
+            can_act.append(feature.action not in (Action.FIXED, Action.INDIRECT))
+        wide = torch.float64
+        return cls(
+            torch.tensor(still, dtype=wide),
+            torch.tensor(near, dtype=wide),
+            torch.tensor(step, dtype=wide),
+            torch.tensor(can_act),
+        )
 
 
 def separate(
@@ -78,33 +108,34 @@ def separate(
     nearer is set to that and follows, by whole steps. Fixed and indirect features are never
     acted on or held, nor is a feature with causes where ``acting`` is false.
     """
-    schema = model.codec.schema
-    step = steps(model.codec).to(rows)
-    stepped = [isinstance(each, Continuous) and each.step is not None for each in schema]
-    factual = factual[:, None].to(rows).broadcast_to(rows.shape)
-    point, expected = list(factual.unbind(-1)), list(factual.unbind(-1))
-    acted_on = torch.zeros_like(rows, dtype=torch.bool)
-    held, consequence, outside = acted_on.clone(), acted_on.clone(), acted_on.clone()
-    for at in model.walk:
-        own, wanted, still = factual[..., at], rows[..., at], step[at] / 2
-        would_be, follows = model.outcome(at, point, residual)
-        drift = would_be - own
-        if schema.features[at].kind == "continuous":
-            whole = (drift / step[at]).round() * step[at]
-            drift = torch.where(drift.abs() < _ROUNDING, 0.0, whole if stepped[at] else drift)
-        expected[at] = torch.where(follows, own + drift, own)
-        apart = (wanted - expected[at]).abs() > torch.where(follows, step[at], still) + _ROUNDING
-        if schema.features[at].action in (Action.FIXED, Action.INDIRECT):
-            apart = torch.zeros_like(apart)
-        elif acting is not None:
-            apart = apart & (acting[..., at] | ~follows)
-        moved = (wanted - own).abs() > still + _ROUNDING
-        acted_on[..., at], held[..., at] = apart & moved, apart & ~moved
-        point[at] = torch.where(apart, torch.where(moved, wanted, own), expected[at])
-        change = (point[at] - own).abs() > still + _ROUNDING
-        consequence[..., at] = ~apart & change
-        if isinstance(schema.features[at], Continuous):
-            beyond = (point[at] < own.clamp(max=0)) | (point[at] > own.clamp(min=1))
+    tolerances = model.tolerances
+    own = factual[:, None].to(rows)
+    moved = (rows - own).abs() > tolerances.still.to(rows)
+    can_act = tolerances.can_act.to(rows.device)
+    acted_on = moved & can_act
+    held, consequence = torch.zeros_like(acted_on), torch.zeros_like(acted_on)
+    outside = torch.zeros_like(acted_on)
+    point = torch.where(acted_on, rows, own)
+    expected = own.expand_as(rows).clone()
+    columns = point.unbind(-1)  # views: what is written into the point below is seen by effects
+    for at in model.effects:
+        before, wanted = own[..., at], rows[..., at]
+        would_be, follows = model.outcome(at, columns, residual)
+        drift = would_be - before
+        step = float(tolerances.step[at])
+        if step:
+            drift = (drift / step).round() * step
+        drift = torch.where(follows & (drift.abs() > _ROUNDING), drift, 0.0)
+        expected[..., at] = before + drift
+        apart = (wanted - expected[..., at]).abs() > float(tolerances.near[at])
+        apart &= can_act[at] if acting is None else can_act[at] & acting[..., at]
+        apart = torch.where(follows, apart, acted_on[..., at])
+        acted_on[..., at], held[..., at] = apart & moved[..., at], apart & ~moved[..., at]
+        kept = torch.where(moved[..., at], wanted, before)
+        point[..., at] = torch.where(apart, kept, expected[..., at])
+        consequence[..., at] = ~apart & (drift.abs() > float(tolerances.still[at]))
+        if isinstance(model.codec.schema.features[at], Continuous):
+            now = expected[..., at]
+            beyond = (now < before.clamp(max=0)) | (now > before.clamp(min=1))
             outside[..., at] = consequence[..., at] & beyond
-    shown, free = torch.stack(point, dim=-1), torch.stack(expected, dim=-1)
-    return Actions(shown, acted_on, held, consequence, free, outside)
+    return Actions(point, acted_on, held, consequence, expected, outside)

@@ -31,7 +31,7 @@ Attributes = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the text: ``name`` (a word), ``quoted``, ``edge``, ``sign``, or its ``end``."""
+    """A piece of the text: ``word``, ``quoted``, ``edge``, ``sign``, or its ``end``."""
 
     kind: str
     text: str

@@ -273,7 +273,7 @@ def _refuse_constant(feature: Feature, target: Tensor) -> None:
 
 def _collinear(causes: tuple[Feature, ...], parents: Parents) -> tuple[str, ...]:
     """Return a note where parents are combinations of each other."""
-    columns = torch.stack(Terms(causes)(parents), dim=-1)
+    columns = Terms(causes)(parents)
     hot = [len(each.levels) for each in causes if isinstance(each, Categorical)]
     centred = columns - columns.mean(0)
     expected = columns.shape[1] - len(hot)  # the levels of a feature always add up to one

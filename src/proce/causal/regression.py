@@ -5,6 +5,7 @@ enters as one column per level, an ordinal one by its rank on the unit range.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -55,23 +56,27 @@ class Terms:
     def size(self) -> int:
         """How many columns there are, the constant included."""
         bends = sum(len(places) - 2 for _, places in self.knots)
-        return 1 + len(self._names) + len(self._products) + bends
+        return 1 + len(self._names) + len(self._products[0]) + bends
 
-    def __call__(self, parents: Parents) -> list[Tensor]:
-        """Return the columns, each of the parents' own shape, without the constant."""
-        columns: list[Tensor] = []
+    def __call__(self, parents: Parents) -> Tensor:
+        """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
+        columns = []
         for feature in self.parents:
-            values = parents[feature.name]
+            values = parents[feature.name][..., None]
             if isinstance(feature, Categorical):
-                columns += [(values == k).to(values.dtype) for k in range(len(feature.levels))]
+                codes = torch.arange(len(feature.levels), device=values.device)
+                columns.append((values == codes).to(values.dtype))
             elif isinstance(feature, Ordinal):
                 columns.append(values / max(1, len(feature.levels) - 1))
             else:
                 columns.append(values)
-        columns += [columns[a] * columns[b] for a, b in self._products]
-        for name, places in self.knots:
-            columns += _bends(parents[name], places)
-        return columns
+        plain = torch.cat(columns, dim=-1)
+        parts = [plain]
+        if self.degree == 2:
+            first, second = self._products
+            parts.append(plain[..., first] * plain[..., second])
+        parts += [_bends(parents[name], places) for name, places in self.knots]
+        return torch.cat(parts, dim=-1) if len(parts) > 1 else plain
 
     @property
     def _names(self) -> list[tuple[str, bool]]:
@@ -82,22 +87,25 @@ class Terms:
             names += [(feature.name, hot)] * (len(feature.levels) if hot else 1)  # type: ignore[union-attr]
         return names
 
-    @property
-    def _products(self) -> list[tuple[int, int]]:
+    @cached_property
+    def _products(self) -> tuple[list[int], list[int]]:
+        """The positions of the factors of each product among the plain columns."""
         if self.degree == 1:
-            return []
+            return [], []
         names = self._names
         squares = [(k, k) for k, (_, hot) in enumerate(names) if not hot]
         pairs = combinations(range(len(names)), 2)
-        return squares + [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
+        squares += [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
+        return [a for a, _ in squares], [b for _, b in squares]
 
 
-def _bends(values: Tensor, knots: tuple[float, ...]) -> list[Tensor]:
+def _bends(values: Tensor, knots: tuple[float, ...]) -> Tensor:
     """Return the columns of a natural cubic spline beyond the straight line."""
-    last, span = knots[-1], knots[-1] - knots[0]
-    tail = (values - last).clamp(min=0) ** 3
-    parts = [((values - at).clamp(min=0) ** 3 - tail) / (last - at) / span**2 for at in knots[:-1]]
-    return [part - parts[-1] for part in parts[:-1]]
+    places = torch.tensor(knots, dtype=values.dtype, device=values.device)
+    cubes = (values[..., None] - places).clamp(min=0) ** 3
+    scale = (places[-1] - places[:-1]) * (places[-1] - places[0]) ** 2
+    parts = (cubes[..., :-1] - cubes[..., -1:]) / scale
+    return parts[..., :-1] - parts[..., -1:]
 
 
 @dataclass(frozen=True)
@@ -118,18 +126,13 @@ class Polynomial:
     def __call__(self, parents: Parents) -> Tensor:
         """Return the prediction, of the parents' shape, with a last axis for levels."""
         columns = self.terms(parents)
-        weights = self.weights.to(columns[0])
-        if weights.ndim == 2:
-            return torch.stack(columns, dim=-1) @ weights[1:] + weights[0]
-        total = torch.full_like(columns[0], weights[0].item())
-        for column, weight in zip(columns, weights[1:].tolist(), strict=True):
-            total = total.add(column, alpha=weight)
-        return total
+        weights = self.weights.to(columns)
+        return columns @ weights[1:] + weights[0]
 
     @classmethod
     def least_squares(cls, terms: Terms, parents: Parents, target: Tensor) -> "Polynomial":
         """Fit by least squares."""
-        columns = torch.stack(terms(parents), dim=-1).double()  # (i, m)
+        columns = terms(parents).double()  # (i, m)
         centre, middle = columns.mean(0), target.double().mean()
         offset = columns - centre
         gram = offset.T @ offset
@@ -145,7 +148,7 @@ class Polynomial:
         """
         from sklearn.linear_model import LogisticRegression
 
-        columns = torch.stack(terms(parents), dim=-1).double().numpy()
+        columns = terms(parents).double().numpy()
         model = LogisticRegression(C=100.0, max_iter=1000).fit(columns, codes.numpy())
         slopes, constants = model.coef_, model.intercept_
         if len(model.classes_) == 2:  # scikit-learn keeps one row of weights for two levels
@@ -188,7 +191,7 @@ class Boosted:
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the prediction, of the parents' shape; no gradient runs through it."""
-        columns = torch.stack(self.terms(parents), dim=-1).detach().cpu()
+        columns = self.terms(parents).detach().cpu()
         flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).double().numpy())
         first = parents[self.terms.parents[0].name]
         return torch.from_numpy(flat).reshape(first.shape).to(first)
@@ -198,6 +201,6 @@ class Boosted:
         """Fit on rows."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
-        columns = torch.stack(terms(parents), dim=-1).double().numpy()
+        columns = terms(parents).double().numpy()
         model = HistGradientBoostingRegressor(random_state=seed, early_stopping=False)
         return cls(terms, model.fit(columns, target.double().numpy()))

@@ -10,7 +10,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from proce.causal.actions import Actions, separate
+from proce.causal.actions import Actions, Tolerances, separate
 from proce.causal.consistency import check_consistency, check_same_features, require_equation
 from proce.causal.fitting import Kind, MechanismRecord, fit_mechanisms
 from proce.causal.graph import CausalGraph
@@ -88,10 +88,14 @@ class StructuralCausalModel:
         return sum(self.mechanisms[name].noise_size for name in self.graph.endogenous)
 
     @cached_property
-    def walk(self) -> tuple[int, ...]:
-        """The positions of all features, causes before effects."""
-        ordered = [self._positions[name] for name in self.graph.order]
-        return tuple(dict.fromkeys([*ordered, *range(len(self.codec.schema))]))
+    def effects(self) -> tuple[int, ...]:
+        """The positions of the features that follow from others, causes before effects."""
+        return tuple(self._positions[n] for n in self.graph.order if n in self._propagated)
+
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        """Which differences count when actions are told from consequences."""
+        return Tolerances.of(self.codec)
 
     def predict(self, name: str, rows: Tensor) -> Tensor:
         """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
@@ -152,11 +156,9 @@ class StructuralCausalModel:
         columns = list(rows.unbind(-1))
         residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
         acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
-        for name in self.graph.order:
-            if name in self._propagated:
-                at = self._positions[name]
-                value, follows = self.outcome(at, columns, residual)
-                columns[at] = torch.where(follows & ~acted_on[..., at], value, columns[at])
+        for at in self.effects:
+            value, follows = self.outcome(at, columns, residual)
+            columns[at] = torch.where(follows & ~acted_on[..., at], value, columns[at])
         return torch.stack(columns, dim=-1)
 
     def outcome(

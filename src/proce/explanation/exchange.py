@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from proce.errors import SchemaError
+from proce.errors import ProceError, SchemaError
 from proce.explanation.cells import Cell, cells_of, plain, raw_rows, stacked
 from proce.explanation.diagnosis import Diagnosis
 from proce.explanation.exchange_reading import read_context, read_explanations, read_provenance
@@ -27,6 +27,7 @@ from proce.explanation.layout_exchange import layout_record, read_layout
 from proce.explanation.record import Record
 from proce.explanation.rendering import told
 from proce.explanation.tables import counterfactuals, outcomes
+from proce.schema import Continuous
 
 FORMAT = 1
 _BROKEN_DOWN = 4  # levels of the text that have a line per item
@@ -70,16 +71,19 @@ def from_json(text: str) -> Explanations:
         record["explanations"].refuse("every row once")
     context = read_context(record)
     layout = read_layout(record["layout"], context.codec.schema.columns, rows)
-    items = read_explanations(record["explanations"], context)
-    result = Explanations(context, items, layout, read_provenance(record["provenance"]))
+    provenance = read_provenance(record["provenance"])
     try:
         with np.errstate(invalid="raise", over="raise"):
+            items = read_explanations(record["explanations"], context)
+            result = Explanations(context, items, layout, provenance)
             counterfactuals(result)
             outcomes(result)
+    except ProceError:
+        raise
     except (ValueError, TypeError, ArithmeticError, pa.ArrowException) as error:
         raise SchemaError(
-            f"the explanations cannot be read: their values do not fit their layout ({error})."
-            " The text was changed or is damaged; write it again with to_json()."
+            "the explanations cannot be read: their values do not fit their schema or layout"
+            f" ({error}). The text was changed or is damaged; write it again with to_json()."
         ) from None
     return result
 
@@ -112,10 +116,11 @@ def _refuse_constant(name: str) -> float:
 def _scale(context: Context) -> dict[str, Any]:
     codec = context.codec
     columns = (codec.low.tolist(), codec.span.tolist(), codec.may_miss.tolist())
-    return {
-        name: {"low": low, "span": span, "may_miss": may_miss}
-        for name, low, span, may_miss in zip(codec.schema.names, *columns, strict=True)
-    }
+    scale: dict[str, Any] = {}
+    for feature, low, span, may_miss in zip(codec.schema, *columns, strict=True):
+        ends = {"low": low, "span": span} if isinstance(feature, Continuous) else {}
+        scale[feature.name] = {**ends, "may_miss": may_miss}
+    return scale
 
 
 def _explanations(result: Explanations) -> list[dict[str, Any]]:

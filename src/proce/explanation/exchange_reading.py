@@ -217,10 +217,7 @@ def _codec(record: Record) -> Codec:
             raise
         raise SchemaError(f"the explanations' schema cannot be read: {error}.") from None
     scale = record["scale"]
-    low = [scale[name]["low"].number() for name in schema.names]
-    span = [scale[name]["span"].number() for name in schema.names]
-    if not min(span) > 0:
-        scale.refuse("a positive span for each feature")
+    low, span = zip(*(_ends(feature, scale[feature.name]) for feature in schema), strict=True)
     may_miss = [scale[name]["may_miss"].flag() for name in schema.names]
     reach = [float(max(1, len(f.levels) - 1)) if isinstance(f, Ordinal) else 1.0 for f in schema]
     layout = read_layout(record.get("training_layout") or record["layout"], schema.columns)
@@ -232,6 +229,16 @@ def _codec(record: Record) -> Codec:
         torch.tensor(may_miss),
         layout,
     )
+
+
+def _ends(feature: Feature, record: Record) -> tuple[float, float]:
+    """Return the low end and the span of a feature."""
+    if not isinstance(feature, Continuous):
+        return 0.0, 1.0
+    low, span = record["low"].number(), record["span"].number()
+    if not span > 0:
+        record["span"].refuse("a positive number")
+    return low, span
 
 
 def _codes(feature: Feature) -> dict[tuple[str, Level], int]:

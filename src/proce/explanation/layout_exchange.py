@@ -51,14 +51,12 @@ def layout_record(layout: Layout, rows: Sequence[int] | None = None) -> dict[str
     }
     if layout.library is not nw.Implementation.PANDAS:
         return record
-    record["missing"] = {
-        name: _missing_text(mark) for name, mark in layout.missing.items() if mark is not None
-    }
-    if layout.header is not None:
-        record["header"] = {
-            "name": _name(layout.header.name),
-            "dtype": _dtype_record(layout.header.dtype),
-        }
+    marks = {name: _missing_text(m) for name, m in layout.missing.items() if m is not None}
+    header = layout.header
+    if marks:
+        record["missing"] = marks
+    if header is not None and (header.name is not None or header.dtype != pd.Index(["a"]).dtype):
+        record["header"] = {"name": _name(header.name), "dtype": _dtype_record(header.dtype)}
     if rows is not None and layout.index is not None:
         record["index"] = _index_record(layout.take(rows).index)
     return record

@@ -29,6 +29,7 @@ BLUE, GREY, INK = "#1f5fa8", "#767676", "#222222"
 KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
 _MOST_LINES = 12
+_EDGE = 5  # pixels between a label and the edge
 _LONGEST = 24  # characters of a name or a level
 _UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
 
@@ -138,6 +139,8 @@ def _draw_change(
     ax.axhline(y, color="#dddddd", linewidth=0.8, zorder=0)
     if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
         start, end = _UNORDERED
+    if start != start:  # NaN: it was missing
+        start = end
     if cell.kind is Change.HOLD:
         last = "kept"
         if cell.expected == cell.expected:  # not NaN
@@ -201,8 +204,8 @@ def _make_room(ax: "Axes", labels: "Sequence[Text]") -> None:
         boxes = [label.get_window_extent() for label in labels]
         left, right = ax.get_xlim()
         per_pixel = (right - left) / box.width
-        before = max(0.0, box.x0 - min((each.x0 for each in boxes), default=box.x0))
-        after = max(0.0, max((each.x1 for each in boxes), default=box.x1) - box.x1)
+        before = max(0.0, box.x0 + _EDGE - min((each.x0 for each in boxes), default=box.x1))
+        after = max(0.0, max((each.x1 for each in boxes), default=box.x0) + _EDGE - box.x1)
         if before + after < 1:
             return
         ax.set_xlim(left - 1.05 * before * per_pixel, right + 1.05 * after * per_pixel)

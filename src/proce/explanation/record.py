@@ -19,8 +19,9 @@ class Record:
         """Say what was wrong and what was expected."""
         shown = repr(self.value)
         shown = shown if len(shown) <= 60 else f"{shown[:59]}…"
+        place = self.place or "the text"
         raise SchemaError(
-            f"the explanations cannot be read: {self.place} is {shown}; expected {expected}."
+            f"the explanations cannot be read: {place} is {shown}; expected {expected}."
             " The text was changed or is damaged; write it again with to_json()."
         )
 

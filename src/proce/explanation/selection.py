@@ -42,7 +42,8 @@ def ranked(
     n
         How many.
     firm
-        ``(p,)``, rows to be preferred; all of them come before any other.
+        ``(p,)``, rows to be preferred: all of them come before any other, unless ``first`` is
+        picked.
     """
     if not len(losses):
         return []

@@ -60,7 +60,7 @@ def problem_of(
         query=query,
         limits=limits,
         mode=fitted.mode,
-        layout=gene_map(fitted.codec, fitted.scm, fitted.mode, limits),
+        layout=gene_map(fitted.codec, fitted.scm, fitted.mode),
         requirement=Requirement(fitted.classifier.threshold, margin, options.min_probability),
         rules=(*fitted.rules, *rules),
         effort=options.efforts(fitted.codec),

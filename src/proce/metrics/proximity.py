@@ -20,5 +20,7 @@ def categorical_proximity(codec: Codec, factual: Tensor, rows: Tensor) -> float:
 def continuous_proximity(codec: Codec, factual: Tensor, rows: Tensor) -> float:
     """Return minus the mean squared distance of the numbers, on the unit range (Eq. 22)."""
     numbers = [at for at, f in enumerate(codec.schema) if isinstance(f, Continuous)]
+    if not numbers:
+        return torch.nan
     gap = (rows[:, numbers] - factual[:, numbers]).nan_to_num(nan=0.0)
     return -float(gap.square().sum(-1).mean())

@@ -8,7 +8,10 @@ from torch import Tensor
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
-from proce.schema import Continuous
+from proce.objective import limits_of
+from proce.schema import Codec, Continuous
+
+_ROUNDING = 1e-6  # on the unit range
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,8 @@ class Recourse:
     Attributes
     ----------
     success
-        Rows whose recommended actions, taken in the true world, lead to the target.
+        Rows with recommended actions that are all allowed and, taken in the true world, lead to
+        the target.
     broken_promises
         Of the rows with a counterfactual, the share whose actions do not.
     abstentions
@@ -32,6 +36,8 @@ class Recourse:
         truly follow from an action.
     naive_error
         The same for the prediction that nothing else moves.
+
+    What cannot be said, for want of rows, is NaN.
     """
 
     success: float
@@ -54,7 +60,7 @@ def recourse(
     result
         Rows that already have the target class do not count.
     truth
-        The true equations, over the codec of the result.
+        The true equations, over the codec of the result; its schema says what is allowed.
     classifier
         The model that was explained.
     seed
@@ -64,7 +70,8 @@ def recourse(
     found = [item for item in asked if len(item)]
     nothing = torch.nan
     if not found:
-        return Recourse(0.0, nothing, 1.0, nothing, nothing, nothing, nothing, nothing)
+        none, all_of_them = (0.0, 1.0) if asked else (nothing, nothing)
+        return Recourse(none, nothing, all_of_them, nothing, nothing, nothing, nothing, nothing)
     factual = torch.stack([item.factual for item in found])
     shown = torch.stack([item.rows[0] for item in found])
     changes = torch.stack([item.changes[0] for item in found])
@@ -74,6 +81,7 @@ def recourse(
     reached = truth.propagate(start, truth.abduct(factual, seed=seed, keys=keys), by_hand)
     target = torch.tensor([item.target for item in found])
     works = (classifier.predict(reached) == target) & by_hand.any(-1)
+    works &= _allowed(truth.codec, factual, shown, by_hand)
     numbers = torch.tensor([isinstance(f, Continuous) for f in truth.codec.schema])
     follows = ~by_hand & numbers & ((reached - factual).abs() > 1e-9)
     return Recourse(
@@ -88,5 +96,12 @@ def recourse(
     )
 
 
+def _allowed(codec: Codec, factual: Tensor, shown: Tensor, by_hand: Tensor) -> Tensor:
+    """Return flags ``(i,)``: the schema lets a person do all that is done by hand."""
+    limits = limits_of(codec, factual)
+    outside = (shown < limits.lower - _ROUNDING) | (shown > limits.upper + _ROUNDING)
+    return ~(by_hand & (outside | ~limits.movable)).any(-1)
+
+
 def _mean(values: Tensor, where: Tensor) -> float:
-    return float(values[where].mean()) if bool(where.any()) else 0.0
+    return float(values[where].mean()) if bool(where.any()) else torch.nan

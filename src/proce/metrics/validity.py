@@ -4,7 +4,7 @@ Rows without a counterfactual count as failures: they never leave the denominato
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -12,6 +12,7 @@ from torch import Tensor
 
 from proce.classifier import Classifier
 from proce.schema import Codec, Rule
+from proce.schema.rule_tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
 _STILL = 1e-9  # on the unit range: less is no movement
@@ -71,8 +72,8 @@ def causal_constraint_validity(
 
     A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
     satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
-    as the prediction of its mechanism does. Any other rule is triggered by its premise, if it has
-    one, and satisfied where it holds.
+    as the prediction of its mechanism does. Neither where a cell that it names is missing. Any
+    other rule is triggered by its premise, if it has one, and satisfied where it holds.
 
     Parameters
     ----------
@@ -91,8 +92,7 @@ def causal_constraint_validity(
     broken = torch.zeros_like(found)
     for rule in rules:
         if rule.dependence is None:
-            holds = rule.holds(factual, rows)
-            spoken = torch.ones_like(found)
+            holds, spoken = rule.holds(factual, rows), _triggered(rule, factual, rows)
         elif reading == "strict":
             holds, spoken = _strict(rule, factual, rows, mechanisms or {})
         else:
@@ -104,10 +104,18 @@ def causal_constraint_validity(
     return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), share)
 
 
+def _triggered(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return where a rule without ``~>`` has something to say: its premise is not false."""
+    tree = rule.tree
+    if isinstance(tree, Junction) and tree.operator == "=>":
+        return ~replace(rule, tree=Not(tree.operands[0])).holds(factual, rows)
+    return torch.ones_like(factual[:, 0], dtype=torch.bool)
+
+
 def _direction(rule: Rule, factual: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     causes, effect = rule.dependence or ((), "")
     signs = torch.stack([_moved(rule.codec, name, factual, rows) for name in causes])
-    same_way = (signs == signs[0]).all(0) & (signs[0] != 0)
+    same_way = (signs == signs[0]).all(0) & (signs[0] != 0) & _known(rule, factual, rows)
     return _moved(rule.codec, effect, factual, rows) == signs[0], same_way
 
 
@@ -121,7 +129,14 @@ def _strict(
     predict = mechanisms[effect]
     push = predict(rows) - predict(factual)
     sign = torch.where(push.abs() <= _STILL, 0.0, push.sign())
-    return _moved(rule.codec, effect, factual, rows) == sign, torch.ones_like(sign).bool()
+    return _moved(rule.codec, effect, factual, rows) == sign, _known(rule, factual, rows)
+
+
+def _known(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return where no cell that a rule reads is missing."""
+    read = [rule.codec.schema.position(name) for name in rule.features]
+    missing = rule.codec.missing(factual) | rule.codec.missing(rows)
+    return ~missing[:, read].any(-1)
 
 
 def _moved(codec: Codec, name: str, factual: Tensor, rows: Tensor) -> Tensor:

@@ -86,7 +86,8 @@ def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Te
     """Return f_causal of each endogenous feature as printed (Eq. 8), ``(i, c, f)``.
 
     ``(g(parents of the candidate) - x_org)²``: the candidate's own value does not appear. For
-    levels, the share of the predicted chances that is not on the factual level.
+    levels, the share of the predicted chances that is not on the factual level, squared. Zero
+    where the factual value is missing.
     """
     gaps = torch.zeros_like(rows)
     for name in scm.graph.endogenous:
@@ -98,7 +99,7 @@ def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Te
             gaps[..., at] = (1 - chances.gather(-1, codes).squeeze(-1)).square()
         else:
             gaps[..., at] = ((predicted - own) / scm.codec.reach[at].item()).square()
-    return gaps.nan_to_num(nan=0.0)
+    return gaps.masked_fill(scm.codec.missing(factual)[:, None], 0.0)
 
 
 def action_cost(

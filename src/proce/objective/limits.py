@@ -76,10 +76,9 @@ def limits_of(
         _column(codec, at, factual[:, at], feature.name in names, bounds.get(feature.name))
         for at, feature in enumerate(codec.schema)
     ]
-    movable, lower, upper, least, most = (
-        torch.stack(each, dim=-1) for each in zip(*columns, strict=True)
-    )
-    return Limits(movable & ~codec.missing(factual), lower, upper, least, most)
+    movable, *ends = (torch.stack(each, dim=-1) for each in zip(*columns, strict=True))
+    gone = codec.missing(factual)  # no range binds what nobody knows
+    return Limits(movable & ~gone, *(torch.where(gone, factual, end) for end in ends))
 
 
 def _column(

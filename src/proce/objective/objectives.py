@@ -20,7 +20,7 @@ from proce.objective.prediction import Requirement, prediction_loss
 from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
 from proce.objective.start import GeneMap
-from proce.schema import Codec, Rule
+from proce.schema import Action, Codec, Rule
 from proce.search import Evaluation
 
 Mode = Literal["hard", "soft", "paper", "off"]
@@ -74,18 +74,22 @@ class Counterfactuals:
 
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
-        part = self if len(instances) == len(self.query.factual) else self.take(instances)
+        everyone = torch.arange(len(self.query.factual), device=instances.device)
+        part = self if torch.equal(instances, everyone) else self.take(instances)
         told = part.realise(genes)
         return part.score(told)
 
     def realise(self, genes: Tensor) -> Actions:
         """Return what a person would see: rows with their consequences, told apart.
 
-        In ``paper`` and ``off`` every change is an action and nothing follows.
+        What may not be acted on is not held either: it follows. In ``paper`` and ``off`` every
+        change is an action and nothing follows.
         """
         rows, factual = genes[..., : len(self.codec.schema)], self.query.factual
         if self.mode in ("hard", "soft") and self.scm is not None:
-            acting = self.layout.acting(genes) if self.mode == "hard" else None
+            acting = self.limits.movable[:, None].expand_as(rows)
+            if self.mode == "hard":
+                acting = acting & self.layout.acting(genes)
             return self.scm.actions(factual, rows, self.query.residual, acting)
         changed = (rows - factual[:, None]).abs() > 1e-9
         nothing = torch.zeros_like(changed)
@@ -138,15 +142,16 @@ class Counterfactuals:
         return frozenset(map(self.codec.schema.position, self.scm.graph.endogenous))
 
 
-def gene_map(
-    codec: Codec, scm: StructuralCausalModel | None, mode: Mode, limits: Limits
-) -> GeneMap:
-    """Return where the genes stand: in ``hard`` mode with a switch per actionable effect."""
+def gene_map(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
+    """Return where the genes stand: in ``hard`` mode with a switch per actionable effect.
+
+    It depends on no row: a row that lacks a cell has the same genes alone and among others.
+    """
     if mode != "hard" or scm is None:
         return GeneMap(len(codec.schema))
-    could_move = limits.movable.any(0)
-    switched = [at for at in map(codec.schema.position, scm.graph.endogenous) if could_move[at]]
-    return GeneMap(len(codec.schema), tuple(sorted(switched)))
+    never = (Action.FIXED, Action.INDIRECT)
+    effects = [name for name in scm.graph.endogenous if codec.schema[name].action not in never]
+    return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
 
 
 def directions(

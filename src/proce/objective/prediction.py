@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from proce.classifier import decide
+
 _LEAST = 1e-12  # a probability of zero costs no more than this one
 
 
@@ -35,35 +37,32 @@ class Requirement:
     def shortfall(self, probabilities: Tensor, target: Tensor) -> Tensor:
         """Return how much is lacking, ``(i, c)``; zero exactly where the target is reached."""
         own = _of_target(probabilities, target)
-        if probabilities.shape[-1] == 2:
-            wanted = self._binary(target).to(own)[:, None] - own
+        if self.threshold is None:
+            wanted = self._before_rivals(probabilities, own, target)
         else:
-            others = probabilities.scatter(-1, _spread(target, probabilities), -1.0)
-            rival, which = others.max(-1)
-            first = which < target[:, None]  # a tie goes to the class that is listed first
-            wanted = rival + 2 * self.margin - own
-            tied = (wanted == 0) & first & (self.margin == 0)
-            wanted = torch.where(tied, torch.finfo(own.dtype).eps, wanted)
+            wanted = self._past_threshold(probabilities[..., 1], target, self.threshold)
+        # What the decision looks at is compared, and not p against a sum of 1: models round.
+        reached = decide(probabilities, self.threshold) == target[:, None]
+        wanted = torch.where(reached, wanted, wanted.clamp(min=torch.finfo(own.dtype).eps))
         if self.least is not None:
             wanted = torch.maximum(wanted, self.least - own)
         return wanted.clamp(min=0)
 
     def probability(self, n_classes: int) -> float:
         """Return the probability that is enough, for a person to read."""
-        if self.least is not None:
-            return self.least
-        if n_classes > 2:
-            return min(1.0, 0.5 + self.margin)  # enough; less may do where others are lower still
-        return min(1.0, (self.threshold or 0.5) + self.margin)
+        decision = 0.5 if n_classes > 2 else self.threshold or 0.5  # of many, less may do
+        return max(min(1.0, decision + self.margin), self.least or 0.0)
 
-    def _binary(self, target: Tensor) -> Tensor:
-        """Return the probability that each target needs, ``(i,)``."""
-        half = torch.tensor(0.5 if self.threshold is None else self.threshold, dtype=torch.float64)
-        above = torch.nextafter(half, torch.ones_like(half))
-        below = torch.nextafter(1 - half, torch.ones_like(half))
-        # argmax gives a tie to the first class; a threshold gives it to the second
-        needs = torch.stack([half, above] if self.threshold is None else [below, half])
-        return (needs.to(target.device)[target] + self.margin).clamp(max=1.0)
+    def _before_rivals(self, probabilities: Tensor, own: Tensor, target: Tensor) -> Tensor:
+        """Return what the target lacks before the best other class."""
+        rival = probabilities.scatter(-1, _spread(target, probabilities), -1.0).amax(-1)
+        lacking = rival + 2 * self.margin - own
+        return lacking / 2 if probabilities.shape[-1] == 2 else lacking
+
+    def _past_threshold(self, second: Tensor, target: Tensor, threshold: float) -> Tensor:
+        """Return what the probability of the second class lacks on the target's side."""
+        upper, lower = min(1.0, threshold + self.margin), max(0.0, threshold - self.margin)
+        return torch.where(target[:, None] == 1, upper - second, second - lower)
 
 
 def _of_target(probabilities: Tensor, target: Tensor) -> Tensor:

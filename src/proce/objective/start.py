@@ -4,7 +4,7 @@ A gene per feature holds its entry of the row. In ``hard`` mode one more gene wi
 follows for every endogenous feature that can be acted on: is it acted on?
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -45,7 +45,10 @@ class GeneMap:
 
 
 def genome_of(codec: Codec, query: Query, limits: Limits, layout: GeneMap) -> Genome:
-    """Return the genes of the rows in a query."""
+    """Return the genes of the rows in a query.
+
+    Their anchor is the row; where a range of the call forbids its value, the nearest permitted.
+    """
     features = list(codec.schema)
     n_switches = len(layout.switched)
     kinds = [_kind(feature) for feature in features] + [GeneKind.LEVEL] * n_switches
@@ -58,19 +61,21 @@ def genome_of(codec: Codec, query: Query, limits: Limits, layout: GeneMap) -> Ge
         elif not isinstance(feature, Continuous):
             step[at] = 1.0
     nothing = query.factual.new_zeros(len(query.factual), n_switches)
-    held = torch.minimum(torch.maximum(query.factual, limits.lower), limits.upper)
-    anchor = torch.where(limits.movable, held, query.factual)
     switchable = limits.movable[:, list(layout.switched)]
-    return Genome.of(
+    genome = Genome.of(
         torch.cat([limits.lower, nothing], dim=-1),
         torch.cat([limits.upper, nothing + 1], dim=-1),
-        torch.cat([anchor, nothing], dim=-1),
+        torch.cat([query.factual, nothing], dim=-1),
         movable=torch.cat([limits.movable, switchable], dim=-1),
         kind=torch.tensor(kinds),
         origin=origin,
         step=step,
         snap=torch.full_like(step, _SNAP),
     )
+    outside = (query.factual < limits.lower) | (query.factual > limits.upper)
+    forbidden = torch.cat([outside & limits.movable, nothing.bool()], dim=-1)
+    nearest = genome.anchor.maximum(genome.lower).minimum(genome.upper)
+    return replace(genome, anchor=torch.where(forbidden, nearest, genome.anchor))
 
 
 def initial_population(
@@ -106,7 +111,7 @@ def initial_population(
     draws = streams.uniforms(0, Purpose.START, 4 * size * n_genes)
     first, second, third, fourth = draws.reshape(n_rows, 4, size, n_genes).unbind(1)
     own = genome.anchor[:, None].expand(n_rows, size, n_genes)
-    bell = own + _SPREAD * torch.special.ndtri(first)
+    bell = own + _SPREAD * _reach(training, n_genes) * torch.special.ndtri(first)
     anew = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
     is_level = genome.kind == GeneKind.LEVEL
     noisy = torch.where(is_level, torch.where(third < _LEVEL_CHANCE, anew.round(), own), bell)
@@ -131,6 +136,12 @@ def _neighbour_genes(query: Query, training: Tensor, layout: GeneMap, draws: Ten
     rows = training[chosen]  # (i, size, f)
     switches = rows.new_ones(*rows.shape[:-1], len(layout.switched))
     return torch.cat([rows, switches], dim=-1)
+
+
+def _reach(training: Tensor, n_genes: int) -> Tensor:
+    """Return ``(g,)`` how far entries go in the training rows: 1 for numbers, ranks for levels."""
+    far = training.nan_to_num(nan=0.0).amax(0)
+    return torch.cat([far, far.new_ones(n_genes - len(far))])
 
 
 def _kind(feature: Continuous | object) -> GeneKind:

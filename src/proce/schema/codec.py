@@ -177,6 +177,12 @@ class Codec:
         )
 
     @cached_property
+    def _fractions(self) -> tuple[tuple[int, int], ...]:
+        """Each step as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
+        steps = [f.step if isinstance(f, Continuous) and f.step else 1.0 for f in self.schema]
+        return tuple(Fraction(repr(step)).as_integer_ratio() for step in steps)
+
+    @cached_property
     def _is_number(self) -> Tensor:
         return torch.tensor([isinstance(feature, Continuous) for feature in self.schema])
 
@@ -186,11 +192,11 @@ class Codec:
         raw = unit.double() * self.span[position].item() + self.low[position].item()
         if not isinstance(feature, Continuous) or feature.step is None:
             return raw
-        step = Fraction(repr(feature.step))  # 3 / 10 is the double written 0.3; 3 * 0.1 is not
-        counts = raw * float(1 / step)
+        over, under = self._fractions[position]
+        counts = raw * (under / over)
         nearest = counts.round()
         on_grid = (counts - nearest).abs() <= _ON_GRID
-        return torch.where(on_grid, nearest * step.numerator / step.denominator, raw)
+        return torch.where(on_grid, nearest * over / under, raw)
 
 
 def _matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":

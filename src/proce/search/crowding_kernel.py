@@ -5,12 +5,12 @@ those of :mod:`proce.search.crowding`, which the survivors must equal to the las
 """
 
 import numpy as np
-from numba import njit
 
+from proce.search.compiling import inner, kernel
 from proce.search.pareto_kernel import UNRANKED, Floats, Ints
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> None:
     """Write the sides of the box between a candidate's neighbours in its front."""
     n_instances, k, m = order.shape
@@ -46,7 +46,7 @@ def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> N
                 one_before[r] = c
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
     """Write the distance between a candidate's two nearest in its front (Eq. 12)."""
     n_instances, m, k = losses.shape
@@ -76,7 +76,7 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
                 crowding[i, members[s]] = _gap_around(place, size, s) if size > 2 else np.inf
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner
 def _gap_around(place: Floats, size: int, s: int) -> float:
     """Return the distance between the two nearest; of equally near ones the earlier counts."""
     a, b = 0, 0
@@ -90,7 +90,7 @@ def _gap_around(place: Floats, size: int, s: int) -> float:
     return float(np.sqrt(_squared_gap(place, a, b)))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner
 def _squared_gap(place: Floats, a: int, b: int) -> float:
     total = 0.0
     for o in range(len(place)):

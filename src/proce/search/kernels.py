@@ -14,7 +14,7 @@ def compiled() -> bool:
     try:
         from proce.search import survival_kernel, variation_kernel  # noqa: F401
     except (ImportError, RuntimeError) as reason:  # numba raises the latter without a cache folder
-        logger.warning("searching without numba, about three times slower: %s", reason)
+        logger.warning("searching without numba, several times slower: %s", reason)
         return False
     return True
 

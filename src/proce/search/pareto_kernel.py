@@ -8,8 +8,9 @@ three times as long to compile.
 """
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from proce.search.compiling import inner, kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -20,7 +21,7 @@ _ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)
 _SIGN_OFF = np.int64(2**63 - 1)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
     """Write the stable order of the first keys, and how many keys are below each."""
     for c in range(size):
@@ -36,7 +37,7 @@ def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
         spare[first] += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
     """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below.
 
@@ -52,7 +53,7 @@ def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
             sort(keys, m, order[i, o], below[i, o], spare)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Ints) -> None:
     """Write the ranks ``(i, m)`` of feasible candidates, until ``n`` of an instance have one."""
     n_instances, k, m = order.shape
@@ -75,7 +76,7 @@ def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Int
         _peel(i, violation, none_above, n, rank, waiting, seen)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _compare(
     i: int,
     o: int,
@@ -109,7 +110,7 @@ def _compare(
         start = stop
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _peel(
     i: int, violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
 ) -> None:
@@ -144,7 +145,7 @@ def _peel(
         front += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
     """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked.
 

@@ -1,19 +1,15 @@
-"""Survival for numba: the first and the last step of :mod:`proce.search.survival`.
-
-No ``parallel``: chunks of rows run in processes. Numba does not notice a change in a
-function imported from another file; after an edit of one of the kernels delete the cache.
-"""
+"""Survival for numba: the first and the last step of :mod:`proce.search.survival`."""
 
 import numpy as np
-from numba import njit
 
+from proce.search.compiling import inner, kernel
 from proce.search.pareto_kernel import UNRANKED, Floats, Ints, Words, sort
 from proce.search.stream_kernel import mixed
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
     """Give +inf to every candidate whose genes, by their hash, stand at an earlier position.
 
@@ -44,7 +40,7 @@ def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
                 losses[i, c, o] = np.inf
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def choose(
     genes: Floats,
     losses: Floats,
@@ -85,7 +81,7 @@ def choose(
             front += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _group(i: int, rank: Ints, stop: Ints, grouped: Ints) -> None:
     """Write the candidates of an instance front by front, and where each front stops."""
     m = rank.shape[1]

@@ -1,9 +1,9 @@
 """Variation for numba: the children of :mod:`proce.search.variation`, but for rounding."""
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from proce.search.compiling import inner, kernel
 from proce.search.pareto_kernel import Floats, Ints, Words
 from proce.search.stream_kernel import (
     drawn,
@@ -22,7 +22,7 @@ _GRID, _LEVEL = 1, 2  # as GeneKind
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def tournament(streams: Words, generation: int, n: int, parents: Ints) -> None:
     """Write the parents ``(i, pairs, 2)``: the better of two at random, then of the others."""
     n_instances, n_pairs, _ = parents.shape
@@ -37,7 +37,7 @@ def tournament(streams: Words, generation: int, n: int, parents: Ints) -> None:
             parents[i, p, 1] = other + 1 if other >= one and n > 1 else other
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def cross(
     genes: Floats,  # (i, n, g)
     parents: Ints,  # (i, pairs, 2)
@@ -87,7 +87,7 @@ def cross(
                     children[i, 2 * p + 1, j] = low if swaps else high
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner
 def _blended(
     low: float, high: float, lower: float, upper: float, u: float, eta: float, ample: float
 ) -> tuple[float, float]:
@@ -108,13 +108,13 @@ def _blended(
     return 0.5 * (middle - down), 0.5 * (middle + up)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner
 def _spread(share: float, eta: float) -> float:
     """Return the factor by which parents are drawn apart."""
     return float((share if share <= 1.0 else 1.0 / (2.0 - share)) ** (1.0 / (eta + 1.0)))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def mutate(
     children: Floats,  # (i, c, g); written
     lower: Floats,  # (i, g)
@@ -167,7 +167,7 @@ def mutate(
                 children[i, c, j] = home if near or not moves else clamped
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner
 def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     """Return a level at random, not the present one."""
     present = lower <= value <= upper
@@ -175,7 +175,7 @@ def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     return level + 1.0 if present and level >= value else level
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@inner
 def _shifted(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
     """Return a value shifted by polynomial mutation, by a step at least; anything if missing."""
     width = upper - lower

@@ -1,0 +1,153 @@
+"""ProCE's search beside pymoo's NSGA2 on the same problem, and DiCE on the same rows.
+
+Run: ``PROCE_DATA=... python benchmarks/explain.py`` (pymoo, moocore and dice-ml: the ``bench``
+extra). Adult, 8 features, the paper's first classifier, one thread, CPU time, the same number
+of evaluations. Targets per row: without causes and rules 25 times less than pymoo at 256 rows
+and 7 times for a single row, at 0.998 of its hypervolume; for the full problem 15 and 4 times,
+with early stop 25 times; 8 and 20 times less than DiCE random and genetic, early stop on.
+"""
+
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.model_selection import train_test_split
+
+from proce.classifier import fit_network
+from proce.datasets import load_dataset
+from proce.methods import ProCE, SearchSettings
+from proce.methods.call import Call
+from proce.methods.options import Options
+from proce.methods.searching import problem_of, search
+from proce.objective import Counterfactuals, genome_of, initial_population
+from proce.schema import Codec
+
+REPEATS, PYMOO_ROWS, MANY = 5, 4, 256
+
+
+def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU time of a call, and what it returned."""
+    start = time.process_time()
+    result = work()
+    return time.process_time() - start, result
+
+
+def posed(explainer: ProCE, frame: Any) -> Counterfactuals:
+    """Return the search problem of some rows."""
+    call = Call.open(explainer.fitted_, Options(), frame, None)
+    query = call.query(torch.arange(len(frame)))
+    margin = explainer.fitted_.settings.margin
+    return problem_of(explainer.fitted_, call.options, query, call.rules, margin)
+
+
+def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
+    """Return the CPU time of pymoo's NSGA2 on one row, and the front that it finds."""
+    from pymoo.algorithms.moo.nsga2 import NSGA2
+    from pymoo.core.problem import Problem
+    from pymoo.core.repair import Repair
+    from pymoo.operators.crossover.sbx import SBX
+    from pymoo.operators.mutation.pm import PM
+    from pymoo.optimize import minimize
+
+    problem, settings = posed(explainer, frame), explainer.fitted_.settings
+    genome = genome_of(problem.codec, problem.query, problem.limits, problem.layout)
+    only = torch.zeros(1, dtype=torch.long)
+
+    class Same(Problem):
+        def __init__(self) -> None:
+            super().__init__(
+                n_var=genome.n_genes,
+                n_obj=3,
+                n_ieq_constr=1,
+                xl=torch.minimum(genome.lower, genome.anchor)[0].numpy(),
+                xu=torch.maximum(genome.upper, genome.anchor)[0].numpy(),
+            )
+
+        def _evaluate(self, x: np.ndarray, out: dict[str, Any], *_: Any, **__: Any) -> None:
+            answer = problem(genome.repair(torch.from_numpy(x)[None]), only)
+            out["F"], out["G"] = answer.losses[0].numpy(), answer.violation[0, :, None].numpy()
+
+    class OntoGrid(Repair):
+        def _do(self, _: Any, x: np.ndarray, **__: Any) -> np.ndarray:
+            return genome.repair(torch.from_numpy(x)[None])[0].numpy()
+
+    start = initial_population(
+        genome, problem.query, explainer.fitted_.rows, problem.layout, settings.population_size, 0
+    )
+    algorithm = NSGA2(
+        pop_size=settings.population_size,
+        sampling=start[0].numpy(),
+        crossover=SBX(eta=15, prob=0.9),
+        mutation=PM(eta=20),
+        repair=OntoGrid(),
+        eliminate_duplicates=True,
+    )
+    seconds, result = cpu(
+        lambda: minimize(Same(), algorithm, ("n_gen", settings.n_generations), seed=1)
+    )
+    return seconds, result.F if result.F is not None else np.empty((0, 3))
+
+
+def our_fronts(explainer: ProCE, frame: Any) -> tuple[float, list[np.ndarray]]:
+    """Return the CPU time of our search per row, and the front of each row."""
+    problem = posed(explainer, frame)
+    seconds, found = cpu(lambda: search(problem, explainer.fitted_, Options()))
+    kept = found.population.front
+    fronts = [found.population.losses[i][kept[i]].numpy() for i in range(len(frame))]
+    return seconds / len(frame), fronts
+
+
+def compare(explainer: ProCE, frame: Any, name: str) -> None:
+    """Print one line: pymoo's time over ours, and the ratio of hypervolumes."""
+    import moocore
+
+    theirs = [pymoo_front(explainer, frame[at : at + 1]) for at in range(PYMOO_ROWS)]
+    pymoo = statistics.median(seconds for seconds, _ in theirs)
+    ratios: dict[int, list[float]] = {1: [], MANY: []}
+    for _ in range(REPEATS):
+        for size in ratios:
+            seconds, fronts = our_fronts(explainer, frame[:size])
+            ratios[size].append(pymoo / seconds)
+    volumes = []
+    for (_, other), own in zip(theirs, fronts, strict=False):
+        together = np.concatenate([other, own])
+        low, high = together.min(0), together.max(0)
+        span = np.where(high > low, high - low, 1.0)
+        reference = np.full(3, 1.1)
+        volume = [moocore.hypervolume((each - low) / span, ref=reference) for each in (own, other)]
+        volumes.append(volume[0] / volume[1])
+    cells = [f"{statistics.median(r):.1f} ({min(r):.1f}-{max(r):.1f})" for r in ratios.values()]
+    print(f"| {name} | {pymoo * 1e3:.0f} | {cells[0]} | {cells[1]} | {np.mean(volumes):.4f} |")
+
+
+def main() -> None:
+    """Measure and print."""
+    torch.set_num_threads(1)
+    data = load_dataset("adult")
+    train, test, label, _ = train_test_split(data.frame, data.label, test_size=0.2, random_state=0)
+    codec = Codec.fit(data.schema, train)
+    model = fit_network(codec, train, label)
+    rejected = test[(model.predict(codec.encode(test)) == 0).numpy()]
+    full_length = SearchSettings(stop_improvement=None)
+    plain = ProCE(model, data.schema, causal="off", settings=full_length).fit(train)
+    full = ProCE(model, data.schema, data.graph, data.rules, settings=full_length).fit(train)
+    stopping = ProCE(model, data.schema, data.graph, data.rules).fit(train)
+    plain.explain(rejected[:2])
+    full.explain(rejected[:2])
+    try:
+        import pymoo  # noqa: F401
+    except ImportError:
+        sys.exit("pymoo is not installed: pip install -c constraints.txt '.[bench]'")
+    print("| problem | pymoo, ms a row | ours: 1 row | ours: 256 rows | hypervolume |")
+    print("|---|---|---|---|---|")
+    compare(plain, rejected, "no causes, no rules")
+    compare(full, rejected, "full")
+    compare(stopping, rejected, "full, early stop")
+
+
+if __name__ == "__main__":
+    main()
