@@ -59,7 +59,7 @@ class NotFittedError(ProceError, ValueError, AttributeError):
     """A method that was asked for explanations before it was fitted."""
 
 
-class UnsupportedOption(ProceError, TypeError):
+class UnsupportedOption(ProceError, TypeError):  # noqa: N818 - it is what the caller asked for
     """An option of a call that this method cannot honour."""
 
 

@@ -40,10 +40,10 @@ def test_both_implementations_cut_bits_alike():
     for row in range(3):
         for at in range(50):
             word = words[row, at]
-            assert stream_kernel.upper_whole.py_func(word, 7) == upper[row, at]
-            assert stream_kernel.lower_whole.py_func(word, 7) == lower[row, at]
-            assert stream_kernel.upper_half.py_func(word) == high[row, at]
-            assert stream_kernel.lower_half.py_func(word) == low[row, at]
+            assert stream_kernel.upper_whole(word, 7) == upper[row, at]
+            assert stream_kernel.lower_whole(word, 7) == lower[row, at]
+            assert stream_kernel.upper_half(word) == high[row, at]
+            assert stream_kernel.lower_half(word) == low[row, at]
 
 
 def test_a_row_draws_the_same_alone_and_among_others():

@@ -125,7 +125,8 @@ def separate(
         step = float(tolerances.step[at])
         if step:
             drift = (drift / step).round() * step
-        drift = torch.where(follows & (drift.abs() > _ROUNDING), drift, 0.0)
+        least = _ROUNDING if step else float(tolerances.still[at])  # less is not told, so it is none
+        drift = torch.where(follows & (drift.abs() > least), drift, 0.0)
         expected[..., at] = before + drift
         apart = (wanted - expected[..., at]).abs() > float(tolerances.near[at])
         apart &= can_act[at] if acting is None else can_act[at] & acting[..., at]
@@ -133,7 +134,7 @@ def separate(
         acted_on[..., at], held[..., at] = apart & moved[..., at], apart & ~moved[..., at]
         kept = torch.where(moved[..., at], wanted, before)
         point[..., at] = torch.where(apart, kept, expected[..., at])
-        consequence[..., at] = ~apart & (drift.abs() > float(tolerances.still[at]))
+        consequence[..., at] = ~apart & (drift != 0)
         if isinstance(model.codec.schema.features[at], Continuous):
             now = expected[..., at]
             beyond = (now < before.clamp(max=0)) | (now > before.clamp(min=1))

@@ -78,14 +78,33 @@ class Ensemble:
             members.append(StructuralCausalModel(scm.graph, mechanisms, scm.codec, scm.records))
         return cls(tuple(members))
 
-    def outcomes(self, factual: Tensor, rows: Tensor, acted_on: Tensor) -> Iterator[Tensor]:
-        """Yield where the actions in rows ``(i, c, f)`` lead to in each member, ``(i, c, f)``."""
+    def outcomes(
+        self,
+        factual: Tensor,
+        rows: Tensor,
+        acted_on: Tensor,
+        *,
+        seed: int = 0,
+        keys: Tensor | None = None,
+    ) -> Iterator[Tensor]:
+        """Yield where the actions in rows ``(i, c, f)`` lead to in each member, ``(i, c, f)``.
+
+        ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
+        """
         start = torch.where(acted_on, rows, factual[:, None])
         for member in self.members:
-            yield member.propagate(start, member.abduct(factual), acted_on)
+            noise = member.abduct(factual, seed=seed, keys=keys)
+            yield member.propagate(start, noise, acted_on)
 
     def support(
-        self, factual: Tensor, rows: Tensor, acted_on: Tensor, tolerance: float = 0.05
+        self,
+        factual: Tensor,
+        rows: Tensor,
+        acted_on: Tensor,
+        tolerance: float = 0.05,
+        *,
+        seed: int = 0,
+        keys: Tensor | None = None,
     ) -> Tensor:
         """Return in how many members each row comes about, ``(i, c)``.
 
@@ -99,6 +118,8 @@ class Ensemble:
             ``(i, c, f)``, what is set or held; all else must follow.
         tolerance
             How far a number may be from the one shown, on the unit range; levels must agree.
+        seed, keys
+            As for :meth:`StructuralCausalModel.abduct`.
         """
         allowed = [
             tolerance if isinstance(feature, Continuous) else 0.0
@@ -106,7 +127,7 @@ class Ensemble:
         ]
         allowed_gap = torch.tensor(allowed).to(rows) + 1e-9
         votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
-        for reached in self.outcomes(factual, rows, acted_on):
+        for reached in self.outcomes(factual, rows, acted_on, seed=seed, keys=keys):
             gap = (reached - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
             votes += (gap <= allowed_gap).all(-1)
         return votes

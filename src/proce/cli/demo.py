@@ -1,48 +1,49 @@
 """``proce demo``."""
 
-from numbers import Real
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
-from proce.cli.console import table, training_bar
-
-WORDS = {
-    "free": "can change",
-    "increase": "can only rise",
-    "decrease": "can only fall",
-    "indirect": "follows from others",
-    "fixed": "cannot change",
-}
+from proce.cli.console import progress_bars, written
 
 
-def demo() -> None:
-    """Train a model on the embedded loan data and show an applicant whom it rejects."""
-    from sklearn.metrics import roc_auc_score
-    from sklearn.model_selection import train_test_split
+def demo(
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write the result there, as JSON and as csv."),
+    ] = None,
+) -> None:
+    """Train a model on the embedded loan data and explain an applicant whom it rejects."""
+    import torch
 
     from proce.classifier import fit_network
     from proce.datasets import load_dataset
+    from proce.methods import ProCE
     from proce.schema import Codec
 
+    torch.set_num_threads(1)  # the tensors are small: more threads only wait for each other
     data = load_dataset("loan")
-    frame, others, label, others_label = train_test_split(
-        data.frame, data.label, test_size=0.2, random_state=0
-    )
-    codec = Codec.fit(data.recourse_schema, frame)
-    with training_bar("training") as progress:
-        model = fit_network(codec, frame, label, progress=progress)
-    chances = model.predict_proba(codec.encode(others))[:, 1].numpy()
-    applicant = int(((chances > 0.2) & (chances < 0.4)).argmax())
-    typer.echo(
-        f"A network learned from {len(frame):,} loan applications"
-        f" (AUC {roc_auc_score(others_label, chances):.2f} on {len(others):,} others).\n"
-        f"It rejects this applicant: {chances[applicant]:.0%} for approval, 50% needed.\n"
-    )
-    values = others.iloc[applicant]
-    schema = data.recourse_schema
-    cells = [(name, _shown(values[name]), WORDS[schema[name].action.value]) for name in others]
-    typer.echo(table(("feature", "value", ""), cells))
-
-
-def _shown(value: object) -> str:
-    return f"{value:,}" if isinstance(value, Real) else str(value)
+    decision = data.label.map(dict(enumerate(data.class_names)))
+    seen, others = slice(0, 4_000), slice(4_000, None)
+    codec = Codec.fit(data.recourse_schema, data.frame[seen])
+    with progress_bars() as progress:
+        model = fit_network(codec, data.frame[seen], decision[seen], progress=progress.training)
+        explainer = ProCE(model, data.recourse_schema, data.graph, data.rules)
+        explainer.fit(data.frame[seen], progress=progress)
+        chances = model.predict_proba(codec.encode(data.frame[others]))
+        approved = chances[:, model.classes.index("approved")].numpy()
+        applicant = data.frame[others][(approved > 0.2) & (approved < 0.4)].head(1)
+        result = explainer.explain(applicant, target="approved", progress=progress)
+    typer.echo("The applicant:\n")
+    for name, value in applicant.iloc[0].items():
+        shown = f"{value:,}" if not isinstance(value, str) else value
+        typer.echo(f"  {str(name).replace('_', ' '):<15} {shown}")
+    typer.echo("\nWhat would have to change:\n")
+    for sentence in result[0].sentences():
+        typer.echo(f"  {sentence}")
+    if out is not None:
+        out.mkdir(parents=True, exist_ok=True)
+        written(out / "explanation.json", result.to_json())
+        written(out / "counterfactuals.csv", result.to_frame().to_csv(index=False))
+        typer.echo(f"\nWritten to {out}: explanation.json, counterfactuals.csv")

@@ -1,8 +1,7 @@
 """The cells of counterfactuals that are not as they were: told apart, in raw units, by size."""
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -11,9 +10,10 @@ from torch import Tensor
 from proce.explanation.explanation import Change, Context, Explanation
 from proce.schema import Categorical, Continuous, Feature, Level
 
+_KINDS = tuple(Change)
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+
+class Cell(NamedTuple):
     """A cell that was acted on, is held, or follows.
 
     Attributes
@@ -67,7 +67,7 @@ def cells_of(items: Sequence[Explanation]) -> list[list[list[Cell]]]:
         sizes = _sizes(context, position, entries[0], to)
         columns = (owners, kinds, before, after, would, sizes)
         for owner, kind, *values in zip(*(each.tolist() for each in columns), strict=True):
-            flat[owner].append(Cell(position, feature, Change(int(kind)), *values))
+            flat[owner].append(Cell(position, feature, _KINDS[kind], *values))
     for cells in flat:
         cells.sort(key=lambda cell: (cell.kind, -cell.size, cell.position))
     return found
@@ -91,11 +91,16 @@ def raw_rows(context: Context, rows: Tensor, factual: Tensor, raw: Tensor) -> Te
 
 def plain(feature: Feature, value: float) -> Level | None:
     """Return a raw number or a level's code as a plain value; ``None`` where it is missing."""
-    if math.isnan(value):
-        return None
-    if isinstance(feature, Continuous):
-        return int(value) if feature.integer and value.is_integer() else value
-    return feature.levels[int(value)] if value >= 0 else None
+    return plain_column(feature, [value])[0]
+
+
+def plain_column(feature: Feature, values: Sequence[float]) -> list[Level | None]:
+    """Return raw numbers or levels' codes as plain values; ``None`` where they are missing."""
+    if not isinstance(feature, Continuous):
+        return [feature.levels[int(value)] if value >= 0 else None for value in values]
+    if feature.integer:
+        return [None if v != v else int(v) if v.is_integer() else v for v in values]
+    return [None if value != value else value for value in values]
 
 
 def _expected(item: Explanation) -> Tensor:

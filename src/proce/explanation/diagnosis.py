@@ -12,9 +12,11 @@ class Blocker:
     Attributes
     ----------
     kind
-        ``rule``, ``fixed``, ``range``, ``vary``, ``max_changes`` or ``min_probability``.
+        ``rule``, ``range``, ``vary``, ``max_changes`` or ``min_probability``; what the schema
+        says of a feature: ``fixed``, ``indirect``, ``increase`` or ``decrease``; ``search`` where
+        no limit blocks, but the search ended too early.
     name
-        The rule's text or the feature's name.
+        The rule's text, the feature's name or the setting's.
     relaxation
         What would do, in words: ``"lift it"`` or ``"allow up to 42"``.
     distance

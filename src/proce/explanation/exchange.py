@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import torch
+from torch import Tensor
 
 from proce.errors import ProceError, SchemaError
-from proce.explanation.cells import Cell, cells_of, plain, raw_rows, stacked
+from proce.explanation.cells import Cell, cells_of, plain, plain_column, raw_rows, stacked
 from proce.explanation.diagnosis import Diagnosis
-from proce.explanation.exchange_reading import read_context, read_explanations, read_provenance
+from proce.explanation.exchange_context import read_context, read_provenance
+from proce.explanation.exchange_items import read_explanations
 from proce.explanation.explanation import (
     OBJECTIVES,
     Change,
@@ -32,6 +34,8 @@ from proce.schema import Continuous
 FORMAT = 1
 _BROKEN_DOWN = 4  # levels of the text that have a line per item
 _WIDTH = 100  # characters of a list or an object that stay on a line
+_KINDS = {kind: kind.name.lower() for kind in Change}
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -52,15 +56,13 @@ def to_json(result: Explanations) -> str:
             "origin": context.origin,
             "n_graphs": context.n_graphs,
         },
-        "request": {
-            "vary": None if context.vary is None else list(context.vary),
-            "ranges": {name: list(limits) for name, limits in context.ranges.items()},
-            "effort": dict(context.effort),
-        },
-        "provenance": vars(result.provenance),
+        "request": _plain(
+            {"vary": context.vary, "ranges": context.ranges, "effort": context.effort}
+        ),
+        "provenance": _plain(vars(result.provenance)),
         "explanations": _explanations(result),
     }
-    return _text(_plain(record), _BROKEN_DOWN) + "\n"
+    return _text(record, _BROKEN_DOWN) + "\n"
 
 
 def from_json(text: str) -> Explanations:
@@ -124,21 +126,26 @@ def _scale(context: Context) -> dict[str, Any]:
 
 
 def _explanations(result: Explanations) -> list[dict[str, Any]]:
-    if not result.items:
+    items = result.items
+    if not items:
         return []
-    told_apart = cells_of(result.items)
-    rows, factual, raw = stacked(result.items)
-    values = iter(raw_rows(result.context, rows, factual, raw).tolist())
-    return [
-        _explanation(item, cells, [next(values) for _ in cells])
-        for item, cells in zip(result.items, told_apart, strict=True)
-    ]
+    values = iter(_values(result.context, raw_rows(result.context, *stacked(items))))
+    factual = _values(result.context, torch.stack([item.raw for item in items]))
+    names = result.context.codec.schema.names
+    records = []
+    for item, before, ranked in zip(items, factual, cells_of(items), strict=True):
+        record = _explanation(item, dict(zip(names, before, strict=True)), ranked)
+        for each in record["counterfactuals"]:
+            each["values"] = dict(zip(names, next(values), strict=True))
+        records.append(record)
+    return records
 
 
 def _explanation(
-    item: Explanation, ranked: Sequence[Sequence[Cell]], values: Sequence[Sequence[float]]
+    item: Explanation, factual: dict[str, Any], ranked: Sequence[Sequence[Cell]]
 ) -> dict[str, Any]:
     classes = item.context.classes
+    chances, losses = item.probabilities.tolist(), _finite(item.losses.tolist())
     return {
         "row": item.row,
         "outcome": item.outcome.value,
@@ -146,10 +153,16 @@ def _explanation(
         "target": classes[item.target],
         "probability": item.probability,
         "sentences": [line.text for line in told(item, ranked[0] if ranked else ())],
-        "factual": _named(item.context, item.raw.tolist()),
+        "factual": factual,
         "counterfactuals": [
-            _counterfactual(item, at, cells, row)
-            for at, (cells, row) in enumerate(zip(ranked, values, strict=True))
+            {
+                "rank": at + 1,
+                "probability": chances[at],
+                **({} if item.support is None else {"support": int(item.support[at])}),
+                "losses": dict(zip(OBJECTIVES, losses[at], strict=True)),
+                "changes": [_change(cell) for cell in cells],
+            }
+            for at, cells in enumerate(ranked)
         ],
         "margin_met": item.margin_met,
         "diagnosis": None if item.diagnosis is None else _diagnosis(item.diagnosis),
@@ -159,50 +172,38 @@ def _explanation(
     }
 
 
-def _counterfactual(
-    item: Explanation, at: int, cells: Sequence[Cell], values: Sequence[float]
-) -> dict[str, Any]:
-    losses = dict(zip(OBJECTIVES, item.losses[at].tolist(), strict=True))
-    support = {} if item.support is None else {"support": int(item.support[at])}
-    return {
-        "rank": at + 1,
-        "probability": item.probabilities[at].item(),
-        **support,
-        "losses": losses,
-        "changes": [_change(cell) for cell in cells],
-        "values": _named(item.context, values),
-    }
-
-
 def _change(cell: Cell) -> dict[str, Any]:
+    feature, before = cell.feature, cell.before
+    values = plain_column(feature, [before, cell.after])
     record = {
-        "feature": cell.feature.name,
-        "kind": cell.kind.name.lower(),
-        "before": plain(cell.feature, cell.before),
-        "after": plain(cell.feature, cell.after),
+        "feature": feature.name,
+        "kind": _KINDS[cell.kind],
+        "before": values[0],
+        "after": values[1],
     }
     if cell.kind is Change.HOLD and not math.isnan(cell.expected):
-        record["expected"] = plain(cell.feature, cell.expected)
+        record["expected"] = plain(feature, cell.expected)
     return record
 
 
-def _diagnosis(diagnosis: Diagnosis) -> dict[str, Any]:
-    return {**vars(diagnosis), "blockers": [vars(each) for each in diagnosis.blockers]}
+def _diagnosis(diagnosis: Diagnosis) -> Any:
+    return _plain({**vars(diagnosis), "blockers": [vars(each) for each in diagnosis.blockers]})
 
 
 def _front(item: Explanation, front: Front) -> dict[str, Any]:
-    rows = torch.where(front.rows == item.factual, item.raw, item.context.codec.raw(front.rows))
-    features = item.context.codec.schema.features
-    values = [
-        [plain(feature, value) for feature, value in zip(features, row, strict=True)]
-        for row in rows.tolist()
-    ]
-    return {"values": values, "losses": front.losses.tolist()}
+    rows = raw_rows(item.context, front.rows, item.factual, item.raw)
+    return {"values": _values(item.context, rows), "losses": _finite(front.losses.tolist())}
 
 
-def _named(context: Context, values: Sequence[float]) -> dict[str, Any]:
-    pairs = zip(context.codec.schema, values, strict=True)
-    return {feature.name: plain(feature, value) for feature, value in pairs}
+def _values(context: Context, raw: Tensor) -> list[list[Any]]:
+    """Return rows ``(n, f)`` in raw units as plain values."""
+    columns = zip(context.codec.schema, raw.T.tolist(), strict=True)
+    made = [plain_column(feature, values) for feature, values in columns]
+    return [list(row) for row in zip(*made, strict=True)]
+
+
+def _finite(losses: list[list[float]]) -> list[list[float | None]]:
+    return [[loss if math.isfinite(loss) else None for loss in row] for row in losses]
 
 
 def _plain(value: Any) -> Any:
@@ -228,14 +229,11 @@ def _text(value: Any, levels: int) -> str:
     if not compact:
         parts = value.values() if isinstance(value, dict) else value
         compact = not any(isinstance(each, dict | list) for each in parts)
-        compact = compact and len(json.dumps(value, ensure_ascii=False)) <= _WIDTH
+        compact = compact and len(_encode(value)) <= _WIDTH
     if compact:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _encode(value)
     indent = "\n" + " " * (_BROKEN_DOWN - levels + 1)
     if isinstance(value, dict):
-        items = [
-            f"{json.dumps(key, ensure_ascii=False)}: {_text(each, levels - 1)}"
-            for key, each in value.items()
-        ]
+        items = [f"{_encode(key)}: {_text(each, levels - 1)}" for key, each in value.items()]
         return "{" + ",".join(indent + each for each in items) + indent[:-1] + "}"
     return "[" + ",".join(indent + _text(each, levels - 1) for each in value) + indent[:-1] + "]"

@@ -20,6 +20,7 @@ from proce.schema import Action, Categorical, Continuous, Level
 
 MOST_SHOWN = 4  # actions, or consequences, told at once
 _MOST_NAMES = 6
+_MOST_CAUSES = 3  # named as assumptions
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
 _INTRANSITIVE = {1: "rise", -1: "fall", 0: "change"}
 
@@ -220,7 +221,9 @@ def _uncertainty(explanation: Explanation, cells: Sequence[Cell], rank: int) -> 
         if cause in moved and effect in follow:
             effects.setdefault(name_text(cause), []).append(name_text(effect))
     parts = [f"{cause} affects {joined(each, MOST_SHOWN)}" for cause, each in effects.items()]
-    told = [f"This assumes that {', and that '.join(parts[:MOST_SHOWN])}."] if parts else []
+    more = len(parts) - _MOST_CAUSES
+    rest = f", and the effects of {more} more" if more > 0 else ""
+    told = [f"This assumes that {', and that '.join(parts[:_MOST_CAUSES])}{rest}."] * bool(parts)
     if explanation.support is not None and context.n_graphs:
         count = int(explanation.support[rank - 1])
         told.append(f"It holds in {count} of {context.n_graphs} graphs learned from this data.")

@@ -8,6 +8,7 @@ from torch import Tensor
 from proce.errors import SearchError, did_you_mean
 
 Pick = Literal["closest", "balanced", "typical", "first"]
+_COST = 2.0  # how much a farther row must differ more to be shown
 _NEAR = 1.25  # a typical row may be this much farther than the closest
 _PREDICTION, _PROTOTYPE, _DISTANCE = range(3)
 
@@ -16,7 +17,8 @@ def checked_pick(pick: str) -> Pick:
     """Return a pick by its name, or say which there are."""
     if pick not in get_args(Pick):
         known = ", ".join(repr(each) for each in get_args(Pick))
-        raise SearchError(f"pick is {pick!r}; expected one of {known}." + did_you_mean(pick, known))
+        hint = did_you_mean(pick, get_args(Pick))
+        raise SearchError(f"pick is {pick!r}; expected one of {known}.{hint}")
     return pick  # type: ignore[return-value]
 
 
@@ -62,7 +64,7 @@ def ranked(
         different = _jaccard(acted_on, acted_on[last])
         apart = (scaled - scaled[last]).square().mean(-1).sqrt()
         least = torch.minimum(least, different + 0.5 * apart)
-        worth = least - extra
+        worth = least - _COST * extra
         worth[chosen] = -torch.inf
         chosen.append(int(worth.argmax()))
     return chosen

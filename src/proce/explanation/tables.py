@@ -58,7 +58,6 @@ def to_frame(result: Explanations) -> Any:
 def outcomes(result: Explanations) -> Any:
     """Return one line per row: what was asked, what was found, or why nothing was."""
     items = result.items
-    best = [cells[0] if cells else [] for cells in cells_of(items)]
     label = pa.array(list(result.context.classes)).type
     classes = result.context.classes
     columns = {
@@ -71,14 +70,14 @@ def outcomes(result: Explanations) -> Any:
         "new_probability": _of_best(items, lambda item: float(item.probabilities[0])),
         "distance": _of_best(items, lambda item: float(item.losses[0, _DISTANCE])),
     }
+    kinds = [item.changes[0].tolist() if len(item) else None for item in items]
     for name, kind in (
         ("n_actions", Change.ACTION),
         ("n_holds", Change.HOLD),
         ("n_consequences", Change.CONSEQUENCE),
     ):
-        counts = [sum(cell.kind is kind for cell in cells) for cells in best]
-        found = [n if len(item) else None for n, item in zip(counts, items, strict=True)]
-        columns[name] = pa.array(found, pa.int64())
+        counts = [None if each is None else each.count(kind) for each in kinds]
+        columns[name] = pa.array(counts, pa.int64())
     met = [item.margin_met if len(item) else None for item in items]
     columns["margin_met"] = pa.array(met, pa.bool_())
     reasons = [item.diagnosis.reason if item.diagnosis else None for item in items]

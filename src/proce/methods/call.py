@@ -10,17 +10,18 @@ from torch import Tensor
 
 from proce.classifier import decide
 from proce.explanation import Change, Context, Explanation, Explanations, Outcome
+from proce.methods.choosing import Chosen, choose
+from proce.methods.contradiction import refuse_contradiction
 from proce.methods.diagnose import diagnose
 from proce.methods.fitted import BoundRule, Fitted
 from proce.methods.method import Progress, Report
 from proce.methods.options import FRONTS_KEPT, Options
 from proce.methods.recheck import Checked, checked
 from proce.methods.record import provenance
-from proce.methods.searching import Chosen, choose, problem_of, search
-from proce.objective import Counterfactuals, Query, Requirement, pose
+from proce.methods.searching import problem_of, search
+from proce.objective import Counterfactuals, Query, Requirement, limits_of, pose
 from proce.schema import Layout
 from proce.search import SearchProgress, SearchResult, Stop
-from proce.search.stream import folded
 
 _log = logging.getLogger(__name__)
 _CUT_SHORT = (Stop.OUT_OF_TIME, Stop.CALLER)
@@ -62,11 +63,19 @@ class Call:
             needed.probability(len(classifier.classes)),
             graph.edges if graph else (),
             len(fitted.ensemble.members) if fitted.ensemble else 0,
+            origin=str(graph.origin) if graph else None,
+            vary=options.vary,
+            ranges={name: tuple(limits) for name, limits in (options.ranges or {}).items()},
+            effort=dict(options.effort or {}),
         )
         rules = fitted.bound(options.rules)
-        return cls(
+        call = cls(
             fitted, options, progress, Layout.of(X), factual, raw, rules, context, chances, target
         )
+        refuse_contradiction([rule for rule, _ in (*fitted.rules, *rules)], factual)
+        limits_of(codec, factual[:1], options.vary, options.ranges)  # or a slip shows up late
+        options.efforts(codec)
+        return call
 
     def run(self) -> Explanations:
         """Explain every row; what is left when time or patience ends is marked."""
@@ -77,15 +86,15 @@ class Call:
         known = self.fitted.index.sizes[self.target[wanted]] > 0
         try:
             for part in torch.split(wanted[known], self.fitted.settings.chunk_size):
-                if self.over:
-                    break
-                self._search(part)
-            self._diagnose()
+                if len(part) and not self.over:
+                    self._search(part)
         except KeyboardInterrupt:
-            _log.warning("interrupted: %d of %d rows were finished", len(self.items), len(self.raw))
-        for row in wanted.tolist():
+            self._interrupted()
+        for row, reached in zip(wanted.tolist(), known.tolist(), strict=True):
             if row not in self.items:
-                self.items[row] = self._without(row, Outcome.OUT_OF_TIME)
+                left_over = Outcome.OUT_OF_TIME if reached else Outcome.NOT_FOUND
+                self.items[row] = self._without(row, left_over)
+        self._diagnose()
         items = tuple(self.items[row] for row in range(len(self.factual)))
         elapsed = time.perf_counter() - self.began
         record = provenance(self.fitted, self.options, elapsed, self.generations, self.evaluations)
@@ -98,27 +107,29 @@ class Call:
         margin = 0.0 if options.min_probability else fitted.settings.margin
         problem = problem_of(fitted, options, query, self.rules, margin)
         found, chosen, passed = self._found(problem, part)
-        lacking = torch.tensor([not bool(each.passed.any()) for each in passed])
-        met = ~lacking
-        if margin > 0 and bool(lacking.any()) and not self.over:
-            again = torch.nonzero(lacking).flatten()
+        cut_short = [stop in _CUT_SHORT for stop in found.stopped]
+        met = [bool(each.passed.any()) for each in passed]
+        lacking = torch.tensor([at for at, fine in enumerate(met) if not fine and margin > 0])
+        if len(lacking) and self.over:
+            for at in lacking.tolist():
+                cut_short[at] = True
+        elif len(lacking):
             easier = replace(
-                problem.take(again), requirement=replace(problem.requirement, margin=0.0)
+                problem.take(lacking), requirement=replace(problem.requirement, margin=0.0)
             )
-            _, more, more_passed = self._found(easier, part[again])
-            for at, each, check in zip(again.tolist(), more, more_passed, strict=True):
-                chosen[at], passed[at] = each, check
+            again, more, more_passed = self._found(easier, part[lacking])
+            for at, each, check, stop in zip(
+                lacking.tolist(), more, more_passed, again.stopped, strict=True
+            ):
+                chosen[at], passed[at], cut_short[at] = each, check, stop in _CUT_SHORT
         for at, row in enumerate(part.tolist()):
-            cut_short = found.stopped[at] in _CUT_SHORT
-            self.items[row] = self._explanation(
-                row, chosen[at], passed[at], bool(met[at]), cut_short
-            )
+            self.items[row] = self._explanation(row, chosen[at], passed[at], met[at], cut_short[at])
 
     def _found(
         self, problem: Counterfactuals, part: Tensor
     ) -> tuple[SearchResult, list[Chosen], list[Checked]]:
         left = self.seconds_left
-        found = search(problem, self.fitted, self.options, left, self._told)
+        found = search(problem, part, self.fitted, self.options, left, self._told)
         self.generations = max(self.generations, int(found.n_generations.max()))
         self.evaluations += int(found.n_evaluations.sum())
         chosen = choose(problem, found, self.options, self.fitted.refits)
@@ -131,7 +142,7 @@ class Call:
         return pose(
             factual,
             self.target[part],
-            folded(factual.nan_to_num(nan=-9.0)),
+            fitted.keys(factual),
             autoencoder=fitted.autoencoder,
             index=fitted.index,
             n_neighbours=fitted.settings.n_neighbours,
@@ -160,6 +171,7 @@ class Call:
             changes=chosen.changes[kept],
             probabilities=check.probabilities[kept],
             losses=chosen.losses[kept],
+            expected=chosen.expected[kept],
             margin_met=margin_met,
             support=self._support(row, chosen.rows[kept], chosen.changes[kept]),
             front=chosen.front if keep_front else None,
@@ -170,8 +182,10 @@ class Call:
         if self.fitted.ensemble is None:
             return None
         by_hand = (changes == Change.ACTION) | (changes == Change.HOLD)
-        factual = self.factual[row : row + 1]
-        return self.fitted.ensemble.support(factual, rows[None], by_hand[None])[0]
+        factual, seed = self.factual[row : row + 1], self.fitted.seed
+        keys = self.fitted.keys(factual)
+        ensemble = self.fitted.ensemble
+        return ensemble.support(factual, rows[None], by_hand[None], seed=seed, keys=keys)[0]
 
     def _without(self, row: int, outcome: Outcome, cut_short: bool = False) -> Explanation:
         """Return the explanation of a row that has no counterfactual, or none yet."""
@@ -180,7 +194,7 @@ class Call:
         nothing = factual.new_zeros(0, len(factual))
         notes = _notes(self.fitted, factual)
         if cut_short:
-            notes = (*notes, "The time limit ended the search early; more time may find better.")
+            notes = (*notes, "The search was ended early; more time may find better.")
         return Explanation(
             context=self.context,
             row=row,
@@ -199,14 +213,25 @@ class Call:
 
     def _diagnose(self) -> None:
         """Say for rows without a counterfactual what blocks them, the first ones in full."""
-        hopeless = self.fitted.index.sizes[self.target] == 0
-        for row in torch.nonzero(hopeless).flatten().tolist():
-            if row not in self.items:
-                self.items[row] = self._without(row, Outcome.NOT_FOUND)
         lost = [row for row, item in self.items.items() if item.outcome is Outcome.NOT_FOUND]
-        told = diagnose(self, sorted(lost))
+        try:
+            self.tell(Progress("search", len(self.items), len(self.items)))
+            told = diagnose(self, sorted(lost))
+        except KeyboardInterrupt:
+            self._interrupted()
+            told = diagnose(self, sorted(lost))  # without a search now
         for row, diagnosis in told.items():
             self.items[row] = replace(self.items[row], diagnosis=diagnosis)
+
+    def _interrupted(self) -> None:
+        _log.warning("interrupted: %d of %d rows were finished", len(self.items), len(self.raw))
+        self.stopped = True
+
+    def tell(self, progress: Progress) -> object:
+        """Report how far the call has come; it ends soon where the answer is False."""
+        told = self.progress and self.progress(progress)
+        self.stopped = self.stopped or told is False
+        return told
 
     @property
     def seconds_left(self) -> float | None:
@@ -222,10 +247,8 @@ class Call:
         return self.stopped or (left is not None and left <= 0)
 
     def _told(self, search: SearchProgress) -> object:
-        if self.progress is None:
-            return None
         losses = search.best_losses[search.best_losses[:, 0].isfinite()]
-        told = self.progress(
+        return self.tell(
             Progress(
                 "search",
                 len(self.items),
@@ -236,8 +259,6 @@ class Call:
                 float(search.front_size.double().mean()),
             )
         )
-        self.stopped = self.stopped or told is False
-        return told
 
 
 def _notes(fitted: Fitted, factual: Tensor) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from torch import Tensor
 
 from proce.errors import RuleError
-from proce.methods.rules import BoundRule
+from proce.schema import Rule
 from proce.schema.rule_conflict import conflict
 
 
-def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
+def refuse_contradiction(rules: Sequence[Rule], factual: Tensor) -> None:
     """Name the rules that no counterfactual of rows ``(i, f)`` or of others like them can obey."""
-    found = conflict([rule for rule, _ in rules], factual)
+    found = conflict(rules, factual)
     if len(found) == 1:
         raise RuleError(
             f"no row can obey the rule '{found[0]}', whatever changes. Drop it, or change it."

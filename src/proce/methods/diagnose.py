@@ -2,15 +2,21 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from proce.explanation import Blocker, Diagnosis
+from proce.explanation import Blocker, Change, Diagnosis
+from proce.explanation.cells import plain
+from proce.methods.choosing import choose
 from proce.methods.fitted import Fitted
+from proce.methods.method import Progress
 from proce.methods.options import Options
-from proce.methods.searching import choose, problem_of, search
+from proce.methods.recheck import checked, within_limits
+from proce.methods.searching import problem_of, search
+from proce.objective import Counterfactuals
 from proce.schema import Action, Continuous
 
 if TYPE_CHECKING:
@@ -18,7 +24,8 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 8  # rows of a call whose blockers are searched
 MOST_RELAXATIONS = 16  # searches for them
-_ONE_WAY = (Action.INCREASE, Action.DECREASE)
+_QUICK = 60  # candidates of such a search
+_RESTRICTED = (Action.INCREASE, Action.DECREASE, Action.FIXED, Action.INDIRECT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,94 +53,120 @@ def diagnose(call: "Call", rows: list[int]) -> dict[int, Diagnosis]:
     reached = {row: bool(call.fitted.index.sizes[call.target[row]] > 0) for row in rows}
     searched = [row for row in rows if reached[row]][:MOST_ROWS]
     blockers: dict[int, list[Blocker]] = {row: [] for row in rows}
+    relaxations = list(islice(_relaxations(call), MOST_RELAXATIONS)) if searched else []
     tried = 0
-    if searched:
-        for relaxation in _relaxations(call):
-            if tried == MOST_RELAXATIONS or call.over:
-                break
-            tried += 1
-            _try(call, relaxation, searched, blockers)
+    for relaxation in relaxations:
+        call.tell(Progress("diagnose", tried, len(relaxations)))
+        if call.over:
+            break
+        tried += 1
+        _try(call, relaxation, searched, blockers)
+    if relaxations and not call.over:
+        call.tell(Progress("diagnose", tried, len(relaxations)))
     for found in blockers.values():
         found.sort(key=lambda blocker: blocker.distance)
-    return {row: _told(call, row, blockers[row], tried * (row in searched)) for row in rows}
+    looked = searched if tried or not relaxations else []
+    return {row: _told(call, row, blockers[row], tried if row in looked else None) for row in rows}
 
 
 def _relaxations(call: "Call") -> Iterator[Relaxation]:
     """Yield limits to lift, the likeliest first."""
-    fitted, options = call.fitted, call.options
-    quick = replace(fitted, settings=replace(fitted.settings, population_size=60, n_offspring=60))
+    fitted, options = _quick(call.fitted), call.options
     for at, (rule, _) in enumerate(fitted.rules):
         kept = fitted.rules[:at] + fitted.rules[at + 1 :]
-        yield Relaxation("rule", rule.text, replace(quick, rules=kept), options)
+        yield Relaxation("rule", rule.text, replace(fitted, rules=kept), options)
     for at, text in enumerate(options.rules):
         kept_texts = options.rules[:at] + options.rules[at + 1 :]
-        yield Relaxation("rule", text, quick, replace(options, rules=kept_texts))
+        yield Relaxation("rule", text, fitted, replace(options, rules=kept_texts))
     for name in options.ranges or {}:
         others = {each: limits for each, limits in (options.ranges or {}).items() if each != name}
-        yield Relaxation("range", name, quick, replace(options, ranges=others))
+        yield Relaxation("range", name, fitted, replace(options, ranges=others))
     if options.vary is not None:
-        yield Relaxation("vary", "", quick, replace(options, vary=None))
+        yield Relaxation("vary", "", fitted, replace(options, vary=None))
     if options.max_changes is not None:
-        yield Relaxation("max_changes", "", quick, replace(options, max_changes=None))
+        yield Relaxation("max_changes", "", fitted, replace(options, max_changes=None))
     if options.min_probability is not None:
-        yield Relaxation("min_probability", "", quick, replace(options, min_probability=None))
+        yield Relaxation("min_probability", "", fitted, replace(options, min_probability=None))
     for feature in fitted.codec.schema:
-        if feature.action in (*_ONE_WAY, Action.FIXED, Action.INDIRECT):
-            kind = "fixed" if feature.action is Action.FIXED else feature.action.value
-            freed = _freed(quick, feature.name, action=Action.FREE)
+        if feature.action in _RESTRICTED:
+            freed = fitted.edited(feature.name, action=Action.FREE)
             vary = None if options.vary is None else (*options.vary, feature.name)
-            yield Relaxation(kind, feature.name, freed, replace(options, vary=vary))
+            yield Relaxation(feature.action.value, feature.name, freed, replace(options, vary=vary))
     for feature in fitted.codec.schema:
         if isinstance(feature, Continuous) and feature.range is not None:
             low, high = feature.range
-            wide = (low - (high - low), high + (high - low))
-            yield Relaxation(
-                "range", feature.name, _freed(quick, feature.name, range=wide), options
-            )
+            wider = fitted.edited(feature.name, range=(2 * low - high, 2 * high - low))
+            yield Relaxation("range", feature.name, wider, options)
 
 
-def _freed(fitted: Fitted, name: str, **changes: Any) -> Fitted:
-    """Return what was fitted with a feature edited; equations and latents stay."""
-    codec = replace(fitted.codec, schema=fitted.codec.schema.edit(name, **changes))
-    scm = None if fitted.scm is None else replace(fitted.scm, codec=codec)
-    return replace(fitted, codec=codec, scm=scm)
+def _quick(fitted: Fitted) -> Fitted:
+    settings = fitted.settings
+    sizes = {
+        name: min(_QUICK, getattr(settings, name)) for name in ("population_size", "n_offspring")
+    }
+    return replace(fitted, settings=replace(settings, **sizes))
 
 
 def _try(
     call: "Call", relaxation: Relaxation, rows: list[int], blockers: Mapping[int, list[Blocker]]
 ) -> None:
-    """Search with a limit lifted, and note it where that is enough."""
-    fitted, options = relaxation.fitted, relaxation.options
-    query = call.query(torch.tensor(rows))
+    """Search with a limit lifted, and note it where that is enough and was needed."""
+    fitted, options = relaxation.fitted, replace(relaxation.options, n=1)
+    part = torch.tensor(rows)
+    query = call.query(part)
+    as_asked = problem_of(call.fitted, call.options, query, call.rules, margin=0.0)
     problem = problem_of(fitted, options, query, fitted.bound(options.rules), margin=0.0)
-    found = search(problem, fitted, options, call.seconds_left)
-    for row, chosen in zip(rows, choose(problem, found, replace(options, n=1), None), strict=True):
-        if len(chosen.rows):
-            text = _words(call, relaxation, chosen.rows[0])
-            distance = float(chosen.losses[0, 2])
-            blockers[row].append(Blocker(relaxation.kind, relaxation.name, text, distance))
+    found = search(problem, part, fitted, options, call.seconds_left)
+    chosen = choose(problem, found, options, None)
+    passed = checked(problem, chosen, call.layout, call.raw[part])
+    for at, row in enumerate(rows):
+        for best in torch.nonzero(passed[at].passed).flatten().tolist()[:1]:
+            candidate, changes = chosen[at].rows[best], chosen[at].changes[best]
+            chance = float(passed[at].probabilities[best])
+            kind, name = relaxation.kind, relaxation.name
+            text = _words(call, relaxation, candidate, changes, chance)
+            if _obeys(as_asked.take(torch.tensor([at])), candidate, changes):
+                kind, name, text = "search", "n_generations", "if the search goes on for longer"
+            if not any((each.kind, each.name) == (kind, name) for each in blockers[row]):
+                blockers[row].append(Blocker(kind, name, text, float(chosen[at].losses[best, 2])))
 
 
-def _words(call: "Call", relaxation: Relaxation, row: Tensor) -> str:
+def _obeys(problem: Counterfactuals, row: Tensor, changes: Tensor) -> bool:
+    """Whether a row needs no relaxation: the search could have come upon it as things are."""
+    rows, query = row[None], problem.query
+    fine = bool(within_limits(problem, rows, changes[None]))
+    chances = problem.classifier.predict_proba(rows)
+    fine &= bool(problem.requirement.shortfall(chances[:, None], query.target) <= 0)
+    rules = problem.rules
+    return fine and all(bool(rule.holds(query.factual, rows, needs)) for rule, needs in rules)
+
+
+def _words(
+    call: "Call", relaxation: Relaxation, row: Tensor, changes: Tensor, chance: float
+) -> str:
     """Return what would do."""
-    name, codec = relaxation.name, relaxation.fitted.codec
-    if relaxation.kind == "rule":
+    kind, name, schema = relaxation.kind, relaxation.name, relaxation.fitted.codec.schema
+    by_hand = (changes == Change.ACTION) | (changes == Change.HOLD)
+    if kind == "rule":
         return f"without the rule '{name}'"
-    if relaxation.kind in ("vary", "max_changes", "min_probability"):
-        return f"without {relaxation.kind}"
-    at = codec.schema.position(name)
-    feature = codec.schema.features[at]
-    value = float(codec.raw_numbers(at, row[at])) if isinstance(feature, Continuous) else None
-    to = f"{value:,.6g}" if value is not None else repr(feature.levels[int(row[at])])  # type: ignore[union-attr]
-    if relaxation.kind == "range":
-        return f"with {name} allowed to reach {to}"
-    return f"with {name} allowed to become {to}"
+    if kind == "vary":
+        acted_on = [schema.names[at] for at in torch.nonzero(by_hand).flatten().tolist()]
+        more = [each for each in acted_on if each not in (call.options.vary or ())]
+        return f"if {' and '.join(more)} may vary too"
+    if kind == "max_changes":
+        return f"with {int(by_hand.sum())} changes"
+    if kind == "min_probability":
+        return f"with a probability of {chance:.0%}"
+    at = schema.position(name)
+    feature = schema.features[at]
+    value = plain(feature, relaxation.fitted.codec.raw(row)[at].item())
+    shown = f"{value:,.6g}" if isinstance(feature, Continuous) else repr(value)
+    return f"with {name} allowed to {'reach' if kind == 'range' else 'become'} {shown}"
 
 
-def _told(call: "Call", row: int, blockers: list[Blocker], tried: int) -> Diagnosis:
+def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) -> Diagnosis:
     item = call.items[row]
-    label = call.context.classes[item.target]
-    needed = call.context.needed
+    label, needed = call.context.classes[item.target], _needed(call, item.target)
     if not bool(call.fitted.index.sizes[item.target] > 0):
         reason = (
             f"The model says {label!r} for none of the {len(call.fitted.rows):,} rows it was fitted"
@@ -152,9 +185,19 @@ def _told(call: "Call", row: int, blockers: list[Blocker], tried: int) -> Diagno
         cause = f" There is one {ways}."
     elif tried:
         cause = f" None was found with any single limit lifted either ({tried} were tried)."
+    elif tried == 0:
+        cause = " Nothing but the model limits it."
     else:
         cause = " What blocks it was not searched, to bound the time."
-    return Diagnosis(start + near + cause, miss, chance, needed, broken, tuple(blockers), tried)
+    reason, tried = start + near + cause, tried or 0
+    return Diagnosis(reason, miss, chance, needed, broken, tuple(blockers), tried)
+
+
+def _needed(call: "Call", target: int) -> float:
+    """Return the probability that counts: that of the decision, or more where it was asked for."""
+    threshold = call.fitted.classifier.threshold
+    decision = 0.5 if threshold is None else (1 - threshold, threshold)[target]
+    return max(decision, call.options.min_probability or 0.0)
 
 
 def _closest(call: "Call", row: int) -> tuple[dict[str, Any] | None, float | None, tuple[str, ...]]:
@@ -164,17 +207,13 @@ def _closest(call: "Call", row: int) -> tuple[dict[str, Any] | None, float | Non
         return None, None, ()
     rows = item.miss[None]
     chance = float(call.fitted.classifier.predict_proba(rows)[0, item.target])
-    broken = []
-    for rule, mechanisms in (*call.fitted.rules, *call.rules):
-        if not bool(rule.holds(item.factual[None], rows, mechanisms)[0]):
-            broken.append(rule.text)
-    raw = call.fitted.codec.raw(rows)[0]
-    values = {
-        feature.name: float(raw[at])
-        if isinstance(feature, Continuous)
-        else (feature.levels[int(raw[at])] if raw[at] >= 0 else None)
-        for at, feature in enumerate(call.fitted.codec.schema)
-    }
+    rules = (*call.fitted.rules, *call.rules)
+    broken = [
+        rule.text for rule, needs in rules if not bool(rule.holds(item.factual[None], rows, needs))
+    ]
+    codec = call.fitted.codec
+    raw = codec.raw(rows)[0].tolist()
+    values = {f.name: plain(f, value) for f, value in zip(codec.schema, raw, strict=True)}
     return values, chance, tuple(broken)
 
 

@@ -2,22 +2,25 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast, get_args
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier
-from proce.errors import GraphError, SearchError, did_you_mean
+from proce.errors import GraphError, SchemaError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
+from proce.methods.contradiction import refuse_contradiction
 from proce.methods.method import Progress, Report
 from proce.methods.options import checked_texts
 from proce.methods.settings import SearchSettings
 from proce.objective import FeatureDistance, Mode, directions
 from proce.schema import Codec, Rule, Schema
+from proce.search.stream import folded
 from proce.training import Epoch
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
@@ -75,6 +78,16 @@ class Fitted:
         """Read rules, each with the mechanisms it needs."""
         return bound_rules(texts, self.codec, self.rows, self.scm, self.seed)
 
+    def keys(self, factual: Tensor) -> Tensor:
+        """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
+        return folded(factual.nan_to_num(nan=-9.0))
+
+    def edited(self, name: str, **changes: Any) -> "Fitted":
+        """Return the same with a feature of the schema edited; equations and latents stay."""
+        codec = replace(self.codec, schema=self.codec.schema.edit(name, **changes))
+        scm = None if self.scm is None else replace(self.scm, codec=codec)
+        return replace(self, codec=codec, scm=scm)
+
 
 def fit_parts(
     model: Any,
@@ -91,19 +104,21 @@ def fit_parts(
     progress: Report | None,
 ) -> Fitted:
     """Fit every part on the training rows."""
+    _check(schema, settings, seed, device)
     codec = Codec.fit(schema or Schema.infer(X), X)
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
     predicted = torch.cat([classifier.predict(part) for part in torch.split(rows, _ASK_AT_ONCE)])
     scm, ensemble = fit_causes(graph, X, rows, codec, seed)
     mode = resolved_mode(causal, scm)
+    bound = bound_rules(checked_texts("rules", rules), codec, rows, scm, seed)
+    refuse_contradiction([rule for rule, _ in bound], rows)
     told = None if progress is None else lambda epoch: progress(_fitting(epoch))
     autoencoder, _ = fit_autoencoder(
         codec, rows, settings.latent, seed=seed, device=device, progress=told
     )
     latents = torch.cat([autoencoder.encode(part) for part in torch.split(rows, _ASK_AT_ONCE)])
     index = PrototypeIndex(latents, predicted, classifier.classes)
-    bound = bound_rules(checked_texts("rules", rules), codec, rows, scm, seed)
     return Fitted(
         codec,
         classifier,
@@ -118,6 +133,28 @@ def fit_parts(
         settings,
         seed,
     )
+
+
+def _check(schema: Any, settings: Any, seed: Any, device: Any) -> None:
+    """Refuse what an explainer cannot be made with."""
+    if schema is not None and not isinstance(schema, Schema):
+        raise SchemaError(
+            f"schema is a {type(schema).__name__}; expected proce.Schema([...]), or None to infer"
+            " it from the frame."
+        )
+    if not isinstance(settings, SearchSettings):
+        raise SearchError(
+            f"settings is a {type(settings).__name__}; expected proce.SearchSettings(...)."
+        )
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise SearchError(f"seed is {seed!r}; expected a whole number from 0 on.")
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError, TypeError):
+        raise SearchError(
+            f"device is {device!r}, which is not there; expected 'cpu', or 'cuda' on a machine"
+            " with such a device."
+        ) from None
 
 
 def fit_causes(

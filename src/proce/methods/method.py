@@ -17,7 +17,8 @@ class Progress:
     stage
         ``fit``, ``search`` or ``diagnose``.
     done, total
-        Rows finished, and rows in all; epochs in stage ``fit``.
+        Rows finished, and rows in all; in ``fit`` epochs, in ``diagnose`` limits that were lifted
+        to see whether they block.
     generation
         Of the rows that are searched now.
     best_probability, best_distance

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -37,17 +39,20 @@ class Options:
         checked_pick(self.pick)
         for name in ("n", "max_changes", "max_evaluations"):
             _check_count(name, getattr(self, name))
+        for name in ("ranges", "effort"):
+            _check_mapping(name, getattr(self, name))
         least, budget = self.min_probability, self.budget_seconds
-        if least is not None and not 0 < least <= 1:
-            raise SearchError(f"min_probability is {least}; expected more than 0, at most 1.")
-        if budget is not None and not budget > 0:
-            raise SearchError(f"budget_seconds is {budget}; expected a positive number of seconds.")
+        if least is not None and not (_is_number(least) and 0 < least <= 1):
+            raise SearchError(f"min_probability is {least!r}; expected more than 0, at most 1.")
+        if budget is not None and not (_is_number(budget) and budget > 0):
+            raise SearchError(
+                f"budget_seconds is {budget!r}; expected a positive number of seconds."
+            )
 
     def plain(self) -> dict[str, Any]:
         """Return what was asked for, as values that survive JSON."""
-        asked = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        kept = {name: value for name, value in asked.items() if value not in (None, (), {})}
-        return {n: list(v) if isinstance(v, tuple) else v for n, v in kept.items()}
+        asked = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: value for name, value in asked.items() if value not in (None, [], {})}
 
     def targets(self, predicted: Tensor, classifier: Classifier) -> Tensor:
         """Return the wanted class of each row, ``(i,)``."""
@@ -69,10 +74,10 @@ class Options:
                     f"effort names {name!r}, which is not a feature; the features are"
                     f" {shown(codec.schema.names)}." + did_you_mean(name, codec.schema.names)
                 )
-            if not 0.1 <= weight <= 10:
+            if not (_is_number(weight) and 0.1 <= weight <= 10):
                 raise SearchError(
-                    f"the effort of {name!r} is {weight}; expected 0.5 (easy) to 4 (hard), 1 being"
-                    " usual."
+                    f"the effort of {name!r} is {weight!r}; expected 0.5 (easy) to 4 (hard), 1"
+                    " being usual."
                 )
             weights[codec.schema.position(name)] = weight
         return weights
@@ -86,5 +91,25 @@ def checked_texts(option: str, texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _check_count(name: str, value: Any) -> None:
-    if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 1):
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if value is not None and not (whole and value >= 1):
         raise SearchError(f"{name} is {value!r}; expected a whole number from 1 on.")
+
+
+def _check_mapping(name: str, value: Any) -> None:
+    if value is not None and not isinstance(value, Mapping):
+        example = "(0, 100)" if name == "ranges" else "2"
+        raise SearchError(f"{name} is {value!r}; expected {{name: {example}}}, by feature.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _plain(value: Any) -> Any:
+    """Return a value, or the values in a collection, as JSON can hold them."""
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else value

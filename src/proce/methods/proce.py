@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from proce.errors import NotFittedError
+from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations
 from proce.explanation.selection import Pick
 from proce.methods.call import Call
@@ -156,15 +156,17 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             n=n,
             pick=pick,
             vary=None if vary is None else checked_texts("vary", vary),
-            ranges=dict(ranges or {}),
+            ranges=ranges or None,
             max_changes=max_changes,
-            effort=dict(effort or {}),
+            effort=effort or None,
             min_probability=min_probability,
             rules=checked_texts("rules", rules),
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
             keep_front=keep_front,
         )
+        if progress is not None and not callable(progress):
+            raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
         return Call.open(self._fitted(), options, X, progress).run()
 
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:

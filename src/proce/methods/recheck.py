@@ -6,9 +6,12 @@ import torch
 from torch import Tensor
 
 from proce.classifier import decide
-from proce.methods.searching import Chosen
+from proce.explanation import Change
+from proce.methods.choosing import Chosen
 from proce.objective import Counterfactuals
 from proce.schema import Layout
+
+_ROUNDING = 1e-6  # what a value may lose on the way to a frame and back
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,19 +57,32 @@ def checked(
     chances = problem.classifier.predict_proba(again)
     target = problem.query.target[owner]
     passed = decide(chances, problem.classifier.threshold) == target
+    passed &= problem.requirement.shortfall(chances[:, None], target).squeeze(1) <= _ROUNDING
     own = chances.gather(1, target[:, None]).squeeze(1)
-    if problem.requirement.least is not None:
-        passed &= own >= problem.requirement.least - 1e-9
     for rule, mechanisms in problem.rules:
         passed &= rule.holds(factual, again, mechanisms)
-    passed &= _unchanged_where_fixed(problem, again, owner)
+    changes = torch.cat([each.changes for each in chosen])
+    passed &= within_limits(problem.take(owner), again, changes)
     parts = zip(torch.split(passed, counts), torch.split(own, counts), strict=True)
     return [Checked(flags, chance) for flags, chance in parts]
 
 
-def _unchanged_where_fixed(problem: Counterfactuals, rows: Tensor, owner: Tensor) -> Tensor:
-    """Return flags ``(n,)``: every number lies where some feature may end."""
-    lower = torch.minimum(problem.limits.lower, problem.limits.least)[owner]
-    upper = torch.maximum(problem.limits.upper, problem.limits.most)[owner]
-    inside = (rows >= lower - 1e-6) & (rows <= upper + 1e-6)
-    return (inside | problem.codec.missing(rows)).all(-1)
+def within_limits(problem: Counterfactuals, rows: Tensor, changes: Tensor) -> Tensor:
+    """Return flags ``(n,)``: the rows ``(n, f)``, one of each instance, obey every limit.
+
+    Parameters
+    ----------
+    problem
+        The problem of as many instances.
+    rows, changes
+        ``(n, f)``, the rows, and what became of each cell.
+    """
+    by_hand = (changes == Change.ACTION) | (changes == Change.HOLD)
+    inside = problem.limits.excess(rows[:, None], by_hand[:, None], problem.codec.reach)
+    fine = inside.squeeze(1) <= _ROUNDING
+    fine &= (~by_hand | problem.limits.movable).all(-1)
+    same = (rows == problem.query.factual) | problem.codec.missing(rows)
+    fine &= (same | (changes != Change.NONE)).all(-1)
+    if problem.max_changes is not None:
+        fine &= by_hand.sum(-1) <= problem.max_changes
+    return fine

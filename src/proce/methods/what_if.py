@@ -50,17 +50,18 @@ def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
     rows = factual.clone()
     acted_on = torch.zeros(len(codec.schema), dtype=torch.bool)
     notes = []
+    freed = fitted
     for name, value in changes.items():
         position = codec.schema.position(name)
         rows[0, position] = float(codec.entry(name, value))
         acted_on[position] = True
         if codec.schema[name].action in (Action.FIXED, Action.INDIRECT):
             notes.append(f"{name} is {codec.schema[name].action.value}: nobody can act on it.")
-    if fitted.scm is not None:
-        residual = fitted.scm.abduct(factual, seed=fitted.seed)
-        free = torch.where(acted_on, rows, factual)
-        followed = fitted.scm.propagate(free, residual, acted_on)
-        told = fitted.scm.actions(factual, followed[:, None], residual)
+            freed = freed.edited(name, action=Action.FREE)
+    if freed.scm is not None:
+        residual = freed.scm.abduct(factual, seed=fitted.seed, keys=fitted.keys(factual))
+        followed = freed.scm.propagate(rows, residual, acted_on)[:, None]
+        told = freed.scm.actions(factual, followed, residual, acted_on.expand_as(followed))
         rows = torch.where(acted_on, rows, told.point[:, 0])
     frame = codec.rebuild(rows, Layout.of(row), factual, raw)
     again = codec.encode(frame)

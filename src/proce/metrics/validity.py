@@ -100,8 +100,8 @@ def causal_constraint_validity(
         touched |= spoken
         broken |= spoken & ~holds
     valid, triggered = found & ~broken, found & touched
-    share = float((triggered & ~broken).sum() / triggered.sum()) if triggered.any() else torch.nan
-    return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), share)
+    satisfied = float((~broken)[triggered].double().mean())
+    return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), satisfied)
 
 
 def _triggered(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:

@@ -135,7 +135,8 @@ def _entries(codec: Codec, name: str, limits: Any) -> tuple[float, float]:
             f"ranges names {name!r}, which has no order; use a rule instead, such as"
             f' \'cf["{name}"] == "{feature.levels[0]}"\'.'
         )
-    if isinstance(limits, str) or not hasattr(limits, "__len__") or len(limits) != 2:
+    pair = hasattr(limits, "__len__") and not isinstance(limits, str) and len(limits) == 2
+    if not pair or any(limit is None for limit in limits):
         raise SchemaError(f"the range of {name!r} is {limits!r}; expected (low, high).")
     low, high = (float(codec.entry(name, limit)) for limit in limits)
     if not low <= high:

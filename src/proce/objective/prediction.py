@@ -8,6 +8,7 @@ from torch import Tensor
 from proce.classifier import decide
 
 _LEAST = 1e-12  # a probability of zero costs no more than this one
+_ROUNDING = 1e-12
 
 
 def prediction_loss(probabilities: Tensor, target: Tensor) -> Tensor:
@@ -41,9 +42,9 @@ class Requirement:
             wanted = self._before_rivals(probabilities, own, target)
         else:
             wanted = self._past_threshold(probabilities[..., 1], target, self.threshold)
-        # What the decision looks at is compared, and not p against a sum of 1: models round.
         reached = decide(probabilities, self.threshold) == target[:, None]
-        wanted = torch.where(reached, wanted, wanted.clamp(min=torch.finfo(own.dtype).eps))
+        enough = reached & (wanted <= _ROUNDING)  # 0.4 + 0.2 is more than 0.6
+        wanted = torch.where(enough, 0.0, wanted.clamp(min=_ROUNDING))
         if self.least is not None:
             wanted = torch.maximum(wanted, self.least - own)
         return wanted.clamp(min=0)

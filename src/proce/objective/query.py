@@ -27,6 +27,8 @@ class Query:
         ``(i, w)``, the rows' own noise; of width 0 without a causal model.
     keys
         ``(i,)``, what a row's random stream depends on beside the seed.
+    seed
+        Of the noise.
     """
 
     factual: Tensor
@@ -35,6 +37,7 @@ class Query:
     neighbours: tuple[Tensor, ...]
     residual: Tensor
     keys: Tensor
+    seed: int = 0
 
     def take(self, instances: Tensor) -> "Query":
         """Return the query for some of the rows, given by position."""
@@ -45,6 +48,7 @@ class Query:
             tuple(self.neighbours[each] for each in instances.tolist()),
             self.residual[instances],
             self.keys[instances],
+            self.seed,
         )
 
 
@@ -72,4 +76,4 @@ def pose(
     noise = factual.new_empty(len(factual), 0)
     if scm is not None:
         noise = scm.abduct(factual, seed=seed, keys=keys)
-    return Query(factual, target, prototype, tuple(neighbours), noise, keys)
+    return Query(factual, target, prototype, tuple(neighbours), noise, keys, seed)

@@ -36,6 +36,11 @@ class GeneMap:
     n_features: int
     switched: tuple[int, ...] = ()
 
+    @property
+    def switch_of(self) -> dict[int, int]:
+        """The gene of each switch, by the position of its feature."""
+        return {at: self.n_features + k for k, at in enumerate(self.switched)}
+
     def acting(self, genes: Tensor) -> Tensor:
         """Return flags ``(i, c, f)``: may this feature be acted on? True without a switch."""
         flags = torch.ones_like(genes[..., : self.n_features], dtype=torch.bool)

@@ -7,6 +7,7 @@ training rows, a level as its position. NaN is a missing number, -1 a missing le
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import narwhals as nw
@@ -163,7 +164,7 @@ class Codec:
         position = self.schema.position(name)
         feature = self.schema.features[position]
         if isinstance(feature, Continuous):
-            if isinstance(value, str | bool):
+            if isinstance(value, str | bool) or not _is_known(value):
                 raise SchemaError(f"feature {name!r} is a number; got {value!r}.")
             return (value - self.low[position].item()) / self.span[position].item()
         if isinstance(value, Tensor):
@@ -197,6 +198,10 @@ class Codec:
         nearest = counts.round()
         on_grid = (counts - nearest).abs() <= _ON_GRID
         return torch.where(on_grid, nearest * over / under, raw)
+
+
+def _is_known(value: Any) -> bool:
+    return isinstance(value, Tensor) or (isinstance(value, Real) and value == value)  # not NaN
 
 
 def _matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":

@@ -6,7 +6,7 @@ those of :mod:`proce.search.crowding`, which the survivors must equal to the las
 
 import numpy as np
 
-from proce.search.compiling import inner, kernel
+from proce.search.compiling import kernel
 from proce.search.pareto_kernel import UNRANKED, Floats, Ints
 
 
@@ -76,7 +76,7 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
                 crowding[i, members[s]] = _gap_around(place, size, s) if size > 2 else np.inf
 
 
-@inner
+@kernel
 def _gap_around(place: Floats, size: int, s: int) -> float:
     """Return the distance between the two nearest; of equally near ones the earlier counts."""
     a, b = 0, 0
@@ -90,7 +90,7 @@ def _gap_around(place: Floats, size: int, s: int) -> float:
     return float(np.sqrt(_squared_gap(place, a, b)))
 
 
-@inner
+@kernel
 def _squared_gap(place: Floats, a: int, b: int) -> float:
     total = 0.0
     for o in range(len(place)):

@@ -10,7 +10,7 @@ three times as long to compile.
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.search.compiling import inner, kernel
+from proce.search.compiling import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -21,7 +21,7 @@ _ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)
 _SIGN_OFF = np.int64(2**63 - 1)
 
 
-@inner
+@kernel
 def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
     """Write the stable order of the first keys, and how many keys are below each."""
     for c in range(size):
@@ -76,7 +76,7 @@ def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Int
         _peel(i, violation, none_above, n, rank, waiting, seen)
 
 
-@inner
+@kernel
 def _compare(
     i: int,
     o: int,
@@ -110,7 +110,7 @@ def _compare(
         start = stop
 
 
-@inner
+@kernel
 def _peel(
     i: int, violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
 ) -> None:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from torch import Tensor
 
-from proce.errors import SearchError
+from proce.errors import ProceError, SearchError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +43,12 @@ class Problem(Protocol):
 
 
 def evaluated(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Evaluation:
-    """Ask the problem; an exception leaves with the generation noted on it."""
+    """Ask the problem; an exception leaves with the generation in its message, or noted on it."""
     try:
         answer = problem(genes, instances)
+    except ProceError as error:
+        error.args = (f"generation {generation} of the search: {error}",)
+        raise
     except Exception as error:
         error.add_note(f"raised while generation {generation} of the search was evaluated")
         raise

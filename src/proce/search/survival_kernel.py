@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.search.compiling import inner, kernel
+from proce.search.compiling import kernel
 from proce.search.pareto_kernel import UNRANKED, Floats, Ints, Words, sort
 from proce.search.stream_kernel import mixed
 
@@ -81,7 +81,7 @@ def choose(
             front += 1
 
 
-@inner
+@kernel
 def _group(i: int, rank: Ints, stop: Ints, grouped: Ints) -> None:
     """Write the candidates of an instance front by front, and where each front stops."""
     m = rank.shape[1]

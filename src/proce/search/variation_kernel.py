@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.search.compiling import inner, kernel
+from proce.search.compiling import kernel
 from proce.search.pareto_kernel import Floats, Ints, Words
 from proce.search.stream_kernel import (
     drawn,
@@ -87,7 +87,7 @@ def cross(
                     children[i, 2 * p + 1, j] = low if swaps else high
 
 
-@inner
+@kernel
 def _blended(
     low: float, high: float, lower: float, upper: float, u: float, eta: float, ample: float
 ) -> tuple[float, float]:
@@ -108,7 +108,7 @@ def _blended(
     return 0.5 * (middle - down), 0.5 * (middle + up)
 
 
-@inner
+@kernel
 def _spread(share: float, eta: float) -> float:
     """Return the factor by which parents are drawn apart."""
     return float((share if share <= 1.0 else 1.0 / (2.0 - share)) ** (1.0 / (eta + 1.0)))
@@ -167,7 +167,7 @@ def mutate(
                 children[i, c, j] = home if near or not moves else clamped
 
 
-@inner
+@kernel
 def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     """Return a level at random, not the present one."""
     present = lower <= value <= upper
@@ -175,7 +175,7 @@ def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     return level + 1.0 if present and level >= value else level
 
 
-@inner
+@kernel
 def _shifted(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
     """Return a value shifted by polynomial mutation, by a step at least; anything if missing."""
     width = upper - lower

@@ -1,0 +1,225 @@
+"""How good the counterfactuals are: the tables of ``docs/quality.md``.
+
+Run: ``PROCE_DATA=... python benchmarks/quality.py [validity|recourse] [--rows 100] [--splits 3]``.
+Rows that the classifier rejects are drawn from the test part of an 80/20 split; nothing is
+fitted on them.
+"""
+
+import argparse
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import mean
+from typing import Any
+
+import torch
+from sklearn.model_selection import train_test_split
+
+from proce.causal import CausalGraph, StructuralCausalModel
+from proce.classifier import TrainedNetwork, fit_network
+from proce.datasets import Dataset, load_dataset
+from proce.explanation import Explanations
+from proce.methods import ProCE, SearchSettings
+from proce.metrics import (
+    Judges,
+    categorical_proximity,
+    causal_constraint_validity,
+    continuous_proximity,
+    recourse,
+    target_class_validity,
+)
+from proce.schema import Codec, Rule, Schema
+
+PAPER = ("simple_bn", "sangiovese", "adult", "law")
+KNOWN = ("loan", "simple_bn", "sangiovese")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A data set, split, with a classifier and rows that it rejects."""
+
+    data: Dataset
+    codec: Codec
+    train: Any
+    model: TrainedNetwork
+    rejected: Any
+
+
+def settings(
+    name: str, schema: str, architecture: str, splits: int, rows: int
+) -> Iterator[Setting]:
+    """Yield one setting a split."""
+    data = load_dataset(name)
+    for seed in range(splits):
+        train, test, label, _ = train_test_split(
+            data.frame, data.label, test_size=0.2, random_state=seed
+        )
+        codec = Codec.fit(getattr(data, schema), train)
+        model = fit_network(
+            codec, train, label, architecture=architecture, balanced=name == "law", seed=seed
+        )
+        no = (model.predict(codec.encode(test)) == 0).numpy()
+        yield Setting(data, codec, train, model, test[no].head(rows))
+
+
+def explained(setting: Setting, schema: Schema, pick: str = "closest", **options: Any) -> Any:
+    """Return a fitted explainer and its result."""
+    explainer = ProCE(setting.model, schema, **options).fit(setting.train)
+    return explainer, explainer.explain(setting.rejected, target=1, n=1, pick=pick)
+
+
+def measured(setting: Setting, result: Explanations, judges: Judges) -> dict[str, float]:
+    """Return the paper's metrics of a result; rows without a counterfactual are failures."""
+    codec = setting.codec
+    found = torch.tensor([len(item) > 0 for item in result])
+    factual = torch.stack([item.factual for item in result])
+    rows = torch.stack([item.rows[0] if len(item) else item.factual for item in result])
+    target = torch.ones(len(result), dtype=torch.long)
+    rules = [Rule.parse(text, codec) for text in setting.data.rules]
+    mechanisms = _mechanisms(setting, rules)
+    direction = causal_constraint_validity(rules, factual, rows, found)
+    strict = causal_constraint_validity(
+        rules, factual, rows, found, reading="strict", mechanisms=mechanisms
+    )
+    near, own = rows[found], factual[found]
+    im1, im2 = judges.im1(near, 1, 0), judges.im2(near, 1)
+    return {
+        "found": 100 * float(found.double().mean()),
+        "tcv": 100 * target_class_validity(setting.model, rows, found, target),
+        "ccv": 100 * direction.valid,
+        "strict": 100 * strict.valid,
+        "continuous": continuous_proximity(codec, own, near),
+        "categorical": categorical_proximity(codec, own, near),
+        "im1": float(im1.mean()),
+        "im1_median": float(im1.median()),
+        "im2": float(im2.mean()),
+        "im2_median": float(im2.median()),
+    }
+
+
+def _mechanisms(setting: Setting, rules: list[Rule]) -> dict[str, Any]:
+    """Return the true equations, or some fitted here, for the strict reading."""
+    truth = setting.data.truth
+    known = truth.with_codec(setting.codec) if truth else None
+    rows = setting.codec.encode(setting.train)
+    scm = known or StructuralCausalModel.fit(
+        CausalGraph(setting.data.graph.edges), rows, setting.codec, seed=7
+    )
+    effects = [rule.dependence[1] for rule in rules if rule.dependence]
+    return {name: lambda part, name=name: scm.predict(name, part) for name in effects}
+
+
+def validity(n_rows: int, splits: int) -> None:
+    """Print %Tcv, %Ccv, proximity and interpretability per mode, data set and classifier."""
+    zero, usual = SearchSettings(margin=0.0), SearchSettings()
+    print(
+        "| data set | classifier | mode | margin | rules | found | %Tcv | %Ccv | strict | cont. |"
+        " cat. | IM1 mean, median | IM2 mean, median |"
+    )
+    print("|" + "---|" * 13)
+    for name in PAPER:
+        for architecture in ("first", "second"):
+            cells: dict[tuple[str, ...], list[dict[str, float]]] = {}
+            for setting in settings(name, "schema", architecture, splits, n_rows):
+                data = setting.data
+                rows = setting.codec.encode(setting.train)
+                judges = Judges.fit(setting.codec, rows, setting.model.predict(rows), 2)
+                given = {"graph": data.graph}
+                for key, options in {
+                    ("soft", "0", "yes"): {**given, "causal": "soft", "rules": data.rules},
+                    ("soft", "0", "no"): {**given, "causal": "soft"},
+                    ("hard", "0", "yes"): {**given, "causal": "hard", "rules": data.rules},
+                    ("hard", "0", "no"): {**given, "causal": "hard"},
+                    ("hard", "0.1", "yes"): {**given, "causal": "hard", "rules": data.rules},
+                    ("paper", "0", "no"): {**given, "causal": "paper"},
+                    ("off", "0", "no"): {"causal": "off"},
+                    ("soft, typical", "0", "yes"): {**given, "causal": "soft", "rules": data.rules},
+                    ("soft, balanced", "0", "yes"): {
+                        **given,
+                        "causal": "soft",
+                        "rules": data.rules,
+                    },
+                }.items():
+                    pick = key[0].partition(", ")[2] or "closest"
+                    chosen = usual if key[1] == "0.1" else zero
+                    _, result = explained(setting, data.schema, pick, settings=chosen, **options)
+                    cells.setdefault(key, []).append(measured(setting, result, judges))
+            for key, parts in cells.items():
+                both = {each: mean(part[each] for part in parts) for each in parts[0]}
+                print(
+                    f"| {name} | {architecture} | {' | '.join(key)} | {both['found']:.1f} |"
+                    f" {both['tcv']:.1f} | {both['ccv']:.1f} | {both['strict']:.1f} |"
+                    f" {both['continuous']:.4f} | {both['categorical']:.2f} |"
+                    f" {both['im1']:.2f}, {both['im1_median']:.2f} |"
+                    f" {both['im2']:.4f}, {both['im2_median']:.4f} |",
+                    flush=True,
+                )
+
+
+def true_world(n_rows: int, splits: int) -> None:
+    """Print what becomes of the advice in the true world."""
+    print(
+        "| data set | mode | margin | success | broken promises | abstentions | actions | holds |"
+        " cost | error of consequences | if nothing moved |"
+    )
+    print("|" + "---|" * 11)
+    for name in KNOWN:
+        cells: dict[tuple[str, str], list[Any]] = {}
+        for setting in settings(name, "recourse_schema", "first", splits, n_rows):
+            data = setting.data
+            rules = [rule for rule in data.rules if "~>" not in rule]
+            truth = data.truth.with_codec(setting.codec)
+            for mode, graph in (
+                ("hard", data.graph),
+                ("soft", data.graph),
+                ("off", None),
+                ("true equations", truth),
+            ):
+                for margin in (0.0, 0.1):
+                    more = 5 if mode == "true equations" else 1
+                    chosen = SearchSettings(margin=margin)
+                    chosen = replace(
+                        chosen,
+                        n_generations=50 * more,
+                        population_size=100 * (2 if more > 1 else 1),
+                        stop_improvement=None if more > 1 else chosen.stop_improvement,
+                    )
+                    explainer, result = explained(
+                        setting,
+                        data.recourse_schema,
+                        graph=graph,
+                        causal="hard" if more > 1 else mode,
+                        rules=rules,
+                        settings=chosen,
+                    )
+                    record = recourse(result, truth, explainer.fitted_.classifier)
+                    cells.setdefault((mode, f"{margin:g}"), []).append(record)
+        for (mode, margin), parts in cells.items():
+            both = {each: mean(getattr(p, each) for p in parts) for each in parts[0].__slots__}
+            print(
+                f"| {name} | {mode} | {margin} | {both['success']:.1%} |"
+                f" {both['broken_promises']:.1%} | {both['abstentions']:.1%} |"
+                f" {both['n_actions']:.2f} | {both['n_holds']:.2f} | {both['cost']:.3f} |"
+                f" {both['consequence_error']:.4f} | {both['naive_error']:.4f} |",
+                flush=True,
+            )
+
+
+def main() -> None:
+    """Parse, measure and print."""
+    torch.set_num_threads(1)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("part", nargs="?", choices=("validity", "recourse", "both"), default="both")
+    parser.add_argument("--rows", type=int, default=100)
+    parser.add_argument("--splits", type=int, default=3)
+    asked = parser.parse_args()
+    began = time.perf_counter()
+    if asked.part in ("recourse", "both"):
+        true_world(asked.rows, asked.splits)
+    if asked.part in ("validity", "both"):
+        validity(asked.rows, asked.splits)
+    print(f"\n{time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

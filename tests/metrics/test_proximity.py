@@ -1,0 +1,82 @@
+"""How near counterfactuals are (Eqs. 21 and 22)."""
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+
+from proce.metrics import categorical_proximity, continuous_proximity
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
+
+FEATURES = [
+    Continuous("age"),
+    Categorical("job", ("a", "b", "c")),
+    Ordinal("school", ("low", "middle", "high")),
+    Continuous("income"),
+    Categorical("city", ("n", "s")),
+]
+FRAME = pd.DataFrame(
+    {
+        "age": [20.0, 70.0],
+        "job": ["a", "b"],
+        "school": ["low", "high"],
+        "income": [0.0, 1000.0],
+        "city": ["n", "s"],
+    }
+)
+
+
+def codec_of(*kinds) -> Codec:
+    features = [each for each in FEATURES if isinstance(each, kinds)]
+    return Codec.fit(Schema(features), FRAME[[each.name for each in features]])
+
+
+CODEC = codec_of(Continuous, Categorical, Ordinal)
+
+
+def rows(*people) -> torch.Tensor:
+    return torch.tensor(people, dtype=torch.float64)
+
+
+def test_levels_that_stayed_are_counted_ordinal_ones_too():
+    before = rows((0.1, 0, 1, 0.5, 1), (0.1, 2, 0, 0.5, 0))
+    after = rows((0.9, 0, 1, 0.5, 0), (0.1, 1, 2, 0.5, 0))
+    assert categorical_proximity(CODEC, before, after) == 1.5  # two of three, one of three
+
+
+def test_numbers_lose_their_squared_distance_on_the_unit_range():
+    before = rows((0.1, 0, 1, 0.5, 1), (0.4, 2, 0, 0.5, 0))
+    after = rows((0.4, 0, 1, 0.1, 0), (0.4, 1, 2, 0.5, 0))
+    assert continuous_proximity(CODEC, before, after) == pytest.approx(-(0.09 + 0.16) / 2)
+
+
+def test_an_unchanged_row_is_as_near_as_can_be():
+    before = rows((0.1, 0, 1, 0.5, 1))
+    assert categorical_proximity(CODEC, before, before) == 3
+    assert continuous_proximity(CODEC, before, before) == 0
+
+
+def test_what_is_missing_on_both_sides_did_not_change():
+    before = rows((math.nan, -1, 1, 0.5, 1))
+    assert categorical_proximity(CODEC, before, before) == 3
+    assert continuous_proximity(CODEC, before, before) == 0
+
+
+def test_without_such_features_there_is_no_proximity():
+    numbers, levels = codec_of(Continuous), codec_of(Categorical)
+    assert math.isnan(categorical_proximity(numbers, rows((0.1, 0.2)), rows((0.3, 0.2))))
+    assert math.isnan(continuous_proximity(levels, rows((0, 1)), rows((2, 1))))
+
+
+def test_both_agree_with_a_loop():
+    generator = torch.Generator().manual_seed(0)
+    before, after = torch.rand(2, 40, 5, generator=generator).double()
+    for at in (1, 2, 4):
+        before[:, at], after[:, at] = (before[:, at] * 2).floor(), (after[:, at] * 2).floor()
+    matches = squares = 0.0
+    for one, other in zip(before.tolist(), after.tolist(), strict=True):
+        matches += sum(one[at] == other[at] for at in (1, 2, 4))
+        squares += sum((one[at] - other[at]) ** 2 for at in (0, 3))
+    assert categorical_proximity(CODEC, before, after) == pytest.approx(matches / 40)
+    assert continuous_proximity(CODEC, before, after) == pytest.approx(-squares / 40)

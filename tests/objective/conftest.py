@@ -1,0 +1,177 @@
+"""A small world with a feature of every kind, and problems posed in it.
+
+``skill = study + u``, ``pay = 2 * skill + u``, ``degree = round(study / 4 + u)``, and the logits
+of ``club`` are 0 and ``study - 5``. All ranges begin at 0; study and skill end at 10, pay at 20.
+"""
+
+from dataclasses import dataclass
+
+import pandas as pd
+import pytest
+import torch
+
+from proce.causal import Additive, CausalGraph, Choice, Ranked, StructuralCausalModel
+from proce.latent import AutoEncoder
+from proce.objective import (
+    Counterfactuals,
+    FeatureDistance,
+    Query,
+    Requirement,
+    gene_map,
+    genome_of,
+    limits_of,
+)
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
+
+DEGREES = ("none", "school", "college", "doctor")
+CITIES = ("north", "south", "east")
+CLUBS = ("chess", "rowing")
+GRAPH = CausalGraph(
+    [("study", "skill"), ("skill", "pay"), ("study", "degree"), ("study", "club")],
+    nodes=("study", "skill", "pay", "degree", "city", "club"),
+)
+
+
+def club_logits(parents):
+    return torch.stack([torch.zeros_like(parents["study"]), parents["study"] - 5], dim=-1)
+
+
+EQUATIONS = {
+    "skill": Additive(lambda parents: parents["study"]),
+    "pay": Additive(lambda parents: 2 * parents["skill"]),
+    "degree": Ranked(lambda parents: parents["study"] / 4, len(DEGREES)),
+    "club": Choice(club_logits, len(CLUBS)),
+}
+
+
+class PayClassifier:
+    """Says its second class the surer, the higher the pay is."""
+
+    classes = ("no", "yes")
+    threshold = None
+
+    def predict_proba(self, rows):
+        second = torch.sigmoid(8 * (rows[:, 2].nan_to_num(nan=0.0) - 0.5))
+        return torch.stack([1 - second, second], dim=-1)
+
+    def predict(self, rows):
+        return self.predict_proba(rows).argmax(-1)
+
+
+@dataclass(frozen=True)
+class World:
+    """The fitted parts."""
+
+    codec: Codec
+    scm: StructuralCausalModel
+    autoencoder: AutoEncoder
+    distance: FeatureDistance
+
+    def rows(self, *people) -> torch.Tensor:
+        """Rows from raw numbers and levels; None is missing."""
+        entries = [
+            [self._entry(n, value) for n, value in zip(self.codec.schema.names, each, strict=True)]
+            for each in people
+        ]
+        return torch.tensor(entries, dtype=torch.float64)
+
+    def _entry(self, name, value) -> float:
+        if value is None:
+            return float("nan") if isinstance(self.codec.schema[name], Continuous) else -1.0
+        return float(self.codec.entry(name, value))
+
+    def random_rows(self, count, seed=0) -> torch.Tensor:
+        """Rows anywhere on the unit range, with any level."""
+        draw = torch.rand(count, 6, generator=torch.Generator().manual_seed(seed)).double()
+        n_levels = {3: len(DEGREES), 4: len(CITIES), 5: len(CLUBS)}
+        for at, n in n_levels.items():
+            draw[:, at] = (draw[:, at] * n).floor()
+        return draw
+
+    def query(self, factual, target=1, keys=None) -> Query:
+        n = len(factual)
+        return Query(
+            factual,
+            torch.full((n,), target),
+            torch.linspace(0, 1, 3 * n).reshape(n, 3),
+            tuple(torch.arange(4) + k for k in range(n)),
+            self.scm.abduct(factual),
+            torch.arange(n) if keys is None else keys,
+        )
+
+    def problem(
+        self, factual, mode="hard", *, rules=(), vary=None, ranges=None, effort=None, **options
+    ) -> Counterfactuals:
+        options = {"requirement": Requirement(None, 0.0)} | options
+        return Counterfactuals(
+            codec=self.codec,
+            classifier=PayClassifier(),
+            autoencoder=self.autoencoder,
+            distance=self.distance,
+            scm=None if mode == "off" else self.scm,
+            query=self.query(factual),
+            limits=limits_of(self.codec, factual, vary, ranges),
+            mode=mode,
+            layout=gene_map(self.codec, self.scm, mode),
+            rules=[(Rule.parse(text, self.codec), {}) for text in rules],
+            effort=torch.ones(6, dtype=torch.float64) if effort is None else effort,
+            **options,
+        )
+
+    def genes(self, problem, rows, acting=()) -> torch.Tensor:
+        """Genes for rows ``(i, c, f)``, with the switches of some features on."""
+        layout = problem.layout
+        on = [float(self.codec.schema.names[at] in acting) for at in layout.switched]
+        switches = torch.tensor(on, dtype=torch.float64).expand(*rows.shape[:-1], len(on))
+        return torch.cat([rows, switches], dim=-1)
+
+    def genome(self, problem):
+        return genome_of(self.codec, problem.query, problem.limits, problem.layout)
+
+
+@pytest.fixture(scope="session")
+def make_world():
+    """Build a world in which some features are declared otherwise, by name."""
+
+    def make(**edits) -> World:
+        schema = Schema(
+            [
+                Continuous("study"),
+                Continuous("skill"),
+                Continuous("pay"),
+                Ordinal("degree", DEGREES),
+                Categorical("city", CITIES),
+                Categorical("club", CLUBS),
+            ]
+        )
+        for name, changes in edits.items():
+            schema = schema.edit(name, **changes)
+        frame = pd.DataFrame(
+            {
+                "study": [0.0, 10.0],
+                "skill": [0.0, 10.0],
+                "pay": [0.0, 20.0],
+                "degree": ["none", "doctor"],
+                "city": ["north", "east"],
+                "club": ["chess", "rowing"],
+            }
+        )
+        codec = Codec.fit(schema, frame)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            autoencoder = AutoEncoder(codec, 3, 8).requires_grad_(False)
+        scm = StructuralCausalModel(GRAPH, EQUATIONS, codec)
+        return World(codec, scm, autoencoder, FeatureDistance.of(autoencoder))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def world(make_world) -> World:
+    return make_world()
+
+
+@pytest.fixture(scope="session")
+def ann(world) -> torch.Tensor:
+    """One better than studied for, and one on top in pay."""
+    return world.rows((2, 3, 7, "school", "north", "chess"))

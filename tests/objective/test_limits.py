@@ -1,0 +1,166 @@
+"""Where each feature may end: by action, and as a consequence."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proce.errors import SchemaError
+from proce.objective import limits_of
+
+STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
+
+
+def bounds(limits, at) -> list[float]:
+    """Lower, upper, least and most of a feature of the first row."""
+    ends = (limits.lower, limits.upper, limits.least, limits.most)
+    return [end[0, at].item() for end in ends]
+
+
+def test_without_a_declaration_a_feature_stays_in_the_range_of_the_training_rows(world, ann):
+    limits = limits_of(world.codec, ann)
+    assert limits.movable.all()
+    assert bounds(limits, STUDY) == [0, 1, 0, 1]
+    assert bounds(limits, DEGREE) == [0, 3, 0, 3]
+    assert bounds(limits, CITY) == [0, 2, 0, 2]
+
+
+def test_one_way_features_end_where_the_person_is(make_world, ann):
+    world = make_world(study={"action": "increase"}, degree={"action": "decrease"})
+    limits = limits_of(world.codec, ann)
+    assert bounds(limits, STUDY) == pytest.approx([0.2, 1, 0.2, 1])
+    assert bounds(limits, DEGREE) == [0, 1, 0, 1]
+
+
+def test_what_is_fixed_or_indirect_is_not_movable(make_world, ann):
+    world = make_world(study={"action": "fixed"}, pay={"action": "indirect"})
+    movable = limits_of(world.codec, ann).movable[0]
+    assert movable.tolist() == [False, True, False, True, True, True]
+
+
+def test_a_permitted_range_may_lead_beyond_the_training_rows_by_action_only(make_world, ann):
+    world = make_world(skill={"range": (1, 15)})
+    assert bounds(limits_of(world.codec, ann), SKILL) == pytest.approx([0.1, 1.5, 0.1, 1])
+
+
+def test_who_is_outside_the_permitted_range_may_stay_there(make_world):
+    world = make_world(skill={"range": (1, 8)})
+    person = world.rows((2, 12, 7, "school", "north", "chess"))
+    assert bounds(limits_of(world.codec, person), SKILL) == pytest.approx([0.1, 1.2, 0.1, 1.2])
+
+
+def test_a_range_of_the_call_binds_the_final_value(world, ann):
+    ranges = {"skill": (4, 9), "degree": ("college", "doctor")}
+    limits = limits_of(world.codec, ann, ranges=ranges)
+    assert bounds(limits, SKILL) == pytest.approx([0.4, 0.9, 0.4, 0.9])
+    assert bounds(limits, DEGREE) == [2, 3, 2, 3]
+    nobody = torch.zeros(1, 1, 6, dtype=torch.bool)
+    excess = limits.excess(ann[:, None], nobody, world.codec.reach)
+    assert excess.item() == pytest.approx(0.1 + 1 / 3)  # staying is not allowed
+
+
+def test_a_range_of_the_call_narrows_and_never_widens(make_world, ann):
+    world = make_world(skill={"range": (1, 8)})
+    limits = limits_of(world.codec, ann, ranges={"skill": (0, 6)})
+    assert bounds(limits, SKILL) == pytest.approx([0.1, 0.6, 0.1, 0.6])
+
+
+def test_vary_limits_what_may_be_acted_on_and_not_where_it_may_end(world, ann):
+    limits, all_of_them = (
+        limits_of(world.codec, ann, vary=["study", "city"]),
+        limits_of(world.codec, ann),
+    )
+    assert limits.movable[0].nonzero().flatten().tolist() == [STUDY, CITY]
+    assert torch.equal(limits.most, all_of_them.most)
+
+
+def test_what_is_missing_never_moves_and_breaks_no_range(world):
+    person = world.rows((None, 3, 7, None, None, "chess"))
+    ranges = {"study": (4, 9), "degree": ("college", "doctor")}
+    limits = limits_of(world.codec, person, ranges=ranges)
+    assert limits.movable[0].tolist() == [False, True, True, False, False, True]
+    nobody = torch.zeros(1, 1, 6, dtype=torch.bool)
+    assert limits.excess(person[:, None], nobody, world.codec.reach).item() == 0
+
+
+def test_excess_is_measured_on_the_unit_range_and_by_how_a_feature_moved(make_world, ann):
+    world = make_world(skill={"range": (0, 15)})
+    limits = limits_of(world.codec, ann)
+    rows = world.rows((2, 12, 7, "school", "north", "chess"))[None]
+    acted_on = torch.zeros(1, 1, 6, dtype=torch.bool)
+    assert limits.excess(rows, acted_on, world.codec.reach).item() == pytest.approx(0.2)
+    acted_on[..., SKILL] = True
+    assert limits.excess(rows, acted_on, world.codec.reach).item() == 0
+
+
+def test_excess_agrees_with_a_loop(make_world):
+    world = make_world(study={"action": "increase"}, skill={"range": (2, 12)})
+    factual = world.random_rows(5)
+    limits = limits_of(world.codec, factual, ranges={"pay": (4, 9)})
+    rows = world.random_rows(50, seed=1).reshape(5, 10, 6)
+    rows[..., :3] = 2 * rows[..., :3] - 0.5
+    acted_on = world.random_rows(50, seed=2).reshape(5, 10, 6) > 0.5
+    excess = limits.excess(rows, acted_on, world.codec.reach)
+    for i in range(5):
+        for c in range(10):
+            total = 0.0
+            for at in range(6):
+                by_hand = bool(acted_on[i, c, at])
+                low = (limits.lower if by_hand else limits.least)[i, at].item()
+                high = (limits.upper if by_hand else limits.most)[i, at].item()
+                value = rows[i, c, at].item()
+                total += max(0, low - value, value - high) / world.codec.reach[at].item()
+            assert excess[i, c].item() == pytest.approx(total)
+
+
+SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=3)
+
+
+@given(own=SHARES, shares=SHARES, by_hand=st.lists(st.booleans(), min_size=6, max_size=6))
+def test_between_the_bounds_nothing_is_exceeded(limited, own, shares, by_hand):
+    factual = torch.tensor([[*own, 1, 0, 0]], dtype=torch.float64)
+    limits, flags = limits_of(limited.codec, factual), torch.tensor([[by_hand]])
+    low = torch.where(flags[:, 0], limits.lower, limits.least)
+    high = torch.where(flags[:, 0], limits.upper, limits.most)
+    share = torch.tensor([[*shares, 0, 0, 0]], dtype=torch.float64)
+    rows = (low + share * (high - low)).maximum(low).minimum(high)
+    assert limits.excess(rows[:, None], flags, limited.codec.reach).item() == 0
+    assert bool((limits.lower <= limits.least).all() & (limits.most <= limits.upper).all())
+    assert limits.excess(factual[:, None], flags, limited.codec.reach).item() == 0  # may stay
+
+
+@pytest.fixture(scope="module")
+def limited(make_world):
+    return make_world(
+        study={"action": "increase"}, skill={"range": (1, 15)}, pay={"action": "decrease"}
+    )
+
+
+def test_limits_of_some_rows_are_those_rows_of_the_limits(world):
+    factual = world.random_rows(5)
+    some = torch.tensor([3, 1])
+    taken, alone = limits_of(world.codec, factual).take(some), limits_of(world.codec, factual[some])
+    for name in ("movable", "lower", "upper", "least", "most"):
+        assert torch.equal(getattr(taken, name), getattr(alone, name))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vary": "study"}, "expected a list of names"),
+        ({"vary": ["studie"]}, "not a feature.*Did you mean 'study'"),
+        ({"vary": ["pay"]}, "'pay', which is indirect; these can be acted on: 'study'"),
+        ({"vary": []}, "vary is empty"),
+        ({"ranges": {"city": ("north", "south")}}, "has no order; use a rule"),
+        ({"ranges": {"study": 4}}, "expected \\(low, high\\)"),
+        ({"ranges": {"study": (None, 4)}}, "expected \\(low, high\\)"),
+        ({"ranges": {"study": (9, 4)}}, "is empty; write the lower limit first"),
+        ({"ranges": {"degree": ("doctor", "none")}}, "is empty"),
+        ({"ranges": {"degree": ("none", "phd")}}, "unknown level 'phd'"),
+        ({"ranges": {"wage": (0, 1)}}, "unknown feature 'wage'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(make_world, ann, options, message):
+    world = make_world(pay={"action": "indirect"})
+    with pytest.raises(SchemaError, match=message):
+        limits_of(world.codec, ann, **options)

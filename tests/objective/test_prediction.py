@@ -1,0 +1,160 @@
+"""Whether the class is reached, and how surely (Eq. 2)."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from proce.classifier import decide
+from proce.objective import Requirement
+from proce.objective.prediction import prediction_loss
+
+
+def chances(*rows) -> torch.Tensor:
+    """One instance with a candidate per row."""
+    return torch.tensor([rows], dtype=torch.float64)
+
+
+def target(*classes) -> torch.Tensor:
+    return torch.tensor(classes)
+
+
+def random_chances(n_classes, seed=0) -> torch.Tensor:
+    draw = torch.rand(20, 30, n_classes, generator=torch.Generator().manual_seed(seed))
+    return torch.softmax(4 * draw.double(), dim=-1)
+
+
+def test_the_loss_is_minus_the_logarithm_of_the_target():
+    loss = prediction_loss(chances([0.75, 0.25], [0.0, 1.0], [0.5, 0.5]), target(1))
+    assert loss[0].tolist() == pytest.approx([math.log(4), 0, math.log(2)])
+
+
+def test_every_instance_has_its_own_target():
+    both = chances([0.1, 0.2, 0.7]).expand(2, 1, 3)
+    loss = prediction_loss(both, target(0, 2))
+    assert loss.flatten().tolist() == pytest.approx([math.log(10), -math.log(0.7)])
+
+
+def test_a_class_that_is_ruled_out_costs_much_but_not_infinitely():
+    assert prediction_loss(chances([1.0, 0.0]), target(1)).item() == pytest.approx(27.631, abs=1e-3)
+
+
+def test_losses_agree_with_a_loop():
+    probabilities, classes = random_chances(4), torch.arange(20) % 4
+    loss = prediction_loss(probabilities, classes)
+    for i, wanted in enumerate(classes.tolist()):
+        for c in range(30):
+            assert loss[i, c].item() == pytest.approx(-math.log(probabilities[i, c, wanted]))
+
+
+def lacking(requirement, rows, wanted) -> list[float]:
+    return requirement.shortfall(chances(*rows), target(wanted))[0].tolist()
+
+
+def test_of_two_classes_what_is_lacking_is_up_to_the_threshold_and_the_margin():
+    rows = [[0.7, 0.3], [0.4, 0.6], [0.3, 0.7]]
+    assert lacking(Requirement(None, 0.0), rows, 1) == pytest.approx([0.2, 0, 0])
+    assert lacking(Requirement(None, 0.15), rows, 1) == pytest.approx([0.35, 0.05, 0])
+    assert lacking(Requirement(0.8, 0.1), rows, 1) == pytest.approx([0.6, 0.3, 0.2])
+
+
+def test_the_first_of_two_classes_is_on_the_other_side_of_the_threshold():
+    rows = [[0.7, 0.3], [0.4, 0.6], [0.1, 0.9]]
+    assert lacking(Requirement(0.8, 0.0), rows, 0) == pytest.approx([0, 0, 0.1])
+    assert lacking(Requirement(0.8, 0.3), rows, 0) == pytest.approx([0, 0.1, 0.4])
+
+
+def test_of_three_classes_the_best_other_must_be_beaten_by_twice_the_margin():
+    rows = [[0.5, 0.2, 0.3], [0.2, 0.45, 0.35], [0.1, 0.8, 0.1]]
+    assert lacking(Requirement(None, 0.0), rows, 1) == pytest.approx([0.3, 0, 0])
+    assert lacking(Requirement(None, 0.1), rows, 1) == pytest.approx([0.5, 0.1, 0])
+
+
+def test_no_more_than_certainty_is_asked_for():
+    assert lacking(Requirement(0.95, 0.1), [[0.0, 1.0], [0.02, 0.98]], 1) == pytest.approx(
+        [0, 0.02]
+    )
+    assert lacking(Requirement(0.05, 0.1), [[1.0, 0.0], [0.98, 0.02]], 0) == pytest.approx(
+        [0, 0.02]
+    )
+
+
+@pytest.mark.parametrize(
+    ("threshold", "margin", "row"),
+    [
+        (None, 0.1, [0.4, 0.6]),  # as doubles 0.4 + 0.2 is above 0.6
+        (0.1, 0.2, [0.7, 0.3]),  # and 0.1 + 0.2 above 0.3
+        (None, 0.1, [0.4, 0.6, 0.0]),
+    ],
+)
+def test_a_probability_right_at_the_margin_is_enough(threshold, margin, row):
+    assert lacking(Requirement(threshold, margin), [row], 1) == [0]
+
+
+def test_a_least_probability_is_asked_for_besides_the_decision():
+    requirement = Requirement(None, 0.0, least=0.7)
+    assert lacking(requirement, [[0.45, 0.55], [0.3, 0.7]], 1) == pytest.approx([0.15, 0])
+    low = Requirement(None, 0.0, least=0.2)
+    assert lacking(low, [[0.6, 0.4], [0.4, 0.6]], 1) == pytest.approx([0.1, 0])
+
+
+PERCENT = st.integers(0, 100).map(lambda share: share / 100)
+UNIT = st.one_of(PERCENT, st.floats(0, 1), st.floats(0, 1, width=32))
+THRESHOLD = st.one_of(st.none(), st.integers(1, 99).map(lambda share: share / 100))
+
+
+@given(second=UNIT, off=st.sampled_from([0.0, 1e-16, -6e-8, 6e-8, 9e-4]), threshold=THRESHOLD)
+@example(second=np.nextafter(0.1, 0), off=0.0, threshold=0.1)  # 1 - p is then 0.9
+@example(second=0.5, off=3e-4, threshold=0.5)  # both classes are above one half
+@example(second=0.5, off=0.0, threshold=None)
+def test_of_two_classes_nothing_is_lacking_exactly_where_the_model_says_target(
+    second, off, threshold
+):
+    row = [min(1.0, max(0.0, 1 - second + off)), second]
+    said = int(decide(torch.tensor(row, dtype=torch.float64), threshold))
+    requirement = Requirement(threshold, 0.0)
+    assert [lacking(requirement, [row], k)[0] == 0 for k in range(2)] == [said == 0, said == 1]
+
+
+@given(st.lists(st.integers(0, 5), min_size=3, max_size=4).filter(any))
+def test_of_more_classes_nothing_is_lacking_exactly_where_the_model_says_target(votes):
+    row = [vote / sum(votes) for vote in votes]  # ties are common
+    said = int(decide(torch.tensor(row, dtype=torch.float64), None))
+    for k in range(len(row)):
+        assert (lacking(Requirement(None, 0.0), [row], k)[0] == 0) == (said == k)
+
+
+@given(second=UNIT, threshold=THRESHOLD, margin=st.floats(0, 0.4))
+def test_who_has_the_margin_has_the_decision(second, threshold, margin):
+    row, requirement = [1 - second, second], Requirement(threshold, margin)
+    said = int(decide(torch.tensor(row, dtype=torch.float64), threshold))
+    for k in range(2):
+        assert said == k or lacking(requirement, [row], k)[0] > 0
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_what_is_lacking_agrees_with_a_loop(n_classes, margin):
+    probabilities, classes = random_chances(n_classes), torch.arange(20) % n_classes
+    short = Requirement(None, margin).shortfall(probabilities, classes)
+    for i, wanted in enumerate(classes.tolist()):
+        for c in range(30):
+            row = probabilities[i, c].tolist()
+            if n_classes == 2:
+                expected = 0.5 + margin - row[wanted]
+            else:
+                rival = max(p for k, p in enumerate(row) if k != wanted)
+                expected = rival + 2 * margin - row[wanted]
+            assert short[i, c].item() == pytest.approx(max(0, expected))
+
+
+def test_a_person_reads_the_probability_that_is_enough():
+    assert Requirement(None, 0.1).probability(2) == pytest.approx(0.6)
+    assert Requirement(0.3, 0.1).probability(2) == pytest.approx(0.4)
+    assert Requirement(0.95, 0.1).probability(2) == 1
+    assert Requirement(None, 0.1).probability(3) == pytest.approx(0.6)
+    assert Requirement(None, 0.0, least=0.8).probability(2) == 0.8
+    assert Requirement(None, 0.0, least=0.2).probability(2) == 0.5  # the decision comes first
