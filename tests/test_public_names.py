@@ -15,6 +15,7 @@ PUBLIC = {
     "Codec",
     "Continuous",
     "Dataset",
+    "DiscoveryWarning",
     "Explanation",
     "Explanations",
     "Ordinal",

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from proce.causal import CausalGraph, StructuralCausalModel
+    from proce.causal import CausalGraph, DiscoveryWarning, StructuralCausalModel
     from proce.classifier import as_classifier
     from proce.datasets import Dataset, load_dataset
     from proce.errors import (
@@ -39,6 +39,7 @@ __all__ = [
     "Continuous",
     "Dataset",
     "DatasetError",
+    "DiscoveryWarning",
     "DownloadError",
     "Explanation",
     "Explanations",
@@ -74,6 +75,7 @@ _LOCATIONS = {
     "Continuous": "proce.schema",
     "Dataset": "proce.datasets",
     "DatasetError": "proce.errors",
+    "DiscoveryWarning": "proce.causal",
     "DownloadError": "proce.errors",
     "Explanation": "proce.explanation",
     "Explanations": "proce.explanation",

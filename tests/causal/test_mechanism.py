@@ -10,9 +10,13 @@ from torch import Tensor
 
 from proce.causal import Additive, Choice, Multiplicative, Ranked
 from proce.causal.mechanism import Mechanism, Parents
-from proce.causal.stream import row_uniforms
+from proce.streams import Purpose, RowStreams
 
 NO_DRAWS = torch.empty(1, 1)
+
+
+def row_uniforms(seed, keys, width):
+    return RowStreams.of(seed, keys).uniforms(0, Purpose.NOISE, width)
 
 
 def double(*values: float) -> Tensor:

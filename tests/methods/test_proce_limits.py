@@ -63,14 +63,25 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
     return asked
 
 
+@pytest.mark.parametrize(
+    "n_examples", [6, pytest.param(80, marks=pytest.mark.slow, id="many")]
+)
 @pytest.mark.parametrize("mode", ["hard", "soft", "paper", "off"])
 def test_limits_hold_together(
-    mode: str, lender: Lender, loan: Dataset, trees: Any, rejected: pd.DataFrame
+    mode: str,
+    n_examples: int,
+    lender: Lender,
+    loan: Dataset,
+    trees: Any,
+    rejected: pd.DataFrame,
 ) -> None:
     found = 0
 
     @settings(
-        max_examples=12, derandomize=True, suppress_health_check=list(HealthCheck), database=None
+        max_examples=n_examples,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+        database=None,
     )
     @given(asked=options(), start=st.integers(0, 9))
     def sweep(asked: dict[str, Any], start: int) -> None:
@@ -81,7 +92,7 @@ def test_limits_hold_together(
         check_limits(result, rows, loan, trees, asked)
 
     sweep()
-    assert found > 20
+    assert found > n_examples
 
 
 def check_limits(
@@ -145,13 +156,12 @@ def test_increase_and_decrease_go_one_way(banker: ProCE) -> None:
 
 
 def test_a_value_outside_the_permitted_range_may_stay() -> None:
-    """Nobody saves more than 60 by advice; who has 70 keeps it."""
+    """Nobody is told to save more than 60; who has 70 may keep it, and has no more after."""
     schema = SCHEMA.edit("savings", range=(0, 60))
     explainer = ProCE(bank, schema=schema, settings=SETTINGS).fit(people())
     result = explainer.explain(one(savings=70, debt=90))
     after = result.counterfactuals()["savings"]
     assert result[0].outcome == "found"
-    assert ((after <= 70) & (after.isin(range(61)) | (after == 70) | (after > 60))).all()
     assert (after <= 70).all()
 
 

@@ -252,3 +252,11 @@ def test_wrong_columns_are_named(frame, message):
     codec = Codec.fit(Schema.infer(training), training)
     with pytest.raises(SchemaError, match=message):
         codec.encode(frame)
+
+
+def test_text_in_several_pieces_is_read_as_one() -> None:
+    """Pandas keeps text that was put together in pieces."""
+    pieces = [pd.DataFrame({"job": ["clerk", "nurse"]}), pd.DataFrame({"job": ["nurse", None]})]
+    frame = pd.concat(pieces, ignore_index=True)
+    codec = Codec.fit(Schema.infer(frame), frame)
+    assert codec.encode(frame)[:, 0].tolist() == [0, 1, 1, -1]

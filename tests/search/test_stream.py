@@ -5,7 +5,8 @@ import pytest
 import torch
 from scipy import stats
 
-from proce.search import Purpose, RowStreams, stream, stream_kernel
+from proce import streams as stream
+from proce.search import Purpose, RowStreams, stream_kernel
 
 
 def split_mix(state: int) -> int:

@@ -125,7 +125,7 @@ def separate(
         step = float(tolerances.step[at])
         if step:
             drift = (drift / step).round() * step
-        least = _ROUNDING if step else float(tolerances.still[at])  # less is not told, so it is none
+        least = _ROUNDING if step else float(tolerances.still[at])  # less is not told: none
         drift = torch.where(follows & (drift.abs() > least), drift, 0.0)
         expected[..., at] = before + drift
         apart = (wanted - expected[..., at]).abs() > float(tolerances.near[at])

@@ -15,9 +15,9 @@ from proce.causal.consistency import check_consistency, check_same_features, req
 from proce.causal.fitting import Kind, MechanismRecord, fit_mechanisms
 from proce.causal.graph import CausalGraph
 from proce.causal.mechanism import Equation, Mechanism, Units
-from proce.causal.stream import row_uniforms
 from proce.errors import GraphError
 from proce.schema import Action, Codec, Continuous, Level
+from proce.streams import Purpose, RowStreams
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,8 @@ class StructuralCausalModel:
             An integer ``(i,)`` for each row; by default its position.
         """
         keys = torch.arange(len(rows)) if keys is None else keys
-        uniforms = row_uniforms(seed, keys, self.residual_size).to(rows.device)
+        streams = RowStreams.of(seed, keys.to(rows.device))
+        uniforms = streams.uniforms(0, Purpose.NOISE, self.residual_size)
         gone, columns = self.codec.missing(rows), rows.unbind(-1)
         residuals = [rows.new_zeros(len(rows), 0)]
         for name in self.graph.endogenous:

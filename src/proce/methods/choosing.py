@@ -18,6 +18,7 @@ from proce.objective import Counterfactuals
 from proce.search import SearchResult
 
 _SHORTLIST = 16  # candidates of a row that are looked at closely
+_MOST = 0.8  # of the refits must be reached, or it is no advice
 _ROUNDS = 3  # of taking back one change each
 _SPARE = 4  # candidates beyond those asked for, in case some fail the last check
 
@@ -119,8 +120,8 @@ def pruned(problem: Counterfactuals, genes: Tensor) -> Tensor:
 def firmness(problem: Counterfactuals, told: Actions, refits: Ensemble | None) -> Tensor:
     """Return what the actions of each candidate ``(i, c)`` lack in the worst refit.
 
-    Zero where they reach the target in all of them; infinite where they do in fewer than half,
-    which is no advice.
+    Zero where they reach the target in all of them; infinite where they do in too few of them to
+    call it advice.
     """
     worst = torch.zeros_like(told.point[..., 0])
     if refits is None:
@@ -135,7 +136,7 @@ def firmness(problem: Counterfactuals, told: Actions, refits: Ensemble | None) -
         short = enough.shortfall(chances.reshape(*worst.shape, -1), query.target)
         worst = torch.maximum(worst, short)
         held += short <= 0
-    return worst.where(held >= len(refits.members) / 2, torch.inf)
+    return worst.where(held >= _MOST * len(refits.members), torch.inf)
 
 
 def change_kinds(told: Actions) -> Tensor:

@@ -20,7 +20,7 @@ from proce.methods.options import checked_texts
 from proce.methods.settings import SearchSettings
 from proce.objective import FeatureDistance, Mode, directions
 from proce.schema import Codec, Rule, Schema
-from proce.search.stream import folded
+from proce.streams import folded
 from proce.training import Epoch
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]

@@ -6,8 +6,8 @@ from proce.search.nsga2 import nsga2
 from proce.search.problem import Evaluation, Problem
 from proce.search.result import Archive, Progress, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
-from proce.search.stream import Purpose, RowStreams
 from proce.search.survival import Population
+from proce.streams import Purpose, RowStreams
 
 __all__ = [
     "Archive",

@@ -17,9 +17,9 @@ from proce.search.problem import Problem, evaluated
 from proce.search.result import Progress, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.state import Ended, Running
-from proce.search.stream import RowStreams
 from proce.search.survival import Candidates
 from proce.search.variation import offspring
+from proce.streams import RowStreams
 
 
 @torch.no_grad()

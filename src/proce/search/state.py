@@ -10,8 +10,8 @@ from proce.search.convergence import Convergence
 from proce.search.genome import Genome
 from proce.search.result import Archive, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
-from proce.search.stream import RowStreams
 from proce.search.survival import Candidates, Population, survive
+from proce.streams import RowStreams
 
 _PADDING_RANK = 2**31 - 1
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from proce.search import kernels
 from proce.search.crowding import Crowding, crowding_distance
 from proce.search.pareto import pareto_rank
-from proce.search.stream import folded
+from proce.streams import folded
 
 _BLOCK = 32  # instances whose pool and orders fit into the cache together
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from proce.search import kernels
 from proce.search.genome import GeneKind, Genome
 from proce.search.settings import NSGA2Settings
-from proce.search.stream import Purpose, RowStreams, halves, uniform, whole_numbers
+from proce.streams import Purpose, RowStreams, halves, uniform, whole_numbers
 
 
 def offspring(

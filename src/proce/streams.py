@@ -2,7 +2,7 @@
 
 SplitMix64 (Steele, Lea and Flood 2014) without a state: the n-th number of a stream is
 computed from n alone, so a row draws the same numbers alone, in any batch and after others
-have left it. `stream_kernel` is the same arithmetic for numba.
+have left it. `proce.search.stream_kernel` is the same arithmetic for numba.
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ class Purpose(IntEnum):
     CROSSOVER = 3
     CHANGE = 4
     MUTATION = 5
-    START = 6  # for the caller, to draw an initial population
+    START = 6  # an initial population
+    NOISE = 7  # what explains a level
 
 
 @dataclass(frozen=True, eq=False)
