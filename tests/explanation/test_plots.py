@@ -175,3 +175,8 @@ def test_text_that_looks_like_mathematics_is_drawn_as_it_is() -> None:
     item = explanation(way, shared=shared)
     for plot in PLOTS:
         plot(explanations(item, frame=frame), None).figure.draw_without_rendering()
+
+
+def test_a_change_too_small_for_an_arrow_says_its_direction() -> None:
+    ax = explanations(explanation({"savings": ("action", 1_500)})).plot_changes()
+    assert "2,000 → 1,500" in words(ax)

@@ -93,8 +93,17 @@ def test_who_has_the_target_already_does_not_count():
 
 
 def test_a_change_that_only_follows_is_not_carried_out():
-    wishful = advice(skill=("follows", 9))
+    wishful = advice(skill=("follows", 9), city=("action", "b"))
     assert measured(wishful).success == 0
+
+
+def test_a_root_that_only_follows_is_not_moved_either():
+    assert measured(advice(study=("follows", 9), city=("action", "b"))).success == 0
+
+
+def test_without_an_action_there_is_no_success():
+    lucky = advice(own=(2, 6), skill=("follows", 7))  # has the target in truth, whatever was said
+    assert measured(lucky).success == 0
 
 
 def test_a_hold_keeps_a_feature_in_truth_too():

@@ -1,7 +1,8 @@
 """A small world with a feature of every kind, and problems posed in it.
 
 ``skill = study + u``, ``pay = 2 * skill + u``, ``degree = round(study / 4 + u)``, and the logits
-of ``club`` are 0 and ``study - 5``. All ranges begin at 0; study and skill end at 10, pay at 20.
+of ``club`` are 0 and ``5 - study``: with more study nobody leaves the chess club. All ranges
+begin at 0; study and skill end at 10, pay at 20.
 """
 
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ GRAPH = CausalGraph(
 
 
 def club_logits(parents):
-    return torch.stack([torch.zeros_like(parents["study"]), parents["study"] - 5], dim=-1)
+    return torch.stack([torch.zeros_like(parents["study"]), 5 - parents["study"]], dim=-1)
 
 
 EQUATIONS = {

@@ -142,7 +142,7 @@ def test_an_effect_that_is_fixed_or_not_known_has_no_gap(make_world):
 def test_as_printed_a_prediction_is_compared_with_the_factual_value(world, ann):
     rows = world.rows((6, 9, 0, "none", "south", "chess"))[None]
     gaps = printed_gap(rows, ann, world.scm)[0, 0]
-    chance_of_chess = 1 / (1 + math.exp(1))
+    chance_of_chess = 1 / (1 + math.exp(-1))
     expected = [
         0,  # a root
         (0.6 - 0.3) ** 2,  # g is 6, and the person had 3
@@ -177,7 +177,7 @@ def test_printed_gaps_agree_with_a_loop(world):
     for i in range(4):
         for c in range(8):
             study, skill = 10 * rows[i, c, STUDY].item(), 10 * rows[i, c, SKILL].item()
-            rowing = 1 / (1 + math.exp(5 - study))
+            rowing = 1 / (1 + math.exp(study - 5))
             other = rowing if factual[i, CLUB] == 0 else 1 - rowing
             expected = [
                 (study / 10 - factual[i, SKILL].item()) ** 2,

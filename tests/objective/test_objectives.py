@@ -50,7 +50,7 @@ def test_as_printed_roots_cost_their_distance_and_effects_that_of_their_predicti
     world, ann, moved
 ):
     roots = 0.4**2 + float(world.distance.tables[CITY][0, 1])
-    club = (1 - 1 / (1 + math.exp(1))) ** 2
+    club = (1 - 1 / (1 + math.exp(-1))) ** 2
     effects = (0.6 - 0.3) ** 2 + (0.9 - 0.35) ** 2 + (1.5 / 3 - 1 / 3) ** 2 + club
     problem = world.problem(ann, "paper")
     assert distances(world, problem, moved) == pytest.approx([roots + effects])
@@ -195,6 +195,20 @@ def test_a_consequence_outside_the_training_rows_disqualifies(world, ann):
     far = world.rows((10, 3, 7, "school", "north", "chess"))[None]  # skill 11, pay 23
     excess = problem.violation(problem.realise(world.genes(problem, far)))
     assert excess.item() == pytest.approx(0.1 + 3 / 20)
+
+
+def test_an_action_is_bound_by_what_is_permitted_and_not_by_the_training_rows(make_world, ann):
+    world = make_world(skill={"range": (0, 15)})
+    problem = world.problem(ann)
+    rows = world.rows(
+        (2, 12, 7, "school", "north", "chess"), (10, 3, 7, "school", "north", "chess")
+    )
+    genes = [
+        world.genes(problem, rows[:1], ["skill", "pay"]),
+        world.genes(problem, rows[1:], ["pay"]),
+    ]
+    by_hand, following = problem.violation(problem.realise(torch.stack(genes, dim=1)))[0].tolist()
+    assert (by_hand, following) == (0, pytest.approx(0.1))  # the pay is held in both
 
 
 def test_a_range_against_the_only_way_leaves_nothing_allowed(make_world, ann):

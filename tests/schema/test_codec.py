@@ -186,6 +186,13 @@ def test_a_layout_follows_a_selection_of_rows():
     assert back.index.tolist() == ["ann", "ann", "cat"]
 
 
+def test_text_in_chunks_is_read_as_one_column():
+    frame = people().reset_index(drop=True)
+    joined = pd.concat([frame, frame], ignore_index=True)
+    codec = Codec.fit(Schema.infer(joined), joined)
+    assert torch.equal(codec.encode(joined)[:4], codec.encode(frame))
+
+
 def test_the_callers_frame_is_not_written_to():
     frame = people()
     before = frame.copy(deep=True)

@@ -97,6 +97,7 @@ def test_the_notebook_table_escapes_names():
         (lambda: Continuous("a", (5, 1)), "is empty; write the lower limit first"),
         (lambda: Continuous("a", (0, float("inf"))), "expected a finite number"),
         (lambda: Continuous("a", (0, "9")), "expected a finite number"),
+        (lambda: Continuous("a", (0, 10**400)), "expected a finite number"),
         (lambda: Continuous("a", 7), r"expected \(low, high\)"),
         (lambda: Continuous("a", step=0), "expected a positive number"),
         (lambda: Continuous("a", action="up"), "unknown action 'up'; expected one of free"),

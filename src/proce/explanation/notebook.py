@@ -96,10 +96,14 @@ def _left_out(items: Sequence[Explanation], features: Sequence[int]) -> list[str
 
 
 def _features(context: Context, ranked: Sequence[Sequence[Sequence[Cell]]]) -> list[int]:
-    """Return the positions of the features shown, those with changes first."""
+    """Return the positions of the features shown: first those that the recommended ways change,
+    then those of the alternatives, then, unless they are many, all others.
+    """
+    best = {cell.position for each in ranked for cells in each[:1] for cell in cells}
     changed = {cell.position for each in ranked for cells in each for cell in cells}
-    others = [at for at in range(len(context.codec.schema)) if at not in changed]
-    return sorted(changed) + others * (len(context.codec.schema) <= _MOST_FEATURES)
+    every = range(len(context.codec.schema))
+    others = [at for at in every if at not in changed] if len(every) <= _MOST_FEATURES else []
+    return sorted(best) + sorted(changed - best) + others
 
 
 def _table(

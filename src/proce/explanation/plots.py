@@ -29,6 +29,7 @@ BLUE, GREY, INK = "#1f5fa8", "#767676", "#222222"
 KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
 _MOST_LINES = 12
+_SHORTEST = 0.06  # of the range: an arrow has no room in less
 _EDGE = 5  # pixels between a label and the edge
 _LONGEST = 24  # characters of a name or a level
 _UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
@@ -151,27 +152,31 @@ def _draw_change(
         ax.plot([start], [y], marker=marker, color=color, markersize=8, zorder=3)
     else:
         dashed = cell.kind is Change.CONSEQUENCE or isinstance(cell.feature, Categorical)
-        ax.annotate(
-            "",
-            (end, y),
-            (start, y),
-            arrowprops={
-                "arrowstyle": "-|>",
-                "color": color,
-                "linewidth": 1.6,
-                "linestyle": (0, (3, 2)) if dashed else "-",
-                "shrinkA": 0,
-                "shrinkB": 4,
-            },
-            zorder=1,
-        )
+        if abs(end - start) > _SHORTEST:
+            ax.annotate(
+                "",
+                (end, y),
+                (start, y),
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": color,
+                    "linewidth": 1.6,
+                    "linestyle": (0, (3, 2)) if dashed else "-",
+                    "shrinkA": 0,
+                    "shrinkB": 4,
+                },
+                zorder=1,
+            )
         ax.plot([start], [y], marker=marker, color=color, markerfacecolor="white", markersize=7)
         ax.plot([end], [y], marker=marker, color=color, markersize=8, zorder=3)
     rightwards = end >= start
-    for x, text, to_right, weight in (
-        (start, first, not rightwards, "bold" if cell.kind is Change.HOLD else "normal"),
-        (end, last, rightwards, "bold" if cell.kind is Change.ACTION else "normal"),
-    ):
+    labels = [
+        (start, first, not rightwards, cell.kind is Change.HOLD),
+        (end, last, rightwards, cell.kind is Change.ACTION),
+    ]
+    if abs(end - start) <= _SHORTEST and cell.kind is not Change.HOLD:
+        labels = [(max(start, end), f"{first} → {last}", True, cell.kind is Change.ACTION)]
+    for x, text, to_right, bold in labels:
         yield ax.annotate(
             text,
             (x, y),
@@ -180,7 +185,7 @@ def _draw_change(
             ha="left" if to_right else "right",
             va="center_baseline",
             fontsize=size,
-            fontweight=weight,
+            fontweight="bold" if bold else "normal",
             color=INK,
             parse_math=False,
             zorder=4,

@@ -48,6 +48,8 @@ class Options:
             raise SearchError(
                 f"budget_seconds is {budget!r}; expected a positive number of seconds."
             )
+        for name in ("target", "n", "ranges", "max_changes", "effort", "min_probability"):
+            object.__setattr__(self, name, _plain(getattr(self, name)))
 
     def plain(self) -> dict[str, Any]:
         """Return what was asked for, as values that survive JSON."""

@@ -178,10 +178,11 @@ class Codec:
         )
 
     @cached_property
-    def _fractions(self) -> tuple[tuple[int, int], ...]:
+    def _fractions(self) -> tuple[tuple[float, float], ...]:
         """Each step as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
         steps = [f.step if isinstance(f, Continuous) and f.step else 1.0 for f in self.schema]
-        return tuple(Fraction(repr(step)).as_integer_ratio() for step in steps)
+        ratios = [Fraction(repr(step)).as_integer_ratio() for step in steps]
+        return tuple((float(over), float(under)) for over, under in ratios)
 
     @cached_property
     def _is_number(self) -> Tensor:

@@ -179,7 +179,7 @@ def _check_name(name: object) -> None:
 def _finite_number(name: str, what: str, value: Any) -> float:
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, (str, bool)) or not math.isfinite(number):
         raise SchemaError(f"feature {name!r}: {what} is {value!r}; expected a finite number.")

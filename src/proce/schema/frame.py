@@ -138,6 +138,8 @@ def _as_arrow(column: "nw.Series[Any]") -> pa.Array:
         array = None
     if isinstance(array, pa.ChunkedArray):  # of text that was put together
         array = array.combine_chunks()
+    if isinstance(array, pa.ChunkedArray):  # as pandas.concat leaves text
+        array = array.combine_chunks()
     if array is None or pa.types.is_nested(array.type):
         _refuse_mixture(column.name, column.to_list())
         raise SchemaError(
