@@ -221,9 +221,9 @@ class TestModels:
 
     def test_of_three_classes_none_is_the_other(self) -> None:
         frame = people()[["savings", "debt"]]
-        explainer = ProCE(
-            lambda rows: np.tile([0.2, 0.3, 0.5], (len(rows), 1)), settings=TINY
-        ).fit(frame)
+        explainer = ProCE(lambda rows: np.tile([0.2, 0.3, 0.5], (len(rows), 1)), settings=TINY).fit(
+            frame
+        )
         with pytest.raises(SearchError, match=r"classes 0, 1, 2.*say which is wanted with target="):
             explainer.explain(frame.head(1))
         with pytest.raises(ModelError, match="unknown class 3"):
@@ -264,7 +264,10 @@ class TestLibraries:
         pyarrow = pytest.importorskip("pyarrow")
         rows = refused(people(), 3)
         expected = banker.explain(rows).to_frame().reset_index(drop=True)
-        for other in (polars.from_pandas(rows), pyarrow.Table.from_pandas(rows, preserve_index=False)):
+        for other in (
+            polars.from_pandas(rows),
+            pyarrow.Table.from_pandas(rows, preserve_index=False),
+        ):
             got = banker.explain(other).to_frame()
             assert type(got) is type(other)
             told = got.to_pandas()
@@ -277,7 +280,8 @@ class TestLibraries:
 
     def test_a_one_hot_feature_moves_as_one(self) -> None:
         frame = people()[["savings", "debt"]].assign(
-            own=(people()["home"] == "owns").astype(int), rent=(people()["home"] == "rents").astype(int)
+            own=(people()["home"] == "owns").astype(int),
+            rent=(people()["home"] == "rents").astype(int),
         )
         schema = Schema.infer(frame, one_hot={"home": ["own", "rent"]})
 

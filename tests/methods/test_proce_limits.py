@@ -63,9 +63,7 @@ def options(draw: st.DrawFn) -> dict[str, Any]:
     return asked
 
 
-@pytest.mark.parametrize(
-    "n_examples", [6, pytest.param(80, marks=pytest.mark.slow, id="many")]
-)
+@pytest.mark.parametrize("n_examples", [6, pytest.param(80, marks=pytest.mark.slow, id="many")])
 @pytest.mark.parametrize("mode", ["hard", "soft", "paper", "off"])
 def test_limits_hold_together(
     mode: str,
@@ -183,9 +181,9 @@ def test_options_of_a_call_leave_the_explainer_as_it_was(banker: ProCE) -> None:
 
 
 def test_rules_of_the_explainer_and_of_the_call_add_up() -> None:
-    explainer = ProCE(
-        bank, schema=SCHEMA, settings=SETTINGS, rules=["cf.savings <= 50"]
-    ).fit(people())
+    explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, rules=["cf.savings <= 50"]).fit(
+        people()
+    )
     result = explainer.explain(refused(people(), 4), rules=["cf.debt >= 5"])
     after = result.counterfactuals()
     assert (after["savings"] <= 50).all()

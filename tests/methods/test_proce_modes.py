@@ -113,7 +113,9 @@ def test_the_front_holds_what_no_other_row_beats(result: Any) -> None:
         if item.outcome is not Outcome.FOUND:
             continue
         losses = item.front.losses
-        better = (losses[:, None] <= losses[None]).all(-1) & (losses[:, None] < losses[None]).any(-1)
+        better = (losses[:, None] <= losses[None]).all(-1) & (losses[:, None] < losses[None]).any(
+            -1
+        )
         assert len(item.front) > 0
         assert not bool(better.any())
 
@@ -154,7 +156,8 @@ class TestAuto:
     """``causal="auto"`` depends on where the graph came from, and the result says which."""
 
     FRAME = pd.DataFrame(
-        np.random.default_rng(0).laplace(size=(200, 2)) @ [[1.0, 0.8], [0.0, 0.5]], columns=["a", "b"]
+        np.random.default_rng(0).laplace(size=(200, 2)) @ [[1.0, 0.8], [0.0, 0.5]],
+        columns=["a", "b"],
     )
 
     @staticmethod
@@ -235,7 +238,8 @@ def test_a_cell_that_hardly_moves_stays_exactly() -> None:
     listed = set(zip(changes["row"], changes["rank"], changes["feature"], strict=True))
     for name in frame.columns:
         before = frame[name].iloc[after["row"]].to_numpy()
-        told = [(row, rank, name) in listed for row, rank in zip(after["row"], after["rank"])]
+        places = zip(after["row"], after["rank"], strict=True)
+        told = [(row, rank, name) in listed for row, rank in places]
         assert (after[name].to_numpy() == before)[~np.array(told)].all()
 
 

@@ -40,9 +40,7 @@ def network(loan: Dataset) -> Any:
 
 
 @pytest.fixture(scope="module", params=["hard", "soft", "off"])
-def explainer_of_a_network(
-    request: pytest.FixtureRequest, loan: Dataset, network: Any
-) -> ProCE:
+def explainer_of_a_network(request: pytest.FixtureRequest, loan: Dataset, network: Any) -> ProCE:
     return ProCE(
         network,
         schema=loan.recourse_schema,
@@ -137,7 +135,10 @@ def test_the_global_random_state_plays_no_part() -> None:
 def test_another_seed_searches_elsewhere() -> None:
     rows = refused(people(), 4)
     frames = [
-        ProCE(bank, schema=SCHEMA, settings=SETTINGS, seed=seed).fit(people()).explain(rows).to_frame()
+        ProCE(bank, schema=SCHEMA, settings=SETTINGS, seed=seed)
+        .fit(people())
+        .explain(rows)
+        .to_frame()
         for seed in (0, 1)
     ]
     assert not frames[0].equals(frames[1])

@@ -195,14 +195,23 @@ def test_an_action_costs_its_size_and_a_hold_what_it_prevents(world, ann):
     effort = torch.tensor([2.0, 1, 0.5, 1, 3, 1])
     to_south = float(world.distance.tables[CITY][0, 1])
     expected = 2 * 0.4 + 0.5 * (15 - 7) / 20 + 3 * to_south + 3 * CHARGE
-    cost = action_cost(told, ann, world.distance, effort)
+    cost = action_cost(told, world.distance, effort)
     assert cost.item() == pytest.approx(expected)
+
+
+def test_nearly_holding_a_feature_costs_nearly_what_holding_it_does(world, ann):
+    rows = world.rows(
+        (6, 7, 7, "college", "north", "chess"), (6, 7, 7.1, "college", "north", "chess")
+    )[None]
+    told = world.scm.actions(ann, rows)
+    held, nearly = action_cost(told, world.distance, torch.ones(6))[0].tolist()
+    assert nearly == pytest.approx(held - 0.1 / 20)
 
 
 def test_what_follows_costs_nothing(world, ann):
     rows = world.rows((6, 7, 15, "college", "north", "chess"))[None]
     told = world.scm.actions(ann, rows)
-    cost = action_cost(told, ann, world.distance, torch.ones(6))
+    cost = action_cost(told, world.distance, torch.ones(6))
     assert cost.item() == pytest.approx(0.4 + CHARGE)
 
 
@@ -210,13 +219,13 @@ def test_costs_agree_with_a_loop(world):
     factual, rows = world.random_rows(5), world.random_rows(50, seed=1).reshape(5, 10, 6)
     told = world.scm.actions(factual, rows)
     effort = torch.linspace(0.5, 2, 6).double()
-    cost = action_cost(told, factual, world.distance, effort)
+    cost = action_cost(told, world.distance, effort)
     for i in range(5):
         for c in range(10):
             total = 0.0
             for at in range(6):
                 here = told.point[i, c, at].item()
-                start = told.expected[i, c, at] if told.held[i, c, at] else factual[i, at]
+                start = told.expected[i, c, at]
                 if told.acted_on[i, c, at] or told.held[i, c, at]:
                     size = one_distance(world.distance, world.codec, at, start.item(), here)
                     total += effort[at].item() * size + 0.02

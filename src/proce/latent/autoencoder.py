@@ -72,15 +72,17 @@ class AutoEncoder(nn.Module):
         )
 
     def encode(self, rows: Tensor) -> Tensor:
-        """Return the latents ``(…, e)`` of rows ``(…, f)``, as float32."""
+        """Return the latents ``(…, e)`` of rows ``(…, f)``, as float32, on the rows' device."""
         with torch.no_grad():
-            return self.encoder(self.inputs(rows))  # type: ignore[no-any-return]
+            latents: Tensor = self.encoder(self.inputs(rows))
+            return latents.to(rows.device)
 
     def reconstruct(self, rows: Tensor) -> Reconstruction:
         """Return what the decoder makes of the rows' latents."""
         with torch.no_grad():
             units, logits = self.outputs(self.encoder(self.inputs(rows)))
-            return Reconstruction(units, {n: each.softmax(-1) for n, each in logits.items()})
+            chances = {name: each.softmax(-1).to(rows.device) for name, each in logits.items()}
+            return Reconstruction(units.to(rows.device), chances)
 
     def embed(self, name: str, codes: Tensor) -> Tensor:
         """Return the embeddings ``(…, d)`` of a categorical feature's level codes ``(…)``."""
@@ -90,7 +92,8 @@ class AutoEncoder(nn.Module):
             raise SchemaError(f"feature {name!r} is {kind}; only categorical ones are embedded.")
         start = self._starts[self._coded.index(position)]
         with torch.no_grad():
-            return self.embeddings(codes.long() + start)  # type: ignore[no-any-return]
+            rows: Tensor = self.embeddings(codes.long().to(start.device) + start)
+            return rows.to(codes.device)
 
     def inputs(self, rows: Tensor) -> Tensor:
         """Return what the encoder is fed for rows ``(…, f)``; autograd runs through numbers."""

@@ -52,6 +52,8 @@ class Call:
         """Read the rows, ask the model about them, and find out what is wanted for each."""
         codec, classifier = fitted.codec, fitted.classifier
         factual, raw = codec.encode(X).contiguous(), codec.read(X)
+        limits_of(codec, factual[:1], options.vary, options.ranges)  # or a slip would show up late
+        options.efforts(codec)
         chances = classifier.predict_proba(factual)
         target = options.targets(decide(chances, classifier.threshold), classifier)
         margin = 0.0 if options.min_probability else fitted.settings.margin
@@ -69,13 +71,10 @@ class Call:
             effort=dict(options.effort or {}),
         )
         rules = fitted.bound(options.rules)
-        call = cls(
+        refuse_contradiction([rule for rule, _ in (*fitted.rules, *rules)], factual)
+        return cls(
             fitted, options, progress, Layout.of(X), factual, raw, rules, context, chances, target
         )
-        refuse_contradiction([rule for rule, _ in (*fitted.rules, *rules)], factual)
-        limits_of(codec, factual[:1], options.vary, options.ranges)  # or a slip shows up late
-        options.efforts(codec)
-        return call
 
     def run(self) -> Explanations:
         """Explain every row; what is left when time or patience ends is marked."""

@@ -54,6 +54,8 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"margin is {self.margin}; expected 0 or more, and under 0.5.")
         if self.causal_weight < 0:
             raise SearchError(f"causal_weight is {self.causal_weight}; expected 0 or more.")
+        if self.n_refits < 0:
+            raise SearchError(f"n_refits is {self.n_refits}; expected 0 or more.")
         if self.start not in ("mixed", "gaussian"):
             raise SearchError(f"start is {self.start!r}; expected 'mixed' or 'gaussian'.")
 

@@ -102,14 +102,13 @@ def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Te
     return gaps.masked_fill(scm.codec.missing(factual)[:, None], 0.0)
 
 
-def action_cost(
-    told: Actions, factual: Tensor, distance: FeatureDistance, effort: Tensor
-) -> Tensor:
+def action_cost(told: Actions, distance: FeatureDistance, effort: Tensor) -> Tensor:
     """Return the cost ``(i, c)`` of what a person does: L1 by effort, and a charge per action.
 
-    A hold costs what it prevents: the distance to where the feature would have gone.
+    An action costs the distance to where the feature would be without it: its old value, or where
+    its causes lead. A hold costs what it prevents, by the same measure, so holding a feature and
+    nearly holding it cost nearly the same.
     """
-    moved = distance.absolute(told.point, factual)
-    prevented = distance.absolute(told.point, told.expected)
-    size = torch.where(told.held, prevented, torch.where(told.acted_on, moved, 0.0))
+    by_hand = told.acted_on | told.held
+    size = distance.absolute(told.point, told.expected) * by_hand
     return (size * effort.to(size)).sum(-1) + CHARGE * told.count

@@ -115,7 +115,7 @@ class Counterfactuals:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
         factual = self.query.factual
         if self.mode == "hard":
-            return action_cost(told, factual, self.distance, self.effort)
+            return action_cost(told, self.distance, self.effort)
         apart = self.distance.squared(told.point, factual) * self.effort.to(told.point)
         if self.mode == "off" or self.scm is None:
             return apart.sum(-1)
