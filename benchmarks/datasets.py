@@ -15,6 +15,7 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, roc_auc_score
 from sklearn.model_selection import train_test_split
+from threadpoolctl import threadpool_limits
 
 from proce.classifier import fit_network
 from proce.datasets import Dataset, load_dataset
@@ -121,6 +122,12 @@ def broken_promises(split: Split, scores: Scores) -> tuple[int, float, float]:
 
 
 def main() -> None:
+    torch.set_num_threads(1)
+    with threadpool_limits(1):
+        measure()
+
+
+def measure() -> None:
     promises = []
     print("| data set | rows | classifier | accuracy | balanced accuracy | AUC | training |")
     print("|---|---|---|---|---|---|---|")

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from sklearn.model_selection import train_test_split
 
-from proce.classifier import fit_network
+from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import load_dataset
 from proce.methods import ProCE, SearchSettings
 from proce.methods.call import Call
@@ -26,7 +26,7 @@ from proce.methods.searching import problem_of, search
 from proce.objective import Counterfactuals, genome_of, initial_population
 from proce.schema import Codec
 
-REPEATS, PYMOO_ROWS, MANY = 5, 4, 256
+REPEATS, PYMOO_ROWS, MANY, DICE_ROWS = 5, 4, 256, 10
 
 
 def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -95,7 +95,9 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
 def our_fronts(explainer: ProCE, frame: Any) -> tuple[float, list[np.ndarray]]:
     """Return the CPU time of our search per row, and the front of each row."""
     problem = posed(explainer, frame)
-    seconds, found = cpu(lambda: search(problem, explainer.fitted_, Options()))
+    seconds, found = cpu(
+        lambda: search(problem, torch.arange(len(frame)), explainer.fitted_, Options())
+    )
     kept = found.population.front
     fronts = [found.population.losses[i][kept[i]].numpy() for i in range(len(frame))]
     return seconds / len(frame), fronts
@@ -124,6 +126,59 @@ def compare(explainer: ProCE, frame: Any, name: str) -> None:
     print(f"| {name} | {pymoo * 1e3:.0f} | {cells[0]} | {cells[1]} | {np.mean(volumes):.4f} |")
 
 
+class AskedByDice:
+    """The network as DiCE asks a scikit-learn model: with frames."""
+
+    def __init__(self, model: TrainedNetwork, codec: Codec) -> None:
+        self.model, self.codec = model, codec
+        self.classes_ = np.array([0, 1])
+
+    def predict_proba(self, frame: Any) -> np.ndarray:
+        """Return the probabilities of both classes."""
+        typed = frame[list(self.codec.schema.columns)].astype(self.codec.layout.dtypes)
+        return self.model.predict_proba(self.codec.encode(typed)).numpy()
+
+    def predict(self, frame: Any) -> np.ndarray:
+        """Return the likelier class."""
+        return self.predict_proba(frame).argmax(1)
+
+
+def against_dice(
+    explainer: ProCE, model: TrainedNetwork, codec: Codec, train: Any, label: Any, frame: Any
+) -> None:
+    """Print DiCE's time per row over ours, one counterfactual each, the same rows."""
+    import dice_ml
+
+    ours = cpu(lambda: explainer.explain(frame[:MANY], n=1))[0] / MANY
+    plain = train.astype({name: str for name in train if train[name].dtype == "category"})
+    numbers = [name for name in plain if plain[name].dtype.kind in "if"]
+    data = dice_ml.Data(
+        dataframe=plain.assign(outcome=label), continuous_features=numbers, outcome_name="outcome"
+    )
+    asked = dice_ml.Model(model=AskedByDice(model, codec), backend="sklearn")
+    print("\n| DiCE | ms a row | rows answered | ours, ms a row | ratio |")
+    print("|---|---|---|---|---|")
+    for method in ("random", "genetic"):
+        finder = dice_ml.Dice(data, asked, method=method)
+        times, answered = [], 0
+        for at in range(DICE_ROWS):
+            row = frame[at : at + 1].astype(plain.dtypes)
+            start = time.process_time()
+            try:
+                found = finder.generate_counterfactuals(
+                    row, total_CFs=1, desired_class=1, verbose=False
+                )
+                answered += len(found.cf_examples_list[0].final_cfs_df) > 0
+            except Exception as error:  # DiCE raises where it finds nothing
+                print(f"  {method}, row {at}: {type(error).__name__}: {error}", file=sys.stderr)
+            times.append(time.process_time() - start)
+        theirs = statistics.median(times)
+        print(
+            f"| {method} | {theirs * 1e3:.0f} | {answered} of {DICE_ROWS} | {ours * 1e3:.1f} |"
+            f" {theirs / ours:.0f} |"
+        )
+
+
 def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
@@ -147,6 +202,11 @@ def main() -> None:
     compare(plain, rejected, "no causes, no rules")
     compare(full, rejected, "full")
     compare(stopping, rejected, "full, early stop")
+    try:
+        import dice_ml  # noqa: F401
+    except ImportError:
+        sys.exit("dice-ml is not installed: pip install -c constraints.txt '.[bench]'")
+    against_dice(stopping, model, codec, train, label, rejected)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,19 @@ class TestBudget:
         assert result[0].outcome == "out_of_time"
         assert result[0].diagnosis is None
 
+    def test_time_that_ends_before_the_margin_is_given_up(self) -> None:
+        """The search ended, but the one without the margin, which would find something, did not."""
+
+        def never_sure_and_slow_at_last(call: int, frame: pd.DataFrame, answer: Any) -> Any:
+            if call == SETTINGS.n_generations + 2:
+                time.sleep(1)
+            yes = np.minimum(answer[:, 1], 0.55)
+            return np.stack([1 - yes, yes], axis=1)
+
+        explainer = armed(never_sure_and_slow_at_last, replace(SETTINGS, stop_improvement=None))
+        result = explainer.explain(one(), budget_seconds=0.9)
+        assert result[0].outcome == "out_of_time"
+
     def test_a_budget_that_is_not_needed_leaves_no_trace(self, banker: ProCE) -> None:
         with_budget = banker.explain(one(), budget_seconds=600)
         pd.testing.assert_frame_equal(with_budget.to_frame(), banker.explain(one()).to_frame())

@@ -28,7 +28,7 @@ ACTIONABLE = (
 )
 RANGES = {
     "age": (18, 60),
-    "education": ("school", "master"),
+    "education": ("high school", "master"),
     "income": (20_000, 90_000),
     "savings": (0, 30_000),
     "debt": (0, 20_000),

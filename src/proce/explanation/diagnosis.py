@@ -14,7 +14,7 @@ class Blocker:
     kind
         ``rule``, ``range``, ``vary``, ``max_changes`` or ``min_probability``; what the schema
         says of a feature: ``fixed``, ``indirect``, ``increase`` or ``decrease``; ``search`` where
-        no limit blocks, but the search ended too early.
+        a setting of the search stands in the way.
     name
         The rule's text, the feature's name or the setting's.
     relaxation

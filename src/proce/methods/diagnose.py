@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 8  # rows of a call whose blockers are searched
 MOST_RELAXATIONS = 16  # searches for them
 _QUICK = 60  # candidates of such a search
+_LONGER = "n_generations"
 _RESTRICTED = (Action.INCREASE, Action.DECREASE, Action.FIXED, Action.INDIRECT)
 
 
@@ -63,8 +64,10 @@ def diagnose(call: "Call", rows: list[int]) -> dict[int, Diagnosis]:
         _try(call, relaxation, searched, blockers)
     if relaxations and not call.over:
         call.tell(Progress("diagnose", tried, len(relaxations)))
-    for found in blockers.values():
+    for row, found in blockers.items():
         found.sort(key=lambda blocker: blocker.distance)
+        missed = [each for each in found if each.name == _LONGER]
+        blockers[row] = missed or found  # no limit blocks where a row within all of them exists
     looked = searched if tried or not relaxations else []
     return {row: _told(call, row, blockers[row], tried if row in looked else None) for row in rows}
 
@@ -97,6 +100,8 @@ def _relaxations(call: "Call") -> Iterator[Relaxation]:
             low, high = feature.range
             wider = fitted.edited(feature.name, range=(2 * low - high, 2 * high - low))
             yield Relaxation("range", feature.name, wider, options)
+    if fitted.refits is not None:
+        yield Relaxation("search", "n_refits", replace(fitted, refits=None), options)
 
 
 def _quick(fitted: Fitted) -> Fitted:
@@ -117,7 +122,7 @@ def _try(
     as_asked = problem_of(call.fitted, call.options, query, call.rules, margin=0.0)
     problem = problem_of(fitted, options, query, fitted.bound(options.rules), margin=0.0)
     found = search(problem, part, fitted, options, call.seconds_left)
-    chosen = choose(problem, found, options, None)
+    chosen = choose(problem, found, options, fitted.refits)
     passed = checked(problem, chosen, call.layout, call.raw[part])
     for at, row in enumerate(rows):
         for best in torch.nonzero(passed[at].passed).flatten().tolist()[:1]:
@@ -125,8 +130,8 @@ def _try(
             chance = float(passed[at].probabilities[best])
             kind, name = relaxation.kind, relaxation.name
             text = _words(call, relaxation, candidate, changes, chance)
-            if _obeys(as_asked.take(torch.tensor([at])), candidate, changes):
-                kind, name, text = "search", "n_generations", "if the search goes on for longer"
+            if kind != "search" and _obeys(as_asked.take(torch.tensor([at])), candidate, changes):
+                kind, name, text = "search", _LONGER, "if the search goes on for longer"
             if not any((each.kind, each.name) == (kind, name) for each in blockers[row]):
                 blockers[row].append(Blocker(kind, name, text, float(chosen[at].losses[best, 2])))
 
@@ -149,6 +154,8 @@ def _words(
     by_hand = (changes == Change.ACTION) | (changes == Change.HOLD)
     if kind == "rule":
         return f"without the rule '{name}'"
+    if kind == "search":
+        return "if it need not hold when the equations are fitted again"
     if kind == "vary":
         acted_on = [schema.names[at] for at in torch.nonzero(by_hand).flatten().tolist()]
         more = [each for each in acted_on if each not in (call.options.vary or ())]

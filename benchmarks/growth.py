@@ -1,0 +1,116 @@
+"""How time and memory of ``explain`` grow, and what a user's own model costs on top.
+
+Run: ``python benchmarks/growth.py``. Targets: time linear in rows, generations and population;
+10,000 rows in one call under 2 GB of resident memory; with HistGradientBoosting as the model at
+most twice the time of its ``predict_proba`` calls alone.
+"""
+
+import resource
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
+
+from proce.classifier import fit_network
+from proce.datasets import load_dataset
+from proce.methods import ProCE, SearchSettings
+from proce.schema import Codec
+
+ROWS, GENERATIONS, POPULATIONS = (64, 256, 1024), (20, 40, 80), (50, 100, 200)
+
+
+def cpu(work: Callable[[], Any]) -> float:
+    """Return the CPU time of a call."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def exponent(sizes: tuple[int, ...], seconds: list[float]) -> float:
+    """Return the slope of time over size, both as logarithms."""
+    return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])
+
+
+def main() -> None:
+    """Measure and print."""
+    torch.set_num_threads(1)
+    data = load_dataset("loan", n=20_000)
+    train, label = data.frame[:4_000], data.label[:4_000]
+    codec = Codec.fit(data.recourse_schema, train)
+    network = fit_network(codec, train, label)
+    others = data.frame[4_000:]
+    rejected = others[(network.predict(codec.encode(others)) == 0).numpy()]
+
+    def explainer(model: Any = network, **settings: Any) -> ProCE:
+        chosen = SearchSettings(stop_improvement=None, **settings)
+        return ProCE(model, data.recourse_schema, data.graph, data.rules, settings=chosen).fit(
+            train
+        )
+
+    usual = explainer()
+    usual.explain(rejected[:2])
+    by_rows = [cpu(lambda n=n: usual.explain(rejected[:n], n=1)) for n in ROWS]
+    longer = [explainer(n_generations=n) for n in GENERATIONS]
+    by_generations = [cpu(partial(each.explain, rejected[:64], n=1)) for each in longer]
+    larger = [explainer(population_size=n, n_offspring=n) for n in POPULATIONS]
+    by_population = [cpu(partial(each.explain, rejected[:64], n=1)) for each in larger]
+    print("| grows with | sizes | CPU, s | exponent |")
+    print("|---|---|---|---|")
+    for name, sizes, seconds in (
+        ("rows", ROWS, by_rows),
+        ("generations", GENERATIONS, by_generations),
+        ("population", POPULATIONS, by_population),
+    ):
+        shown = ", ".join(f"{each:.1f}" for each in seconds)
+        print(f"| {name} | {sizes} | {shown} | {exponent(sizes, seconds):.2f} |", flush=True)
+
+    with threadpool_limits(1):
+        trees = HistGradientBoostingClassifier(random_state=0).fit(train, label)
+        asked, answering = 0, 0.0
+        original = trees.predict_proba
+
+        def timed(frame: Any) -> Any:
+            nonlocal asked, answering
+            start = time.process_time()
+            answer = original(frame)
+            answering += time.process_time() - start
+            asked += len(frame)
+            return answer
+
+        trees.predict_proba = timed
+        over_trees = explainer(trees)
+        no = others[original(others)[:, 1] < 0.5].head(64)
+        asked, answering = 0, 0.0
+        total = cpu(lambda: over_trees.explain(no, n=1))
+    ratio = total / answering
+    print(
+        f"\nHistGradientBoosting, 64 rows: {total:.1f} s, of which its own {asked:,} answers"
+        f" {answering:.1f} s: ratio {ratio:.2f} (at most 2)",
+        flush=True,
+    )
+
+    many = rejected.sample(10_000, replace=True, random_state=0)
+    few = ProCE(
+        network,
+        data.recourse_schema,
+        data.graph,
+        data.rules,
+        settings=SearchSettings(n_generations=20),
+    ).fit(train)
+    peaks = []
+    for n in (1_000, 10_000):
+        few.explain(many[:n], n=1, keep_front=False)
+        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
+    print(
+        f"resident memory at its peak: {peaks[0]:.2f} GB after 1,000 rows, {peaks[1]:.2f} GB after"
+        " 10,000 (at most 2)"
+    )
+
+
+if __name__ == "__main__":
+    main()
