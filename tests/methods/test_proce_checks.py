@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
-from proce import ProCE
+from proce import CausalGraph, ProCE
 from proce.explanation import Change, Front
 from proce.methods import call as call_module
 from proce.methods.call import Call
@@ -186,6 +186,17 @@ def test_the_noise_of_a_level_belongs_to_the_row_and_not_to_its_place(teacher: P
     together = answered(rows)
     assert [answered(rows.iloc[[at]])[0] for at in range(len(rows))] == together
     assert answered(rows[::-1])[::-1] == together
+
+
+def test_graphs_that_all_agree_support_what_is_shown() -> None:
+    same = CausalGraph([("effort", "grade")])
+    graph = CausalGraph([("effort", "grade")], resamples=[same, same, same])
+    explainer = ProCE(wants_the_top, schema=GRADES, graph=graph, settings=TINY).fit(pupils())
+    rows = pupils()[pupils()["grade"] == "low"].head(12)
+    result = explainer.explain(rows, n=1, progress=without_diagnosis)
+    supports = [item.support.tolist() for item in result if item.support is not None]
+    assert len(supports) >= 4
+    assert supports == [[3]] * len(supports)
 
 
 def test_a_search_that_missed_what_is_there_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

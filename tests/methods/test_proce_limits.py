@@ -180,6 +180,15 @@ def test_options_of_a_call_leave_the_explainer_as_it_was(banker: ProCE) -> None:
     pd.testing.assert_frame_equal(banker.explain(row).to_frame(), before)
 
 
+def test_the_result_remembers_what_was_asked(banker: ProCE) -> None:
+    result = banker.explain(
+        one(), vary=["savings"], ranges={"savings": (10, 90)}, effort={"savings": 2}
+    )
+    assert result.context.vary == ("savings",)
+    assert result.context.ranges == {"savings": (10, 90)}
+    assert result.context.effort == {"savings": 2}
+
+
 def test_rules_of_the_explainer_and_of_the_call_add_up() -> None:
     explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, rules=["cf.savings <= 50"]).fit(
         people()
