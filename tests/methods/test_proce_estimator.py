@@ -1,6 +1,7 @@
 """ProCE keeps scikit-learn's estimator conventions, and leaves everybody's things alone."""
 
 import pickle
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -200,3 +201,19 @@ def test_default_settings_are_used_where_none_are_given() -> None:
     explainer = ProCE(bank, schema=SCHEMA).fit(people(60))
     record = explainer.explain(one(), max_evaluations=50).provenance
     assert record.settings["population_size"] == SearchSettings().population_size
+
+
+def test_it_can_be_saved_by_pickle_and_copied(model: Any) -> None:
+    """As processes do that share the work."""
+    explainer = ProCE(model, settings=TINY, rules=["cf.age >= x.age"]).fit(NUMBERS)
+    expected = explainer.explain(NUMBERS.head(2)).to_frame()
+    loaded = pickle.loads(pickle.dumps(explainer))  # noqa: S301 - our own bytes
+    for copied in (loaded, deepcopy(explainer)):
+        pd.testing.assert_frame_equal(copied.explain(NUMBERS.head(2)).to_frame(), expected)
+
+
+def test_a_seed_may_come_from_numpy_and_rules_may_be_none(model: Any) -> None:
+    plain = ProCE(model, settings=TINY, seed=3).fit(NUMBERS).explain(NUMBERS.head(2))
+    other = ProCE(model, settings=TINY, seed=np.int64(3), rules=None).fit(NUMBERS)
+    result = other.explain(NUMBERS.head(2), rules=None)
+    pd.testing.assert_frame_equal(plain.to_frame(), result.to_frame())

@@ -268,9 +268,19 @@ class TestProgress:
         assert last.best_distance > 0
         assert last.front_size >= 1
 
-    def test_the_bar_ends_with_the_call(self, banker: ProCE) -> None:
+    def test_the_bar_ends_with_the_work(self, banker: ProCE) -> None:
+        """Also where a fit stops early, or a call fails."""
         bar = progress_bar()
         banker.explain(one(), progress=bar)
+        assert bar._bar is None
+        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=bar)
+        assert bar._bar is None
+
+        def gone(call: int, frame: pd.DataFrame, answer: Any) -> Any:
+            return answer if call < 4 else None
+
+        with pytest.raises(ModelError):
+            armed(gone).explain(one(), progress=bar)
         assert bar._bar is None
 
     def test_the_library_prints_nothing(

@@ -1,8 +1,10 @@
 """A progress bar for notebooks and terminals."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from proce.methods.method import Progress
+from proce.methods.method import Progress, Report
 
 
 def progress_bar() -> "Bar":
@@ -32,5 +34,20 @@ class Bar:
         task = self._tasks[progress.stage]
         self._bar.update(task, completed=progress.done, total=progress.total, now=now)
         if progress.done >= progress.total:
+            self.close()
+
+    def close(self) -> None:
+        """End the bar, however far it came; the next report starts another."""
+        if self._bar is not None:
             self._bar.stop()
-            self._bar, self._tasks = None, {}
+        self._bar, self._tasks = None, {}
+
+
+@contextmanager
+def closing(progress: Report | None) -> Iterator[None]:
+    """End a bar with the work, also where that stops early or fails."""
+    try:
+        yield
+    finally:
+        if isinstance(progress, Bar):
+            progress.close()

@@ -105,6 +105,7 @@ def fit_parts(
 ) -> Fitted:
     """Fit every part on the training rows."""
     _check(schema, settings, seed, device)
+    seed = int(seed)
     codec = Codec.fit(schema or Schema.infer(X), X)
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)

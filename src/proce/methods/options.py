@@ -85,9 +85,11 @@ class Options:
         return weights
 
 
-def checked_texts(option: str, texts: Iterable[str]) -> tuple[str, ...]:
+def checked_texts(option: str, texts: Iterable[str] | None) -> tuple[str, ...]:
     """Return names or rules as a tuple; a single text is a slip."""
-    if isinstance(texts, str):
+    if texts is None:
+        return ()
+    if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise SearchError(f"{option} is {texts!r}; expected a list, such as [{texts!r}].")
     return tuple(texts)
 

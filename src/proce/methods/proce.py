@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations
 from proce.explanation.selection import Pick
+from proce.methods.bar import closing
 from proce.methods.call import Call
 from proce.methods.fitted import Fitted, fit_parts
 from proce.methods.method import Report
@@ -82,19 +83,20 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         progress
             Called while the auto-encoder learns.
         """
-        self.fitted_ = fit_parts(
-            self.model,
-            X,
-            schema=self.schema,
-            graph=self.graph,
-            rules=self.rules,
-            causal=self.causal,
-            settings=self.settings or SearchSettings(),
-            threshold=self.threshold,
-            seed=self.seed,
-            device=self.device,
-            progress=progress,
-        )
+        with closing(progress):
+            self.fitted_ = fit_parts(
+                self.model,
+                X,
+                schema=self.schema,
+                graph=self.graph,
+                rules=self.rules,
+                causal=self.causal,
+                settings=self.settings or SearchSettings(),
+                threshold=self.threshold,
+                seed=self.seed,
+                device=self.device,
+                progress=progress,
+            )
         self.feature_names_in_ = np.array(self.fitted_.codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = self.fitted_.classifier.classes
@@ -143,7 +145,8 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         rules
             Further rules for this call.
         max_evaluations
-            Of the model, for each row.
+            Candidates that a search evaluates for each row; where the margin cannot be had, there
+            is a second search without it.
         budget_seconds
             What was found by then is returned, and marked.
         progress
@@ -167,7 +170,8 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         )
         if progress is not None and not callable(progress):
             raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
-        return Call.open(self._fitted(), options, X, progress).run()
+        with closing(progress):
+            return Call.open(self._fitted(), options, X, progress).run()
 
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         """Return what would follow from setting some features of a row, and the new decision.

@@ -1,6 +1,6 @@
 """How ProCE searches, in one place."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Self
 
 from proce.errors import SearchError
@@ -62,19 +62,10 @@ class SearchSettings(NSGA2Settings):
     @classmethod
     def paper(cls) -> Self:
         """Return the authors' settings."""
-        return cls(
-            population_size=200,
-            n_offspring=50,
-            n_generations=100,
-            crossover_eta=3.0,
-            mutation_eta=3.0,
-            revert_rate=0.0,
-            stop_improvement=None,
-            latent_size=256,
-            margin=0.0,
-            n_refits=0,
-            start="gaussian",
-        )
+        own = {
+            each.name: getattr(NSGA2Settings.paper(), each.name) for each in fields(NSGA2Settings)
+        }
+        return cls(**own, latent_size=256, margin=0.0, n_refits=0, start="gaussian")
 
     @property
     def latent(self) -> AutoEncoderSettings:
