@@ -184,7 +184,9 @@ def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) ->
         return Diagnosis(reason, None, None, needed, (), (), 0)
     miss, chance, broken = _closest(call, row)
     start = f"No counterfactual was found for {label!r}."
-    near = "" if chance is None else f" The closest candidate reaches {chance:.0%} of {needed:.0%}."
+    near = ""
+    if chance is not None:
+        near = f" The closest candidate reaches {chance:.0%}, where {needed:.0%} is needed."
     if broken:
         near += f" It breaks the rule '{broken[0]}'."
     if blockers:
