@@ -186,6 +186,11 @@ def test_a_layout_follows_a_selection_of_rows():
     assert back.index.tolist() == ["ann", "ann", "cat"]
 
 
+def test_a_fine_step_on_a_vast_range_comes_back_exactly():
+    frame = pd.DataFrame({"x": [0.06, -536870912.0, 17.25]})
+    assert round_trip(frame)["x"].tolist() == frame["x"].tolist()
+
+
 def test_text_in_chunks_is_read_as_one_column():
     frame = people().reset_index(drop=True)
     joined = pd.concat([frame, frame], ignore_index=True)

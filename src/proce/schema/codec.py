@@ -4,6 +4,7 @@ A row is a float64 vector with one entry per feature: a number on the unit range
 training rows, a level as its position. NaN is a missing number, -1 a missing level.
 """
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -32,7 +33,7 @@ from proce.schema.schema import Schema
 
 MISSING_LEVEL = -1
 _BLOCK = 65_536  # rows decoded at a time: what is computed on the way stays in the cache
-_ON_GRID = 1e-6  # of a step: what the unit range may have shaved off a stepped value
+_ON_GRID = 1e-6  # of a step: what is nearer to the grid than this lies on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +198,9 @@ class Codec:
         over, under = self._fractions[position]
         counts = raw * (under / over)
         nearest = counts.round()
-        on_grid = (counts - nearest).abs() <= _ON_GRID
+        size = abs(self.low[position].item()) + self.span[position].item()
+        rounding = min(0.25, _ON_GRID + 8 * sys.float_info.epsilon * size * under / over)
+        on_grid = (counts - nearest).abs() <= rounding
         return torch.where(on_grid, nearest * over / under, raw)
 
 
