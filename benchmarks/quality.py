@@ -197,7 +197,9 @@ def true_world(n_rows: int, splits: int) -> None:
             explainer = ProCE(setting.model, data.recourse_schema, truth, rules, settings=more)
             result = explain_with(explainer.fit(setting.train).fitted_, setting.rejected)
             ceiling = recourse(result, truth, setting.model)
-            cells.setdefault(("true equations, ten times the budget", "0.1"), []).append(ceiling)
+            cells.setdefault(("true equations, up to ten times the budget", "0.1"), []).append(
+                ceiling
+            )
         for (mode, margin), parts in cells.items():
             both = {each: mean(getattr(p, each) for p in parts) for each in parts[0].__slots__}
             print(
