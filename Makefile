@@ -57,7 +57,7 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e '.[dev,onnx]'
+	$(PIP) -e '.[dev,onnx,bench]'
 	@touch $(VENV)/.core $@
 
 $(VENV)/.docs: $(VENV)/.core

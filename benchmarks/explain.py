@@ -54,7 +54,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
     from pymoo.optimize import minimize
 
     problem, settings = posed(explainer, frame), explainer.fitted_.settings
-    genome = genome_of(problem.codec, problem.query, problem.limits, problem.layout)
+    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.layout)
     only = torch.zeros(1, dtype=torch.long)
 
     class Same(Problem):

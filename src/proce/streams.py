@@ -29,6 +29,7 @@ class Purpose(IntEnum):
     MUTATION = 5
     START = 6  # an initial population
     NOISE = 7  # what explains a level
+    SHELL = 8  # candidates around a row
 
 
 @dataclass(frozen=True, eq=False)

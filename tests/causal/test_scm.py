@@ -284,3 +284,14 @@ def test_equations_and_causes_must_match() -> None:
 def test_an_action_that_cannot_be_is_refused(actions: dict[str, object], message: str) -> None:
     with pytest.raises(SchemaError, match=message):
         MODEL.counterfactual(CODEC.encode(FRAME), actions)  # type: ignore[arg-type]
+
+
+def test_fitted_equations_move_to_a_codec_of_the_same_range_only() -> None:
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0] * 10, "b": [0.0, 2.0, 4.0, 6.5] * 10})
+    codec = Codec.fit(Schema.infer(frame), frame)
+    scm = Model.fit(CausalGraph([("a", "b")]), codec.encode(frame), codec)
+    again = Codec.fit(Schema.infer(frame), frame)
+    assert scm.with_codec(again).codec is again
+    wider = Codec.fit(Schema.infer(frame), frame * 2)
+    with pytest.raises(GraphError, match="another unit range"):
+        scm.with_codec(wider)

@@ -5,12 +5,28 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from proce import ProCE, SearchSettings
 from proce.latent import AutoEncoderSettings
-from proce.methods import Method
+from proce.methods import (
+    Certifai,
+    CertifaiSettings,
+    Dice,
+    DiceSettings,
+    Face,
+    FaceSettings,
+    GrowingSpheres,
+    GrowingSpheresSettings,
+    Method,
+    Nearest,
+    Wachter,
+    WachterSettings,
+)
 from proce.schema import Action, Categorical, Continuous, Ordinal, Schema
 from proce.training import TrainingSettings
+
+from .network_cases import ByIncome, Lender, Never
 
 SCHEMA = Schema(
     [
@@ -34,7 +50,35 @@ def proce(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
     return ProCE(model, schema=schema, settings=settings, seed=seed)
 
 
-METHODS: tuple[Made, ...] = (proce,)
+def nearest(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    return Nearest(model, schema=schema, seed=seed)
+
+
+def face(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    return Face(model, schema, FaceSettings(n_neighbours=20), seed=seed)
+
+
+def growing_spheres(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    settings = GrowingSpheresSettings(n_candidates=200, max_rounds=30)
+    return GrowingSpheres(model, schema, settings, seed=seed)
+
+
+def wachter(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    return Wachter(NETWORKS[model], schema, WachterSettings(n_steps=25, n_refinements=1), seed=seed)
+
+
+def certifai(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    pytest.importorskip("pygad")
+    settings = CertifaiSettings(population_size=20, n_generations=10, start_rounds=5)
+    return Certifai(model, schema, settings, seed=seed)
+
+
+def dice(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    pytest.importorskip("dice_ml")
+    return Dice(model, schema, DiceSettings(sample_size=50), seed=seed)
+
+
+METHODS: tuple[Made, ...] = (proce, nearest, face, growing_spheres, wachter, certifai, dice)
 
 
 def applicants(n: int = 200, seed: int = 0) -> pd.DataFrame:
@@ -63,3 +107,24 @@ def lender(frame: pd.DataFrame) -> Any:
 def never(frame: pd.DataFrame) -> Any:
     """Return no, whatever is asked."""
     return np.tile([0.9, 0.1], (len(frame), 1))
+
+
+def lender_of_polars(frame: Any) -> Any:
+    """Return what the lender says of a frame in polars."""
+    return lender(frame.to_pandas())
+
+
+def by_income(frame: pd.DataFrame) -> Any:
+    """Return the probabilities of no and yes, of two columns alone."""
+    yes = 1 / (1 + np.exp(-(frame["income"].to_numpy() - 60) / 8))
+    return np.stack([1 - yes, yes], axis=1)
+
+
+_INCOMES = applicants()["income"]
+_ENDS = float(_INCOMES.min()), float(_INCOMES.max())
+NETWORKS = {  # for methods that need a gradient
+    lender: Lender(*_ENDS),
+    lender_of_polars: Lender(*_ENDS),
+    by_income: ByIncome(*_ENDS),
+    never: Never(),
+}

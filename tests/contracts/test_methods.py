@@ -2,15 +2,25 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from proce import NotFittedError, ProceError, Progress, UnsupportedOption
+from proce import Codec, NotFittedError, ProceError, Progress, UnsupportedOption, as_classifier
 from proce.explanation import Explanations
 from proce.methods import Method
+from proce.schema import Schema
 
-from .method_cases import METHODS, SCHEMA, Made, applicants, lender, never
+from .method_cases import (
+    METHODS,
+    NETWORKS,
+    SCHEMA,
+    Made,
+    applicants,
+    by_income,
+    lender,
+    lender_of_polars,
+    never,
+)
 
 ROWS = applicants(8, seed=3)
 REFUSED = ROWS[lender(ROWS)[:, 1] < 0.5]
@@ -132,12 +142,8 @@ def test_a_missing_cell_is_no_obstacle(make: Made) -> None:
 
 def test_polars_comes_back_as_polars(make: Made) -> None:
     polars = pytest.importorskip("polars")
-
-    def ask(frame: Any) -> Any:
-        return lender(frame.to_pandas())
-
     rows = polars.from_pandas(REFUSED)
-    result = make(ask).fit(polars.from_pandas(applicants())).explain(rows, n=1)
+    result = make(lender_of_polars).fit(polars.from_pandas(applicants())).explain(rows, n=1)
     assert isinstance(result.to_frame(), polars.DataFrame)
     assert result.counterfactuals().schema == rows.schema
 
@@ -221,11 +227,6 @@ def test_before_fit_nothing_is_explained(make: Made) -> None:
 
 def test_continuous_columns_only_and_an_inferred_schema(make: Made) -> None:
     frame = applicants()[["age", "income"]]
-
-    def by_income(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-(rows["income"].to_numpy() - 60) / 8))
-        return np.stack([1 - yes, yes], axis=1)
-
     result = make(by_income, schema=None).fit(frame).explain(frame.head(4), n=1)
     target = result.outcomes()["target"]
     rows = result.to_frame()["row"]
@@ -236,3 +237,15 @@ def test_the_schema_knows_what_is_asked() -> None:
     """The people of these tests fit their schema: otherwise nothing above is tested."""
     assert list(SCHEMA.names) == list(ROWS.columns)
     assert 0 < len(REFUSED) < len(ROWS)
+
+
+@pytest.mark.parametrize("model", NETWORKS, ids=lambda model: model.__name__)
+def test_a_network_says_what_its_function_says(model: Any) -> None:
+    """Methods that need a gradient are tried on the same models."""
+    frame = applicants()[["age", "income"]] if model is by_income else applicants()
+    if model is not by_income:
+        frame.loc[frame.index[::9], ["income", "school"]] = None
+    codec = Codec.fit(Schema.infer(frame) if model is by_income else SCHEMA, frame)
+    answer = as_classifier(NETWORKS[model], codec).predict_proba(codec.encode(frame)).numpy()
+    plain = lender if model is lender_of_polars else model
+    assert answer == pytest.approx(plain(frame), abs=1e-7)

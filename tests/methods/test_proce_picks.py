@@ -36,7 +36,7 @@ def capped_bank(frame: pd.DataFrame) -> Any:
 
 def test_by_default_the_decision_is_passed_by_the_margin(banker: ProCE) -> None:
     result = banker.explain(refused(people(), 6))
-    assert result.context.needed == pytest.approx(0.6)
+    assert result.context.needed == pytest.approx((0.6, 0.6))
     for item in result:
         assert item.margin_met
         assert bool((item.probabilities >= 0.6 - 1e-9).all())
@@ -62,8 +62,16 @@ def test_the_margin_is_a_setting() -> None:
 def test_the_margin_is_counted_from_the_threshold() -> None:
     explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, threshold=0.3).fit(people())
     result = explainer.explain(one(), n=1, vary=["savings"])
-    assert result.context.needed == pytest.approx(0.4)
+    assert result[0].needed == pytest.approx(0.4)
     assert 0.4 - 1e-9 <= float(result[0].probabilities[0]) < 0.42
+
+
+def test_for_the_first_class_the_threshold_is_counted_from_the_other_side() -> None:
+    """No is said below 30% of yes: with the margin of 10%, from 80% of no on."""
+    explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, threshold=0.3).fit(people())
+    result = explainer.explain(one(savings=59), target=0, n=1, vary=["savings"])
+    assert result[0].needed == pytest.approx(0.8)
+    assert 0.8 - 1e-9 <= float(result[0].probabilities[0]) < 0.82
 
 
 def test_already_target_ignores_the_margin(banker: ProCE) -> None:

@@ -127,7 +127,7 @@ class World:
         return torch.cat([rows, switches], dim=-1)
 
     def genome(self, problem):
-        return genome_of(self.codec, problem.query, problem.limits, problem.layout)
+        return genome_of(self.codec, problem.query.factual, problem.limits, problem.layout)
 
 
 @pytest.fixture(scope="session")

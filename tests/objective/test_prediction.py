@@ -152,9 +152,19 @@ def test_what_is_lacking_agrees_with_a_loop(n_classes, margin):
 
 
 def test_a_person_reads_the_probability_that_is_enough():
-    assert Requirement(None, 0.1).probability(2) == pytest.approx(0.6)
-    assert Requirement(0.3, 0.1).probability(2) == pytest.approx(0.4)
-    assert Requirement(0.95, 0.1).probability(2) == 1
-    assert Requirement(None, 0.1).probability(3) == pytest.approx(0.6)
-    assert Requirement(None, 0.0, least=0.8).probability(2) == 0.8
-    assert Requirement(None, 0.0, least=0.2).probability(2) == 0.5  # the decision comes first
+    assert Requirement(None, 0.1).probabilities(2) == pytest.approx((0.6, 0.6))
+    assert Requirement(0.3, 0.1).probabilities(2) == pytest.approx((0.8, 0.4))
+    assert Requirement(0.95, 0.1).probabilities(2) == pytest.approx((0.15, 1))
+    assert Requirement(None, 0.1).probabilities(3) == pytest.approx((0.6, 0.6, 0.6))
+    assert Requirement(None, 0.0, least=0.8).probabilities(2) == (0.8, 0.8)
+    assert Requirement(None, 0.0, least=0.2).probabilities(2) == (0.5, 0.5)  # the decision first
+
+
+def test_what_a_person_reads_is_what_is_required():
+    for threshold in (None, 0.2, 0.5, 0.7):
+        requirement = Requirement(threshold, 0.1)
+        for target, needed in enumerate(requirement.probabilities(2)):
+            for chance, enough in ((needed + 1e-6, True), (needed - 1e-6, False)):
+                row = [1 - chance, chance] if target else [chance, 1 - chance]
+                short = requirement.shortfall(torch.tensor([[row]]), torch.tensor([target]))
+                assert (short.item() <= 0) is enough

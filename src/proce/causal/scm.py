@@ -242,7 +242,12 @@ class StructuralCausalModel:
         that were fitted on the unit range of one codec mean nothing on that of another.
         """
         check_same_features(self.graph, self.codec.schema, codec.schema)
-        if fitted := [name for name, each in self.mechanisms.items() if each.units == "unit"]:
+        fitted = [name for name, each in self.mechanisms.items() if each.units == "unit"]
+        here, there = (
+            [(each.low[at], each.span[at]) for at in map(each.schema.position, self.graph.nodes)]
+            for each in (self.codec, codec)
+        )
+        if fitted and here != there:
             raise GraphError(
                 f"the equation of {fitted[0]!r} was fitted on another unit range; fit it again with"
                 " StructuralCausalModel.fit and the new codec."

@@ -3,6 +3,11 @@
 from proce.latent.autoencoder import AutoEncoder, Reconstruction
 from proce.latent.prototype import PrototypeIndex, Prototypes
 from proce.latent.training import AutoEncoderSettings, fit_autoencoder
+from proce.latent.variational import (
+    VariationalAutoEncoder,
+    VariationalSettings,
+    fit_variational,
+)
 
 __all__ = [
     "AutoEncoder",
@@ -10,5 +15,8 @@ __all__ = [
     "PrototypeIndex",
     "Prototypes",
     "Reconstruction",
+    "VariationalAutoEncoder",
+    "VariationalSettings",
     "fit_autoencoder",
+    "fit_variational",
 ]

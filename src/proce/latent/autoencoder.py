@@ -1,12 +1,15 @@
 """A latent space for mixed rows: the encoder Q_phi of the paper, its decoder and embeddings."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
 from proce.errors import SchemaError
-from proce.schema import Categorical, Codec, Continuous
+from proce.latent.row_network import RowNetwork
+from proce.schema import Codec
+from proce.training import random_stream
 
 
 @dataclass(frozen=True)
@@ -25,12 +28,8 @@ class Reconstruction:
     probabilities: dict[str, Tensor]
 
 
-class AutoEncoder(nn.Module):
-    """Rows to latents and back.
-
-    A categorical feature enters by its row of an embedding table, an ordinal one by its rank
-    on the unit range, a number as it is; a flag per feature marks what is missing. Made by
-    :func:`proce.latent.fit_autoencoder`.
+class AutoEncoder(RowNetwork):
+    """Rows to latents and back; made by :func:`proce.latent.fit_autoencoder`.
 
     Parameters
     ----------
@@ -42,34 +41,44 @@ class AutoEncoder(nn.Module):
         Width of the hidden layer on either side.
     """
 
-    _starts: Tensor  # (coded,) where each categorical feature's levels begin
-    _reach: Tensor  # (plain,)
-
     def __init__(self, codec: Codec, latent_size: int, hidden_size: int) -> None:
-        super().__init__()
-        self.codec = codec
+        super().__init__(codec)
         self.latent_size = latent_size
-        features = list(enumerate(codec.schema))
-        self._plain = [p for p, f in features if not isinstance(f, Categorical)]
-        self._coded = [p for p, f in features if isinstance(f, Categorical)]
-        self._numbers = [p for p, f in features if isinstance(f, Continuous)]
-        self._n_levels = {
-            f.name: len(f.levels) for _, f in features if not isinstance(f, Continuous)
-        }
-        counts = [self._n_levels[codec.schema.names[p]] for p in self._coded]
-        width = embedding_size(max(counts, default=0))
-        starts = torch.tensor([0, *counts], dtype=torch.long).cumsum(0)
-        self.register_buffer("_starts", starts[:-1])
-        self.register_buffer("_reach", codec.reach[self._plain].float())
-        self.embeddings = nn.Embedding(int(starts[-1]), width)  # all features' levels, stacked
-        n_inputs = len(self._plain) + len(self._coded) * width + len(features)
-        n_outputs = len(self._numbers) + sum(self._n_levels.values())
         self.encoder = nn.Sequential(
-            nn.Linear(n_inputs, hidden_size), nn.ReLU(), nn.Linear(hidden_size, latent_size)
+            nn.Linear(self.n_inputs, hidden_size), nn.ReLU(), nn.Linear(hidden_size, latent_size)
         )
         self.decoder = nn.Sequential(
-            nn.Linear(latent_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, n_outputs)
+            nn.Linear(latent_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, self.n_outputs)
         )
+
+    @property
+    def weights(self) -> dict[str, Tensor]:
+        """All that was learned; :meth:`of_weights` makes the same auto-encoder of it."""
+        return {name: each.detach().cpu().clone() for name, each in self.named_parameters()}
+
+    @classmethod
+    def of_weights(cls, codec: Codec, weights: Mapping[str, Tensor]) -> "AutoEncoder":
+        """Return an auto-encoder in evaluation mode that was trained before.
+
+        Parameters
+        ----------
+        codec
+            Of the rows that it was trained on.
+        weights
+            Its :attr:`weights`.
+        """
+        last = weights.get("encoder.2.weight", torch.empty(0))
+        if last.ndim != 2 or not last.numel():
+            raise SchemaError("these are not the weights of an auto-encoder.")
+        with random_stream(0):
+            autoencoder = cls(codec, *last.shape)
+        own = dict(autoencoder.named_parameters())
+        if {k: v.shape for k, v in own.items()} != {k: v.shape for k, v in weights.items()}:
+            raise SchemaError("these are the weights of an auto-encoder of other features.")
+        with torch.no_grad():
+            for name, values in own.items():
+                values.copy_(weights[name])
+        return autoencoder.eval().requires_grad_(False)
 
     def encode(self, rows: Tensor) -> Tensor:
         """Return the latents ``(…, e)`` of rows ``(…, f)``, as float32, on the rows' device."""
@@ -95,24 +104,6 @@ class AutoEncoder(nn.Module):
             rows: Tensor = self.embeddings(codes.long().to(start.device) + start)
             return rows.to(codes.device)
 
-    def inputs(self, rows: Tensor) -> Tensor:
-        """Return what the encoder is fed for rows ``(…, f)``; autograd runs through numbers."""
-        rows = rows.to(self._reach.device)
-        missing = self.codec.missing(rows)
-        plain = rows[..., self._plain].float() / self._reach
-        plain = plain.masked_fill(missing[..., self._plain], 0.0)
-        present = ~missing[..., self._coded]
-        codes = rows[..., self._coded].where(present, 0).long() + self._starts
-        embedded = self.embeddings(codes) * present[..., None]  # (…, coded, d)
-        return torch.cat([plain, embedded.flatten(-2), missing.float()], dim=-1)
-
     def outputs(self, latents: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the decoder's numbers and level logits for latents; autograd runs through."""
-        raw = self.decoder(latents)
-        units, *logits = raw.split([len(self._numbers), *self._n_levels.values()], dim=-1)
-        return units, dict(zip(self._n_levels, logits, strict=True))
-
-
-def embedding_size(n_levels: int) -> int:
-    """Return how many numbers stand for a level: half as many as levels, from 2 to 8."""
-    return min(8, max(2, -(-n_levels // 2)))
+        return self.read(self.decoder(latents))

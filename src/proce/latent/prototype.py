@@ -68,6 +68,14 @@ class PrototypeIndex:
         """How many training rows are predicted as each class, ``(k,)``."""
         return torch.tensor([len(rows) for rows in self._rows])
 
+    @property
+    def members(self) -> tuple[Tensor, Tensor]:
+        """The latents ``(n, e)`` and the predicted classes ``(n,)`` that it was made of."""
+        rows, latents = torch.cat(self._rows), torch.cat(self._latents)
+        predicted = torch.cat([torch.full_like(each, k) for k, each in enumerate(self._rows)])
+        order = rows.argsort()
+        return latents[order], predicted[order]
+
     def prototype(self, latent: Tensor, target: int, n_neighbours: int) -> Prototypes:
         """Return the prototypes of latents ``(q, e)`` for a class.
 

@@ -119,8 +119,6 @@ class _Denoising:
         schema = autoencoder.codec.schema
         self.numbers = [p for p, f in enumerate(schema) if isinstance(f, Continuous)]
         self.levels = [(p, f.name) for p, f in enumerate(schema) if p not in self.numbers]
-        self.hidden = torch.full((len(schema),), float(MISSING_LEVEL), dtype=rows.dtype)
-        self.hidden[self.numbers] = torch.nan
 
     def __call__(self, positions: Tensor) -> Tensor:
         clean = self.rows[positions]
@@ -143,4 +141,4 @@ class _Denoising:
         shown = clean.clone()
         shown[:, self.numbers] += self.settings.jitter * noise
         masked = torch.rand(clean.shape, generator=self.generator) < self.settings.masked
-        return torch.where(masked, self.hidden, shown)
+        return torch.where(masked, self.autoencoder.unknown, shown)

@@ -1,15 +1,13 @@
 """One call of ``explain``: rows in chunks, each searched, chosen from and checked."""
 
-import logging
-import time
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from proce.classifier import decide
-from proce.explanation import Change, Context, Explanation, Explanations, Outcome
+from proce.explanation import Change, Explanation, Explanations, Outcome
+from proce.methods.asked import Asked
 from proce.methods.choosing import Chosen, choose
 from proce.methods.contradiction import refuse_contradiction
 from proce.methods.diagnose import diagnose
@@ -17,87 +15,82 @@ from proce.methods.fitted import BoundRule, Fitted
 from proce.methods.method import Progress, Report
 from proce.methods.options import FRONTS_KEPT, Options
 from proce.methods.recheck import Checked, checked
-from proce.methods.record import provenance
 from proce.methods.searching import problem_of, search
-from proce.objective import Counterfactuals, Query, Requirement, limits_of, pose
-from proce.schema import Layout
+from proce.methods.weighing import weighed
+from proce.objective import Counterfactuals, Query, pose
 from proce.search import SearchProgress, SearchResult, Stop
 
-_log = logging.getLogger(__name__)
 _CUT_SHORT = (Stop.OUT_OF_TIME, Stop.CALLER)
+_NO_ROWS = (
+    "The explainer was saved without its training rows: the search started from noise around the"
+    " row alone, and may have missed better ways."
+)
 
 
-@dataclass(eq=False)
-class Call:
-    """The work of one call, and how far it has come."""
+@dataclass(eq=False, kw_only=True)
+class Call(Asked):
+    """The work of one call of ProCE, and how far it has come."""
 
     fitted: Fitted
-    options: Options
-    progress: Report | None
-    layout: Layout
-    factual: Tensor  # (i, f)
-    raw: Tensor  # (i, f), in raw units
     rules: tuple[BoundRule, ...]
-    context: Context
-    chances: Tensor  # (i, k)
-    target: Tensor  # (i,)
-    began: float = field(default_factory=time.perf_counter)
-    items: dict[int, Explanation] = field(default_factory=dict)
     generations: int = 0
-    evaluations: int = 0
-    stopped: bool = False
 
     @classmethod
     def open(cls, fitted: Fitted, options: Options, X: Any, progress: Report | None) -> "Call":
         """Read the rows, ask the model about them, and find out what is wanted for each."""
-        codec, classifier = fitted.codec, fitted.classifier
-        factual, raw = codec.encode(X).contiguous(), codec.read(X)
-        limits_of(codec, factual[:1], options.vary, options.ranges)  # or a slip would show up late
-        options.efforts(codec)
-        chances = classifier.predict_proba(factual)
-        target = options.targets(decide(chances, classifier.threshold), classifier)
+        options.efforts(fitted.codec)  # or a slip would show up late
         margin = 0.0 if options.min_probability else fitted.settings.margin
-        needed = Requirement(classifier.threshold, margin, options.min_probability)
         graph = fitted.scm.graph if fitted.scm else None
-        context = Context(
-            codec,
-            classifier.classes,
-            needed.probability(len(classifier.classes)),
-            graph.edges if graph else (),
-            len(fitted.ensemble.members) if fitted.ensemble else 0,
+        asked = Asked.read(
+            fitted.codec,
+            fitted.classifier,
+            options,
+            X,
+            progress,
+            margin=margin,
+            edges=graph.edges if graph else (),
+            n_graphs=len(fitted.ensemble.members) if fitted.ensemble else 0,
+            n_refits=len(fitted.refits.members) if fitted.refits else 0,
             origin=str(graph.origin) if graph else None,
-            vary=options.vary,
-            ranges={name: tuple(limits) for name, limits in (options.ranges or {}).items()},
-            effort=dict(options.effort or {}),
+            spread=fitted.spread,
         )
         rules = fitted.bound(options.rules)
-        refuse_contradiction([rule for rule, _ in (*fitted.rules, *rules)], factual)
-        return cls(
-            fitted, options, progress, Layout.of(X), factual, raw, rules, context, chances, target
-        )
+        refuse_contradiction([rule for rule, _ in (*fitted.rules, *rules)], asked["factual"])
+        return cls(**asked, fitted=fitted, rules=rules)
 
     def run(self) -> Explanations:
         """Explain every row; what is left when time or patience ends is marked."""
-        predicted = decide(self.chances, self.fitted.classifier.threshold)
-        wanted = torch.nonzero(predicted != self.target).flatten()
-        for row in torch.nonzero(predicted == self.target).flatten().tolist():
-            self.items[row] = self._without(row, Outcome.ALREADY_TARGET)
+        wanted = self.settle()
         known = self.fitted.index.sizes[self.target[wanted]] > 0
         try:
             for part in torch.split(wanted[known], self.fitted.settings.chunk_size):
                 if len(part) and not self.over:
                     self._search(part)
         except KeyboardInterrupt:
-            self._interrupted()
+            self.interrupted()
         for row, reached in zip(wanted.tolist(), known.tolist(), strict=True):
             if row not in self.items:
                 left_over = Outcome.OUT_OF_TIME if reached else Outcome.NOT_FOUND
-                self.items[row] = self._without(row, left_over)
+                self.items[row] = self.without(row, left_over)
         self._diagnose()
-        items = tuple(self.items[row] for row in range(len(self.factual)))
-        elapsed = time.perf_counter() - self.began
-        record = provenance(self.fitted, self.options, elapsed, self.generations, self.evaluations)
-        return Explanations(self.context, items, self.layout, record)
+        fitted = self.fitted
+        return self.closed(
+            method="ProCE",
+            seed=fitted.seed,
+            settings=asdict(fitted.settings),
+            mode=fitted.mode,
+            graph=None if fitted.scm is None else str(fitted.scm.graph.origin),
+            training_rows=fitted.n_rows,
+            training_hash=fitted.training_hash,
+            generations=self.generations,
+        )
+
+    def without(self, row: int, outcome: Outcome, cut_short: bool = False) -> Explanation:
+        """Return the explanation of a row that has no counterfactual, or none yet."""
+        item = super().without(row, outcome, cut_short)
+        if self.fitted.left_out is None:
+            return item
+        return replace(item, notes=(*item.notes, _NO_ROWS))
 
     def _search(self, part: Tensor) -> None:
         """Search the rows at some positions; without the margin where it cannot be had."""
@@ -121,8 +114,11 @@ class Call:
                 lacking.tolist(), more, more_passed, again.stopped, strict=True
             ):
                 chosen[at], passed[at], cut_short[at] = each, check, stop in _CUT_SHORT
-        for at, row in enumerate(part.tolist()):
-            self.items[row] = self._explanation(row, chosen[at], passed[at], met[at], cut_short[at])
+        made = [
+            self._explanation(row, chosen[at], passed[at], met[at], cut_short[at])
+            for at, row in enumerate(part.tolist())
+        ]
+        self.items.update(zip(part.tolist(), weighed(problem, made, fitted.refits), strict=True))
 
     def _found(
         self, problem: Counterfactuals, part: Tensor
@@ -156,7 +152,7 @@ class Call:
         if not len(kept):
             outcome = Outcome.OUT_OF_TIME if cut_short else Outcome.NOT_FOUND
             return replace(
-                self._without(row, outcome, cut_short),
+                self.without(row, outcome, cut_short),
                 miss=chosen.miss,
                 dropped=len(check.passed),
             )
@@ -165,7 +161,7 @@ class Call:
             keep_front = len(self.factual) <= FRONTS_KEPT
         looked_at = int(kept[-1]) + 1 if len(kept) == self.options.n else len(check.passed)
         return replace(
-            self._without(row, Outcome.FOUND, cut_short),
+            self.without(row, Outcome.FOUND, cut_short),
             rows=chosen.rows[kept],
             changes=chosen.changes[kept],
             probabilities=check.probabilities[kept],
@@ -186,30 +182,6 @@ class Call:
         ensemble = self.fitted.ensemble
         return ensemble.support(factual, rows[None], by_hand[None], seed=seed, keys=keys)[0]
 
-    def _without(self, row: int, outcome: Outcome, cut_short: bool = False) -> Explanation:
-        """Return the explanation of a row that has no counterfactual, or none yet."""
-        target = int(self.target[row])
-        factual = self.factual[row]
-        nothing = factual.new_zeros(0, len(factual))
-        notes = _notes(self.fitted, factual)
-        if cut_short:
-            notes = (*notes, "The search was ended early; more time may find better.")
-        return Explanation(
-            context=self.context,
-            row=row,
-            factual=factual,
-            raw=self.raw[row],
-            predicted=int(decide(self.chances[row], self.fitted.classifier.threshold)),
-            target=target,
-            probability=float(self.chances[row, target]),
-            outcome=outcome,
-            rows=nothing,
-            changes=nothing.to(torch.int8),
-            probabilities=factual.new_zeros(0),
-            losses=factual.new_zeros(0, 3),
-            notes=notes,
-        )
-
     def _diagnose(self) -> None:
         """Say for rows without a counterfactual what blocks them, the first ones in full."""
         lost = [row for row, item in self.items.items() if item.outcome is Outcome.NOT_FOUND]
@@ -217,33 +189,10 @@ class Call:
             self.tell(Progress("search", len(self.items), len(self.items)))
             told = diagnose(self, sorted(lost))
         except KeyboardInterrupt:
-            self._interrupted()
+            self.interrupted()
             told = diagnose(self, sorted(lost))  # without a search now
         for row, diagnosis in told.items():
             self.items[row] = replace(self.items[row], diagnosis=diagnosis)
-
-    def _interrupted(self) -> None:
-        _log.warning("interrupted: %d of %d rows were finished", len(self.items), len(self.raw))
-        self.stopped = True
-
-    def tell(self, progress: Progress) -> object:
-        """Report how far the call has come; it ends soon where the answer is False."""
-        told = self.progress and self.progress(progress)
-        self.stopped = self.stopped or told is False
-        return told
-
-    @property
-    def seconds_left(self) -> float | None:
-        """What is left of the time limit, or None without one."""
-        if self.options.budget_seconds is None:
-            return None
-        return max(0.0, self.options.budget_seconds - (time.perf_counter() - self.began))
-
-    @property
-    def over(self) -> bool:
-        """Whether the call must end now."""
-        left = self.seconds_left
-        return self.stopped or (left is not None and left <= 0)
 
     def _told(self, search: SearchProgress) -> object:
         losses = search.best_losses[search.best_losses[:, 0].isfinite()]
@@ -258,12 +207,3 @@ class Call:
                 float(search.front_size.double().mean()),
             )
         )
-
-
-def _notes(fitted: Fitted, factual: Tensor) -> tuple[str, ...]:
-    """Return what the reader should know of a row."""
-    gone = torch.nonzero(fitted.codec.missing(factual)).flatten().tolist()
-    if not gone:
-        return ()
-    names = ", ".join(fitted.codec.schema.names[at] for at in gone)
-    return (f"Missing and so left as they are: {names}.",)

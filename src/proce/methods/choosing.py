@@ -5,6 +5,7 @@ it. A person is shown what remains when every change that can go has gone, as lo
 however the equations might be fitted.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -127,16 +128,20 @@ def firmness(problem: Counterfactuals, told: Actions, refits: Ensemble | None) -
     if refits is None:
         return worst
     held = torch.zeros_like(worst)
-    query, enough = problem.query, replace(problem.requirement, margin=0.0)
-    by_hand = told.acted_on | told.held
-    for reached in refits.outcomes(
-        query.factual, told.point, by_hand, seed=query.seed, keys=query.keys
-    ):
-        chances = problem.classifier.predict_proba(reached.flatten(0, 1))
-        short = enough.shortfall(chances.reshape(*worst.shape, -1), query.target)
+    for short in shortfalls(problem, told.point, told.acted_on | told.held, refits):
         worst = torch.maximum(worst, short)
         held += short <= 0
     return worst.where(held >= _MOST * len(refits.members), torch.inf)
+
+
+def shortfalls(
+    problem: Counterfactuals, rows: Tensor, by_hand: Tensor, refits: Ensemble
+) -> Iterator[Tensor]:
+    """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
+    query, enough = problem.query, replace(problem.requirement, margin=0.0)
+    for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
+        chances = problem.classifier.predict_proba(reached.flatten(0, 1))
+        yield enough.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)
 
 
 def change_kinds(told: Actions) -> Tensor:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 from torch import Tensor
 
+from proce.classifier.probe import probe_rows
 from proce.explanation import Blocker, Change, Diagnosis
 from proce.explanation.cells import plain
 from proce.methods.choosing import choose
@@ -16,7 +17,7 @@ from proce.methods.method import Progress
 from proce.methods.options import Options
 from proce.methods.recheck import checked, within_limits
 from proce.methods.searching import problem_of, search
-from proce.objective import Counterfactuals
+from proce.objective import Counterfactuals, Requirement
 from proce.schema import Action, Continuous
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) ->
     label, needed = call.context.classes[item.target], _needed(call, item.target)
     if not bool(call.fitted.index.sizes[item.target] > 0):
         reason = (
-            f"The model says {label!r} for none of the {len(call.fitted.rows):,} rows it was fitted"
+            f"The model says {label!r} for none of the {call.fitted.n_rows:,} rows it was fitted"
             " with, so there is nothing to move towards."
         )
         if _constant(call.fitted):
@@ -204,9 +205,9 @@ def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) ->
 
 def _needed(call: "Call", target: int) -> float:
     """Return the probability that counts: that of the decision, or more where it was asked for."""
-    threshold = call.fitted.classifier.threshold
-    decision = 0.5 if threshold is None else (1 - threshold, threshold)[target]
-    return max(decision, call.options.min_probability or 0.0)
+    classifier = call.fitted.classifier
+    requirement = Requirement(classifier.threshold, 0.0, call.options.min_probability)
+    return requirement.probabilities(len(classifier.classes))[target]
 
 
 def _closest(call: "Call", row: int) -> tuple[dict[str, Any] | None, float | None, tuple[str, ...]]:
@@ -228,5 +229,6 @@ def _closest(call: "Call", row: int) -> tuple[dict[str, Any] | None, float | Non
 
 def _constant(fitted: Fitted) -> bool:
     """Whether the model answers the same for all of a sample of training rows."""
-    chances = fitted.classifier.predict_proba(fitted.rows[:1000])
+    rows = probe_rows(fitted.codec) if fitted.left_out else fitted.rows[:1000]
+    chances = fitted.classifier.predict_proba(rows)
     return bool((chances == chances[0]).all())

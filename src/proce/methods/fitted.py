@@ -1,6 +1,5 @@
 """What ProCE learns from the training rows."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,19 +11,28 @@ from torch import Tensor
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier
-from proce.errors import GraphError, SchemaError, SearchError, did_you_mean
+from proce.errors import GraphError, RuleError, SchemaError, SearchError, did_you_mean
+from proce.explanation.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
+from proce.methods.asked import hash_of, keys_of
 from proce.methods.contradiction import refuse_contradiction
 from proce.methods.method import Progress, Report
 from proce.methods.options import checked_texts
 from proce.methods.settings import SearchSettings
 from proce.objective import FeatureDistance, Mode, directions
 from proce.schema import Codec, Rule, Schema
-from proce.streams import folded
 from proce.training import Epoch
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
 _ASK_AT_ONCE = 100_000  # rows per call when the training rows are classified
+
+
+@dataclass(frozen=True)
+class RowsLeftOut:
+    """What is known of training rows that were not saved with an explainer."""
+
+    count: int
+    sha256: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +57,9 @@ class Fitted:
         Those of the explainer.
     settings, seed
         Of the search.
+    left_out
+        Where the training rows were not saved: what is known of them. ``rows`` is empty then, a
+        search starts from noise alone, and nothing can be fitted anew.
     """
 
     codec: Codec
@@ -63,6 +74,7 @@ class Fitted:
     rules: tuple[BoundRule, ...]
     settings: SearchSettings
     seed: int
+    left_out: RowsLeftOut | None = None
 
     @cached_property
     def distance(self) -> FeatureDistance:
@@ -72,7 +84,17 @@ class Fitted:
     @cached_property
     def training_hash(self) -> str:
         """SHA-256 of the training rows."""
-        return hashlib.sha256(self.rows.contiguous().numpy().tobytes()).hexdigest()
+        return hash_of(self.rows) if self.left_out is None else self.left_out.sha256
+
+    @property
+    def n_rows(self) -> int:
+        """How many training rows there were."""
+        return len(self.rows) if self.left_out is None else self.left_out.count
+
+    @cached_property
+    def spread(self) -> Mapping[str, tuple[float, ...]] | None:
+        """How the training rows lie, for pictures; ``None`` where they were not saved."""
+        return spread_of(self.codec, self.rows) if self.left_out is None else None
 
     def bound(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
         """Read rules, each with the mechanisms it needs."""
@@ -80,13 +102,28 @@ class Fitted:
 
     def keys(self, factual: Tensor) -> Tensor:
         """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
-        return folded(factual.nan_to_num(nan=-9.0))
+        return keys_of(factual)
 
     def edited(self, name: str, **changes: Any) -> "Fitted":
         """Return the same with a feature of the schema edited; equations and latents stay."""
         codec = replace(self.codec, schema=self.codec.schema.edit(name, **changes))
         scm = None if self.scm is None else replace(self.scm, codec=codec)
         return replace(self, codec=codec, scm=scm)
+
+    def in_mode(self, causal: str) -> "Fitted":
+        """Return the same in another causal mode; nothing but refits is fitted anew."""
+        mode = resolved_mode(causal, self.scm)
+        known = mode != "off"
+        refits = self.refits
+        if refits is None:
+            refits = _refits(self.scm, self.rows, mode, self.settings.n_refits, self.seed)
+        return replace(
+            self,
+            scm=self.scm if known else None,
+            ensemble=self.ensemble if known else None,
+            refits=refits if mode in ("hard", "soft") else None,
+            mode=mode,
+        )
 
 
 def fit_parts(
@@ -104,12 +141,13 @@ def fit_parts(
     progress: Report | None,
 ) -> Fitted:
     """Fit every part on the training rows."""
-    _check(schema, settings, seed, device)
+    check_estimator(schema, settings, SearchSettings, seed)
+    _check_device(device)
     seed = int(seed)
     codec = Codec.fit(schema or Schema.infer(X), X)
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
-    predicted = torch.cat([classifier.predict(part) for part in torch.split(rows, _ASK_AT_ONCE)])
+    predicted = predicted_classes(classifier, rows)
     scm, ensemble = fit_causes(graph, X, rows, codec, seed)
     mode = resolved_mode(causal, scm)
     bound = bound_rules(checked_texts("rules", rules), codec, rows, scm, seed)
@@ -136,19 +174,27 @@ def fit_parts(
     )
 
 
-def _check(schema: Any, settings: Any, seed: Any, device: Any) -> None:
-    """Refuse what an explainer cannot be made with."""
+def check_estimator(schema: Any, settings: Any, kind: type, seed: Any) -> None:
+    """Refuse what a method cannot be made with."""
     if schema is not None and not isinstance(schema, Schema):
         raise SchemaError(
             f"schema is a {type(schema).__name__}; expected proce.Schema([...]), or None to infer"
             " it from the frame."
         )
-    if not isinstance(settings, SearchSettings):
+    if not isinstance(settings, kind):
         raise SearchError(
-            f"settings is a {type(settings).__name__}; expected proce.SearchSettings(...)."
+            f"settings is a {type(settings).__name__}; expected {kind.__name__}(...)."
         )
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise SearchError(f"seed is {seed!r}; expected a whole number from 0 on.")
+
+
+def predicted_classes(classifier: Classifier, rows: Tensor) -> Tensor:
+    """Return the class of each training row, ``(n,)``, asking about some at a time."""
+    return torch.cat([classifier.predict(part) for part in torch.split(rows, _ASK_AT_ONCE)])
+
+
+def _check_device(device: Any) -> None:
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError, TypeError):
@@ -222,6 +268,12 @@ def bound_rules(
 
     def fitted_on_its_causes(rule: Rule) -> StructuralCausalModel:
         causes, effect = rule.dependence or ((), "")
+        if not len(rows):
+            raise RuleError(
+                f"rule {rule.text!r} needs an equation of {effect!r} that is not in the graph, and"
+                " the explainer was saved without the training rows to fit it on. Save it with"
+                " rows=True, or give the rule to ProCE before it is fitted."
+            )
         graph = CausalGraph([(cause, effect) for cause in causes])
         return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
 

@@ -1,11 +1,13 @@
 """ProCE: prototypes, causes and a Pareto front; the explainer that people call."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from proce.classifier import Classifier
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations
 from proce.explanation.selection import Pick
@@ -84,7 +86,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             Called while the auto-encoder learns.
         """
         with closing(progress):
-            self.fitted_ = fit_parts(
+            fitted = fit_parts(
                 self.model,
                 X,
                 schema=self.schema,
@@ -97,9 +99,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
                 device=self.device,
                 progress=progress,
             )
-        self.feature_names_in_ = np.array(self.fitted_.codec.schema.columns, dtype=object)
-        self.n_features_in_ = len(self.feature_names_in_)
-        self.classes_ = self.fitted_.classifier.classes
+        self._take(fitted)
         return self
 
     def explain(
@@ -184,6 +184,75 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             By feature, the new value in raw units.
         """
         return what_if(self._fitted(), row, changes)
+
+    def save(self, folder: str | Path, rows: bool = True, model: bool = True) -> Path:
+        """Write the fitted explainer to a folder, whole or not at all.
+
+        The folder holds latents of the training rows, and by default the rows: treat it as
+        personal data. Functions, XGBoost, LightGBM and CatBoost models are not saved but handed
+        over at loading; of a torch module the weights are.
+
+        Parameters
+        ----------
+        folder
+            A new one, or one that an explainer was saved to.
+        rows
+            Whether to keep the training rows. Without them a loaded explainer starts its searches
+            from noise alone, and fits nothing anew.
+        model
+            Whether to keep the model, where that is possible.
+
+        Returns
+        -------
+        Path
+            The folder.
+        """
+        from proce.methods.saved import save_explainer
+
+        return save_explainer(
+            self._fitted(),
+            folder,
+            rows=rows,
+            model=model,
+            adapted=isinstance(self.model, Classifier),
+            device=self.device,
+            causal=self.causal,
+            threshold=self.threshold,
+        )
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        model: Any = None,
+        equations: Mapping[str, Any] | None = None,
+    ) -> Self:
+        """Return the explainer that was saved to a folder; it gives the same answers.
+
+        Parameters
+        ----------
+        folder
+            As given to :meth:`save`.
+        model
+            The model, where the folder does not hold it. For a torch module also a function
+            without arguments that makes one, into which the saved weights are put. A model that
+            answers otherwise than the saved one is refused.
+        equations
+            By feature, the equations of the causal model that were given as functions.
+        """
+        from proce.methods.saved import load_explainer
+
+        loaded = load_explainer(folder, model, equations)
+        explainer = cls(**loaded.parameters)
+        explainer._take(loaded.fitted)
+        return explainer
+
+    def _take(self, fitted: Fitted) -> None:
+        """Become fitted."""
+        self.fitted_ = fitted
+        self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self.classes_ = fitted.classifier.classes
 
     def _fitted(self) -> Fitted:
         if not self.__sklearn_is_fitted__():

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.classifier import decide
+from proce.classifier import Classifier, decide
 from proce.explanation import Change
 from proce.methods.choosing import Chosen
 from proce.objective import Counterfactuals
-from proce.schema import Layout
+from proce.schema import Codec, Layout
 
 _ROUNDING = 1e-6  # what a value may lose on the way to a frame and back
 
@@ -52,9 +52,9 @@ def checked(
         return [Checked(torch.zeros(0, dtype=torch.bool), torch.zeros(0)) for _ in chosen]
     rows = torch.cat([each.rows for each in chosen])
     factual = problem.query.factual[owner]
-    frame = problem.codec.rebuild(rows, layout.without_index(), factual, raw[owner])
-    again = problem.codec.encode(frame)
-    chances = problem.classifier.predict_proba(again)
+    again, chances = asked_again(
+        problem.codec, problem.classifier, rows, factual, raw[owner], layout
+    )
     target = problem.query.target[owner]
     passed = decide(chances, problem.classifier.threshold) == target
     passed &= problem.requirement.shortfall(chances[:, None], target).squeeze(1) <= _ROUNDING
@@ -65,6 +65,24 @@ def checked(
     passed &= within_limits(problem.take(owner), again, changes)
     parts = zip(torch.split(passed, counts), torch.split(own, counts), strict=True)
     return [Checked(flags, chance) for flags, chance in parts]
+
+
+def asked_again(
+    codec: Codec, classifier: Classifier, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout
+) -> tuple[Tensor, Tensor]:
+    """Return rows ``(n, f)`` as a frame of the caller would hold them, and the model's word.
+
+    Parameters
+    ----------
+    codec, classifier
+        The features and the model.
+    rows, factual, raw
+        ``(n, f)``: the rows, those that they started from, and the latter in raw units.
+    layout
+        Of the caller's frame.
+    """
+    again = codec.encode(codec.rebuild(rows, layout.without_index(), factual, raw))
+    return again, classifier.predict_proba(again)
 
 
 def within_limits(problem: Counterfactuals, rows: Tensor, changes: Tensor) -> Tensor:

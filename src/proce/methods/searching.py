@@ -52,15 +52,16 @@ def search(
 ) -> SearchResult:
     """Run NSGA-II on a problem; ``rows (i,)`` are the positions that errors name."""
     settings = fitted.settings
-    genome = genome_of(problem.codec, problem.query, problem.limits, problem.layout)
+    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.layout)
+    without_rows = fitted.left_out is not None
     initial = initial_population(
         genome,
         problem.query,
-        fitted.rows,
+        fitted.codec.reach[None] if without_rows else fitted.rows,
         problem.layout,
         settings.population_size,
         fitted.seed,
-        settings.start,
+        "gaussian" if without_rows else settings.start,
     )
     return nsga2(
         Located(problem, rows),

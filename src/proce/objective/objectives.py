@@ -5,7 +5,7 @@ Constraints are no fourth objective: they decide by constrained domination (Deb 
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal
 
 import torch
@@ -167,8 +167,19 @@ def directions(
     known = scm is not None and effect in scm.graph.endogenous
     if scm is None or not known or not set(causes) <= set(scm.graph.parents(effect)):
         scm = fit(rule)
-    return {effect: partial(_on_unit_range, scm, effect)}
+    return {effect: Direction(scm, effect)}
 
 
-def _on_unit_range(scm: StructuralCausalModel, name: str, rows: Tensor) -> Tensor:
-    return scm.predict(name, rows) / scm.codec.reach[scm.codec.schema.position(name)].item()
+@dataclass(frozen=True, eq=False)
+class Direction:
+    """What predicts a feature from rows ``(…, f)`` on the unit range: its equation in a model."""
+
+    scm: StructuralCausalModel
+    name: str
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Return the prediction ``(…)``."""
+        codec = self.scm.codec
+        return (
+            self.scm.predict(self.name, rows) / codec.reach[codec.schema.position(self.name)].item()
+        )

@@ -49,10 +49,12 @@ class Requirement:
             wanted = torch.maximum(wanted, self.least - own)
         return wanted.clamp(min=0)
 
-    def probability(self, n_classes: int) -> float:
-        """Return the probability that is enough, for a person to read."""
-        decision = 0.5 if n_classes > 2 else self.threshold or 0.5  # of many, less may do
-        return max(min(1.0, decision + self.margin), self.least or 0.0)
+    def probabilities(self, n_classes: int) -> tuple[float, ...]:
+        """Return what is enough for each class as the target, for a person to read."""
+        decisions = (0.5,) * n_classes  # of many classes, less may do
+        if n_classes == 2 and self.threshold is not None:
+            decisions = (1 - self.threshold, self.threshold)
+        return tuple(max(min(1.0, each + self.margin), self.least or 0.0) for each in decisions)
 
     def _before_rivals(self, probabilities: Tensor, own: Tensor, target: Tensor) -> Tensor:
         """Return what the target lacks before the best other class."""

@@ -49,8 +49,8 @@ class GeneMap:
         return flags
 
 
-def genome_of(codec: Codec, query: Query, limits: Limits, layout: GeneMap) -> Genome:
-    """Return the genes of the rows in a query.
+def genome_of(codec: Codec, factual: Tensor, limits: Limits, layout: GeneMap) -> Genome:
+    """Return the genes of rows ``(i, f)``.
 
     Their anchor is the row; where a range of the call forbids its value, the nearest permitted.
     """
@@ -65,19 +65,19 @@ def genome_of(codec: Codec, query: Query, limits: Limits, layout: GeneMap) -> Ge
             origin[at] = -codec.low[at] / codec.span[at]
         elif not isinstance(feature, Continuous):
             step[at] = 1.0
-    nothing = query.factual.new_zeros(len(query.factual), n_switches)
+    nothing = factual.new_zeros(len(factual), n_switches)
     switchable = limits.movable[:, list(layout.switched)]
     genome = Genome.of(
         torch.cat([limits.lower, nothing], dim=-1),
         torch.cat([limits.upper, nothing + 1], dim=-1),
-        torch.cat([query.factual, nothing], dim=-1),
+        torch.cat([factual, nothing], dim=-1),
         movable=torch.cat([limits.movable, switchable], dim=-1),
         kind=torch.tensor(kinds),
         origin=origin,
         step=step,
         snap=torch.full_like(step, _SNAP),
     )
-    outside = (query.factual < limits.lower) | (query.factual > limits.upper)
+    outside = (factual < limits.lower) | (factual > limits.upper)
     forbidden = torch.cat([outside & limits.movable, nothing.bool()], dim=-1)
     nearest = genome.anchor.maximum(genome.lower).minimum(genome.upper)
     return replace(genome, anchor=torch.where(forbidden, nearest, genome.anchor))

@@ -1,0 +1,120 @@
+"""Every method on the same people: time, validity, distance and changes, one counterfactual each.
+
+Run: ``PROCE_DATA=... python benchmarks/methods.py`` (PyGAD and dice-ml: the ``bench`` extra).
+Adult, 8 features, the paper's first classifier, 30 rejected people, one thread, default settings,
+nobody sees a causal graph or rules. CPU time, that of processes which a method starts included.
+Target: no method of ours above 0.5 s a row.
+"""
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import torch
+from sklearn.model_selection import train_test_split
+
+from proce.classifier import TrainedNetwork, fit_network
+from proce.datasets import Dataset, load_dataset
+from proce.explanation import Explanations
+from proce.methods import Method, ProCE
+from proce.objective import MixedDistance
+from proce.schema import Codec, Schema
+
+ROWS = 30
+PUBLISHED = (  # label, module, class, settings
+    ("Wachter", "wachter", "Wachter", {}),
+    ("Growing Spheres", "growing_spheres", "GrowingSpheres", {}),
+    ("CERTIFAI", "certifai", "Certifai", {}),
+    ("DiCE, random", "dice", "Dice", {"method": "random"}),
+    ("DiCE, genetic", "dice", "Dice", {"method": "genetic"}),
+    ("FACE", "face", "Face", {}),
+    ("C-CHVAE", "cchvae", "Cchvae", {}),
+    ("Nearest", "nearest", "Nearest", {}),
+)
+
+
+@dataclass(frozen=True)
+class World:
+    """What every method gets: a model, the rows that it was trained on, and people it rejects."""
+
+    model: TrainedNetwork
+    codec: Codec
+    schema: Schema
+    train: Any
+    rejected: Any
+
+    @classmethod
+    def of(cls, data: Dataset) -> "World":
+        """Train the classifier, and take the first people of the test rows whom it rejects."""
+        train, test, label, _ = train_test_split(
+            data.frame, data.label, test_size=0.2, random_state=0
+        )
+        codec = Codec.fit(data.schema, train)
+        model = fit_network(codec, train, label)
+        rejected = test[(model.predict(codec.encode(test)) == 0).numpy()][:ROWS]
+        return cls(model, codec, data.schema, train, rejected)
+
+
+def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
+    """Return the CPU time of a call and of the processes that it started, and what it returned."""
+    before = sum(os.times()[:4])
+    result = work()
+    return sum(os.times()[:4]) - before, result
+
+
+def methods(world: World) -> Iterator[tuple[str, Method]]:
+    """Yield the methods with their labels; say which are not there."""
+    yield "ProCE", ProCE(world.model, world.schema, causal="off")
+    for label, module, name, settings in PUBLISHED:
+        try:
+            made = getattr(import_module(f"proce.methods.{module}"), name)
+        except (ImportError, AttributeError) as error:
+            print(f"{label} is skipped: {error}", file=sys.stderr)
+            continue
+        yield label, made(world.model, world.schema, made.Settings(**settings))
+
+
+def line(label: str, method: Method, world: World) -> str:
+    """Fit, explain, and return a line of the table."""
+    fit, _ = cpu(lambda: method.fit(world.train))
+    method.explain(world.rejected[:1], target=1, n=1)  # compiles what is compiled
+    seconds, result = cpu(lambda: method.explain(world.rejected, target=1, n=1))
+    distance, changed = told(result, world.codec)
+    found = sum(len(item) > 0 for item in result)
+    return (
+        f"| {label} | {fit:.1f} | {seconds / ROWS * 1e3:.0f} | {found / ROWS:.0%} |"
+        f" {distance:.3f} | {changed:.2f} |"
+    )
+
+
+def told(result: Explanations, codec: Codec) -> tuple[float, float]:
+    """Return Gower's distance, and how many features changed; means over the people answered."""
+    answered = [item for item in result if len(item)]
+    if not answered:
+        return float("nan"), float("nan")
+    rows = torch.stack([item.rows[0] for item in answered])
+    gaps = MixedDistance.gower(codec)(rows, torch.stack([item.factual for item in answered]))
+    return float(gaps.mean()), float((gaps > 0).double().sum(-1).mean())
+
+
+def main() -> None:
+    """Measure and print."""
+    torch.set_num_threads(1)
+    world = World.of(load_dataset("adult"))
+    print("| method | fit, s | ms a row | found | distance | changed |")
+    print("|---|---|---|---|---|---|")
+    for label, method in methods(world):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # those of the packages behind a method
+                print(line(label, method, world), flush=True)
+        except ImportError as error:
+            print(f"{label} is skipped: {error}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+"""How mixed rows enter a network, and how its outputs are read."""
+
+import torch
+from torch import Tensor, nn
+
+from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
+
+
+class RowNetwork(nn.Module):
+    """What the networks on rows share: their inputs and their outputs.
+
+    A categorical feature enters by its row of an embedding table, an ordinal one by its rank
+    on the unit range, a number as it is; a flag per feature marks what is missing. A number
+    leaves as one output, a level as one for each that it could be.
+
+    Parameters
+    ----------
+    codec
+        Whose rows it takes.
+
+    Attributes
+    ----------
+    n_inputs, n_outputs
+        How many numbers it is fed for a row, and how many it gives.
+    unknown
+        ``(f,)``, a row of which every cell is missing.
+    """
+
+    _starts: Tensor  # (coded,) where each categorical feature's levels begin
+    _reach: Tensor  # (plain,)
+
+    def __init__(self, codec: Codec) -> None:
+        super().__init__()
+        self.codec = codec
+        features = list(enumerate(codec.schema))
+        self._plain = [p for p, f in features if not isinstance(f, Categorical)]
+        self._coded = [p for p, f in features if isinstance(f, Categorical)]
+        self._numbers = [p for p, f in features if isinstance(f, Continuous)]
+        self._n_levels = {
+            f.name: len(f.levels) for _, f in features if not isinstance(f, Continuous)
+        }
+        counts = [self._n_levels[codec.schema.names[p]] for p in self._coded]
+        width = embedding_size(max(counts, default=0))
+        starts = torch.tensor([0, *counts], dtype=torch.long).cumsum(0)
+        self.register_buffer("_starts", starts[:-1])
+        self.register_buffer("_reach", codec.reach[self._plain].float())
+        self.embeddings = nn.Embedding(int(starts[-1]), width)  # all features' levels, stacked
+        self.unknown = torch.full((len(features),), float(MISSING_LEVEL), dtype=torch.float64)
+        self.unknown[self._numbers] = torch.nan
+        self.n_inputs = len(self._plain) + len(self._coded) * width + len(features)
+        self.n_outputs = len(self._numbers) + sum(self._n_levels.values())
+
+    def inputs(self, rows: Tensor) -> Tensor:
+        """Return what the network is fed for rows ``(…, f)``; autograd runs through numbers."""
+        rows = rows.to(self._reach.device)
+        missing = self.codec.missing(rows)
+        plain = rows[..., self._plain].to(self._reach.dtype) / self._reach
+        plain = plain.masked_fill(missing[..., self._plain], 0.0)
+        present = ~missing[..., self._coded]
+        codes = rows[..., self._coded].where(present, 0).long() + self._starts
+        embedded = self.embeddings(codes) * present[..., None]  # (…, coded, d)
+        return torch.cat([plain, embedded.flatten(-2), missing.to(plain)], dim=-1)
+
+    def read(self, outputs: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return the numbers ``(…, r)`` and the level logits by feature in outputs ``(…, o)``."""
+        units, *logits = outputs.split([len(self._numbers), *self._n_levels.values()], dim=-1)
+        return units, dict(zip(self._n_levels, logits, strict=True))
+
+
+def embedding_size(n_levels: int) -> int:
+    """Return how many numbers stand for a level: half as many as levels, from 2 to 8."""
+    return min(8, max(2, -(-n_levels // 2)))
