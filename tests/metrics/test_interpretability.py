@@ -83,6 +83,22 @@ def test_im2_is_the_difference_of_two_rebuilt_rows_over_the_size_of_the_row():
     assert Judges((EXACT, EXACT), EXACT).im2(ROW, 1).item() == 0
 
 
+def test_the_authors_variant_takes_norms_that_are_not_squared():
+    judges = Judges((FAR, CLOSE), EXACT)
+    im1 = judges.im1(ROW, target=1, own=0, norm="unsquared")
+    assert im1.item() == pytest.approx(math.sqrt(0.09) / math.sqrt(2.75), rel=1e-5)
+    im2 = judges.im2(ROW, target=1, norm="unsquared")
+    assert im2.item() == pytest.approx(math.sqrt(0.09) / math.sqrt(2.3125), rel=1e-5)
+
+
+def test_every_row_may_have_classes_of_its_own():
+    judges, rows = Judges((FAR, CLOSE, EXACT), EXACT), ROW.repeat(3, 1)
+    target, own = torch.tensor([1, 0, 2]), torch.tensor([0, 1, 0])
+    im1, im2 = judges.im1(rows, target, own), judges.im2(rows, target)
+    assert im1.tolist() == pytest.approx([0.09 / 2.75, 2.75 / 0.09, 0], rel=1e-4)
+    assert im2.tolist() == pytest.approx([0.09 / 2.3125, 2.75 / 2.3125, 0], rel=1e-4)
+
+
 def test_a_missing_cell_has_no_size():
     gone = torch.tensor([[-1, math.nan, 1, 0.25]], dtype=torch.float64)
     judges = Judges((FAR, CLOSE), EXACT)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from proce.metrics import categorical_proximity, continuous_proximity
+from proce.metrics.proximity import changed, mad_l1
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 FEATURES = [
@@ -25,6 +26,7 @@ FRAME = pd.DataFrame(
         "city": ["n", "s"],
     }
 )
+AGES_AND_INCOMES = [(0.0, 0.5), (0.2, 0.5), (0.4, 0.5), (0.6, 0.25), (1.0, 0.75)]
 
 
 def codec_of(*kinds) -> Codec:
@@ -67,6 +69,39 @@ def test_without_such_features_there_is_no_proximity():
     numbers, levels = codec_of(Continuous), codec_of(Categorical)
     assert math.isnan(categorical_proximity(numbers, rows((0.1, 0.2)), rows((0.3, 0.2))))
     assert math.isnan(continuous_proximity(levels, rows((0, 1)), rows((2, 1))))
+
+
+def test_a_row_without_a_counterfactual_has_no_proximity():
+    before = rows((0.1, 0, 1, 0.5, 1), (0.4, 2, 0, 0.5, 0))
+    after = rows((0.4, 0, 1, 0.1, 0), (0.4, 1, 2, 0.5, 0))
+    first, neither = torch.tensor([True, False]), torch.tensor([False, False])
+    assert categorical_proximity(CODEC, before, after, first) == 2
+    assert continuous_proximity(CODEC, before, after, first) == pytest.approx(-0.25)
+    assert math.isnan(categorical_proximity(CODEC, before, after, neither))
+    assert math.isnan(continuous_proximity(CODEC, before, after, neither))
+
+
+def test_numbers_are_also_measured_in_median_absolute_deviations():
+    train = rows(*((age, 0, 0, income, 0) for age, income in AGES_AND_INCOMES))
+    before, after = rows((0.5, 0, 1, 0.5, 1)), rows((0.1, 1, 2, 0.6, 1))
+    # Age: median 0.4, deviations 0.4, 0.2, 0, 0.2, 0.6. Income: more than half are 0.5, so the
+    # mean deviation 0.1 stands in. Levels do not count.
+    wanted = 0.4 / 0.2 + 0.1 / 0.1
+    assert mad_l1(CODEC, before, after, train).tolist() == pytest.approx([wanted])
+
+
+def test_without_numbers_there_are_no_deviations():
+    levels = codec_of(Categorical)
+    assert math.isnan(mad_l1(levels, rows((0, 1)), rows((2, 1)), rows((0, 1), (2, 0))))
+
+
+def test_a_feature_changed_where_its_value_did_beyond_rounding():
+    before = rows((0.1, 0, 1, math.nan, -1))
+    after = rows((0.1 + 1e-12, 2, 0, math.nan, -1))
+    assert changed(CODEC, before, after).tolist() == [[False, True, True, False, False]]
+    assert changed(CODEC, before, rows((0.2, 0, 1, 0.5, 1))).tolist() == [
+        [True, False, False, True, True]
+    ]
 
 
 def test_both_agree_with_a_loop():

@@ -51,7 +51,7 @@ def advice(own=(2, 3), outcome=Outcome.FOUND, cost=0.0, **changes) -> Explanatio
         shown[at], kinds[at] = CODEC.entry(name, value), KINDS[kind]
     n = int(bool(changes))
     return Explanation(
-        context=Context(CODEC, ("no", "yes"), 0.5),
+        context=Context(CODEC, ("no", "yes"), (0.5, 0.5)),
         row=0,
         factual=factual,
         raw=CODEC.raw(factual),

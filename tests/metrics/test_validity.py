@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import torch
 
+from proce.errors import RuleError
 from proce.metrics import causal_constraint_validity, target_class_validity
 from proce.schema import Codec, Continuous, Ordinal, Rule, Schema
 
@@ -136,6 +137,17 @@ def test_read_strictly_the_effect_moves_as_its_prediction_does():
     )
     result = measured(["a, b ~> c"], before, after, reading="strict", mechanisms=mechanisms)
     assert (result.valid, result.triggered, result.satisfied) == (0.6, 1, 0.6)
+
+
+def test_the_strict_reading_needs_the_mechanism_of_each_effect():
+    with pytest.raises(RuleError, match=r"rule 'a, b ~> c' needs the mechanism of 'c'.*reading="):
+        measured(["a, b ~> c"], *rows_at((0.1, 0.1, 0.1)), reading="strict")
+    assert measured(["cf.a >= x.a"], *rows_at((0.1, 0, 0)), reading="strict").valid == 1
+
+
+def test_an_unknown_reading_is_refused():
+    with pytest.raises(RuleError, match="reading is 'lenient'; expected 'direction' or 'strict'"):
+        measured(["a ~> c"], *rows_at((0.1, 0, 0.1)), reading="lenient")
 
 
 @pytest.mark.parametrize("gone", [A, C])

@@ -1,8 +1,13 @@
 """What counterfactuals are measured by."""
 
+from proce.metrics.evaluate import evaluate
+from proce.metrics.evaluation import Evaluation
 from proce.metrics.interpretability import Judges
+from proce.metrics.measures import MEASURES, Measure
+from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import categorical_proximity, continuous_proximity
 from proce.metrics.recourse import Recourse, recourse
+from proce.metrics.robustness import bootstrap_refits
 from proce.metrics.validity import (
     CausalValidity,
     causal_constraint_validity,
@@ -10,12 +15,18 @@ from proce.metrics.validity import (
 )
 
 __all__ = [
+    "MEASURES",
     "CausalValidity",
+    "Evaluation",
     "Judges",
+    "Measure",
+    "Neighbourhood",
     "Recourse",
+    "bootstrap_refits",
     "categorical_proximity",
     "causal_constraint_validity",
     "continuous_proximity",
+    "evaluate",
     "recourse",
     "target_class_validity",
 ]

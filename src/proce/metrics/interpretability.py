@@ -5,6 +5,7 @@ own class, and of all. They are trained by whoever measures, never shared with a
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor
@@ -13,6 +14,7 @@ from torch.nn.functional import one_hot
 from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
 from proce.schema import Codec, Continuous
 
+Norm = Literal["squared", "unsquared"]
 _LEAST = 1e-6
 
 
@@ -47,27 +49,38 @@ class Judges:
         by_class = [fit_autoencoder(codec, part, settings, seed=seed)[0] for part in parts]
         return cls(tuple(by_class), fit_autoencoder(codec, rows, settings, seed=seed)[0])
 
-    def im1(self, rows: Tensor, target: int, own: int) -> Tensor:
+    def im1(
+        self, rows: Tensor, target: int | Tensor, own: int | Tensor, norm: Norm = "squared"
+    ) -> Tensor:
         """Return IM1 (Eq. 23) of rows ``(i, f)``; lower looks more like the target than before.
 
-        The squared error of the target's auto-encoder over that of the own class's.
+        The error of the target's auto-encoder over that of the own class's. Classes are positions,
+        one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is the
+        authors' variant.
         """
-        wanted = _error(self.by_class[target], rows)
-        return wanted / (_error(self.by_class[own], rows) + _LEAST)
+        shown = _spread(self.of_all.codec, rows)
+        errors = [_size(_rebuilt(each, rows) - shown, norm) for each in self.by_class]
+        return _picked(errors, target) / (_picked(errors, own) + _LEAST)
 
-    def im2(self, rows: Tensor, target: int) -> Tensor:
+    def im2(self, rows: Tensor, target: int | Tensor, norm: Norm = "squared") -> Tensor:
         """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
 
-        The squared difference of what the target's auto-encoder and that of all rows make of
-        them, over the squared norm of the row.
+        The difference of what the target's auto-encoder and that of all rows make of them, over
+        the norm of the row; otherwise as :meth:`im1`.
         """
-        ours, all_rows = (_rebuilt(each, rows) for each in (self.by_class[target], self.of_all))
-        size = _spread(self.of_all.codec, rows).square().sum(-1)
-        return (ours - all_rows).square().sum(-1) / (size + _LEAST)
+        whole = _rebuilt(self.of_all, rows)
+        apart = [_size(_rebuilt(each, rows) - whole, norm) for each in self.by_class]
+        return _picked(apart, target) / (_size(_spread(self.of_all.codec, rows), norm) + _LEAST)
 
 
-def _error(autoencoder: AutoEncoder, rows: Tensor) -> Tensor:
-    return (_rebuilt(autoencoder, rows) - _spread(autoencoder.codec, rows)).square().sum(-1)
+def _size(points: Tensor, norm: Norm) -> Tensor:
+    squared = points.square().sum(-1)
+    return squared if norm == "squared" else squared.sqrt()
+
+
+def _picked(by_class: list[Tensor], which: int | Tensor) -> Tensor:
+    """Return for each row the value of its class."""
+    return torch.stack(by_class)[which, torch.arange(len(by_class[0]))]
 
 
 def _rebuilt(autoencoder: AutoEncoder, rows: Tensor) -> Tensor:

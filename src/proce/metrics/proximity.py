@@ -1,26 +1,98 @@
-"""How near counterfactuals are (Eqs. 21 and 22)."""
+"""How near counterfactuals are (Eqs. 21 and 22), and how few features they change.
+
+What is missing on both sides did not change.
+"""
 
 import torch
 from torch import Tensor
 
+from proce.objective import MixedDistance
 from proce.schema import Codec, Continuous
 
+_STILL = 1e-9  # on the unit range: less is rounding
 
-def categorical_proximity(codec: Codec, factual: Tensor, rows: Tensor) -> float:
-    """Return the mean number of levels that stayed as they were (Eq. 21), ordinal ones included.
 
-    The paper's text counts matches, '5 out of 6'; the printed sum goes below zero.
+def categorical_proximity(
+    codec: Codec, factual: Tensor, rows: Tensor, found: Tensor | None = None
+) -> float:
+    """Return the mean of :func:`levels_kept` (Eq. 21) over rows with a counterfactual.
+
+    Parameters
+    ----------
+    codec
+        Whose rows they are.
+    factual, rows
+        ``(i, f)``, before and after.
+    found
+        ``(i,)``, whether a row has a counterfactual; by default all have. The distance of a
+        counterfactual that is not there is not defined, so others do not count.
+
+    Returns
+    -------
+    float
+        NaN without such rows, or without levels.
+    """
+    return _mean(levels_kept(codec, factual, rows), found)
+
+
+def continuous_proximity(
+    codec: Codec, factual: Tensor, rows: Tensor, found: Tensor | None = None
+) -> float:
+    """Return minus the mean of :func:`squared_gap` (Eq. 22) over rows with a counterfactual.
+
+    Parameters and what is returned are those of :func:`categorical_proximity`.
+    """
+    return -_mean(squared_gap(codec, factual, rows), found)
+
+
+def levels_kept(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return how many levels of each row stayed as they were, ordinal ones included, ``(i,)``.
+
+    The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. NaN where
+    there are no levels.
     """
     levels = [at for at, f in enumerate(codec.schema) if not isinstance(f, Continuous)]
     if not levels:
-        return torch.nan
-    return float((factual[:, levels] == rows[:, levels]).double().sum(-1).mean())
+        return factual.new_full((len(rows),), torch.nan)
+    return (factual[:, levels] == rows[:, levels]).double().sum(-1)
 
 
-def continuous_proximity(codec: Codec, factual: Tensor, rows: Tensor) -> float:
-    """Return minus the mean squared distance of the numbers, on the unit range (Eq. 22)."""
-    numbers = [at for at, f in enumerate(codec.schema) if isinstance(f, Continuous)]
+def squared_gap(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return the squared distance of each row's numbers on the unit range, ``(i,)``.
+
+    NaN where there are no numbers.
+    """
+    numbers = _numbers(codec)
     if not numbers:
-        return torch.nan
-    gap = (rows[:, numbers] - factual[:, numbers]).nan_to_num(nan=0.0)
-    return -float(gap.square().sum(-1).mean())
+        return factual.new_full((len(rows),), torch.nan)
+    return _gap(factual, rows)[:, numbers].square().sum(-1)
+
+
+def mad_l1(codec: Codec, factual: Tensor, rows: Tensor, train: Tensor) -> Tensor:
+    """Return the L1 distance of each row's numbers in median absolute deviations, ``(i,)``.
+
+    The deviations are those of training rows ``(n, f)``. NaN where there are no numbers.
+    """
+    numbers = _numbers(codec)
+    if not numbers:
+        return factual.new_full((len(rows),), torch.nan)
+    return MixedDistance.by_deviation(codec, train)(rows, factual)[:, numbers].sum(-1)
+
+
+def changed(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return flags ``(i, f)`` for the features that are not as they were."""
+    appeared = codec.missing(factual) != codec.missing(rows)
+    return appeared | (_gap(factual, rows).abs() > _STILL)
+
+
+def _numbers(codec: Codec) -> list[int]:
+    return [at for at, feature in enumerate(codec.schema) if isinstance(feature, Continuous)]
+
+
+def _gap(factual: Tensor, rows: Tensor) -> Tensor:
+    return (rows - factual).nan_to_num(nan=0.0)
+
+
+def _mean(values: Tensor, found: Tensor | None) -> float:
+    kept = values if found is None else values[found]
+    return float(kept.mean()) if len(kept) else torch.nan

@@ -7,9 +7,10 @@ from torch import Tensor
 
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
-from proce.explanation import Change, Explanations
+from proce.explanation import Change, Explanations, Outcome
+from proce.metrics.answers import Answers
 from proce.objective import limits_of
-from proce.schema import Codec, Continuous
+from proce.schema import Categorical, Codec, Continuous
 
 _ROUNDING = 1e-6  # on the unit range
 
@@ -30,7 +31,7 @@ class Recourse:
     n_actions, n_holds
         Mean numbers per counterfactual.
     cost
-        Mean distance of the counterfactuals.
+        Mean distance of the counterfactuals, by the measure of the method itself.
     consequence_error
         Mean absolute error of the predicted consequences on the unit range, over numbers that
         truly follow from an action.
@@ -50,6 +51,66 @@ class Recourse:
     naive_error: float
 
 
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """What becomes of people who do as they were told, in the true world.
+
+    Attributes
+    ----------
+    reached
+        ``(c, f)``, where they end.
+    cost
+        ``(c,)``, how much they do: over actions and holds, the distance on the unit range to
+        where the feature would be without, its old value or where its causes lead; 1 for a
+        categorical level.
+    """
+
+    reached: Tensor
+    cost: Tensor
+
+
+def take_actions(answers: Answers, truth: StructuralCausalModel, seed: int = 0) -> Taken:
+    """Do what counterfactuals ask for, in the true equations with each person's own noise.
+
+    What a method marks as a consequence is not done: it comes about, or does not. A method that
+    knows no causes marks every change as an action.
+
+    Parameters
+    ----------
+    answers
+        The counterfactuals.
+    truth
+        The true equations, over the codec of the result.
+    seed
+        Of noise that the row alone does not determine.
+    """
+    factual, by_hand = answers.factual, answers.by_hand
+    residual = truth.abduct(factual, seed=seed, keys=answers.row)
+    start = torch.where(by_hand, answers.rows, factual)
+    reached = truth.propagate(start, residual, by_hand)
+    expected, columns = list(factual.unbind(-1)), reached.unbind(-1)
+    for at in truth.effects:
+        led_to, follows = truth.outcome(at, columns, residual)
+        expected[at] = torch.where(follows, led_to, expected[at])
+    gap = ((reached - torch.stack(expected, dim=-1)) / truth.codec.reach).abs()
+    levels = torch.tensor([isinstance(f, Categorical) for f in truth.codec.schema])
+    gap = torch.where(levels, (gap > 0).to(gap), gap).nan_to_num(nan=0.0)
+    return Taken(reached, (gap * by_hand).sum(-1))
+
+
+def allowed(codec: Codec, answers: Answers) -> Tensor:
+    """Return flags ``(c,)``: the codec's schema lets a person do all that is done by hand."""
+    limits = limits_of(codec, answers.factual)
+    outside = answers.rows < limits.lower - _ROUNDING
+    outside |= answers.rows > limits.upper + _ROUNDING
+    return ~(answers.by_hand & (outside | ~limits.movable)).any(-1)
+
+
+def succeeds(answers: Answers, taken: Taken, classifier: Classifier) -> Tensor:
+    """Return flags ``(c,)``: something was done, and the model says the target afterwards."""
+    return (classifier.predict(taken.reached) == answers.target) & answers.by_hand.any(-1)
+
+
 def recourse(
     result: Explanations, truth: StructuralCausalModel, classifier: Classifier, seed: int = 0
 ) -> Recourse:
@@ -66,41 +127,29 @@ def recourse(
     seed
         Of noise that the row alone does not determine.
     """
-    asked = [item for item in result if item.outcome != "already_target"]
-    found = [item for item in asked if len(item)]
-    nothing = torch.nan
+    answers = Answers.of(result)
+    answers = answers.take(answers.rank == 1)
+    found = [item for item in result if len(item) and item.outcome != Outcome.ALREADY_TARGET]
+    n_asked, nothing = len(answers.asked), torch.nan
     if not found:
-        none, all_of_them = (0.0, 1.0) if asked else (nothing, nothing)
+        none, all_of_them = (0.0, 1.0) if n_asked else (nothing, nothing)
         return Recourse(none, nothing, all_of_them, nothing, nothing, nothing, nothing, nothing)
-    factual = torch.stack([item.factual for item in found])
-    shown = torch.stack([item.rows[0] for item in found])
+    taken = take_actions(answers, truth, seed)
+    works = succeeds(answers, taken, classifier) & allowed(truth.codec, answers)
     changes = torch.stack([item.changes[0] for item in found])
-    by_hand = (changes == Change.ACTION) | (changes == Change.HOLD)
-    start = torch.where(by_hand, shown, factual)
-    keys = torch.tensor([item.row for item in found])
-    reached = truth.propagate(start, truth.abduct(factual, seed=seed, keys=keys), by_hand)
-    target = torch.tensor([item.target for item in found])
-    works = (classifier.predict(reached) == target) & by_hand.any(-1)
-    works &= _allowed(truth.codec, factual, shown, by_hand)
     numbers = torch.tensor([isinstance(f, Continuous) for f in truth.codec.schema])
-    follows = ~by_hand & numbers & ((reached - factual).abs() > 1e-9)
+    moved = (taken.reached - answers.factual).abs() > 1e-9
+    follows = ~answers.by_hand & numbers & moved
     return Recourse(
-        success=float(works.sum()) / len(asked),
+        success=float(works.sum()) / n_asked,
         broken_promises=float((~works).double().mean()),
-        abstentions=1 - len(found) / len(asked),
+        abstentions=1 - len(found) / n_asked,
         n_actions=float((changes == Change.ACTION).double().sum(-1).mean()),
         n_holds=float((changes == Change.HOLD).double().sum(-1).mean()),
         cost=float(torch.stack([item.losses[0, 2] for item in found]).mean()),
-        consequence_error=_mean((shown - reached).abs(), follows),
-        naive_error=_mean((factual - reached).abs(), follows),
+        consequence_error=_mean((answers.rows - taken.reached).abs(), follows),
+        naive_error=_mean((answers.factual - taken.reached).abs(), follows),
     )
-
-
-def _allowed(codec: Codec, factual: Tensor, shown: Tensor, by_hand: Tensor) -> Tensor:
-    """Return flags ``(i,)``: the schema lets a person do all that is done by hand."""
-    limits = limits_of(codec, factual)
-    outside = (shown < limits.lower - _ROUNDING) | (shown > limits.upper + _ROUNDING)
-    return ~(by_hand & (outside | ~limits.movable)).any(-1)
 
 
 def _mean(values: Tensor, where: Tensor) -> float:

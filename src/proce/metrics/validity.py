@@ -5,16 +5,18 @@ Rows without a counterfactual count as failures: they never leave the denominato
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from torch import Tensor
 
 from proce.classifier import Classifier
+from proce.errors import RuleError
 from proce.schema import Codec, Rule
 from proce.schema.rule_tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
+Predicted = Callable[[Tensor], Tensor]  # rows (i, f) -> the effect (i,)
 _STILL = 1e-9  # on the unit range: less is no movement
 
 
@@ -66,7 +68,7 @@ def causal_constraint_validity(
     found: Tensor,
     *,
     reading: Reading = "direction",
-    mechanisms: Mapping[str, Callable[[Tensor], Tensor]] | None = None,
+    mechanisms: Mapping[str, Predicted] | None = None,
 ) -> CausalValidity:
     """Return the share of rows whose counterfactual obeys the conditions.
 
@@ -88,20 +90,55 @@ def causal_constraint_validity(
     mechanisms
         For the strict reading, by effect: the true one, or one fitted by whoever measures.
     """
-    touched = torch.zeros_like(found)
-    broken = torch.zeros_like(found)
-    for rule in rules:
+    states = constraint_states(
+        [(rule, mechanisms or {}) for rule in rules], factual, rows, reading=reading
+    )
+    valid, triggered = found & ~states.broken, found & states.triggered
+    satisfied = float((~states.broken)[triggered].double().mean())
+    return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), satisfied)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstraintStates:
+    """What the conditions say of each counterfactual: nothing, that it obeys, or that it does not.
+
+    Attributes
+    ----------
+    triggered
+        ``(i,)``, some condition has something to say.
+    broken
+        ``(i,)``, a condition that has something to say does not hold.
+    """
+
+    triggered: Tensor
+    broken: Tensor
+
+
+def constraint_states(
+    rules: Sequence[tuple[Rule, Mapping[str, Predicted]]],
+    factual: Tensor,
+    rows: Tensor,
+    *,
+    reading: Reading = "direction",
+) -> ConstraintStates:
+    """Return what conditions, each with the mechanisms it needs, say of rows ``(i, f)``.
+
+    See :func:`causal_constraint_validity`.
+    """
+    if reading not in get_args(Reading):
+        raise RuleError(f"reading is {reading!r}; expected 'direction' or 'strict'.")
+    triggered = torch.zeros(len(rows), dtype=torch.bool)
+    broken = triggered.clone()
+    for rule, mechanisms in rules:
         if rule.dependence is None:
             holds, spoken = rule.holds(factual, rows), _triggered(rule, factual, rows)
         elif reading == "strict":
-            holds, spoken = _strict(rule, factual, rows, mechanisms or {})
+            holds, spoken = _strict(rule, factual, rows, mechanisms)
         else:
             holds, spoken = _direction(rule, factual, rows)
-        touched |= spoken
+        triggered |= spoken
         broken |= spoken & ~holds
-    valid, triggered = found & ~broken, found & touched
-    satisfied = float((~broken)[triggered].double().mean())
-    return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), satisfied)
+    return ConstraintStates(triggered, broken)
 
 
 def _triggered(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
@@ -123,9 +160,14 @@ def _strict(
     rule: Rule,
     factual: Tensor,
     rows: Tensor,
-    mechanisms: Mapping[str, Callable[[Tensor], Tensor]],
+    mechanisms: Mapping[str, Predicted],
 ) -> tuple[Tensor, Tensor]:
     _, effect = rule.dependence or ((), "")
+    if effect not in mechanisms:
+        raise RuleError(
+            f"read strictly, rule {rule.text!r} needs the mechanism of {effect!r}, which was not"
+            f" given. Give mechanisms={{{effect!r}: ...}}, or reading='direction'."
+        )
     predict = mechanisms[effect]
     push = predict(rows) - predict(factual)
     sign = torch.where(push.abs() <= _STILL, 0.0, push.sign())

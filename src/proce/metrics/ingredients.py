@@ -1,0 +1,178 @@
+"""What measures are taken with, each checked against the result that it is to measure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.causal import CausalGraph, StructuralCausalModel
+from proce.classifier import Classifier, as_classifier
+from proce.classifier.accept import same_rows
+from proce.errors import GraphError, ModelError, RuleError, SchemaError, SearchError
+from proce.explanation import Context, Explanations
+from proce.metrics.interpretability import Judges
+from proce.metrics.neighbourhood import Neighbourhood
+from proce.metrics.validity import Predicted
+from proce.schema import Codec, Rule, Schema
+from proce.schema.feature import shown
+
+BoundRule = tuple[Rule, Mapping[str, Predicted]]
+_ASK_AT_ONCE = 100_000  # rows per call when the training rows are classified
+
+
+def check_call(result: Any, seed: Any) -> None:
+    """Refuse what cannot be measured at all."""
+    if not isinstance(result, Explanations):
+        raise SearchError(
+            f"result is a {type(result).__name__}; expected what explain(...) returned, a"
+            " proce.Explanations."
+        )
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise SearchError(f"seed is {seed!r}; expected a whole number from 0 on.")
+
+
+def read_model(name: str, model: Any, context: Context, threshold: float | None) -> Classifier:
+    """Return a model behind our interface, if its classes are those of the result."""
+    classifier = as_classifier(model, context.codec, threshold)
+    if classifier.classes != context.classes:
+        raise ModelError(
+            f"{name} has the classes {shown(classifier.classes)}; the result has"
+            f" {shown(context.classes)}, in this order. Give the model that was explained, or one"
+            " trained on the same labels."
+        )
+    return classifier
+
+
+def read_refits(refits: Any, context: Context, threshold: float | None) -> tuple[Classifier, ...]:
+    """Return the refitted models behind our interface."""
+    if isinstance(refits, str) or not isinstance(refits, Sequence):
+        raise ModelError(f"refits is a {type(refits).__name__}; expected a list of models.")
+    return tuple(
+        read_model(f"refits[{at}]", each, context, threshold) for at, each in enumerate(refits)
+    )
+
+
+def read_equations(name: str, scm: Any, codec: Codec) -> StructuralCausalModel:
+    """Return equations over the rows of a codec."""
+    if not isinstance(scm, StructuralCausalModel):
+        raise GraphError(
+            f"{name} is a {type(scm).__name__}; expected a proce.StructuralCausalModel, such as"
+            " the truth of a generated data set."
+        )
+    if same_rows(scm.codec, codec):
+        return replace(scm, codec=codec)
+    return scm.with_codec(codec)
+
+
+def read_schema(schema: Any, codec: Codec) -> Codec:
+    """Return the codec with another schema of the same features."""
+    if schema is None:
+        return codec
+    if not isinstance(schema, Schema):
+        raise SchemaError(f"recourse_schema is a {type(schema).__name__}; expected proce.Schema.")
+    other = replace(codec, schema=schema)
+    if schema.names != codec.schema.names or not same_rows(other, codec):
+        raise SchemaError(
+            f"recourse_schema has the features {shown(schema.names)}; expected those of the result"
+            f" in their order and with their levels, {shown(codec.schema.names)}. Only actions and"
+            " ranges may differ."
+        )
+    return other
+
+
+def read_judges(judges: Any, context: Context) -> Judges | None:
+    """Return auto-encoders of the rows and classes of the result."""
+    if judges is None:
+        return None
+    if not isinstance(judges, Judges):
+        raise ModelError(
+            f"judges is a {type(judges).__name__}; expected proce.metrics.Judges.fit(...)."
+        )
+    _check_fit("judges", judges.of_all.codec, len(judges.by_class), context)
+    return judges
+
+
+def read_neighbourhood(
+    neighbourhood: Any,
+    context: Context,
+    classifier: Classifier | None,
+    train: Tensor | None,
+    seed: int,
+) -> Neighbourhood | None:
+    """Return what was given, or the rows that the model puts in each class."""
+    if neighbourhood is not None:
+        if not isinstance(neighbourhood, Neighbourhood):
+            raise ModelError(
+                f"neighbourhood is a {type(neighbourhood).__name__}; expected"
+                " proce.metrics.Neighbourhood.fit(...)."
+            )
+        _check_fit("neighbourhood", neighbourhood.codec, len(neighbourhood.members), context)
+        return neighbourhood
+    if classifier is None or train is None:
+        return None
+    predicted = torch.cat([classifier.predict(part) for part in torch.split(train, _ASK_AT_ONCE)])
+    return Neighbourhood.fit(context.codec, train, predicted, len(context.classes), seed=seed)
+
+
+def read_rules(rules: Any, codec: Codec) -> tuple[Rule, ...]:
+    """Return parsed conditions."""
+    if isinstance(rules, str) or not isinstance(rules, Sequence):
+        raise RuleError(f"rules is {rules!r}; expected a list of rules, such as [{rules!r}].")
+    return tuple(Rule.parse(str(each), codec) for each in rules)
+
+
+def read_strict(
+    rules: Sequence[Rule],
+    codec: Codec,
+    truth: StructuralCausalModel | None,
+    graph: Any,
+    train: Tensor | None,
+    seed: int,
+) -> tuple[BoundRule, ...] | None:
+    """Return conditions with the equation of each effect, ``None`` where one cannot be had.
+
+    The true equation; or that of the graph, fitted here; or one fitted on the causes that the
+    condition names.
+    """
+    given = graph
+    if isinstance(given, StructuralCausalModel):
+        given = read_equations("graph", given, codec)
+    elif given is not None:
+        given = CausalGraph.accept(given).over(codec.schema)
+    bound: list[BoundRule] = []
+    for rule in rules:
+        equation: dict[str, Predicted] = {}
+        if rule.dependence is not None:
+            causes, effect = rule.dependence
+            known = [each for each in (truth, given) if _has(each, causes, effect)]
+            scm = known[0] if known else None
+            if not isinstance(scm, StructuralCausalModel):
+                if train is None:
+                    return None
+                named = causes if scm is None else scm.parents(effect)
+                edges = CausalGraph([(cause, effect) for cause in named])
+                scm = StructuralCausalModel.fit(edges, train, codec, seed=seed)
+            equation = {effect: partial(scm.predict, effect)}
+        bound.append((rule, equation))
+    return tuple(bound)
+
+
+def _has(causal: Any, causes: Sequence[str], effect: str) -> bool:
+    """Whether a graph or equations know these causes of an effect."""
+    if causal is None:
+        return False
+    graph = causal.graph if isinstance(causal, StructuralCausalModel) else causal
+    return effect in graph.endogenous and set(causes) <= set(graph.parents(effect))
+
+
+def _check_fit(name: str, codec: Codec, n_classes: int, context: Context) -> None:
+    if n_classes != len(context.classes) or not same_rows(codec, context.codec):
+        raise ModelError(
+            f"the {name} are of {n_classes} classes of {shown(codec.schema.names)}; the result has"
+            f" {len(context.classes)} classes of {shown(context.codec.schema.names)}, on the scale"
+            " of its own training rows. Fit them with result.context.codec."
+        )

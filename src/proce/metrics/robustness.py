@@ -1,0 +1,69 @@
+"""Does advice survive when the model is trained again?"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from proce.classifier import Classifier
+from proce.errors import ModelError
+
+Model = TypeVar("Model")
+
+
+def share_still_valid(refits: Sequence[Classifier], rows: Tensor, target: Tensor) -> Tensor:
+    """Return the share of refitted models that put each row in its target class, ``(i,)``.
+
+    Parameters
+    ----------
+    refits
+        At least one model.
+    rows
+        ``(i, f)``, counterfactuals.
+    target
+        ``(i,)``, classes as positions.
+    """
+    votes = [(each.predict(rows) == target).double() for each in refits]
+    return torch.stack(votes).mean(0)
+
+
+def bootstrap_refits(
+    fit: Callable[[NDArray[np.intp], int], Model], label: Any, *, n_refits: int = 5, seed: int = 0
+) -> tuple[Model, ...]:
+    """Train a model again on resampled training rows, each time with a seed of its own.
+
+    Rows are drawn with replacement within each class, so that none dies out.
+
+    Parameters
+    ----------
+    fit
+        Gets the positions of the drawn rows and a seed, and returns the model.
+    label
+        The class of each training row.
+    n_refits
+        How often.
+    seed
+        Of the draws. The models get seeds that count on from the one after it.
+
+    Examples
+    --------
+    >>> bootstrap_refits(lambda rows, seed: (rows.tolist(), seed), ["no", "yes"], n_refits=2)
+    (([0, 1], 1), ([0, 1], 2))
+    """
+    if n_refits < 1:
+        raise ModelError(f"n_refits is {n_refits!r}; expected a whole number from 1 on.")
+    labels = np.asarray(label)
+    if labels.ndim != 1 or not labels.size:
+        raise ModelError(
+            f"the labels have shape {labels.shape}; expected one label for each training row."
+        )
+    classes = [np.flatnonzero(labels == each) for each in np.unique(labels)]
+    draw = np.random.default_rng(seed)
+    models = []
+    for number in range(1, n_refits + 1):
+        drawn = [draw.choice(members, len(members)) for members in classes]
+        models.append(fit(np.concatenate(drawn), seed + number))
+    return tuple(models)

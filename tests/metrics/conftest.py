@@ -1,0 +1,127 @@
+"""A small world in which every measure can be worked out by hand.
+
+In truth ``skill = study + u``; the model says yes where skill is above 5. Numbers run from 0 to
+10, so a difference of 1 is 0.1 on the unit range.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.explanation import Change, Context, Explanation, Explanations, Outcome, Provenance
+from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
+
+KINDS = {
+    "action": Change.ACTION,
+    "hold": Change.HOLD,
+    "follows": Change.CONSEQUENCE,
+    "unmarked": Change.NONE,
+}
+TRAIN = pd.DataFrame(
+    {
+        "study": [0.0, 2, 4, 6, 10],
+        "skill": [0.0, 3, 7, 8, 10],
+        "city": ["a", "b", "b", "c", "a"],
+        "grade": ["low", "low", "middle", "high", "high"],
+    }
+)
+NOBODY = Provenance({}, "by hand", 0, {}, {}, "off", None, 5, "", 0.0, 0, 0)
+
+
+def schema(**actions: str) -> Schema:
+    """Return the features; actions are by name."""
+    return Schema(
+        [
+            Continuous("study", action=actions.get("study", "free")),
+            Continuous("skill", action=actions.get("skill", "free")),
+            Categorical("city", ("a", "b", "c")),
+            Ordinal("grade", ("low", "middle", "high")),
+        ]
+    )
+
+
+@dataclass(frozen=True)
+class World:
+    """Rows, truth and model; and explanations of whatever a test says was found."""
+
+    train: pd.DataFrame = field(default_factory=TRAIN.copy)
+    codec: Codec = field(default_factory=lambda: Codec.fit(schema(), TRAIN))
+
+    @property
+    def truth(self) -> StructuralCausalModel:
+        graph = CausalGraph([("study", "skill")])
+        return StructuralCausalModel(
+            graph, {"skill": Additive(lambda parents: parents["study"])}, self.codec
+        )
+
+    def schema(self, **actions: str) -> Schema:
+        return schema(**actions)
+
+    def model(self, above: float = 5.0):
+        """Return a model that says class 1 where skill is above a value."""
+
+        def probabilities(frame):
+            yes = (frame["skill"].to_numpy() > above).astype(float)
+            return np.stack([1 - yes, yes], axis=-1)
+
+        return probabilities
+
+    def row(self, study=2.0, skill=3.0, city="a", grade="low") -> torch.Tensor:
+        return self.codec.encode(
+            pd.DataFrame({"study": [study], "skill": [skill], "city": [city], "grade": [grade]})
+        )[0]
+
+    def explained(self, *ways, row=0, own=None, outcome=None) -> Explanation:
+        """Return what was found: for each way, by feature, the kind of change and the value."""
+        factual = self.row() if own is None else own
+        rows = factual.repeat(len(ways), 1)
+        changes = torch.zeros(rows.shape, dtype=torch.int8)
+        for at, way in enumerate(ways):
+            for name, (kind, value) in way.items():
+                position = self.codec.schema.position(name)
+                rows[at, position] = self.codec.entry(name, value)
+                changes[at, position] = KINDS[kind]
+        return Explanation(
+            context=Context(self.codec, (0, 1), (0.5, 0.5)),
+            row=row,
+            factual=factual,
+            raw=self.codec.raw(factual),
+            predicted=0,
+            target=1,
+            probability=0.0,
+            outcome=outcome or (Outcome.FOUND if ways else Outcome.NOT_FOUND),
+            rows=rows,
+            changes=changes,
+            probabilities=torch.ones(len(ways)),
+            losses=torch.zeros(len(ways), 3),
+        )
+
+    def result(self, *items: Explanation) -> Explanations:
+        return Explanations(
+            Context(self.codec, (0, 1), (0.5, 0.5)), items, Layout.of(self.train), NOBODY
+        )
+
+    def four_people(self) -> Explanations:
+        """Return good advice and another way, none, none wanted, and advice that only hopes.
+
+        In truth the last person's skill comes to 4, not to 8.
+        """
+        return self.result(
+            self.explained(
+                {"study": ("action", 6), "skill": ("follows", 7)},
+                {"skill": ("action", 8), "city": ("action", "b")},
+                row=0,
+            ),
+            self.explained(row=1),
+            self.explained(row=2, outcome=Outcome.ALREADY_TARGET),
+            self.explained({"study": ("action", 3), "skill": ("follows", 8)}, row=3),
+        )
+
+
+@pytest.fixture
+def world() -> World:
+    return World()

@@ -1,0 +1,51 @@
+"""Gower's distance as the L1 distance of points."""
+
+import math
+
+import pytest
+import torch
+
+from proce.metrics.gower import gower_points, nearest_distance
+from proce.objective import MixedDistance
+
+
+def between(codec, one, other) -> float:
+    points = gower_points(codec, torch.stack([one, other]))
+    return float((points[0] - points[1]).abs().sum())
+
+
+def test_numbers_ranks_and_levels_count_the_same(world):
+    one, other = world.row(2, 3, "a", "low"), world.row(6, 2, "b", "middle")
+    assert between(world.codec, one, other) == pytest.approx((0.4 + 0.1 + 1 + 0.5) / 4)
+    assert between(world.codec, one, one) == 0
+
+
+def test_a_missing_cell_is_as_far_as_can_be_from_a_known_one(world):
+    one, other = world.row(2, 3, "a", "low"), world.row(2, 3, "a", "low")
+    one[[0, 2, 3]] = torch.tensor([math.nan, -1, -1], dtype=torch.float64)
+    assert between(world.codec, one, other) == pytest.approx(3 / 4)
+    assert between(world.codec, one, one) == 0
+
+
+def test_points_agree_with_the_distance_of_rows(world):
+    draw = torch.Generator().manual_seed(0)
+    one, other = torch.rand(2, 50, 4, generator=draw).double()
+    one[:, 2:], other[:, 2:] = (one[:, 2:] * 3).floor(), (other[:, 2:] * 3).floor()
+    apart = (gower_points(world.codec, one) - gower_points(world.codec, other)).abs().sum(-1)
+    wanted = MixedDistance.gower(world.codec)(one, other).mean(-1)
+    assert torch.allclose(apart, wanted)
+
+
+def test_the_nearest_is_found_in_blocks_too(monkeypatch):
+    draw = torch.Generator().manual_seed(1)
+    points, others = torch.rand(30, 3, generator=draw), torch.rand(200, 3, generator=draw)
+    whole = nearest_distance(points, others)
+    monkeypatch.setattr("proce.metrics.gower._BLOCK_BYTES", 7 * 8 * 200)  # seven at a time
+    assert torch.equal(nearest_distance(points, others), whole)
+    slow = [min(float((p - o).abs().sum()) for o in others) for p in points]
+    assert whole.tolist() == pytest.approx(slow, rel=1e-5)
+
+
+def test_opposite_ends_are_one_apart(world):
+    apart = between(world.codec, world.row(0, 0, "a", "low"), world.row(10, 10, "b", "high"))
+    assert apart == pytest.approx(1)
