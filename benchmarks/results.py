@@ -1,0 +1,43 @@
+"""Fill the tables of ``docs/results.md`` from the summary of a run.
+
+Run: ``python benchmarks/results.py [RUN_FOLDER]``. With a folder, its summary is first copied to
+``docs/results.csv`` and its figures to ``docs/figures``; the page holds nothing else of the run.
+"""
+
+import re
+import shutil
+import sys
+from pathlib import Path
+
+from proce.benchmark.report import write_figures, write_tables
+from proce.benchmark.summary import read_summary
+from proce.benchmark.tables import tables_of
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE, SUMMARY = DOCS / "results.md", DOCS / "results.csv"
+
+
+def filled(page: str, summary: Path) -> str:
+    """Return the page with the text between ``<!-- name -->`` and ``<!-- end -->`` replaced."""
+    for table in tables_of(read_summary(summary)):
+        block = re.compile(rf"(<!-- {table.name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        page = block.sub(lambda found, text=table.to_markdown(): f"{found[1]}\n{text}\n{found[2]}", page)
+    return page
+
+
+def main() -> None:
+    """Copy what the page needs from a run, and fill the page."""
+    for run in map(Path, sys.argv[1:]):
+        write_tables(run)
+        if not any((run / "plan.json").read_text().count(word) for word in ('"sensitivity"',)):
+            shutil.copyfile(run / "tables" / "summary.csv", SUMMARY)
+        figures = DOCS / "figures"
+        figures.mkdir(exist_ok=True)
+        for path in write_figures(run):
+            if path.suffix == ".svg":
+                shutil.copyfile(path, figures / path.name)
+    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), SUMMARY), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

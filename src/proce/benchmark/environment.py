@@ -1,0 +1,68 @@
+"""What a run ran on: versions, code, hardware."""
+
+import hashlib
+import os
+import platform
+from functools import lru_cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_LIBRARIES = (
+    "proce",
+    "torch",
+    "numpy",
+    "pandas",
+    "scikit-learn",
+    "scipy",
+    "numba",
+    "causal-learn",
+    "dice-ml",
+    "pygad",
+)
+
+
+def environment() -> dict[str, Any]:
+    """Return versions, a checksum of this package's code, and the hardware."""
+    return {
+        "code": code_checksum(),
+        "versions": {"python": platform.python_version()}
+        | {name: _version(name) for name in _LIBRARIES},
+        "hardware": {
+            "machine": platform.machine(),
+            "system": platform.system(),
+            "processor": _processor(),
+            "cores": os.cpu_count(),
+        },
+    }
+
+
+@lru_cache(maxsize=1)
+def code_checksum() -> str:
+    """Return a SHA-256 over every module of this package."""
+    import proce
+
+    root = Path(proce.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(root.rglob("*.py")):
+        digest.update(path.relative_to(root).as_posix().encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """Return the processor's name where the system tells it."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor()

@@ -1,0 +1,210 @@
+"""What a run measures: data sets x classifiers x repetitions x the rows of the tables."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal, get_args
+
+from proce.datasets.load import LOADERS
+from proce.errors import BenchmarkError, did_you_mean
+from proce.explanation.selection import Pick
+
+MethodName = Literal[
+    "ProCE", "Wachter", "GrowingSpheres", "Certifai", "Dice", "Face", "Cchvae", "Nearest"
+]
+Graph = Literal["given", "discovered", "true", "none"]
+Setting = Literal["paper", "recourse"]
+CLASSIFIERS = ("first", "second")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A row of the tables: a method and how it is used.
+
+    Attributes
+    ----------
+    name
+        What the tables call it.
+    method
+        Which method.
+    setting
+        ``paper``: the schema of the paper, nearly all is free. ``recourse``: only what people can
+        act on may be acted on; for data sets whose true equations are known.
+    ruled
+        Whether it is given the rules that %Ccv checks. A published method then also respects
+        one-way features, and drops candidates that break a rule.
+    causal, graph, margin, pick
+        Of ProCE.
+    printed
+        ProCE as the paper prints it: its settings, linear equations.
+    settings
+        Further settings of the method, by name.
+    max_evaluations
+        In place of the plan's, for a variant that shows what could be reached.
+    """
+
+    name: str
+    method: MethodName
+    setting: Setting = "paper"
+    ruled: bool = False
+    causal: str = "auto"
+    graph: Graph = "given"
+    margin: float = 0.0
+    pick: Pick = "closest"
+    printed: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    max_evaluations: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, known in (("method", MethodName), ("graph", Graph), ("setting", Setting)):
+            _check_known(name, getattr(self, name), get_args(known))
+
+    @property
+    def slug(self) -> str:
+        """The name as a part of a file's name."""
+        return re.sub(r"[^a-z0-9.]+", "-", self.name.lower()).strip("-")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One variant on one world; a run is a set of these."""
+
+    dataset: str
+    classifier: str
+    repetition: int
+    variant: Variant
+
+    @property
+    def world(self) -> tuple[str, str, int]:
+        """What cells of the same split and classifier share."""
+        return self.dataset, self.classifier, self.repetition
+
+    @property
+    def id(self) -> str:
+        """The name of its folder."""
+        return f"{self.dataset}_{self.classifier}_{self.repetition}_{self.variant.slug}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A run, as the file ``plan.json`` in its folder holds it.
+
+    Attributes
+    ----------
+    name
+        The preset's, or another.
+    datasets, classifiers, variants
+        What is crossed.
+    repetitions, rows
+        Splits, and factual rows drawn in each.
+    max_evaluations
+        Candidates that a method may ask the model about for each row, the same for all.
+    row_seconds
+        Time that a method has for each row, on average over a cell.
+    cell_seconds
+        After which a cell is ended from outside and counts as failed.
+    seed
+        Of everything; repetition r uses ``seed + r``.
+    """
+
+    name: str
+    datasets: tuple[str, ...]
+    classifiers: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    repetitions: int
+    rows: int
+    max_evaluations: int = 10_000
+    row_seconds: float = 10.0
+    cell_seconds: float = 900.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name in self.datasets:
+            _check_known("data set", name, LOADERS)
+        for name in self.classifiers:
+            _check_known("classifier", name, CLASSIFIERS)
+        for name in ("repetitions", "rows", "max_evaluations"):
+            if getattr(self, name) < 1:
+                raise BenchmarkError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+        slugs = [variant.slug for variant in self.variants]
+        if twice := {slug for slug in slugs if slugs.count(slug) > 1}:
+            raise BenchmarkError(
+                f"two variants are called {twice.pop()!r}; give each its own name."
+            )
+
+    def cells(self) -> Iterator[Cell]:
+        """Yield every cell, world by world."""
+        for repetition in range(self.repetitions):
+            for dataset in self.datasets:
+                for classifier in self.classifiers:
+                    for variant in self.variants:
+                        if variant.setting == "paper" or dataset in _TRUTH_KNOWN:
+                            yield Cell(dataset, classifier, repetition, variant)
+
+    def to_json(self) -> str:
+        """Return the plan as text that people can read and edit."""
+        return json.dumps(asdict(self), indent=1)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Plan":
+        """Read a plan."""
+        try:
+            record = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise BenchmarkError(
+                f"the plan is not JSON: {error}. Start from a preset's plan.json."
+            ) from None
+        _check_fields("the plan", record, cls)
+        for each in record.get("variants", ()):
+            _check_fields("a variant", each, Variant)
+        lists = {name: tuple(record[name]) for name in ("datasets", "classifiers")}
+        variants = tuple(Variant(**each) for each in record["variants"])
+        return cls(**{**record, **lists, "variants": variants})
+
+    def difference(self, other: "Plan") -> list[str]:
+        """Return in which fields two plans differ, in words."""
+        return [
+            f"{each.name}: {_brief(getattr(self, each.name))} here,"
+            f" {_brief(getattr(other, each.name))} asked for"
+            for each in fields(self)
+            if getattr(self, each.name) != getattr(other, each.name)
+        ]
+
+
+_TRUTH_KNOWN = ("loan", "simple_bn", "sangiovese")
+
+
+def _brief(value: Any) -> str:
+    if isinstance(value, tuple) and value and isinstance(value[0], Variant):
+        return f"{len(value)} variants"
+    text = str(value)
+    return text if len(text) < 60 else text[:57] + "..."
+
+
+def _check_known(what: str, value: str, known: Any) -> None:
+    if value not in known:
+        raise BenchmarkError(
+            f"unknown {what} {value!r}; expected one of {', '.join(map(str, known))}."
+            + did_you_mean(value, known)
+        )
+
+
+def _check_fields(what: str, record: Any, kind: Any) -> None:
+    if not isinstance(record, dict):
+        raise BenchmarkError(f"{what} is {record!r}; expected an object of fields.")
+    known = [each.name for each in fields(kind)]
+    for name in record:
+        if name not in known:
+            raise BenchmarkError(
+                f"{what} has the unknown field {name!r}; the fields are {', '.join(known)}."
+                + did_you_mean(name, known)
+            )
+    if missing := [name for name in _REQUIRED[kind.__name__] if name not in record]:
+        raise BenchmarkError(f"{what} lacks {', '.join(missing)}.")
+
+
+_REQUIRED = {
+    "Plan": ("name", "datasets", "classifiers", "variants", "repetitions", "rows"),
+    "Variant": ("name", "method"),
+}

@@ -1,0 +1,85 @@
+"""Is a difference more than chance? Paired tests over (repetition, factual row)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two methods on the same rows.
+
+    Attributes
+    ----------
+    n
+        Rows for which both have a value.
+    difference
+        The mean of the first less the second.
+    t_p, wilcoxon_p
+        Two-sided p-values of the paired t-test and of Wilcoxon's signed-rank test; ``None``
+        where all differences are the same, so that no test applies.
+    effect
+        Cohen's d of the differences: their mean over their standard deviation; ``None`` likewise.
+    """
+
+    n: int
+    difference: float
+    t_p: float | None
+    wilcoxon_p: float | None
+    effect: float | None
+
+    @property
+    def none_at_all(self) -> bool:
+        """Whether the two samples are identical."""
+        return self.n > 0 and self.t_p is None and self.difference == 0
+
+
+def compare(first: Values, second: Values) -> Comparison:
+    """Compare paired values ``(n,)``; a pair with NaN in either does not count."""
+    known = ~(np.isnan(first) | np.isnan(second))
+    gaps = (first - second)[known]
+    n = len(gaps)
+    if n == 0:
+        return Comparison(0, float("nan"), None, None, None)
+    mean = float(gaps.mean())
+    if n < 2 or np.ptp(gaps) == 0:
+        return Comparison(n, mean, None, None, None)
+    return Comparison(
+        n,
+        mean,
+        float(stats.ttest_1samp(gaps, 0.0).pvalue),
+        float(stats.wilcoxon(gaps, method="asymptotic").pvalue),
+        mean / float(gaps.std(ddof=1)),
+    )
+
+
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values corrected for their number (Holm 1979); what has none stays so.
+
+    The smallest of m is multiplied by m, the next by m - 1, and so on; none falls below the one
+    before it.
+    """
+    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    corrected: list[float | None] = [None] * len(p_values)
+    least = 0.0
+    for rank, (p, at) in enumerate(tested):
+        least = max(least, min(1.0, p * (len(tested) - rank)))
+        corrected[at] = least
+    return corrected
+
+
+def mean_ranks(scores: Values) -> Values:
+    """Return the mean rank of each column over the rows; 1 is the smallest, ties share."""
+    ranks: Values = stats.rankdata(scores, axis=1).mean(axis=0)
+    return ranks
+
+
+def critical_difference(n_methods: int, n_cells: int, alpha: float = 0.05) -> float:
+    """Return by how much mean ranks must differ (Nemenyi; Demsar 2006, Eq. for CD)."""
+    quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cells)))

@@ -1,0 +1,31 @@
+"""A run small enough for tests."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from proce.benchmark import Plan, RunFolder, Variant, run_plan
+from proce.benchmark.presets import preset
+
+QUICKEST = {"population_size": 20, "n_offspring": 20, "n_generations": 5, "n_refits": 0}
+
+
+@pytest.fixture(scope="session")
+def small_plan() -> Plan:
+    """Two methods, one world, four rows."""
+    variants = (
+        Variant(name="ProCE", method="ProCE", causal="soft", settings=QUICKEST),
+        Variant(name="Nearest", method="Nearest"),
+        Variant(name="Nearest, rules", method="Nearest", ruled=True),
+    )
+    return replace(
+        preset("smoke"), name="test", datasets=("loan",), variants=variants, rows=4, repetitions=1
+    )
+
+
+@pytest.fixture(scope="session")
+def small_run(small_plan: Plan, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """Return the folder of that plan, finished."""
+    path: Path = tmp_path_factory.mktemp("runs") / "small"
+    return run_plan(small_plan, path, jobs=1)

@@ -1,0 +1,131 @@
+"""Summaries, tables and figures, from numbers that can be checked by hand."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from proce.benchmark import RunFolder
+from proce.benchmark.figures import draw_figures
+from proce.benchmark.printed import printed_values
+from proce.benchmark.report import write_figures, write_tables
+from proce.benchmark.summary import COLUMNS, read_summary, summarise
+from proce.benchmark.table import Cell, Table
+from proce.benchmark.tables import number, tables_of
+from proce.errors import BenchmarkError
+
+
+def line(variant: str, metric: str, mean: float, **more: Any) -> dict[str, Any]:
+    made = dict.fromkeys(COLUMNS, float("nan"))
+    made |= {"group": "paper", "dataset": "adult", "classifier": "first", "variant": variant}
+    return made | {"metric": metric, "mean": mean, "median": mean, "n": 30, "missing": 0.0} | more
+
+
+SUMMARY = pd.DataFrame(
+    [
+        line("ProCE", "target_class_validity", 1.0, sd=0.0),
+        line("Wachter", "target_class_validity", 0.9, sd=0.05, difference=-0.1, holm_p=0.004),
+        line("FACE", "target_class_validity", 1.0, sd=0.0, difference=0.0),
+        line("ProCE", "im1", 2.0),
+        line("Wachter", "im1", 0.5, difference=-1.5, holm_p=0.0001),
+        line("FACE", "im1", 3.0, difference=1.0, holm_p=0.3),
+    ]
+)
+
+
+def cells(table: Table, method: str) -> dict[str, Cell]:
+    (row,) = (row for row in table.rows if row[1].text == method)
+    return dict(zip(table.header, row, strict=True))
+
+
+def test_the_best_is_marked_by_the_data_even_where_proce_loses() -> None:
+    table = tables_of(SUMMARY)[0]
+    ours, wachter, face = (cells(table, name) for name in ("ProCE", "Wachter", "FACE"))
+    assert ours["%Tcv"] == Cell("100.0 ± 0.0", best=True)
+    assert face["%Tcv"].best  # a tie is shared
+    assert wachter["%Tcv"] == Cell("90.0 ± 5.0", best=False)
+    assert wachter["IM1"].best
+    assert not ours["IM1"].best
+
+
+def test_p_values_and_the_papers_own_figures_stand_beside_ours() -> None:
+    table = tables_of(SUMMARY)[0]
+    wachter, face = cells(table, "Wachter"), cells(table, "FACE")
+    assert wachter["p %Tcv"].text == "0.004"
+    assert wachter["p IM1"].text == "< 0.001"
+    assert face["p %Tcv"].text == "no difference"
+    assert cells(table, "ProCE")["p %Tcv"].text == "–"
+    assert wachter["paper %Tcv"].text == "93.95"
+    assert wachter["paper IM1"].text == "0.0709 ± 0.158"
+    assert not any(cell.best for name, cell in wachter.items() if name.startswith(("p ", "paper")))
+
+
+def test_printed_values_are_those_of_the_paper() -> None:
+    printed = printed_values()
+    assert printed["simple_bn", "first", "ProCE", "ccv"][0] == 85.91
+    assert printed["law", "second", "DiCE", "ccv"][0] == 87.54
+    assert printed["sangiovese", "first", "DiCE", "seconds"] == (13.426, 0.158)
+    assert printed["simple_bn", "first", "Wachter", "im2"] == (0.00769, 0.01385)
+    assert len(printed) == 2 * 4 * 6 * 5
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (1234.5, "1,230"), (0.012345, "0.0123"), (-0.5, "-0.500"), (3e-6, "3e-06")],
+)
+def test_numbers_have_three_digits(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_a_table_in_three_formats() -> None:
+    table = Table("t", "A & B", ("x", "y"), ((Cell("a_1"), Cell("5%", best=True)),))
+    assert table.to_markdown() == "| x | y |\n| ---|--- |\n| a_1 | **5%** |\n"
+    assert table.to_csv() == "x,y\na_1,5%*\n"
+    assert r"a\_1 & \textbf{5\%} \\" in table.to_latex()
+    assert r"\caption{A \& B}" in table.to_latex()
+
+
+def test_a_run_is_summarised(small_run: RunFolder) -> None:
+    summary = summarise(small_run)
+    values = small_run.metrics()
+    own = values[(values["variant"] == "Nearest") & (values["metric"] == "gower_distance")]
+    (found,) = summary[
+        (summary["variant"] == "Nearest") & (summary["metric"] == "gower_distance")
+    ].to_dict("records")
+    assert found["mean"] == pytest.approx(own["value"].mean())
+    ours = values[(values["variant"] == "ProCE") & (values["metric"] == "gower_distance")]
+    gap = own.set_index("row")["value"] - ours.set_index("row")["value"]
+    assert found["difference"] == pytest.approx(gap.mean())
+    assert set(summary["group"]) == {"paper", "rules"}
+    assert "seconds_per_row" in set(summary["metric"])
+
+
+def test_tables_and_figures_are_written(small_run: RunFolder) -> None:
+    names = {path.name for path in write_tables(small_run.path)}
+    assert {"summary.csv", "table1.md", "table1.tex", "table1.csv", "table3.md"} <= names
+    again = read_summary(small_run.path / "tables" / "summary.csv")
+    assert len(tables_of(again)) == len(tables_of(summarise(small_run)))
+    drawn = {path.name for path in write_figures(small_run.path)}
+    assert {"proximity.png", "proximity.svg"} <= drawn
+
+
+def test_sensitivity_is_drawn_for_every_setting_swept(tmp_path: Path) -> None:
+    lines = [
+        line(f"{name} = {value}", metric, float(value))
+        for name in ("latent_size", "n_neighbours")
+        for value in (5, 25, 45)
+        for metric in ("continuous_proximity", "im1")
+    ]
+    drawn = {path.name for path in draw_figures(pd.DataFrame(lines), tmp_path)}
+    assert drawn == {
+        f"sensitivity_{name}.{kind}"
+        for name in ("latent_size", "n_neighbours")
+        for kind in ("png", "svg")
+    }
+
+
+def test_what_is_no_summary_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(BenchmarkError, match="no summary of a run"):
+        read_summary(tmp_path / "other.csv")
