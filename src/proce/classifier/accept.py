@@ -118,7 +118,7 @@ def _refuse(option: str, value: Any, where: str) -> None:
 
 def _passed_through(model: Classifier, codec: Codec, threshold: float | None) -> Classifier:
     own = getattr(model, "codec", None)
-    if own is not None and own is not codec and not _same_rows(own, codec):
+    if own is not None and own is not codec and not same_rows(own, codec):
         raise ModelError(
             "the classifier was made for rows of another schema or scale; fit the codec on the"
             " rows that it was made with, or adapt the model again with this codec."
@@ -133,7 +133,7 @@ def _passed_through(model: Classifier, codec: Codec, threshold: float | None) ->
     )
 
 
-def _same_rows(first: Codec, second: Codec) -> bool:
+def same_rows(first: Codec, second: Codec) -> bool:
     """Whether the same row is the same tensor for both."""
     levels = [
         [(f.name, None if isinstance(f, Continuous) else f.levels) for f in codec.schema]
