@@ -113,7 +113,7 @@ def test_options_are_checked_even_where_there_is_nothing_to_do(banker: ProCE) ->
         ({"causal": "soft"}, SearchError, "causal='soft' needs a causal graph"),
         ({"rules": "cf.age > 3"}, SearchError, "rules is 'cf.age > 3'; expected a list"),
         ({"rules": ["cf.aeg > 3"]}, RuleError, "unknown feature 'aeg'"),
-        ({"settings": {"n_generations": 5}}, SearchError, "settings is a dict; expected proce.Se"),
+        ({"settings": {"n_generations": 5}}, SearchError, "settings is a dict; expected SearchSe"),
         ({"schema": {"age": "int"}}, SchemaError, "schema is a dict; expected proce.Schema"),
         ({"schema": Schema.infer(people()[["age"]])}, SchemaError, "does not name"),
         ({"threshold": 1.5}, ModelError, "threshold is 1.5; expected a number between 0 and 1"),

@@ -101,15 +101,16 @@ class Contenders:
     def _published(self, variant: Variant) -> Contender:
         kind: type[Published[Any]] = getattr(methods, variant.method)
         settings = kind.Settings(**variant.settings)
-        key = (variant.method, variant.setting, str(asdict(settings)))
+        bound = variant.ruled or variant.setting == "recourse"
+        key = (variant.method, variant.setting, bound, str(asdict(settings)))
 
         def fit() -> Published[Any]:
-            made = kind(self.world.model, self._schema(variant), settings, seed=self.world.seed)
+            schema, seed = self._schema(variant), self.world.seed
+            made = kind(self.world.model, schema, settings, respect_schema=bound, seed=seed)
             return made.fit(self.world.train)
 
         method, seconds = self._once(key, fit)
-        bound = variant.ruled or variant.setting == "recourse"
-        asked = method.restricted(respect_schema=bound, reject_by=self._rules(variant))
+        asked = method.ruled(self._rules(variant))
         limits = self._limits(variant)
         return Contender(lambda frame: asked.explain(frame, target=1, n=1, **limits), seconds)
 

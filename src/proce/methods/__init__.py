@@ -1,6 +1,7 @@
 """ProCE, and what every method offers."""
 
 from proce.methods.bar import progress_bar
+from proce.methods.cchvae import Cchvae, CchvaeSettings
 from proce.methods.certifai import Certifai, CertifaiSettings
 from proce.methods.dice import Dice, DiceSettings
 from proce.methods.face import Face
@@ -14,6 +15,8 @@ from proce.methods.wachter import Wachter, WachterSettings
 from proce.methods.what_if import WhatIf
 
 __all__ = [
+    "Cchvae",
+    "CchvaeSettings",
     "Certifai",
     "CertifaiSettings",
     "Dice",

@@ -52,8 +52,9 @@ class CchvaeSettings:
             count = getattr(self, name)
             if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
                 raise SearchError(f"{name} is {count!r}; expected a whole number from 1 on.")
-        if not isinstance(self.step, Real) or not 0 < self.step < float("inf"):
-            raise SearchError(f"step is {self.step!r}; expected a number above 0, such as 0.1.")
+        step: object = self.step
+        if not isinstance(step, Real) or not 0 < step < float("inf"):
+            raise SearchError(f"step is {step!r}; expected a number above 0, such as 0.1.")
         if not isinstance(self.network, VariationalSettings):
             raise SearchError(
                 f"network is a {type(self.network).__name__}; expected VariationalSettings(...)."
@@ -121,7 +122,8 @@ class Cchvae(Published[CchvaeSettings]):
         direction /= direction.norm(dim=-1, keepdim=True)
         inner, outer = (draws.new_tensor(step * (number + more)) for more in (0, 1))
         radius = in_shell(inner, outer, draws.new_tensor(size), draws[..., -1:])
-        return centre[:, None] + direction * radius
+        drawn: Tensor = centre[:, None] + direction * radius
+        return drawn
 
     def _decoded(self, latents: Tensor, factual: Tensor) -> Tensor:
         """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, some at a time."""

@@ -12,7 +12,9 @@ from proce.methods.relaxation import Region
 from proce.methods.task import Task
 from proce.objective import MixedDistance
 
-_MOMENTUM, _MEMORY, _TINY = 0.9, 0.999, 1e-12  # of Adam
+# Of Adam. A descent has a few dozen steps, in which what began to move must be able to return:
+# longer memories than these leave it on the way.
+_MOMENTUM, _MEMORY, _TINY = 0.5, 0.5, 1e-12
 
 
 @dataclass(frozen=True, eq=False)

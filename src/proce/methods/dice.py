@@ -66,18 +66,18 @@ class DiceSettings:
             raise SearchError(f"method is {self.method!r}; expected one of {names}.")
         if not self.seconds_per_row > 0:
             raise SearchError(f"seconds_per_row is {self.seconds_per_row}; expected more than 0.")
-        every = {name for names in _OPTIONS.values() for name in names}
-        for name in sorted(every):
-            value, least = getattr(self, name), 0 if name.endswith("weight") else None
-            if value is None:
-                continue
-            if name not in _OPTIONS[self.method]:
-                known = " and ".join(repr(m) for m, names in _OPTIONS.items() if name in names)
-                raise SearchError(f"{name} is for the method {known}, not {self.method!r}.")
-            if not (value >= 0 if least == 0 else value > 0):
-                raise SearchError(
-                    f"{name} is {value}; expected {'0 or more' if least == 0 else 'more than 0'}."
-                )
+        for name in sorted({each for names in _OPTIONS.values() for each in names}):
+            if getattr(self, name) is not None:
+                self._check(name, getattr(self, name))
+
+    def _check(self, name: str, value: float) -> None:
+        if name not in _OPTIONS[self.method]:
+            known = " and ".join(repr(m) for m, names in _OPTIONS.items() if name in names)
+            raise SearchError(f"{name} is for the method {known}, not {self.method!r}.")
+        if name.endswith("weight") and not value >= 0:
+            raise SearchError(f"{name} is {value}; expected 0 or more.")
+        if not name.endswith("weight") and not value > 0:
+            raise SearchError(f"{name} is {value}; expected more than 0.")
 
     def options(self) -> dict[str, Any]:
         """Return what DiCE is told beside the row."""

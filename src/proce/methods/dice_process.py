@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import numpy as np
+
 from proce.methods.dice_worker import Answer, Ask, Kit, Question, Values, serve
 
 _PATIENCE = 0.2  # seconds between two looks at whether the caller still wants it
@@ -65,9 +67,13 @@ class DiceProcess:
                 assert isinstance(said, Ask)
                 self._pipe.send(respond(said.rows))
         except (EOFError, OSError):
+            self._process.join(_PATIENCE)
             code = self._process.exitcode
             self.end()
-            return Answer(_no_rows(question), f"DiCE's process ended by itself (exit {code}).")
+            if code is None:  # not the pipe's failure, but the model's
+                raise
+            rows = np.empty((0, len(question.own)))
+            return Answer(rows, f"DiCE's process ended by itself (exit {code}).")
         except BaseException:  # the model's own failure, or the keyboard
             self.end()
             raise
@@ -96,9 +102,3 @@ class DiceProcess:
             warnings.simplefilter("ignore", DeprecationWarning)
             self._process.start()
         theirs.close()
-
-
-def _no_rows(question: Question) -> Values:
-    import numpy as np
-
-    return np.empty((0, len(question.own)))

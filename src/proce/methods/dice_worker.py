@@ -150,21 +150,35 @@ def answered(kit: Kit, question: Question, pipe: Any, trees: dict[int, Any]) -> 
     trees
         Its search trees of the training rows, by target; kept from row to row.
     """
-    count = [0]
+    meter = Meter(question.evaluations)
+    rows, note = np.empty((0, len(kit.names))), ""
     try:
-        rows = _found(kit, question, pipe, trees, count)
+        rows = _found(kit, question, pipe, trees, meter)
     except Spent:
-        rows, note = None, ""
+        pass
     except Exception as error:
-        rows, note = None, f"DiCE failed: {type(error).__name__}: {error}"
-        note = "" if str(error).startswith(_NOTHING) else note
-    else:
-        note = ""
-    empty = np.empty((0, len(kit.names)))
-    return Answer(empty if rows is None else rows, note, count[0])
+        if not str(error).startswith(_NOTHING):
+            note = f"DiCE failed: {type(error).__name__}: {error}"
+    return Answer(rows, note, meter.used)
 
 
-def finder(kit: Kit, question: Question, ask: Any, count: list[int]) -> Any:
+@dataclass(eq=False)
+class Meter:
+    """Counts what a network is asked; to be hooked before its forward step."""
+
+    most: int
+    used: int = 0
+
+    def __call__(self, module: Any, inputs: tuple[torch.Tensor]) -> None:
+        """Count one row, or many."""
+        asked = 1 if inputs[0].dim() == 1 else len(inputs[0])
+        if self.used + asked > self.most:
+            self.used = self.most
+            raise Spent
+        self.used += asked
+
+
+def finder(kit: Kit, question: Question, ask: Any, meter: Meter) -> Any:
     """Return DiCE's explainer of one row; a new one each time, since it keeps a state."""
     import dice_ml
 
@@ -173,7 +187,7 @@ def finder(kit: Kit, question: Question, ask: Any, count: list[int]) -> Any:
         model = dice_ml.Model(model=AskedByDice(ask, kit.names), backend="sklearn")
         return dice_ml.Dice(data, model, method=kit.method)
     module = kit.network.of_row(question.own, question.target, question.vary, kit.names)
-    module.register_forward_pre_hook(_counting(count, question.evaluations))
+    module.register_forward_pre_hook(meter)
     model = dice_ml.Model(model=module, backend="PYT", func="ohe-min-max")
     return dice_ml.Dice(data, model, method="gradient")
 
@@ -201,11 +215,9 @@ def values_of(frame: pd.DataFrame, names: list[str]) -> Values:
     return frame[names].to_numpy(dtype=object).astype(np.float64)
 
 
-def _found(
-    kit: Kit, question: Question, pipe: Any, trees: dict[int, Any], count: list[int]
-) -> Values:
+def _found(kit: Kit, question: Question, pipe: Any, trees: dict[int, Any], meter: Meter) -> Values:
     """Return DiCE's counterfactuals of one row."""
-    explainer = finder(kit, question, _asking(pipe), count)
+    explainer = finder(kit, question, _asking(pipe), meter)
     if kit.method == "genetic":
         _remember_trees(explainer, pipe, trees, question.target)
     random.seed(question.seed)
@@ -234,18 +246,6 @@ def _asking(pipe: Any) -> Any:
     return ask
 
 
-def _counting(count: list[int], most: int) -> Any:
-    """Return a hook that counts what a network is asked, one row at a time or many."""
-
-    def before(_: Any, inputs: tuple[torch.Tensor]) -> None:
-        count[0] += 1 if inputs[0].dim() == 1 else len(inputs[0])
-        if count[0] > most:
-            count[0] = most
-            raise Spent
-
-    return before
-
-
 def _remember_trees(explainer: Any, pipe: Any, trees: dict[int, Any], target: int) -> None:
     """Build DiCE's tree of the training rows once, without asking the model about them."""
 
@@ -263,7 +263,7 @@ def _remember_trees(explainer: Any, pipe: Any, trees: dict[int, Any], target: in
 
 @contextmanager
 def silence() -> Iterator[None]:
-    """Let DiCE neither warn nor print nor log for a moment."""
+    """Let DiCE neither warn nor print for a moment."""
     before = sys.stdout, sys.stderr
     with warnings.catch_warnings(), open(devnull, "w") as nowhere:
         warnings.simplefilter("ignore")

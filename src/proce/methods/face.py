@@ -144,6 +144,6 @@ def _none_holds(task: Task, at: int, n_ends: int) -> str:
     if int(task.left[at]) <= 0:
         return "The evaluations were used up before a row was confirmed; raise max_evaluations."
     return (
-        f"A path leads to {n_ends} rows of the target, but none of them holds: each breaks a rule of"
-        " reject_by, or the model no longer says the same of it."
+        f"A path leads to {n_ends} rows of the target, but none of them holds: each breaks a rule"
+        " of reject_by, or the model no longer says the same of it."
     )

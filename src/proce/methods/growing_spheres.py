@@ -5,19 +5,19 @@ numbers on it, and another level of a categorical feature is 1 away.
 """
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 
 import torch
 from torch import Tensor
 
-from proce.errors import SearchError
 from proce.methods.method import Report
+from proce.methods.options import check_above, check_count
 from proce.methods.published import Published
 from proce.methods.task import Candidates, Learnt, Task
 from proce.objective import MixedDistance
 from proce.schema import Categorical
 from proce.streams import Purpose, RowStreams, halves
 
+_CELLS = 2**21  # of candidates drawn at a time; bounds memory and does not change results
 _NEVER_ZERO = 2.0**-33  # half of the last digit: the bell curve has no value at 0
 _HALF_WAY = 0.5  # a level is 1 away, and a coordinate beyond this rounds onto another
 
@@ -42,16 +42,9 @@ class GrowingSpheresSettings:
     max_rounds: int = 100
 
     def __post_init__(self) -> None:
-        for name in ("n_candidates", "max_rounds"):
-            count = getattr(self, name)
-            if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
-                raise SearchError(f"{name} is {count!r}; expected a whole number from 1 on.")
-        radius = self.first_radius
-        if not isinstance(radius, Real) or not 0 < radius < float("inf"):
-            raise SearchError(
-                f"first_radius is {radius!r}; expected a number above 0, such as 0.1: a tenth of"
-                " each feature's range."
-            )
+        check_count("n_candidates", self.n_candidates)
+        check_count("max_rounds", self.max_rounds)
+        check_above("first_radius", self.first_radius, 0, "; 0.1 is a tenth of a feature's range")
 
 
 class GrowingSpheres(Published[GrowingSpheresSettings]):
@@ -68,15 +61,17 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
 
     def _find(self, task: Task) -> Candidates:
         spheres = _Spheres.around(task, float(self.settings_.first_radius))
-        streams = task.streams
+        streams, count = task.streams, self.settings_.n_candidates
+        at_once = max(1, _CELLS // (count * task.factual.shape[1]))
         for number in range(self.settings_.max_rounds):
-            among = spheres.open_rows(task)
-            if not len(among) or task.over:
+            open_rows = spheres.open_rows(task)
+            if not len(open_rows) or task.over:
                 break
-            draws = streams.take(among), number, self.settings_.n_candidates
-            candidates = task.repair(spheres.candidates(task, among, *draws), among)
-            reached, _ = task.reached(candidates, among)
-            spheres.learn(task, among, candidates, reached)
+            for among in torch.split(open_rows, at_once):
+                drawn = spheres.candidates(task, among, streams.take(among), number, count)
+                candidates = task.repair(drawn, among)
+                reached, _ = task.reached(candidates, among)
+                spheres.learn(task, among, candidates, reached)
             task.tell(number + 1)
         unfinished = torch.zeros(len(task), dtype=torch.bool)
         if task.over:
@@ -152,7 +147,7 @@ class _Spheres:
             halves(bits[..., -1])[0],
         )
         offset = direction * radius[..., None]  # (a, count, f), on the unit range
-        rows = centre[:, None] + offset * task.learnt.codec.reach
+        rows: Tensor = centre[:, None] + offset * task.learnt.codec.reach
         for at, feature in enumerate(task.learnt.codec.schema):
             if isinstance(feature, Categorical):
                 own = centre[:, None, at]
@@ -181,7 +176,7 @@ class _Spheres:
 
     def _away(self, task: Task, rows: Tensor, among: Tensor) -> Tensor:
         """Return how far candidates ``(a, c, f)`` are from their rows, ``(a, c)``."""
-        return self.distance(rows, task.factual[among][:, None]).norm(dim=-1)
+        return self.distance(rows, task.factual[among][:, None]).square().sum(-1).sqrt()
 
 
 def in_shell(inner: Tensor, outer: Tensor, n_dimensions: Tensor, uniform: Tensor) -> Tensor:
@@ -190,7 +185,8 @@ def in_shell(inner: Tensor, outer: Tensor, n_dimensions: Tensor, uniform: Tensor
     The share of the volume within a radius is its power by the number of dimensions.
     """
     hollow = (inner / outer) ** n_dimensions
-    return outer * (hollow + (1 - hollow) * uniform) ** (1 / n_dimensions)
+    radius: Tensor = outer * (hollow + (1 - hollow) * uniform) ** (1 / n_dimensions)
+    return radius
 
 
 def sparse(task: Task, rows: Tensor, among: Tensor) -> Tensor:

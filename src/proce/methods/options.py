@@ -38,7 +38,8 @@ class Options:
     def __post_init__(self) -> None:
         checked_pick(self.pick)
         for name in ("n", "max_changes", "max_evaluations"):
-            _check_count(name, getattr(self, name))
+            if getattr(self, name) is not None:
+                check_count(name, getattr(self, name))
         for name in ("ranges", "effort"):
             _check_mapping(name, getattr(self, name))
         least, budget = self.min_probability, self.budget_seconds
@@ -94,10 +95,17 @@ def checked_texts(option: str, texts: Iterable[str] | None) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _check_count(name: str, value: Any) -> None:
+def check_count(name: str, value: Any, least: int = 1) -> None:
+    """Refuse what is not a whole number from ``least`` on."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if value is not None and not (whole and value >= 1):
-        raise SearchError(f"{name} is {value!r}; expected a whole number from 1 on.")
+    if not (whole and value >= least):
+        raise SearchError(f"{name} is {value!r}; expected a whole number from {least} on.")
+
+
+def check_above(name: str, value: Any, least: float, advice: str = "") -> None:
+    """Refuse what is not a finite number above ``least``."""
+    if not (_is_number(value) and least < value < float("inf")):
+        raise SearchError(f"{name} is {value!r}; expected a number above {least:g}{advice}.")
 
 
 def _check_mapping(name: str, value: Any) -> None:

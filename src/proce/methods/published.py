@@ -152,21 +152,21 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             call = Asked(**Asked.read(learnt.codec, learnt.classifier, options, X, progress))
             return self._run(learnt, call)
 
-    def restricted(self, *, respect_schema: bool, reject_by: Sequence[str]) -> Self:
-        """Return the same method under other limits; what it learnt is shared, not learnt again.
+    def ruled(self, reject_by: Sequence[str]) -> Self:
+        """Return the same method under other rules; what it learnt is shared, not learnt again.
 
         Parameters
         ----------
-        respect_schema, reject_by
+        reject_by
             As in the constructor.
         """
         learnt = self._learnt()
-        params = {"respect_schema": respect_schema, "reject_by": reject_by}
-        other = type(self)(**(self.get_params(deep=False) | params))
+        other = type(self)(**(self.get_params(deep=False) | {"reject_by": reject_by}))
         texts = checked_texts("reject_by", reject_by)
         rules = bound_rules(texts, learnt.codec, learnt.rows, None, learnt.seed)
-        vars(other).update({k: v for k, v in vars(self).items() if k.endswith("_")})
-        other.learnt_ = replace(learnt, rules=rules, respect_schema=bool(respect_schema))
+        for name in ("prepared_", "feature_names_in_", "n_features_in_", "classes_"):
+            setattr(other, name, getattr(self, name))
+        other.learnt_ = replace(learnt, rules=rules)
         return other
 
     @abstractmethod

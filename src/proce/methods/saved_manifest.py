@@ -104,7 +104,9 @@ class Manifest(_Strict):
     def text(self) -> str:
         """Return the content of the file: JSON, with a sum over all else at the end."""
         record = self.model_dump(mode="json")
-        return json.dumps({**record, "sha256": _sum(record)}, indent=1, ensure_ascii=False) + "\n"
+        return (
+            json.dumps({**record, "sha256": checksum(record)}, indent=1, ensure_ascii=False) + "\n"
+        )
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -122,7 +124,7 @@ def read_manifest(folder: Path) -> Manifest:
     record = _record(read_bytes(path, _LARGEST), path)
     _refuse_other_formats(record, path)
     fields = {key: value for key, value in record.items() if key != "sha256"}
-    if record.get("sha256") != _sum(fields):
+    if record.get("sha256") != checksum(fields):
         _refuse(path, "its sum does not fit what it says")
     try:
         return Manifest.model_validate_json(json.dumps(fields), strict=True)
@@ -157,7 +159,8 @@ def _refuse_other_formats(record: dict[str, Any], path: Path) -> None:
         )
 
 
-def _sum(record: dict[str, Any]) -> str:
+def checksum(record: dict[str, Any]) -> str:
+    """Return the SHA-256 sum of all other fields, in their order."""
     plain = json.dumps(record, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 

@@ -6,7 +6,6 @@ back between the last that failed and the first that did not; last, the way ther
 """
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Literal, get_args
 
 import torch
@@ -16,6 +15,7 @@ from proce.classifier import Classifier, DifferentiableClassifier, InputEncoding
 from proce.errors import ModelInterfaceError, SearchError, did_you_mean
 from proce.methods.descent import Descent
 from proce.methods.method import Report
+from proce.methods.options import check_above, check_count
 from proce.methods.published import Published
 from proce.methods.relaxation import Region, Relaxation
 from proce.methods.task import Candidates, Learnt, Task
@@ -61,15 +61,11 @@ class WachterSettings:
                 f"loss is {self.loss!r}; expected 'squared' or 'cross_entropy'."
                 + did_you_mean(self.loss, get_args(Loss))
             )
-        counts = {"n_steps": 1, "n_raises": 0, "n_refinements": 0, "n_halvings": 0}
-        for name, least in counts.items():
-            count = getattr(self, name)
-            if not isinstance(count, Integral) or isinstance(count, bool) or count < least:
-                raise SearchError(f"{name} is {count!r}; expected a whole number from {least} on.")
-        for name, above in (("step_size", 0), ("growth", 1)):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not above < value < float("inf"):
-                raise SearchError(f"{name} is {value!r}; expected a number above {above}.")
+        check_count("n_steps", self.n_steps)
+        for name in ("n_raises", "n_refinements", "n_halvings"):
+            check_count(name, getattr(self, name), least=0)
+        check_above("step_size", self.step_size, 0)
+        check_above("growth", self.growth, 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +117,7 @@ class Wachter(Published[WachterSettings]):
         unfinished = ~search.done & (task.left > settings.n_steps) & task.over
         found = search.nearest.isfinite()
         lacking = torch.nonzero(~found & ~unfinished).flatten().tolist()
-        notes = {at: search.why(task, at) for at in lacking}
+        notes = {at: search.why(at) for at in lacking}
         return Candidates(search.best[:, None], found[:, None], unfinished, notes=notes)
 
     def _pull_back(self, task: Task, region: Region, search: "_Search") -> None:
@@ -213,7 +209,7 @@ class _Search:
         self.best[among[better]] = rows[better]
         return better
 
-    def why(self, task: Task, at: int) -> str:
+    def why(self, at: int) -> str:
         """Return why a row has no counterfactual."""
         if not bool(self.weight[at].isfinite()):
             return (
