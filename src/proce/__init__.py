@@ -11,28 +11,34 @@ if TYPE_CHECKING:
     from proce.classifier import as_classifier
     from proce.datasets import Dataset, load_dataset
     from proce.errors import (
+        BenchmarkError,
         DatasetError,
         DownloadError,
+        FileError,
         GraphError,
         MissingExtraError,
         ModelError,
         ModelInterfaceError,
         ModelOutputError,
         NotFittedError,
+        PersistenceError,
         ProceError,
+        ReceiptError,
         RuleError,
         SchemaError,
         SearchError,
         UnsupportedOption,
     )
-    from proce.explanation import Explanation, Explanations
+    from proce.explanation import Explanation, Explanations, Receipt
     from proce.methods import ProCE, Progress, SearchSettings, progress_bar
+    from proce.metrics import Evaluation, evaluate
     from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Rule, Schema
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Action",
+    "BenchmarkError",
     "Categorical",
     "CausalGraph",
     "Codec",
@@ -41,8 +47,10 @@ __all__ = [
     "DatasetError",
     "DiscoveryWarning",
     "DownloadError",
+    "Evaluation",
     "Explanation",
     "Explanations",
+    "FileError",
     "GraphError",
     "MissingExtraError",
     "ModelError",
@@ -50,9 +58,12 @@ __all__ = [
     "ModelOutputError",
     "NotFittedError",
     "Ordinal",
+    "PersistenceError",
     "ProCE",
     "ProceError",
     "Progress",
+    "Receipt",
+    "ReceiptError",
     "Rule",
     "RuleError",
     "Schema",
@@ -63,6 +74,7 @@ __all__ = [
     "UnsupportedOption",
     "__version__",
     "as_classifier",
+    "evaluate",
     "load_dataset",
     "progress_bar",
 ]
@@ -74,11 +86,14 @@ _LOCATIONS = {
     "Codec": "proce.schema",
     "Continuous": "proce.schema",
     "Dataset": "proce.datasets",
+    "BenchmarkError": "proce.errors",
     "DatasetError": "proce.errors",
     "DiscoveryWarning": "proce.causal",
     "DownloadError": "proce.errors",
+    "Evaluation": "proce.metrics",
     "Explanation": "proce.explanation",
     "Explanations": "proce.explanation",
+    "FileError": "proce.errors",
     "GraphError": "proce.errors",
     "MissingExtraError": "proce.errors",
     "ModelError": "proce.errors",
@@ -86,9 +101,12 @@ _LOCATIONS = {
     "ModelOutputError": "proce.errors",
     "NotFittedError": "proce.errors",
     "Ordinal": "proce.schema",
+    "PersistenceError": "proce.errors",
     "ProCE": "proce.methods",
     "ProceError": "proce.errors",
     "Progress": "proce.methods",
+    "Receipt": "proce.explanation",
+    "ReceiptError": "proce.errors",
     "Rule": "proce.schema",
     "RuleError": "proce.errors",
     "Schema": "proce.schema",
@@ -98,6 +116,7 @@ _LOCATIONS = {
     "StructuralCausalModel": "proce.causal",
     "UnsupportedOption": "proce.errors",
     "as_classifier": "proce.classifier",
+    "evaluate": "proce.metrics",
     "load_dataset": "proce.datasets",
     "progress_bar": "proce.methods",
 }

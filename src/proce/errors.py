@@ -14,6 +14,10 @@
     ├── UnsupportedOption  (TypeError)    a method cannot honour an option of the call
     ├── DatasetError       (ValueError)   an unknown data set or a wrong option of one
     │   └── DownloadError  (OSError)      its file is missing, damaged or out of reach
+    ├── FileError          (OSError)      a file that cannot be read or written as asked
+    ├── PersistenceError   (ValueError)   an explainer or a model that cannot be saved or loaded
+    ├── ReceiptError       (ValueError)   a receipt that is none, or was changed
+    ├── BenchmarkError     (ValueError)   a plan or a run folder that cannot be used
     └── MissingExtraError  (ImportError)  an optional package is not installed
 
 A message says what was wrong, what was expected, and what to do.
@@ -69,6 +73,22 @@ class DatasetError(ProceError, ValueError):
 
 class DownloadError(DatasetError, OSError):
     """A data file that is absent, damaged or out of reach."""
+
+
+class FileError(ProceError, OSError):
+    """A file that cannot be read or written, or is not what its name says."""
+
+
+class PersistenceError(ProceError, ValueError):
+    """An explainer or a model that cannot be saved, or a saved one that cannot be loaded."""
+
+
+class ReceiptError(ProceError, ValueError):
+    """A receipt that is none, or is not as it was written."""
+
+
+class BenchmarkError(ProceError, ValueError):
+    """A plan that cannot be run, or a run folder that cannot be used."""
 
 
 class MissingExtraError(ProceError, ImportError):

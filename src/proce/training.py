@@ -23,11 +23,13 @@ class TrainingSettings:
     batch_size
         Rows per step.
     learning_rate
-        Adam's at the start; halved whenever two epochs bring no improvement.
+        Adam's at the start.
     patience
         Epochs without improvement on the held-out rows after which training stops.
     held_out
         The share of the rows that are only looked at, to know when to stop.
+    halve_after
+        Epochs without improvement after which the learning rate is halved.
     """
 
     n_epochs: int = 60
@@ -35,6 +37,7 @@ class TrainingSettings:
     learning_rate: float = 2e-3
     patience: int = 6
     held_out: float = 0.1
+    halve_after: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +106,9 @@ def train(
     n_held_out = min(max(1, round(settings.held_out * n_rows)), n_rows - 1)
     held_out, seen = shuffled[:n_held_out], shuffled[n_held_out:]
     optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(optimiser, factor=0.5, patience=1)
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, factor=0.5, patience=settings.halve_after - 1
+    )
     best_loss, best_epoch, best_weights = float("inf"), 0, deepcopy(network.state_dict())
     epoch = 0
     for epoch in range(1, settings.n_epochs + 1):

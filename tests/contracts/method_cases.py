@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from proce import ProCE, SearchSettings
-from proce.latent import AutoEncoderSettings
+from proce.latent import AutoEncoderSettings, VariationalSettings
 from proce.methods import (
+    Cchvae,
+    CchvaeSettings,
     Certifai,
     CertifaiSettings,
     Dice,
@@ -78,7 +80,13 @@ def dice(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
     return Dice(model, schema, DiceSettings(sample_size=50), seed=seed)
 
 
-METHODS: tuple[Made, ...] = (proce, nearest, face, growing_spheres, wachter, certifai, dice)
+def cchvae(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
+    training = TrainingSettings(n_epochs=4, batch_size=32)
+    network = VariationalSettings(hidden_size=16, training=training)
+    return Cchvae(model, schema, CchvaeSettings(n_candidates=100, network=network), seed=seed)
+
+
+METHODS: tuple[Made, ...] = (proce, nearest, face, growing_spheres, wachter, certifai, dice, cchvae)
 
 
 def applicants(n: int = 200, seed: int = 0) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def context(**fields: Any) -> Context:
     usual: dict[str, Any] = {
         "codec": CODEC,
         "classes": ("rejected", "approved"),
-        "needed": 0.6,
+        "needed": (0.6, 0.6),
         "edges": EDGES,
         "origin": "given",
     }

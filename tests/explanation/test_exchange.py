@@ -1,6 +1,7 @@
 """JSON both ways: everything comes back, and wrong text is refused by its place."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -11,17 +12,19 @@ from pandas.testing import assert_frame_equal
 
 from proce.errors import ProceError, SchemaError
 from proce.explanation import Explanations
+from proce.explanation.spread import spread_of
 from proce.schema import Categorical, Codec, Continuous, Schema
 
 from . import samples
 from .samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
 
-FRAMES = ("counterfactuals", "to_frame", "outcomes", "changes", "reasons", "best")
+FRAMES = ("counterfactuals", "to_frame", "outcomes", "changes", "summary", "best")
 
 
 def assert_same(result: Explanations, back: Explanations) -> None:
     for name in FRAMES:
         assert_frame_equal(getattr(back, name)(), getattr(result, name)(), obj=name)
+    assert_frame_equal(back.reasons().frame(), result.reasons().frame())
     assert [item.sentences() for item in back] == [item.sentences() for item in result]
     assert back.to_json() == result.to_json()
     assert back.provenance == result.provenance
@@ -33,17 +36,46 @@ def test_everything_comes_back() -> None:
         ranges={"amount": (0, 20_000)},
         effort={"savings": 2.0},
         n_graphs=50,
+        n_refits=10,
         origin="discovered by PC",
+        needed=(0.8, 0.4),
+        spread=spread_of(samples.CODEC, samples.CODEC.encode(people())),
     )
     result = everything(shared=shared)
+    added = torch.zeros(2, 8, dtype=torch.float64)
+    added[0, 0], added[1, 3] = 0.31, 0.125
+    first = replace(result[0], contributions=added, refits=torch.tensor([9, 10]))
+    result = replace(result, items=(first, *result.items[1:]))
     back = Explanations.from_json(result.to_json())
     assert_same(result, back)
+    assert back.context.needed == (0.8, 0.4)
+    assert back.context.spread == shared.spread
+    assert back.context.n_refits == 10
+    assert torch.equal(back[0].contributions, added)
+    assert torch.equal(back[0].refits, torch.tensor([9, 10]))
+    assert back[4].contributions is None
     assert back[0].front is not None
     assert result[0].front is not None
     assert torch.equal(back[0].front.losses, result[0].front.losses)
     assert torch.equal(back[0].rows, result[0].rows)
     assert back[2].diagnosis is not None
     assert back[2].diagnosis.blockers == samples.diagnosis().blockers
+
+
+def test_one_number_that_is_needed_holds_for_every_class() -> None:
+    record = json.loads(everything().to_json())
+    assert record["model"]["needed"] == [0.6, 0.6]
+    record["model"]["needed"] = 0.7  # as older versions wrote it
+    assert Explanations.from_json(json.dumps(record)).context.needed == (0.7, 0.7)
+    record["model"]["needed"] = [0.7]
+    with pytest.raises(SchemaError, match="a probability for each of the 2 classes"):
+        Explanations.from_json(json.dumps(record))
+
+
+def test_a_spread_of_the_wrong_size_is_refused() -> None:
+    record = json.loads(everything().to_json()) | {"spread": {"job": [0.5, 0.5]}}
+    with pytest.raises(SchemaError, match=r"spread\.job is .*; expected 3 numbers"):
+        Explanations.from_json(json.dumps(record))
 
 
 def test_a_person_can_read_it() -> None:
@@ -153,8 +185,6 @@ def test_a_result_of_another_library_comes_back_as_pandas() -> None:
 
 
 def test_settings_that_json_does_not_have_become_plain() -> None:
-    from dataclasses import replace
-
     odd = {"a": (1, 2), "b": float("inf"), "c": samples.Outcome.FOUND, "d": Schema, "e": {3: {4}}}
     result = explanations()
     result = replace(result, provenance=replace(result.provenance, settings=odd))

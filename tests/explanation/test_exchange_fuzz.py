@@ -1,9 +1,11 @@
 """Damaged JSON is refused with an error of ours, or it loads and can be used."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,9 +15,20 @@ from proce.explanation.notebook import to_html
 
 from . import samples
 
-TEXT = samples.everything(
-    shared=samples.context(vary=("savings", "job"), ranges={"amount": (0, 20_000)})
-).to_json()
+WHOLE = samples.everything(
+    shared=samples.context(
+        vary=("savings", "job"),
+        ranges={"amount": (0, 20_000)},
+        n_refits=10,
+        spread={"job": (0.2, 0.8, 0.0)},
+    )
+)
+WEIGHED = replace(
+    WHOLE[0],
+    contributions=torch.full((2, 8), 0.1, dtype=torch.float64),
+    refits=torch.tensor([9, 10]),
+)
+TEXT = replace(WHOLE, items=(WEIGHED, *WHOLE.items[1:])).to_json()
 RECORD = json.loads(TEXT)
 ODD: list[Any] = [
     *(None, True, False, "", "x", "savings", "int8", "category", "\ud800", "<script>"),
@@ -51,8 +64,9 @@ def loads_or_is_refused(text: str) -> None:
         result = Explanations.from_json(text)
     except ProceError:
         return
-    for name in ("to_frame", "outcomes", "changes", "reasons"):
+    for name in ("to_frame", "outcomes", "changes", "summary"):
         getattr(result, name)()
+    result.reasons().frame()
     for item in result:
         item.sentences()
     assert "<script>" not in to_html(result)

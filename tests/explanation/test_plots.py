@@ -85,7 +85,7 @@ def test_no_label_of_the_changes_covers_another_or_leaves_the_axes(size: Any) ->
 
 
 def test_one_explanation_can_be_drawn_and_the_first_found_is_the_default() -> None:
-    from proce.explanation.plots import plot_changes
+    from proce.explanation.changes_plot import plot_changes
 
     assert "Row 4:" in plot_changes(everything()[4]).get_title()
     assert "Row 4:" in everything()[1:].plot_changes().get_title()

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pytest
 from pandas.testing import assert_frame_equal
 
-from proce.errors import SearchError
 from proce.explanation import Outcome
 
 from . import samples
@@ -107,25 +106,10 @@ def test_changes_has_a_line_for_every_change() -> None:
     assert type(lines["before"].iloc[4]) is float
 
 
-def test_reasons_are_the_actions_in_order_and_a_draft() -> None:
-    way = {"savings": ("action", 60_000), "job": ("action", "office"), "ratio": ("action", 0.1)}
-    lines = explanations(explanation(way)).reasons(at_most=2)
-    assert lines["order"].tolist() == [1, 2]
-    assert lines["reason"].tolist() == [
-        'Job is "service"; in the variant for which the model says approved it is "office".',
-        "Savings is 2,000, too low: in the variant for which the model says approved it is 60,000.",
-    ]
-    assert lines["status"].unique().tolist() == [
-        "draft: a counterfactual is not by itself a legal reason"
-    ]
-    with pytest.raises(SearchError, match="at_most is 0"):
-        explanations(explanation(way)).reasons(at_most=0)
-
-
 @pytest.mark.parametrize("items", [(), (explanation(outcome=Outcome.OUT_OF_TIME),)])
 def test_without_any_counterfactual_columns_and_dtypes_are_the_same(items: Any) -> None:
     full, empty = everything(), explanations(*items)
-    for name in ("counterfactuals", "to_frame", "outcomes", "changes", "reasons", "best"):
+    for name in ("counterfactuals", "to_frame", "outcomes", "changes", "summary", "best"):
         expected, found = getattr(full, name)(), getattr(empty, name)()
         assert len(found) == (len(items) if name == "outcomes" else 0)
         assert list(found.columns) == list(expected.columns), name
@@ -146,7 +130,7 @@ def test_the_library_that_came_in_comes_out(library: str) -> None:
     pandas = people().reset_index(drop=True)
     frame: Any = pl.from_pandas(pandas) if library == "polars" else pa.Table.from_pandas(pandas)
     result = everything(frame=frame)
-    for name in ("counterfactuals", "to_frame", "outcomes", "changes", "reasons"):
+    for name in ("counterfactuals", "to_frame", "outcomes", "changes", "summary"):
         assert type(getattr(result, name)()) is type(frame), name
         assert type(getattr(explanations(frame=frame), name)()) is type(frame), name
     table = result.to_frame().to_pandas()

@@ -116,6 +116,28 @@ def test_only_categorical_features_are_embedded():
         autoencoder.embed("school", torch.tensor([0]))
 
 
+def test_the_weights_make_the_same_auto_encoder():
+    codec, rows = encoded(people(80))
+    autoencoder, _ = fit_autoencoder(codec, rows, brief())
+    before = torch.random.get_rng_state()
+    again = AutoEncoder.of_weights(codec, autoencoder.weights)
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert torch.equal(autoencoder.encode(rows), again.encode(rows))
+    first, second = autoencoder.reconstruct(rows), again.reconstruct(rows)
+    assert torch.equal(first.units, second.units)
+    assert not any(each.requires_grad for each in again.parameters())
+
+
+def test_weights_of_other_features_are_refused():
+    codec, rows = encoded(people(80))
+    weights = fit_autoencoder(codec, rows, brief())[0].weights
+    fewer, _ = encoded(people(80).drop(columns="job"))
+    with pytest.raises(SchemaError, match="of other features"):
+        AutoEncoder.of_weights(fewer, weights)
+    with pytest.raises(SchemaError, match="not the weights of an auto-encoder"):
+        AutoEncoder.of_weights(codec, {})
+
+
 def test_progress_is_told_and_can_stop():
     codec, rows = encoded(people(80))
     _, record = fit_autoencoder(codec, rows, progress=lambda epoch: epoch.number < 2)

@@ -80,3 +80,11 @@ def test_queries_are_answered_in_bounded_blocks(monkeypatch):
     whole = index.prototype(queries, 0, 5)
     monkeypatch.setattr("proce.latent.prototype._BLOCK_BYTES", 100 * 4 * 7)
     assert torch.equal(index.prototype(queries, 0, 5).neighbours, whole.neighbours)
+
+
+def test_an_index_tells_what_it_was_made_of():
+    latents = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
+    predicted = torch.tensor([2, 0, 2, 0])
+    index = PrototypeIndex(latents, predicted, ("a", "b", "c"))
+    assert torch.equal(index.members[0], latents)
+    assert torch.equal(index.members[1], predicted)

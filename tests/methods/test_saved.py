@@ -142,14 +142,15 @@ def test_frames_of_another_library(tmp_path: Path) -> None:
     assert before.to_frame().equals(after.to_frame())
 
 
+@pytest.fixture(scope="module")
+def loaded(loan: Dataset, trees: Any, tmp_path_factory: Any) -> ProCE:
+    explainer = ProCE(trees, loan.recourse_schema, loan.graph, settings=WITH_REFITS)
+    explainer.fit(loan.frame.head(250))
+    return ProCE.load(explainer.save(tmp_path_factory.mktemp("no") / "rows", rows=False))
+
+
 class TestWithoutRows:
     """``rows=False``: what can do without the training rows works, the rest says why not."""
-
-    @pytest.fixture(scope="class")
-    def loaded(self, loan: Dataset, trees: Any, tmp_path_factory: Any) -> ProCE:
-        explainer = ProCE(trees, loan.recourse_schema, loan.graph, settings=WITH_REFITS)
-        explainer.fit(loan.frame.head(250))
-        return ProCE.load(explainer.save(tmp_path_factory.mktemp("no") / "rows", rows=False))
 
     def test_rows_are_explained_and_told_how(self, loaded: ProCE, rejected: Any) -> None:
         result = explained(loaded, rejected.head(2), target=1)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from proce import NotFittedError, PersistenceError, ProCE
-from proce.methods.saved_manifest import _sum
+from proce.methods.saved_manifest import checksum
 
 from .people import bank
 
@@ -31,7 +31,7 @@ def resealed(folder: Path, **changes: Any) -> None:
     path = folder / "manifest.json"
     record = json.loads(path.read_text("utf-8")) | changes
     del record["sha256"]
-    path.write_text(json.dumps({**record, "sha256": _sum(record)}), "utf-8")
+    path.write_text(json.dumps({**record, "sha256": checksum(record)}), "utf-8")
 
 
 def test_what_is_in_it(folder: Path) -> None:

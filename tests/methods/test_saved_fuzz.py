@@ -18,7 +18,7 @@ import torch
 from proce import PersistenceError, ProCE, SearchSettings
 from proce.classifier import fit_network
 from proce.latent import AutoEncoderSettings
-from proce.methods.saved_manifest import _sum
+from proce.methods.saved_manifest import checksum
 from proce.schema import Codec
 from proce.training import TrainingSettings
 
@@ -139,8 +139,15 @@ def resealed(saved: Path, folder: Path, draw: random.Random) -> None:
         path = path.rename(folder / f"{path.name.split('-')[0]}-{total[:16]}.safetensors")
         path.write_bytes(content)
         record[field] = {"name": path.name, "size": len(content), "sha256": total}
-    text = json.dumps({**record, "sha256": _sum(record)})
+    text = json.dumps({**record, "sha256": checksum(record)})
     (folder / "manifest.json").write_text(text, "utf-8", errors="surrogatepass")
+
+
+def says_the_same(one: Path, other: Path) -> bool:
+    """Whether only blanks of the manifest differ."""
+    files = [{each.name: each.read_bytes() for each in folder.iterdir()} for folder in (one, other)]
+    texts = [json.dumps(json.loads(each.pop("manifest.json"))) for each in files]
+    return files[0] == files[1] and texts[0] == texts[1]
 
 
 def run(saved: Path, tmp_path: Path, times: int, seed: int) -> dict[str, int]:
@@ -151,7 +158,7 @@ def run(saved: Path, tmp_path: Path, times: int, seed: int) -> dict[str, int]:
             folder = tmp_path / "damaged"
             damage(saved, folder, draw)
             loaded = loads_or_is_refused(folder)
-            assert damage is resealed or loaded is None
+            assert damage is resealed or loaded is None or says_the_same(folder, saved)
             counts["refused" if loaded is None else "loaded"] += 1
             shutil.rmtree(folder)
     return counts
@@ -186,6 +193,6 @@ def test_every_value_of_the_manifest_by_every_odd_one(saved: Path, tmp_path: Pat
                 holder = holder[key]
             holder[last] = odd
             record.pop("sha256", None)
-            resealed_text = json.dumps({**record, "sha256": _sum(record)})
+            resealed_text = json.dumps({**record, "sha256": checksum(record)})
             (folder / "manifest.json").write_text(resealed_text, "utf-8")
             loads_or_is_refused(folder)

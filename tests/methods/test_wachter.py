@@ -67,7 +67,7 @@ def test_on_a_linear_model_it_comes_near_the_optimum_of_its_distance(loss: Any) 
     result = Wachter(network, wide(frame), settings).fit(frame).explain(rows, n=1)
     moved = np.abs(result.counterfactuals().to_numpy() - rows.to_numpy()) / away
     assert len(moved) == len(rows) > 50
-    assert (moved.sum(1) / least).mean() < 1.03
+    assert (moved.sum(1) / least).mean() < 1.02
     assert (moved.sum(1) / least).max() < 1.1
 
 
@@ -140,14 +140,15 @@ def test_one_way_actions_bind_on_request_alone() -> None:
 
 
 def test_what_breaks_a_rule_does_not_count() -> None:
+    """A rule that asks for more than the class does: λ is raised until it holds, too."""
     rows = refused(people(80, seed=4), 10)
-    rule = "cf.savings <= x.savings + 10"
-    free = Wachter(Bank(), SCHEMA, QUICK).fit(TRAINING).explain(rows)
+    rule = "cf.savings - cf.debt >= 40"
+    free = Wachter(Bank(), SCHEMA, QUICK).fit(TRAINING).explain(rows).counterfactuals()
     ruled = Wachter(Bank(), SCHEMA, QUICK, reject_by=[rule]).fit(TRAINING).explain(rows)
-    assert (free.counterfactuals()["savings"].to_numpy() > rows["savings"].to_numpy() + 10).any()
-    after = ruled.to_frame()
-    assert len(after) > 1
-    assert (after["savings"] <= rows["savings"].loc[after.index] + 10).all()
+    assert (free["savings"] - free["debt"] < 40).all()
+    after = ruled.counterfactuals()
+    assert len(after) == len(rows)
+    assert (after["savings"] - after["debt"]).between(40, 45).all()
 
 
 @pytest.mark.parametrize("most", [1, 100, 400])
@@ -212,9 +213,7 @@ def as_input(frame: pd.DataFrame) -> Any:
         (bank, "has none.*Use GrowingSpheres"),
         (Detached(), "without detach"),
         (
-            as_classifier(
-                linear([1.0, 1.0], -1.0), Codec.fit(SCHEMA, TRAINING), encoding=as_input
-            ),
+            as_classifier(linear([1.0, 1.0], -1.0), Codec.fit(SCHEMA, TRAINING), encoding=as_input),
             "encoding='one_hot' or 'label'",
         ),
     ],

@@ -1,19 +1,27 @@
 """Draw a graph with matplotlib: causes left of effects, edges as thick as they are certain."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from proce.causal.edges import Edge
-from proce.causal.layers import Layers, Node, lay_out
+from proce.causal.layers import Layers, lay_out
+from proce.causal.shapes import (
+    POINTS,
+    Corner,
+    corners_of,
+    draw_box,
+    draw_edge,
+    draw_words,
+    ports,
+    text_width,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from proce.causal.graph import CausalGraph
 
-_FONT = 10.0  # points
-_POINTS = 72.0  # per inch; one unit of the drawing is an inch where the axes are our own
+_FONT = 10.0  # points; one unit of the drawing is an inch where the axes are our own
 _BOX = 0.29  # inches: the height of a box
 _END = 0.085  # inches between the ends of two edges on one side of a box
 _APART = 0.2  # inches between two boxes of a layer
@@ -50,10 +58,10 @@ def plot(graph: "CausalGraph", ax: "Axes | None" = None, *, title: str | None = 
     ax = _canvas(ax, columns, layers, tall)
     if title is not None:
         ax.set_title(title)
-    scale = _points_per_unit(ax) / _POINTS
-    ports = _ports(layers)
+    scale = _points_per_unit(ax) / POINTS
+    places = ports(layers, lambda name, n_ends: _END)
     for edge in layers.routes:
-        corners = _corners(edge, layers, columns, ports)
+        corners = corners_of(edge, layers, lambda node: columns[layers.layer[node]], places)
         share = graph.confidence.get(edge)
         _draw_edge(ax, corners, share, scale, directed=edge not in pairs)
     for name in graph.nodes:
@@ -70,12 +78,9 @@ def _box_height(name: str, edges: Sequence[Edge]) -> float:
 
 def _columns(layers: Layers, names: Sequence[str]) -> list[tuple[float, float]]:
     """Return the left and the right side of each layer, as wide as its longest name."""
-    from matplotlib.textpath import TextPath
-
     widths = [0.0] * (1 + max((layers.layer[name] for name in names), default=0))
     for name in names:
-        words = _one_line(name).replace("$", r"\$")  # a dollar sign starts no formula
-        width = TextPath((0, 0), words, size=_FONT).get_extents().width / _POINTS + 2 * _PAD
+        width = text_width(_one_line(name), _FONT) + 2 * _PAD
         widths[layers.layer[name]] = max(widths[layers.layer[name]], width)
     columns: list[tuple[float, float]] = []
     left = 0.0
@@ -112,111 +117,37 @@ def _points_per_unit(ax: "Axes") -> float:
     box = ax.get_window_extent()
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     pixels = min(box.width / (right - left), box.height / (high - low))
-    return float(pixels) / ax.figure.dpi * _POINTS
-
-
-def _ports(layers: Layers) -> dict[tuple[Edge, str], float]:
-    """Return how far above the middle of its box each end of an edge lies.
-
-    Ends are spread over the side of the box, in the order of where the edges go.
-    """
-    sides: dict[tuple[str, bool], list[tuple[float, Edge]]] = {}
-    for (cause, effect), bends in layers.routes.items():
-        nodes: list[Node] = [cause, *bends, effect]
-        sides.setdefault((cause, True), []).append((layers.height[nodes[1]], (cause, effect)))
-        sides.setdefault((effect, False), []).append((layers.height[nodes[-2]], (cause, effect)))
-    ports = {}
-    for (name, _), ends in sides.items():
-        for rank, (_, edge) in enumerate(sorted(ends)):
-            ports[edge, name] = (rank - (len(ends) - 1) / 2) * _END
-    return ports
-
-
-def _corners(
-    edge: Edge,
-    layers: Layers,
-    columns: Sequence[tuple[float, float]],
-    ports: Mapping[tuple[Edge, str], float],
-) -> list[tuple[float, float]]:
-    """Return the points of an edge; it is level inside a layer and bends between layers."""
-    cause, effect = edge
-    first = layers.height[cause] + ports[edge, cause]
-    last = layers.height[effect] + ports[edge, effect]
-    corners = [(columns[layers.layer[cause]][1], first)]
-    for bend in layers.routes[edge]:
-        height = layers.height[bend]
-        corners += [(x, height) for x in columns[layers.layer[bend]]]
-    return [*corners, (columns[layers.layer[effect]][0], last)]
+    return float(pixels) / ax.figure.dpi * POINTS
 
 
 def _draw_edge(
-    ax: "Axes",
-    corners: Sequence[tuple[float, float]],
-    share: float | None,
-    scale: float,
-    directed: bool,
+    ax: "Axes", corners: list[Corner], share: float | None, scale: float, directed: bool
 ) -> None:
-    from matplotlib.patches import FancyArrowPatch
-    from matplotlib.path import Path
-
-    points, codes = [corners[0]], [Path.MOVETO]
-    for at, (start, end) in enumerate(pairwise(corners)):
-        if at % 2:  # across a layer
-            points.append(end)
-            codes.append(Path.LINETO)
-        else:
-            middle = (start[0] + end[0]) / 2
-            points += [(middle, start[1]), (middle, end[1]), end]
-            codes += [Path.CURVE4] * 3
     certain = 0.5 if share is None else share
-    ax.add_patch(
-        FancyArrowPatch(
-            path=Path(points, codes),
-            arrowstyle="-|>" if directed else "-",
-            linestyle="-" if directed else (0, (4, 2.5)),
-            linewidth=(0.5 + 2.0 * certain) * scale,
-            mutation_scale=(7 + 5 * certain) * scale,
-            color=_LINE if directed else _OPEN,
-            alpha=0.45 + 0.5 * certain if share is not None else 0.85,
-            shrinkA=0,
-            shrinkB=0,
-            capstyle="butt",
-            joinstyle="miter",
-            zorder=1,
-        )
+    draw_edge(
+        ax,
+        corners,
+        downwards=False,
+        arrowstyle="-|>" if directed else "-",
+        linestyle="-" if directed else (0, (4, 2.5)),
+        linewidth=(0.5 + 2.0 * certain) * scale,
+        mutation_scale=(7 + 5 * certain) * scale,
+        color=_LINE if directed else _OPEN,
+        alpha=0.45 + 0.5 * certain if share is not None else 0.85,
+        capstyle="butt",
+        joinstyle="miter",
+        zorder=1,
     )
 
 
 def _draw_node(
     ax: "Axes", name: str, column: tuple[float, float], row: tuple[float, float], scale: float
 ) -> None:
-    from matplotlib.patches import FancyBboxPatch
-
     (left, right), (low, high) = column, row
-    round_ = f"round,pad=0,rounding_size={_BOX / 4}"
-    ax.add_patch(
-        FancyBboxPatch(
-            (left, low),
-            right - left,
-            high - low,
-            boxstyle=round_,
-            facecolor=_PAPER,
-            edgecolor=_INK,
-            linewidth=0.8 * scale,
-            zorder=2,
-        )
-    )
-    ax.text(
-        (left + right) / 2,
-        (low + high) / 2,
-        _one_line(name),
-        ha="center",
-        va="center_baseline",
-        size=_FONT * scale,
-        color=_INK,
-        parse_math=False,
-        zorder=3,
-    )
+    size, middle = (right - left, high - low), ((left + right) / 2, (low + high) / 2)
+    look = {"facecolor": _PAPER, "edgecolor": _INK, "linewidth": 0.8 * scale}
+    draw_box(ax, (left, low), size, _BOX / 4, zorder=2, **look)
+    draw_words(ax, middle, _one_line(name), size=_FONT * scale, color=_INK, zorder=3)
 
 
 def _one_line(name: str) -> str:

@@ -1,6 +1,6 @@
 """ONNX models, run by onnxruntime: the session, and which of its outputs is read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,18 +15,36 @@ from proce.classifier.encoding import FrameFunction
 from proce.classifier.onnx_feed import NAME, Feed, feed_of
 from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
-from proce.schema import Codec
+from proce.schema import Codec, Level
 from proce.schema.feature import level_type, shown
 
 
 @dataclass(frozen=True, eq=False)
 class OnnxClassifier(Adapter):
-    """An onnxruntime session, what it is fed, and which of its outputs is read."""
+    """An onnxruntime session, what it is fed, and which of its outputs is read.
 
+    Attributes
+    ----------
+    content
+        The file's bytes: all that is needed to open the session again, in another process too.
+    session, feed
+        The session, and what turns rows into its inputs.
+    reads
+        The output with the scores and, where there is one, that with the labels.
+    encoding, output
+        As given to :func:`~proce.classifier.as_classifier`; the output as found out.
+    """
+
+    content: bytes = field(repr=False)
     session: Any
     feed: Feed
-    reads: tuple[str, ...]  # the scores, and where there are any the labels
+    reads: tuple[str, ...]
+    encoding: str | FrameFunction | None
     output: Output
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        made_with = (self.content, self.codec, self.classes, self.threshold)
+        return _opened, (*made_with, self.reads, self.encoding, self.output)
 
     def _ask(self, rows: Tensor) -> Tensor:
         (scores,) = _run(self.session, self.feed, rows, self.reads[:1])
@@ -44,7 +62,8 @@ def from_onnx(
     output: Output | None = None,
 ) -> OnnxClassifier:
     """Adapt an ONNX file, or its bytes; weights kept in other files are refused."""
-    session = _session(_read(model) if isinstance(model, (str, Path)) else model)
+    content = _read(model) if isinstance(model, (str, Path)) else model
+    session = open_session(content)
     feed = feed_of(session.get_inputs(), codec, encoding)
     rows = probe_rows(codec)
     reads = _reads(session)
@@ -57,7 +76,24 @@ def from_onnx(
     probabilities = checked(columns, output, len(known), NAME)
     if len(answers) == 2:
         _refuse_other_labels(answers[1], probabilities, known)
-    return OnnxClassifier(codec, known, threshold, session, feed, reads, output)
+    return OnnxClassifier(codec, known, threshold, content, session, feed, reads, encoding, output)
+
+
+def _opened(
+    content: bytes,
+    codec: Codec,
+    classes: tuple[Level, ...],
+    threshold: float | None,
+    reads: tuple[str, ...],
+    encoding: str | FrameFunction | None,
+    output: Output,
+) -> OnnxClassifier:
+    """Return a classifier that was taken apart, in a copy or in another process."""
+    session = open_session(content)
+    feed = feed_of(session.get_inputs(), codec, encoding)
+    return OnnxClassifier(
+        codec, classes, threshold, content, session, feed, reads, encoding, output
+    )
 
 
 def _read(path: str | Path) -> bytes:
@@ -74,7 +110,8 @@ def _read(path: str | Path) -> bytes:
         ) from error
 
 
-def _session(content: bytes) -> Any:
+def open_session(content: bytes) -> Any:
+    """Open a session on the bytes of an ONNX file; weights kept in other files are refused."""
     try:
         import onnxruntime
     except ImportError as error:

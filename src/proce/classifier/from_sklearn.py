@@ -123,10 +123,15 @@ def _is_booster(model: Any) -> bool:
     return not homes.isdisjoint(_BOOSTERS)
 
 
+def is_boosted(model: Any) -> bool:
+    """Return whether XGBoost, LightGBM or CatBoost decides inside a model."""
+    return any(_is_booster(each) for each in _within(model))
+
+
 def _question(model: Any, codec: Codec) -> tuple[Layout, bool]:
     """Return the layout in which the model is asked, and whether as an array."""
     transforms = len(getattr(model, "steps", ())) > 1
-    boosted = not transforms and any(_is_booster(each) for each in _within(model))
+    boosted = not transforms and is_boosted(model)
     layout = _category_layout(codec) if boosted else codec.layout
     columns = layout.columns
     names = _fitted_names(model)

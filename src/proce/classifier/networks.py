@@ -4,6 +4,7 @@ Each hidden layer is linear, batch normalisation, dropout 0.1 and ReLU. One outp
 sigmoid for two classes; beyond the paper, a softmax over k outputs for more.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -17,6 +18,7 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 from proce.classifier.classifier import checked_classes
 from proce.classifier.encoding import EncodingName, as_encoding
 from proce.classifier.from_torch import TorchClassifier
+from proce.classifier.probe import probe_rows
 from proce.errors import ModelError
 from proce.schema import Codec, Level
 from proce.training import (
@@ -30,6 +32,7 @@ from proce.training import (
 
 HIDDEN = {"first": (64, 32, 16), "second": (256, 128, 64, 32, 16)}
 DROPOUT = 0.1
+LAYERS = 4  # linear, normalisation, dropout, ReLU: a hidden layer's in the module
 # A product's last bits depend on its shape: a block of constant size makes a row's answer
 # independent of its batch, and stays in the cache.
 BLOCK = 1024
@@ -129,6 +132,46 @@ def fit_network(
         )
     network.requires_grad_(False)
     return TrainedNetwork(codec, classes, None, network, encode, "logit", fold(network), record)
+
+
+def rebuild_network(
+    codec: Codec,
+    weights: Mapping[str, Tensor],
+    classes: tuple[Level, ...],
+    threshold: float | None,
+    encoding: EncodingName,
+    record: TrainingRecord,
+) -> TrainedNetwork:
+    """Return a network of ours from the weights that :func:`fit_network` found.
+
+    Parameters
+    ----------
+    codec, classes, threshold, encoding, record
+        Those of the network.
+    weights
+        Its ``module.state_dict()``.
+    """
+    names = (f"{LAYERS * at}.weight" for at in range(len(weights)))
+    linear = [weights[name] for name in names if name in weights]
+    hidden = tuple(len(each) for each in linear[:-1])
+    encode = as_encoding(encoding, codec)
+    width = encode(probe_rows(codec)[:1]).shape[1]
+    n_outputs = 1 if len(classes) == 2 else len(classes)
+    sizes = zip((*hidden, n_outputs), (width, *hidden), strict=True)
+    if [tuple(each.shape) for each in linear] != list(sizes):
+        raise ModelError("these are not the weights of a network that was trained on such rows.")
+    with random_stream(0):
+        network = build_network(width, hidden, n_outputs)
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError as error:
+        raise ModelError(
+            f"these weights are of another network: {str(error).splitlines()[-1].strip()}"
+        ) from error
+    network.eval().requires_grad_(False)
+    return TrainedNetwork(
+        codec, classes, threshold, network, encode, "logit", fold(network), record
+    )
 
 
 def read_labels(label: Any, n_rows: int) -> tuple[tuple[Level, ...], Tensor]:

@@ -5,24 +5,28 @@ from typing import Annotated
 
 import typer
 
-from proce.cli.console import progress_bars, written
+from proce.cli.console import note, one_thread, progress_bars
 
 
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also write the result there, as JSON and as csv."),
+        typer.Option(metavar="FOLDER", help="Also write the result there: JSON, csv and a page."),
     ] = None,
 ) -> None:
-    """Train a model on the embedded loan data and explain an applicant whom it rejects."""
-    import torch
+    """Train a model on the embedded loan data and explain an applicant whom it rejects.
 
+    \b
+    Example:
+      proce demo --out demo
+    """
     from proce.classifier import fit_network
     from proce.datasets import load_dataset
+    from proce.files import write_text
     from proce.methods import ProCE
     from proce.schema import Codec
 
-    torch.set_num_threads(1)  # the tensors are small: more threads only wait for each other
+    one_thread()
     data = load_dataset("loan")
     decision = data.label.map(dict(enumerate(data.class_names)))
     seen, others = slice(0, 4_000), slice(4_000, None)
@@ -44,6 +48,7 @@ def demo(
         typer.echo(f"  {sentence}")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-        written(out / "explanation.json", result.to_json())
-        written(out / "counterfactuals.csv", result.to_frame().to_csv(index=False))
-        typer.echo(f"\nWritten to {out}: explanation.json, counterfactuals.csv")
+        write_text(out / "explanation.json", result.to_json())
+        write_text(out / "counterfactuals.csv", result.to_frame().to_csv(index=False))
+        result.save_html(out / "report.html")
+        note(f"Written to {out}: explanation.json, counterfactuals.csv, report.html")

@@ -15,7 +15,15 @@ from typing import Annotated
 import typer
 
 from proce import __version__
+from proce.cli.benchmark import benchmark
 from proce.cli.demo import demo
+from proce.cli.discover import discover
+from proce.cli.explain import explain
+from proce.cli.fit import fit
+from proce.cli.report import report
+from proce.cli.schema import schema
+from proce.cli.serve import serve
+from proce.cli.verify import verify
 from proce.errors import ProceError
 
 WRONG_REQUEST = 2
@@ -23,8 +31,12 @@ FAILED = 3
 INTERRUPTED = 130
 READER_LEFT = 141
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None)
-app.command()(demo)
+COMPLETION = "_PROCE_COMPLETE"  # set by a shell that wants to know what may follow
+
+app = typer.Typer(rich_markup_mode=None)
+for command in (demo, schema, discover, fit, explain, report, verify, serve):
+    app.command()(command)
+app.add_typer(benchmark, name="benchmark")
 
 
 def _show_version(asked: bool) -> None:
@@ -55,13 +67,16 @@ def proce(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
+    if COMPLETION in os.environ:
+        typer.main.get_command(app).main(prog_name="proce")
     debug = "--debug" in words or os.environ.get("PROCE_DEBUG", "0") not in {"", "0"}
+    words = [word for word in words if word != "--debug"]  # wherever it stands
     try:
         exit_code = _run(words)
         sys.stdout.flush()
         return exit_code
-    except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", INTERRUPTED)
+    except (KeyboardInterrupt, typer.Abort) as stop:
+        return _complain(str(stop) or "interrupted", INTERRUPTED)
     except Exception as error:
         if isinstance(error, BrokenPipeError) and _reader_left():
             return READER_LEFT
@@ -69,6 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         if isinstance(error, ProceError | typer.TyperException):
             return _complain(_message_of(error), WRONG_REQUEST)
+        if isinstance(error, OSError | MemoryError):
+            return _complain(_message_of_system(error), FAILED)
         message = f"unexpected {type(error).__name__}: {error}"
         advice = "" if debug else ". Run 'proce --debug ...' to see where it happened."
         return _complain(message + advice, FAILED)
@@ -99,6 +116,14 @@ def _message_of(error: Exception) -> str:
         end = "" if message.endswith((".", "?")) else "."
         return f"{message}{end} See '{path} --help'."
     return str(error)
+
+
+def _message_of_system(error: OSError | MemoryError) -> str:
+    """Say what the system could not do: a full disk, a file that went away, no memory."""
+    if isinstance(error, MemoryError):
+        return "out of memory. Explain fewer rows at a time, or write .csv or .parquet."
+    name = f" ({error.filename})" if getattr(error, "filename", None) else ""
+    return f"{error.strerror or error}{name}."
 
 
 def _reader_left() -> bool:

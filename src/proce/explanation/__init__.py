@@ -1,16 +1,12 @@
 """What a person gets, and how it is told."""
 
+from proce.explanation.context import Context
 from proce.explanation.diagnosis import Blocker, Diagnosis
-from proce.explanation.explanation import (
-    OBJECTIVES,
-    Change,
-    Context,
-    Explanation,
-    Explanations,
-    Front,
-    Outcome,
-)
+from proce.explanation.explanation import OBJECTIVES, Change, Explanation, Front, Outcome
+from proce.explanation.explanations import Explanations
 from proce.explanation.provenance import Provenance
+from proce.explanation.receipt import Receipt
+from proce.explanation.verdict import Verdict, verify
 
 __all__ = [
     "OBJECTIVES",
@@ -23,4 +19,7 @@ __all__ = [
     "Front",
     "Outcome",
     "Provenance",
+    "Receipt",
+    "Verdict",
+    "verify",
 ]

@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.explanation.explanation import Change, Context, Explanation
+from proce.explanation.context import Context
+from proce.explanation.explanation import Change, Explanation
 from proce.schema import Categorical, Continuous, Feature, Level
 
 _KINDS = tuple(Change)

@@ -14,17 +14,12 @@ from torch import Tensor
 
 from proce.errors import ProceError, SchemaError
 from proce.explanation.cells import Cell, cells_of, plain, plain_column, raw_rows, stacked
+from proce.explanation.context import Context
 from proce.explanation.diagnosis import Diagnosis
 from proce.explanation.exchange_context import read_context, read_provenance
 from proce.explanation.exchange_items import read_explanations
-from proce.explanation.explanation import (
-    OBJECTIVES,
-    Change,
-    Context,
-    Explanation,
-    Explanations,
-    Front,
-)
+from proce.explanation.explanation import OBJECTIVES, Change, Explanation, Front
+from proce.explanation.explanations import Explanations
 from proce.explanation.layout_exchange import layout_record, read_layout
 from proce.explanation.record import Record
 from proce.explanation.rendering import told
@@ -50,12 +45,18 @@ def to_json(result: Explanations) -> str:
         "scale": _scale(context),
         "layout": layout_record(result.layout, [item.row for item in result.items]),
         **({"training_layout": training} if training != layout else {}),
-        "model": {"classes": list(context.classes), "needed": context.needed},
+        "model": {
+            "classes": list(context.classes),
+            "needed": list(context.needed),
+            "threshold": context.threshold,
+        },
         "graph": {
             "edges": [list(edge) for edge in context.edges],
             "origin": context.origin,
             "n_graphs": context.n_graphs,
+            "n_refits": context.n_refits,
         },
+        **({} if context.spread is None else {"spread": _plain(context.spread)}),
         "request": _plain(
             {"vary": context.vary, "ranges": context.ranges, "effort": context.effort}
         ),
@@ -159,8 +160,10 @@ def _explanation(
                 "rank": at + 1,
                 "probability": chances[at],
                 **({} if item.support is None else {"support": int(item.support[at])}),
+                **({} if item.refits is None else {"refits": int(item.refits[at])}),
                 "losses": dict(zip(OBJECTIVES, losses[at], strict=True)),
-                "changes": [_change(cell) for cell in cells],
+                "changes": [_change(cell, item, at) for cell in cells],
+                **({"steps": _raw_values(item, item.steps[at])} if item.steps else {}),
             }
             for at, cells in enumerate(ranked)
         ],
@@ -172,7 +175,7 @@ def _explanation(
     }
 
 
-def _change(cell: Cell) -> dict[str, Any]:
+def _change(cell: Cell, item: Explanation, at: int) -> dict[str, Any]:
     feature, before = cell.feature, cell.before
     values = plain_column(feature, [before, cell.after])
     record = {
@@ -183,6 +186,8 @@ def _change(cell: Cell) -> dict[str, Any]:
     }
     if cell.kind is Change.HOLD and not math.isnan(cell.expected):
         record["expected"] = plain(feature, cell.expected)
+    if cell.kind is Change.ACTION and item.contributions is not None:
+        record["contribution"] = item.contributions[at, cell.position].item()
     return record
 
 
@@ -191,8 +196,12 @@ def _diagnosis(diagnosis: Diagnosis) -> Any:
 
 
 def _front(item: Explanation, front: Front) -> dict[str, Any]:
-    rows = raw_rows(item.context, front.rows, item.factual, item.raw)
-    return {"values": _values(item.context, rows), "losses": _finite(front.losses.tolist())}
+    return {"values": _raw_values(item, front.rows), "losses": _finite(front.losses.tolist())}
+
+
+def _raw_values(item: Explanation, rows: Tensor) -> list[list[Any]]:
+    """Return rows ``(n, f)``, variants of an explanation's own, as plain values."""
+    return _values(item.context, raw_rows(item.context, rows, item.factual, item.raw))
 
 
 def _values(context: Context, raw: Tensor) -> list[list[Any]]:

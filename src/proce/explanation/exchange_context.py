@@ -6,10 +6,11 @@ import torch
 
 from proce.causal import CausalGraph
 from proce.errors import ProceError, SchemaError
-from proce.explanation.explanation import Context
+from proce.explanation.context import Context
 from proce.explanation.layout_exchange import read_layout
 from proce.explanation.provenance import Provenance
 from proce.explanation.record import Record
+from proce.explanation.spread import spread_size
 from proce.schema import Codec, Continuous, Feature, Level, Ordinal, Schema
 from proce.schema.feature import level_type
 
@@ -26,6 +27,8 @@ def read_context(record: Record) -> Context:
     edges = tuple(_edge(each) for each in graph["edges"].items())
     CausalGraph(edges, codec.schema.names)  # refuses unknown names and cycles
     origin, vary = graph.get("origin"), request.get("vary")
+    threshold = model.get("threshold")
+    refits, spread = graph.get("n_refits"), record.get("spread")
     names = None if vary is None else vary.texts()
     ranges = {name: _limits(each) for name, each in request["ranges"].fields()}
     effort = {name: each.number() for name, each in request["effort"].fields()}
@@ -34,13 +37,16 @@ def read_context(record: Record) -> Context:
     return Context(
         codec=codec,
         classes=classes,
-        needed=model["needed"].number(),
+        needed=_needed(model["needed"], len(classes)),
+        threshold=None if threshold is None else threshold.number(),
         edges=edges,
         n_graphs=graph["n_graphs"].count(),
+        n_refits=0 if refits is None else refits.count(),
         origin=None if origin is None else origin.text(),
         vary=names,
         ranges=ranges,
         effort=effort,
+        spread=None if spread is None else _spread(spread, codec.schema),
     )
 
 
@@ -93,6 +99,24 @@ def _ends(feature: Feature, record: Record) -> tuple[float, float]:
     if not span > 0:
         record["span"].refuse("a positive number")
     return low, span
+
+
+def _needed(record: Record, n_classes: int) -> tuple[float, ...]:
+    """Return what each class needs as a target; a single number holds for all of them."""
+    if not isinstance(record.value, list):
+        return (record.number(),) * n_classes
+    needed = tuple(each.number() for each in record.items())
+    if len(needed) != n_classes:
+        record.refuse(f"a probability for each of the {n_classes} classes")
+    return needed
+
+
+def _spread(record: Record, schema: Schema) -> dict[str, tuple[float, ...]]:
+    spread = {name: tuple(e.number() for e in each.items()) for name, each in record.fields()}
+    for name, values in spread.items():
+        if len(values) != spread_size(schema[name]):
+            record[name].refuse(f"{spread_size(schema[name])} numbers")
+    return spread
 
 
 def _edge(record: Record) -> tuple[str, str]:

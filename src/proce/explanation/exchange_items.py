@@ -7,20 +7,15 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from proce.explanation.context import Context
 from proce.explanation.diagnosis import Blocker, Diagnosis
-from proce.explanation.explanation import (
-    OBJECTIVES,
-    Change,
-    Context,
-    Explanation,
-    Front,
-    Outcome,
-)
+from proce.explanation.explanation import OBJECTIVES, Change, Explanation, Front, Outcome
 from proce.explanation.record import Record
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature, Level
 from proce.schema.feature import level_type
 
 _KINDS = {kind.name.lower(): kind for kind in Change if kind is not Change.NONE}
+_ACTION = Change.ACTION.name.lower()
 _NEIGHBOURS = 8  # doubles on either side, among which a number's place on the unit range is
 
 
@@ -30,14 +25,15 @@ def read_explanations(record: Record, context: Context) -> tuple[Explanation, ..
     records = record.items()
     raw = _tensor([reader.row(each["factual"]) for each in records], len(reader.names))
     found = [each["counterfactuals"].items() for each in records]
-    fronts = [each.get("front") for each in records]
+    fronts = [e["front"]["values"] if e.get("front") is not None else None for e in records]
     rows = reader.entries([[reader.row(way["values"]) for way in ways] for ways in found], raw)
     expected = reader.entries([[reader.expected(way) for way in ways] for ways in found], raw)
-    front_rows = reader.entries([reader.front_rows(each) for each in fronts], raw)
+    front_rows = reader.entries([reader.listed(each) for each in fronts], raw)
+    steps = reader.steps(found, rows, raw)
     factual = context.codec.unit(raw)
     return tuple(
         reader.explanation(*each)
-        for each in zip(records, factual, raw, rows, expected, front_rows, strict=True)
+        for each in zip(records, factual, raw, rows, expected, front_rows, steps, strict=True)
     )
 
 
@@ -60,12 +56,10 @@ class _Reader:
         rows: Tensor,
         expected: Tensor,
         front_rows: Tensor,
+        steps: tuple[Tensor, ...],
     ) -> Explanation:
         """Read what is beside the values."""
         found = record["counterfactuals"].items()
-        support = [each["support"].count() for each in found if each.get("support") is not None]
-        if support and len(support) != len(found):
-            record["counterfactuals"].refuse("support for all of them or for none")
         diagnosis, front = record.get("diagnosis"), record.get("front")
         return Explanation(
             context=self.context,
@@ -83,12 +77,15 @@ class _Reader:
             probabilities=_tensor([each["probability"].number() for each in found], 0),
             losses=_tensor([_losses(each["losses"]) for each in found], len(OBJECTIVES)),
             margin_met=record["margin_met"].flag(),
-            support=torch.tensor(support) if support else None,
+            support=_counts(record, "support"),
+            refits=_counts(record, "refits"),
             front=None if front is None else Front(front_rows, _front_losses(front, front_rows)),
             diagnosis=None if diagnosis is None else _diagnosis(diagnosis),
             notes=record["notes"].texts(),
             dropped=record["dropped"].count(),
             expected=None if bool(expected.isnan().all()) else expected,
+            contributions=self._contributions(found),
+            steps=steps,
         )
 
     def row(self, record: Record) -> list[float]:
@@ -108,10 +105,25 @@ class _Reader:
                 values[at] = self._value(at, expected.value, change)
         return values
 
-    def front_rows(self, record: Record | None) -> list[list[float]]:
-        """Return the rows of a front, none where it was not kept."""
+    def steps(
+        self, found: Sequence[Sequence[Record]], rows: Sequence[Tensor], raw: Tensor
+    ) -> list[tuple[Tensor, ...]]:
+        """Return the way to each counterfactual, for the explanations that have them."""
+        listed = [[self.listed(way.get("steps")) for way in ways] for ways in found]
+        flat = self.entries([[row for way in ways for row in way] for ways in listed], raw)
+        steps = []
+        for ways, records, ends, each in zip(listed, found, rows, flat, strict=True):
+            parts = torch.split(each, [len(way) for way in ways]) if any(ways) else ()
+            for part, record, end in zip(parts, records, ends, strict=bool(parts)):
+                if not len(part) or not torch.equal(part[-1].nan_to_num(), end.nan_to_num()):
+                    record.refuse("steps, of which the last has the counterfactual's values")
+            steps.append(tuple(parts))
+        return steps
+
+    def listed(self, record: Record | None) -> list[list[float]]:
+        """Return a list of rows, none where it is not there."""
         rows = []
-        for each in [] if record is None else record["values"].items():
+        for each in [] if record is None else record.items():
             if not isinstance(each.value, list) or len(each.value) != len(self.names):
                 each.refuse(f"a list of {len(self.names)} values")
             rows.append([self._value(at, value, each) for at, value in enumerate(each.value)])
@@ -138,6 +150,20 @@ class _Reader:
         if code is None:
             Record(value, f"{record.place}.{feature.name}").refuse(f"a level of {feature.name!r}")
         return code
+
+    def _contributions(self, found: Sequence[Record]) -> Tensor | None:
+        """Return what each action adds; ``None`` unless all of them say so."""
+        values = torch.zeros(len(found), len(self.names), dtype=torch.float64)
+        told = False
+        for at, way in enumerate(found):
+            for change in way["changes"].items():
+                added = change.get("contribution")
+                if added is not None:
+                    values[at, self._position(change["feature"])] = added.number()
+                    told = True
+                elif change["kind"].value == _ACTION:
+                    return None
+        return values if told else None
 
     def _class(self, record: Record) -> int:
         label = record.level()
@@ -183,6 +209,15 @@ def _codes(feature: Feature) -> dict[tuple[str, Level], float]:
     if isinstance(feature, Continuous):
         return {}
     return {(level_type(level), level): float(at) for at, level in enumerate(feature.levels)}
+
+
+def _counts(record: Record, name: str) -> Tensor | None:
+    """Return a count of each counterfactual, ``None`` where it was not made."""
+    found = record["counterfactuals"].items()
+    counts = [each[name].count() for each in found if each.get(name) is not None]
+    if counts and len(counts) != len(found):
+        record["counterfactuals"].refuse(f"{name} for all of them or for none")
+    return torch.tensor(counts) if counts else None
 
 
 def _front_losses(record: Record, rows: Tensor) -> Tensor:

@@ -1,16 +1,15 @@
-"""What a person gets: for each row its counterfactuals, or the reason why there are none."""
+"""What one row gets: its counterfactuals, or the reason why there are none."""
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any, overload
+from os import PathLike
+from pathlib import Path
+from typing import Any
 
 from torch import Tensor
 
+from proce.explanation.context import Context
 from proce.explanation.diagnosis import Diagnosis
-from proce.explanation.provenance import Provenance
-from proce.schema import Codec, Layout, Level
 
 OBJECTIVES = ("prediction", "prototype", "distance")
 
@@ -31,43 +30,6 @@ class Change(IntEnum):
     ACTION = 1
     HOLD = 2
     CONSEQUENCE = 3
-
-
-@dataclass(frozen=True, eq=False)
-class Context:
-    """What all explanations of a call share.
-
-    Attributes
-    ----------
-    codec
-        The features and their scale.
-    classes
-        The model's labels.
-    needed
-        The probability of the target that was asked for.
-    edges
-        Of the causal graph, as ``(cause, effect)``; empty without one.
-    n_graphs
-        How many bootstrap graphs ``support`` counts; 0 without them.
-    origin
-        Where the graph came from: ``"given"``, or what discovered it; ``None`` if not known.
-    vary
-        The names that this call let a person act on; ``None`` for all that the schema does.
-    ranges
-        Of this call, by name, in raw units or levels.
-    effort
-        Of this call, by name: how hard a change is. Orders what a person is told.
-    """
-
-    codec: Codec
-    classes: tuple[Level, ...]
-    needed: float
-    edges: tuple[tuple[str, str], ...] = ()
-    n_graphs: int = 0
-    origin: str | None = None
-    vary: tuple[str, ...] | None = None
-    ranges: Mapping[str, tuple[Level, Level]] = field(default_factory=dict)
-    effort: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +81,9 @@ class Explanation:
         Whether the counterfactuals keep the margin that was asked for.
     support
         ``(n,)``, in how many of the bootstrap graphs each holds; ``None`` without such graphs.
+    refits
+        ``(n,)``, in how many refits of the equations the actions of each still reach the target;
+        ``None`` without refits.
     front
         The whole Pareto set, where it was kept.
     diagnosis
@@ -132,6 +97,12 @@ class Explanation:
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held; read for
         holds only. ``None`` where it is not known.
+    contributions
+        ``(n, f)``, by how much the probability of the target falls when one action is taken back,
+        with all that follows; 0 for all other cells. ``None`` where the model was not asked.
+    steps
+        For each counterfactual the way there ``(s, f)``, the counterfactual last; empty for
+        methods that give none.
     """
 
     context: Context
@@ -148,21 +119,57 @@ class Explanation:
     losses: Tensor
     margin_met: bool = True
     support: Tensor | None = None
+    refits: Tensor | None = None
     front: Front | None = None
     diagnosis: Diagnosis | None = None
     notes: tuple[str, ...] = ()
     dropped: int = 0
     miss: Tensor | None = None
     expected: Tensor | None = None
+    contributions: Tensor | None = None
+    steps: tuple[Tensor, ...] = ()
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def needed(self) -> float:
+        """The probability of the target that was asked for."""
+        return self.context.needed[self.target]
 
     def sentences(self, rank: int = 1) -> list[str]:
         """Return the counterfactual of a rank in plain words: actions, then consequences."""
         from proce.explanation.rendering import sentences
 
         return sentences(self, rank)
+
+    def path(self, rank: int = 1) -> Any:
+        """Return the way to the counterfactual of a rank as a frame: the row, then each step.
+
+        For methods whose counterfactuals are reached step by step, such as FACE. In the library
+        and the dtypes of the training frame.
+        """
+        from proce.explanation.tables import path
+
+        return path(self, rank)
+
+    def save_html(self, path: str | PathLike[str], title: str | None = None) -> Path:
+        """Write a report of this row: one HTML file that needs nothing else."""
+        from proce.explanation.report import save_html
+
+        return save_html(self, path, title=title)
+
+    def plot_changes(self, ax: Any = None) -> Any:
+        """Draw before and after of the recommended counterfactual; return the axes."""
+        from proce.explanation.changes_plot import plot_changes
+
+        return plot_changes(self, ax)
+
+    def plot_front(self, ax: Any = None) -> Any:
+        """Draw the Pareto front; return the axes."""
+        from proce.explanation.front_plot import plot_front
+
+        return plot_front(self, ax)
 
     def plot_graph(self, ax: Any = None) -> Any:
         """Draw the causal graph with actions and consequences marked; return the axes."""
@@ -182,118 +189,3 @@ class Explanation:
         from proce.explanation.notebook import explanation_html
 
         return explanation_html(self)
-
-
-@dataclass(frozen=True, eq=False)
-class Explanations:
-    """The explanations of a frame's rows, in its order; has a length, slices and iterates.
-
-    Attributes
-    ----------
-    context
-        What all rows share.
-    items
-        One a row.
-    layout
-        How the frame looked that was explained.
-    provenance
-        How the explanations came about.
-    """
-
-    context: Context
-    items: tuple[Explanation, ...]
-    layout: Layout
-    provenance: Provenance
-
-    def __len__(self) -> int:
-        return len(self.items)
-
-    def __iter__(self) -> Iterator[Explanation]:
-        return iter(self.items)
-
-    @overload
-    def __getitem__(self, key: int) -> Explanation: ...
-
-    @overload
-    def __getitem__(self, key: slice) -> "Explanations": ...
-
-    def __getitem__(self, key: int | slice) -> "Explanation | Explanations":
-        if isinstance(key, slice):
-            return replace(self, items=self.items[key])
-        return self.items[key]
-
-    def to_frame(self) -> Any:
-        """Return all counterfactuals: row, rank, then the columns of the frame explained.
-
-        In its library, dtypes and, for pandas, index labels. A column of that name renames
-        ours to ``_row`` or ``_rank``.
-        """
-        from proce.explanation.tables import to_frame
-
-        return to_frame(self)
-
-    def counterfactuals(self) -> Any:
-        """Return all counterfactuals in the columns of the frame, ready for the model."""
-        from proce.explanation.tables import counterfactuals
-
-        return counterfactuals(self)
-
-    def best(self) -> Any:
-        """Return the recommended counterfactual of every row that has one."""
-        from proce.explanation.tables import counterfactuals
-
-        firsts = [replace(e, rows=e.rows[:1], changes=e.changes[:1]) for e in self.items]
-        return counterfactuals(replace(self, items=tuple(firsts)))
-
-    def outcomes(self) -> Any:
-        """Return one line per row, found or not."""
-        from proce.explanation.tables import outcomes
-
-        return outcomes(self)
-
-    def changes(self) -> Any:
-        """Return one line per change: row, rank, feature, before, after, kind."""
-        from proce.explanation.tables import changes
-
-        return changes(self)
-
-    def reasons(self, at_most: int = 4) -> Any:
-        """Return the principal reasons of each row in order, as a draft for a notice."""
-        from proce.explanation.tables import reasons
-
-        return reasons(self, at_most)
-
-    def to_json(self) -> str:
-        """Return everything as JSON text; :meth:`from_json` reads it back."""
-        from proce.explanation.exchange import to_json
-
-        return to_json(self)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Explanations":
-        """Read explanations from JSON text."""
-        from proce.explanation.exchange import from_json
-
-        return from_json(text)
-
-    def plot_changes(self, ax: Any = None) -> Any:
-        """Draw before and after of the recommended counterfactual; return the axes."""
-        from proce.explanation.plots import plot_changes
-
-        return plot_changes(self, ax)
-
-    def plot_front(self, ax: Any = None) -> Any:
-        """Draw the Pareto front of the first row that has one; return the axes."""
-        from proce.explanation.front_plot import plot_front
-
-        return plot_front(self, ax)
-
-    def __repr__(self) -> str:
-        counts = Counter(item.outcome.value for item in self.items)
-        told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-        return f"Explanations({len(self)} rows{': ' if told else ''}{told})"
-
-    def _repr_html_(self) -> str:
-        from proce.explanation.notebook import to_html
-
-        return to_html(self)

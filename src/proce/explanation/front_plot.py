@@ -2,8 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from proce.explanation.explanation import Explanation, Explanations
-from proce.explanation.plots import GREY, INK, first_found, own_axes, settled, write_instead
+from proce.explanation.explanation import Explanation
+from proce.explanation.explanations import Explanations
+from proce.explanation.style import (
+    GREY,
+    INK,
+    first_found,
+    own_axes,
+    plain_frame,
+    settled,
+    write_instead,
+)
 from proce.explanation.words import class_text, percent
 
 if TYPE_CHECKING:
@@ -34,7 +43,9 @@ def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> 
     if front is not None:
         losses, chances = front.losses, (-front.losses[:, 0]).exp()
     target = class_text(explanation.context.classes[explanation.target])
-    points = ax.scatter(losses[:, 2], chances, c=losses[:, 1], cmap="viridis", s=22, zorder=2)
+    points = ax.scatter(losses[:, 2], chances, c=losses[:, 1], cmap="viridis", s=26, zorder=2)
+    points.set_edgecolor(GREY)  # the darkest and the lightest show on any ground
+    points.set_linewidth(0.5)
     bar = ax.figure.colorbar(points, ax=ax)
     bar.set_label(f"distance from typical rows of {target}")
     bar.outline.set_visible(False)
@@ -47,7 +58,7 @@ def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> 
         linewidths=1.2,
         zorder=3,
     )
-    needed = explanation.context.needed
+    needed = explanation.needed
     ax.axhline(needed, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     ax.annotate(
         f"asked for: {percent(needed)}",
@@ -66,8 +77,7 @@ def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> 
     kept = "" if front is not None else "; the front was not kept"
     ax.set_title(f"Row {explanation.row}: circled ways are shown, by rank{kept}", fontsize=10)
     ax.margins(0.08)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
+    plain_frame(ax, "top", "right")
     _number_ranks(ax, explanation)
     return ax
 

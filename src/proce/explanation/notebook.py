@@ -9,7 +9,9 @@ from html import escape
 from typing import Any
 
 from proce.explanation.cells import Cell, cells_of
-from proce.explanation.explanation import Change, Context, Explanation, Explanations, Outcome
+from proce.explanation.context import Context
+from proce.explanation.explanation import Change, Explanation, Outcome
+from proce.explanation.explanations import Explanations
 from proce.explanation.rendering import lines
 from proce.explanation.words import cell_texts, class_text, percents, value_text
 
@@ -23,7 +25,7 @@ _MARKS = {
     Change.HOLD: "background:rgba(66,133,244,.16)",
     Change.CONSEQUENCE: "background:rgba(128,128,128,.14)",
 }
-_WORDS = {
+OUTCOME_WORDS = {
     Outcome.FOUND: "found",
     Outcome.NOT_FOUND: "not found",
     Outcome.ALREADY_TARGET: "already there",
@@ -40,7 +42,7 @@ def to_html(result: Explanations) -> str:
     if len(result) == 1:
         return _page(_story(result[0]), result.items, result.layout)
     counts = {outcome: sum(item.outcome is outcome for item in result) for outcome in Outcome}
-    summary = ", ".join(f"{count} {_WORDS[each]}" for each, count in counts.items() if count)
+    summary = ", ".join(f"{count} {OUTCOME_WORDS[each]}" for each, count in counts.items() if count)
     return _page(_p(f"{len(result)} rows: {summary or 'none'}."), result.items, result.layout)
 
 

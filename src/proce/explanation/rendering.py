@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from proce.errors import SearchError
 from proce.explanation.cells import Cell, cells_of
-from proce.explanation.explanation import Change, Context, Explanation, Outcome
+from proce.explanation.context import Context
+from proce.explanation.explanation import Change, Explanation, Outcome
 from proce.explanation.words import (
     cell_texts,
     class_text,
@@ -32,7 +33,8 @@ class Line:
     Attributes
     ----------
     kind
-        ``action``, ``contrast``, ``consequence``, ``outcome``, ``note`` or ``caution``.
+        ``action``, ``contrast``, ``consequence``, ``outcome``, ``certainty`` (what it rests on),
+        ``fixed`` (what could not change, and who says so), ``note`` or ``caution``.
     text
         The sentence.
     """
@@ -69,16 +71,12 @@ def told(explanation: Explanation, cells: Sequence[Cell], rank: int = 1) -> list
         "action": [*(instruction(cell, context) for cell in acts[:MOST_SHOWN]), *_rest(acts)],
         "contrast": [_contrast(explanation, acts, follows, rank)],
         "consequence": [
-            *(_consequence(cell, context) for cell in follows[:MOST_SHOWN]),
+            *(consequence(cell, context) for cell in follows[:MOST_SHOWN]),
             *_further(follows),
         ],
-        "note": [
-            *_uncertainty(explanation, cells, rank),
-            *_margin(explanation, rank),
-            *_held_fixed(context),
-            *explanation.notes,
-            *_search_note(explanation, rank),
-        ],
+        "certainty": [*_uncertainty(explanation, cells, rank), *_margin(explanation, rank)],
+        "fixed": _held_fixed(context),
+        "note": [*explanation.notes, *_search_note(explanation, rank)],
         "caution": [caution(context)],
     }
     return [Line(kind, text) for kind, texts in parts.items() for text in texts]
@@ -98,7 +96,7 @@ def _told_without(explanation: Explanation) -> list[Line]:
         text = explanation.diagnosis.reason
     else:
         text = f"No change was found for which the model says {says}."
-    fixed = [Line("note", line) for line in _held_fixed(explanation.context)]
+    fixed = [Line("fixed", line) for line in _held_fixed(explanation.context)]
     return [Line("outcome", text), *fixed, *notes, Line("caution", _NO_PROOF)]
 
 
@@ -191,7 +189,8 @@ def _condition(cell: Cell, context: Context) -> str:
     return f"{name} had been {after}"
 
 
-def _consequence(cell: Cell, context: Context) -> str:
+def consequence(cell: Cell, context: Context) -> str:
+    """Return what follows for one feature, worded apart from what to do."""
     name, before, after = _texts(cell, context)
     verb = _VERBS[_direction(cell, cell.after)]
     if learned(context):
@@ -227,7 +226,19 @@ def _uncertainty(explanation: Explanation, cells: Sequence[Cell], rank: int) -> 
     if explanation.support is not None and context.n_graphs:
         count = int(explanation.support[rank - 1])
         told.append(f"It holds in {count} of {context.n_graphs} graphs learned from this data.")
+    if explanation.refits is not None and int(explanation.refits[rank - 1]) < context.n_refits:
+        told.append(refit_text(explanation, rank))
     return told
+
+
+def refit_text(explanation: Explanation, rank: int = 1) -> str:
+    """Return how often the way still leads there when the equations are fitted again."""
+    assert explanation.refits is not None, "there are refits"
+    return (
+        f"It still reaches {class_text(_target(explanation))} in"
+        f" {int(explanation.refits[rank - 1])} of {explanation.context.n_refits} refits of the"
+        " equations on resampled rows."
+    )
 
 
 def _margin(explanation: Explanation, rank: int) -> list[str]:
@@ -236,7 +247,7 @@ def _margin(explanation: Explanation, rank: int) -> list[str]:
     context = explanation.context
     asked = "the margin that was asked for could not be had"
     if len(context.classes) == 2:
-        reached, needed = percents(explanation.probabilities[rank - 1].item(), context.needed)
+        reached, needed = percents(explanation.probabilities[rank - 1].item(), explanation.needed)
         asked = f"{reached}, where {needed} was asked for and could not be had"
     return [f"This is a narrow pass: {asked}. A small difference can undo it."]
 

@@ -1,20 +1,19 @@
 """Explanations as frames, in the library that came in; pandas keeps the index labels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import torch
 
 from proce.errors import SearchError
 from proce.explanation.cells import Cell, cells_of, plain, stacked
-from proce.explanation.explanation import Change, Explanation, Explanations
-from proce.explanation.words import cell_texts, class_text, name_text
-from proce.schema import Categorical
+from proce.explanation.explanation import Change, Explanation
+from proce.explanation.explanations import Explanations
 
-DRAFT = "draft: a counterfactual is not by itself a legal reason"
 _DISTANCE = 2
 _DTYPES = {"int64": "int64", "bool": "bool", "string": "str", "double": "float64"}
 _WITHOUT_ANSWER = {  # where there is no counterfactual
@@ -55,6 +54,21 @@ def to_frame(result: Explanations) -> Any:
     return nw.concat([first, opened], how="horizontal").to_native()
 
 
+def path(item: Explanation, rank: int = 1) -> Any:
+    """Return the row, and every step from there to its counterfactual of a rank."""
+    if not item.steps:
+        raise SearchError(
+            f"row {item.row} has no path: it has no counterfactual, or its method leads there in"
+            " one step. Methods with paths are Face."
+        )
+    if not 1 <= rank <= len(item.steps):
+        raise SearchError(f"rank is {rank}; row {item.row} has the paths 1 to {len(item.steps)}.")
+    rows = torch.cat([item.factual[None], item.steps[rank - 1]])
+    codec = item.context.codec
+    factual, raw = item.factual.expand_as(rows), item.raw.expand_as(rows)
+    return codec.rebuild(rows, codec.layout, factual, raw)
+
+
 def outcomes(result: Explanations) -> Any:
     """Return one line per row: what was asked, what was found, or why nothing was."""
     items = result.items
@@ -82,7 +96,7 @@ def outcomes(result: Explanations) -> Any:
     columns["margin_met"] = pa.array(met, pa.bool_())
     reasons = [item.diagnosis.reason if item.diagnosis else None for item in items]
     columns["reason"] = pa.array(reasons, pa.string())
-    return _frame(result, columns, [item.row for item in items])
+    return frame_of(result, columns, [item.row for item in items])
 
 
 def changes(result: Explanations) -> Any:
@@ -97,31 +111,10 @@ def changes(result: Explanations) -> Any:
     columns = {
         "row": pa.array([row for row, _, _ in lines], pa.int64()),
         "rank": pa.array([rank for _, rank, _ in lines], pa.int64()),
-        **_before_and_after(cells),
+        **before_and_after(cells),
         "kind": pa.array([cell.kind.name.lower() for cell in cells], pa.string()),
     }
-    return _frame(result, columns, [row for row, _, _ in lines])
-
-
-def reasons(result: Explanations, at_most: int = 4) -> Any:
-    """Return the principal reasons of each row: its recommended actions, the largest first."""
-    if at_most < 1:
-        raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
-    lines = [
-        (item, order, cell)
-        for item, ranked in zip(result.items, cells_of(result.items), strict=True)
-        for order, cell in enumerate(_actions(ranked)[:at_most], 1)
-    ]
-    cells = [cell for _, _, cell in lines]
-    rows = [item.row for item, _, _ in lines]
-    columns = {
-        "row": pa.array(rows, pa.int64()),
-        "order": pa.array([order for _, order, _ in lines], pa.int64()),
-        **_before_and_after(cells),
-        "reason": pa.array([_reason(item, cell) for item, _, cell in lines], pa.string()),
-        "status": pa.array([DRAFT] * len(lines), pa.string()),
-    }
-    return _frame(result, columns, rows)
+    return frame_of(result, columns, [row for row, _, _ in lines])
 
 
 def _rows(result: Explanations) -> list[int]:
@@ -133,11 +126,8 @@ def _of_best(items: Sequence[Explanation], value: Any) -> pa.Array:
     return pa.array([value(item) if len(item) else None for item in items], pa.float64())
 
 
-def _actions(ranked: Sequence[Sequence[Cell]]) -> list[Cell]:
-    return [cell for cell in (ranked[0] if ranked else ()) if cell.kind is Change.ACTION]
-
-
-def _before_and_after(cells: Sequence[Cell]) -> dict[str, Any]:
+def before_and_after(cells: Sequence[Cell]) -> dict[str, Any]:
+    """Return the columns that say what changed, and how."""
     return {
         "feature": pa.array([cell.feature.name for cell in cells], pa.string()),
         "before": [plain(cell.feature, cell.before) for cell in cells],
@@ -145,24 +135,18 @@ def _before_and_after(cells: Sequence[Cell]) -> dict[str, Any]:
     }
 
 
-def _reason(item: Explanation, cell: Cell) -> str:
-    span = item.context.codec.span[cell.position].item()
-    before, after = cell_texts(cell, span)
-    name = name_text(cell.feature.name)
-    target = class_text(item.context.classes[item.target])
-    held = f"{name[:1].upper()}{name[1:]} is {before}"
-    other = f"in the variant for which the model says {target} it is {after}."
-    if isinstance(cell.feature, Categorical):
-        return f"{held}; {other}"
-    return f"{held}, too {'low' if cell.after > cell.before else 'high'}: {other}"
+def frame_of(
+    result: Explanations, columns: Mapping[str, Any], rows: Sequence[int] | None = None
+) -> Any:
+    """Make a frame of our own columns; lists of mixed values become objects, or else text.
 
-
-def _frame(result: Explanations, columns: dict[str, Any], rows: Sequence[int]) -> Any:
-    """Make a frame of our own columns; lists of mixed values become objects, or else text."""
+    In pandas its index has the labels of the rows that the lines are about, if they are given.
+    """
     library: Any = result.layout.library
     if library is nw.Implementation.PANDAS:
         built = {name: _series(name, values) for name, values in columns.items()}
-        return pd.DataFrame(built, index=result.layout.take(rows).index)
+        index = None if rows is None else result.layout.take(rows).index
+        return pd.DataFrame(built, index=index)
     arrays = {
         name: pa.array([None if v is None else str(v) for v in values], pa.string())
         if isinstance(values, list)

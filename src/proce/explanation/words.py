@@ -95,6 +95,11 @@ def percent(share: float, decimals: int = 0) -> str:
     return f"under {least:.{decimals}f}%" if float(text[:-1]) <= 0 else text
 
 
+def share_text(share: float) -> str:
+    """Return a share that was counted: 0% is none, 100% all of them."""
+    return f"{share:.0%}" if share in (0, 1) else percent(share)
+
+
 def percents(*shares: float) -> tuple[str, ...]:
     """Return shares as percentages, with decimals where they would read the same."""
     for decimals in range(3):

@@ -63,7 +63,8 @@ class RowNetwork(nn.Module):
 
     def read(self, outputs: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the numbers ``(…, r)`` and the level logits by feature in outputs ``(…, o)``."""
-        units, *logits = outputs.split([len(self._numbers), *self._n_levels.values()], dim=-1)
+        sizes = [len(self._numbers), *self._n_levels.values()]
+        units, *logits = torch.split(outputs, sizes, dim=-1)
         return units, dict(zip(self._n_levels, logits, strict=True))
 
 

@@ -5,8 +5,9 @@ Nazabal et al. 2020: numbers are Gaussian with a scale of their own, levels cate
 ones too.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +18,9 @@ from proce.latent.row_network import RowNetwork
 from proce.schema import MISSING_LEVEL, Codec
 from proce.training import Progress, TrainingRecord, TrainingSettings, random_stream, train
 
-_LEAST_SCALE = 0.01  # of the unit range: a spike in the data would have any density
+_HALF_LOG_2PI = math.log(2 * math.pi) / 2
+_LEAST_SCALE = 0.1  # of a number's standard deviation: a spike in the data would have any density
+_STEPS = 6_000  # of the optimiser, at most, where no schedule is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,28 +37,37 @@ class VariationalSettings:
         Of the divergence from the prior, beside the likelihood of the row; 1 is the bound on
         the evidence.
     warm_up
-        Epochs over which that weight grows from zero, so that latents are used before they are
-        made alike.
+        The share of all epochs over which that weight grows from zero, so that latents are used
+        before they are made alike.
     training
-        How long and how fast.
+        How long and how fast; ``None`` for at most 6,000 steps, however many rows there are.
     """
 
     latent_size: int | None = None
     hidden_size: int = 128
     kl_weight: float = 0.3
-    warm_up: int = 5
-    training: TrainingSettings = field(
-        default_factory=lambda: TrainingSettings(batch_size=512, learning_rate=3e-3)
-    )
+    warm_up: float = 0.3
+    training: TrainingSettings | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("latent_size", 1), ("hidden_size", 1), ("warm_up", 0)):
-            value = getattr(self, name)
-            whole = isinstance(value, int) and not isinstance(value, bool) and value >= least
-            if not whole and not (name == "latent_size" and value is None):
-                raise SchemaError(f"{name} is {value!r}; expected a whole number from {least} on.")
-        if not 0 < self.kl_weight < float("inf"):
+        for name, value in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
+            if value is not None and value < 1:
+                raise SchemaError(f"{name} is {value!r}; expected a whole number from 1 on.")
+        if not 0 < self.kl_weight < math.inf:
             raise SchemaError(f"kl_weight is {self.kl_weight!r}; expected a number above 0.")
+        if not 0 <= self.warm_up <= 1:
+            raise SchemaError(f"warm_up is {self.warm_up!r}; expected a share from 0 to 1.")
+
+    def schedule(self, n_rows: int) -> TrainingSettings:
+        """Return how long and how fast so many rows are learned."""
+        if self.training is not None:
+            return self.training
+        batch_size = min(512, max(32, n_rows // 64))
+        n_epochs = max(1, _STEPS * batch_size // n_rows)
+        patience = max(6, n_epochs // 8)
+        return TrainingSettings(
+            n_epochs, batch_size, 3e-3, patience=patience, halve_after=max(2, patience // 3)
+        )
 
 
 class VariationalAutoEncoder(RowNetwork):
@@ -69,7 +81,16 @@ class VariationalAutoEncoder(RowNetwork):
         The positions of the features that it is conditioned on; may be none.
     latent_size, hidden_size
         As in :class:`VariationalSettings`.
+
+    Attributes
+    ----------
+    centre, spread
+        ``(f,)``, the mean and the standard deviation of the numbers of the rows that it was
+        trained on; 0 and 1 for levels.
     """
+
+    centre: Tensor
+    spread: Tensor
 
     def __init__(
         self, codec: Codec, given: Sequence[int], latent_size: int, hidden_size: int
@@ -80,33 +101,51 @@ class VariationalAutoEncoder(RowNetwork):
         self.is_given[list(given)] = True
         self.encoder = _layers(self.n_inputs, hidden_size, 2 * latent_size)
         self.decoder = _layers(latent_size + self.n_inputs, hidden_size, self.n_outputs)
-        self.log_scale = nn.Parameter(torch.full((len(self._numbers),), -2.0))
+        self.log_scale = nn.Parameter(torch.full((len(self._numbers),), -1.0))
+        self.register_buffer("centre", torch.zeros(len(codec.schema)))
+        self.register_buffer("spread", torch.ones(len(codec.schema)))
+
+    def measure(self, rows: Tensor) -> None:
+        """Take centre and spread from training rows ``(i, f)``."""
+        for at in self._numbers:
+            known = rows[~rows[:, at].isnan(), at]
+            self.centre[at] = known.mean()
+            self.spread[at] = known.std() if len(known) > 1 and known.std() > 0 else 1.0
 
     @property
     def scale(self) -> Tensor:
-        """The standard deviation of each number around what is decoded, ``(r,)``."""
+        """How far each number lies from what is decoded, ``(r,)``, in units of its spread."""
         return self.log_scale.exp().clamp(min=_LEAST_SCALE)
 
     def posterior(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and the log variance ``(…, e)`` of the latents of rows ``(…, f)``."""
-        mean, log_variance = self.encoder(self.inputs(rows)).chunk(2, dim=-1)
+        encoded = self.encoder(self.inputs(self.standardised(rows)))
+        mean, log_variance = torch.chunk(encoded, 2, dim=-1)
         return mean, log_variance.clamp(-12, 6)
 
     def outputs(self, latents: Tensor, rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return numbers and level logits for latents ``(…, e)`` and what is given of rows."""
-        condition = self.inputs(torch.where(self.is_given, rows, self.unknown))
-        condition = condition.expand(*latents.shape[:-1], -1)
+        """Return what latents ``(…, e)`` stand for, beside what is given of rows.
+
+        Numbers in units of their spread, from their centre; levels as logits.
+        """
+        given = torch.where(self.is_given, self.standardised(rows), self.unknown)
+        condition = self.inputs(given).expand(*latents.shape[:-1], -1)
         return self.read(self.decoder(torch.cat([latents, condition], dim=-1)))
 
     def decode(self, latents: Tensor, rows: Tensor) -> Tensor:
         """Return the likeliest rows ``(…, f)`` of latents; what is given is that of the rows."""
         with torch.no_grad():
-            units, logits = self.outputs(latents, rows)
+            numbers, logits = self.outputs(latents, rows)
             decoded = rows.expand(*latents.shape[:-1], -1).clone()
-            decoded[..., self._numbers] = units.to(decoded)
+            at = self._numbers
+            decoded[..., at] = (self.centre[at] + self.spread[at] * numbers).to(decoded)
             for name, each in logits.items():
                 decoded[..., self.codec.schema.position(name)] = each.argmax(-1).to(decoded)
             return torch.where(self.is_given, rows, decoded)
+
+    def standardised(self, rows: Tensor) -> Tensor:
+        """Return rows ``(…, f)`` with numbers from their centre, in units of their spread."""
+        return (rows - self.centre) / self.spread
 
 
 def fit_variational(
@@ -149,8 +188,10 @@ def fit_variational(
     latent_size = settings.latent_size or max(1, min(16, len(codec.schema) - len(given)))
     with random_stream(seed) as generator:
         network = VariationalAutoEncoder(codec, given, latent_size, settings.hidden_size)
+        network.measure(rows)
         goal = _Evidence(network, rows, settings, generator)
-        record = train(network, goal, len(rows), settings.training, generator, progress)
+        schedule = settings.schedule(len(rows))
+        record = train(network, goal, len(rows), schedule, generator, progress)
     return network.double().requires_grad_(False), record
 
 
@@ -166,35 +207,38 @@ class _Evidence:
     ) -> None:
         self.network, self.rows, self.generator = network, rows.contiguous(), generator
         self.kl_weight = settings.kl_weight
-        self.grows_over = settings.warm_up * len(rows)
+        n_epochs = settings.schedule(len(rows)).n_epochs
+        self.grows_over = settings.warm_up * n_epochs * len(rows)
         self.n_seen = 0
+        self.same = torch.randn(len(rows), network.latent_size, generator=generator)
 
     def __call__(self, positions: Tensor) -> Tensor:
         rows = self.rows[positions]
         mean, log_variance = self.network.posterior(rows)
-        noise = torch.randn(mean.shape, generator=self.generator)
+        noise = self.same[positions]  # so that epochs differ by the weights alone
+        if self.network.training:
+            noise = torch.randn(mean.shape, generator=self.generator)
         latents = mean + noise * (log_variance / 2).exp()
         divergence = (mean.square() + log_variance.exp() - 1 - log_variance).sum() / 2
-        return (surprise(self.network, latents, rows) + self._weight(len(rows)) * divergence) / len(
-            rows
-        )
+        loss = surprise(self.network, latents, rows) + self._weight(len(rows)) * divergence
+        return loss / len(rows)
 
     def _weight(self, n_rows: int) -> float:
         if not self.network.training:
             return self.kl_weight
         self.n_seen += n_rows
-        return self.kl_weight * min(1.0, self.n_seen / max(1, self.grows_over))
+        return self.kl_weight * min(1.0, self.n_seen / max(1.0, self.grows_over))
 
 
 def surprise(network: VariationalAutoEncoder, latents: Tensor, rows: Tensor) -> Tensor:
     """Return the negative log likelihood of the rows' moving cells under latents, summed."""
-    units, logits = network.outputs(latents, rows)
+    said, logits = network.outputs(latents, rows)
     schema, moves = network.codec.schema, ~network.is_given
     numbers = [p for p, f in enumerate(schema) if f.name not in logits]
-    wanted = rows[:, numbers].to(units)
-    off = (units - wanted) / network.scale
-    density = off.square() / 2 + network.scale.log() + 0.9189385332046727  # log(2π) / 2
-    total = torch.where(wanted.isnan() | ~moves[numbers], 0.0, density).sum()
+    wanted = network.standardised(rows)[:, numbers].to(said)
+    asked = ~wanted.isnan() & moves[numbers]
+    off = (said - wanted.nan_to_num(nan=0.0)) / network.scale  # a NaN would spoil the gradient
+    total = (off.square() / 2 + network.scale.log() + _HALF_LOG_2PI).where(asked, 0.0).sum()
     for name, each in logits.items():
         position = schema.position(name)
         if moves[position]:

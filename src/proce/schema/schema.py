@@ -140,9 +140,13 @@ class Schema:
     def __len__(self) -> int:
         return len(self.features)
 
+    def table(self) -> list[tuple[str, str, str, str]]:
+        """Return a line of text for each feature, below a header."""
+        lines = [(f.name, f.kind, _permitted(f), f.action.value) for f in self.features]
+        return [("feature", "type", "permitted", "action"), *lines]
+
     def __str__(self) -> str:
-        rows = [("feature", "type", "permitted", "action")]
-        rows += [(f.name, f.kind, _permitted(f), f.action.value) for f in self.features]
+        rows = self.table()
         widths = [max(len(row[column]) for row in rows) for column in range(4)]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
         return "\n".join(line.rstrip() for line in lines)
@@ -150,11 +154,11 @@ class Schema:
     def _repr_html_(self) -> str:
         from html import escape
 
-        cells = [(f.name, f.kind, _permitted(f), f.action.value) for f in self.features]
+        header, *lines = self.table()
         body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in cells
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in lines
         )
-        head = "".join(f"<th>{each}</th>" for each in ("feature", "type", "permitted", "action"))
+        head = "".join(f"<th>{each}</th>" for each in header)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 

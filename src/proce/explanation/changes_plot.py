@@ -1,44 +1,55 @@
-"""Explanations as pictures: before and after. Every plot takes ``ax`` and returns it.
-
-What a person does, holds or may expect is told by marker and word, never by colour alone.
-"""
+"""Before and after of one explanation, on the spread of the training rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from proce.explanation.cells import Cell, cells_of
-from proce.explanation.explanation import Change, Explanation, Explanations
-from proce.explanation.rendering import sentences
+from proce.explanation.explanation import Change, Explanation
+from proce.explanation.explanations import Explanations
+from proce.explanation.spread import N_QUANTILES
+from proce.explanation.style import (
+    BLUE,
+    GREY,
+    HALF,
+    INK,
+    KIND_WORDS,
+    LINE,
+    LONGEST,
+    MOST,
+    first_found,
+    own_axes,
+    plain_frame,
+    settled,
+    write_instead,
+)
 from proce.explanation.words import (
     cell_texts,
     class_text,
     name_text,
     percents,
+    share_text,
     short,
     value_text,
 )
-from proce.schema import Categorical, Ordinal
+from proce.schema import Categorical, Continuous, Ordinal
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
-    from matplotlib.transforms import Bbox
 
-SIZE = (6.0, 4.0)  # inches, where the axes are our own
-BLUE, GREY, INK = "#1f5fa8", "#767676", "#222222"
-KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
 _MOST_LINES = 12
 _SHORTEST = 0.06  # of the range: an arrow has no room in less
 _EDGE = 5  # pixels between a label and the edge
-_LONGEST = 24  # characters of a name or a level
 _UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
 
 
 def plot_changes(result: Explanations | Explanation, ax: "Axes | None" = None) -> "Axes":
     """Draw before and after of the recommended counterfactual of the first row that has one.
 
-    One line a feature, on the range of the training rows; labels are in raw units.
+    One line a feature, on the range of the training rows; labels are in raw units. Where the
+    result knows how the training rows lie, a wide band holds nine of ten of them, a dark one the
+    middle half, and levels are told with their share.
 
     Parameters
     ----------
@@ -61,63 +72,31 @@ def plot_changes(result: Explanations | Explanation, ax: "Axes | None" = None) -
     ]
     between = "\n" if len(shown) <= 7 else ", "
     names = [
-        f"{short(name_text(c.feature.name), _LONGEST)}{between}{KIND_WORDS[c.kind]}" for c in shown
+        f"{short(name_text(c.feature.name), LONGEST)}{between}{KIND_WORDS[c.kind]}" for c in shown
     ]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xticks([0, 1], ["lowest", "highest"], fontsize=size)
-    unordered = any(isinstance(cell.feature, Categorical) for cell in shown)
-    left_out = len(cells) - len(shown)
-    ax.set_xlabel(
-        "in the training rows"
-        + " (names have no order)" * unordered
-        + (f"; {left_out} more left out" if left_out else ""),
-        fontsize=size,
-    )
+    ax.set_xlabel(_legend(explanation, cells, len(shown)), fontsize=size)
     ax.set_title(_contrast(explanation), fontsize=10)
-    ax.tick_params(length=0)
-    for side in ("top", "right", "left"):
-        ax.spines[side].set_visible(False)
+    plain_frame(ax, "top", "right", "left")
     _make_room(ax, labels)
     return ax
 
 
-def own_axes(ax: "Axes | None") -> "Axes":
-    """Return the axes given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=SIZE, layout="constrained")[1]
-
-
-def settled(ax: "Axes") -> "Bbox":
-    """Return where the axes are once the figure's layout has been worked out."""
-    figure = ax.get_figure(root=True)
-    if figure is not None:
-        figure.draw_without_rendering()
-    return ax.get_window_extent()
-
-
-def write_instead(ax: "Axes", result: Explanations | Explanation) -> "Axes":
-    """Say in the picture why there is nothing to draw."""
-    if isinstance(result, Explanation):
-        reason = sentences(result)[0]
-    else:
-        reason = sentences(result[0])[0] if len(result) == 1 else "No row has a counterfactual."
-    ax.text(
-        0.5, 0.5, reason, ha="center", va="center", wrap=True, transform=ax.transAxes, fontsize=10
-    )
-    ax.set_axis_off()
-    return ax
-
-
-def first_found(result: Explanations | Explanation) -> Explanation | None:
-    """Return the first explanation that has counterfactuals, with a front if there is one."""
-    if isinstance(result, Explanation):
-        return result
-    found = [item for item in result if len(item)]
-    return next((item for item in found if item.front is not None), next(iter(found), None))
+def _legend(explanation: Explanation, cells: Sequence[Cell], n_shown: int) -> str:
+    shown = cells[:n_shown]
+    known = explanation.context.spread is not None
+    parts = ["in the training rows"]
+    if any(isinstance(cell.feature, Categorical) for cell in shown):
+        parts[0] += " (names have no order)"
+    if known and any(isinstance(cell.feature, Continuous) for cell in shown):
+        parts.append("dark: the middle half, light: nine of ten")
+    if known and not all(isinstance(cell.feature, Continuous) for cell in shown):
+        parts.append("in brackets: their share")
+    if len(cells) > n_shown:
+        parts.append(f"{len(cells) - n_shown} more left out")
+    return "; ".join(parts)
 
 
 def _contrast(explanation: Explanation) -> str:
@@ -136,8 +115,11 @@ def _draw_change(
     codec = explanation.context.codec
     span = codec.span[cell.position].item()
     start, end = _place(explanation, cell, cell.before), _place(explanation, cell, cell.after)
-    first, last = (short(text, _LONGEST) for text in cell_texts(cell, span))
-    ax.axhline(y, color="#dddddd", linewidth=0.8, zorder=0)
+    first, last = (short(text, LONGEST) for text in cell_texts(cell, span))
+    first += _share(explanation, cell, cell.before)
+    last += _share(explanation, cell, cell.after)
+    ax.axhline(y, color=LINE, linewidth=0.8, zorder=0)
+    _draw_spread(ax, explanation, cell, y)
     if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
         start, end = _UNORDERED
     if start != start:  # NaN: it was missing
@@ -146,7 +128,7 @@ def _draw_change(
         last = "kept"
         if cell.expected == cell.expected:  # not NaN
             end = _place(explanation, cell, cell.expected)
-            last = f"would be {short(value_text(cell.feature, cell.expected, span), _LONGEST)}"
+            last = f"would be {short(value_text(cell.feature, cell.expected, span), LONGEST)}"
         ax.plot([start, end], [y, y], color=color, linewidth=1.2, linestyle=":", zorder=1)
         ax.plot([end], [y], marker="x", color=color, markersize=7, zorder=2)
         ax.plot([start], [y], marker=marker, color=color, markersize=8, zorder=3)
@@ -190,6 +172,24 @@ def _draw_change(
             parse_math=False,
             zorder=4,
         )
+
+
+def _draw_spread(ax: "Axes", explanation: Explanation, cell: Cell, y: float) -> None:
+    """Draw where nine of ten training rows lie, and the middle half of them."""
+    spread = (explanation.context.spread or {}).get(cell.feature.name, ())
+    if not spread or not isinstance(cell.feature, Continuous):
+        return
+    for low, color, half in ((1, MOST, 0.16), (5, HALF, 0.1)):
+        ends = [_place(explanation, cell, spread[at]) for at in (low, N_QUANTILES - 1 - low)]
+        ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
+
+
+def _share(explanation: Explanation, cell: Cell, code: float) -> str:
+    """Return which share of the training rows has a level, for behind its name."""
+    spread = (explanation.context.spread or {}).get(cell.feature.name, ())
+    if not spread or isinstance(cell.feature, Continuous) or code < 0:
+        return ""
+    return f" ({share_text(spread[int(code)])})"
 
 
 def _place(explanation: Explanation, cell: Cell, value: float) -> float:

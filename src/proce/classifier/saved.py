@@ -1,0 +1,283 @@
+"""A classifier in a form that can be kept, and a model in a file by itself.
+
+Estimators of scikit-learn are kept by skops, ONNX models as they are, networks by their weights.
+What only Python code can give back (functions, a network's own class) is handed over again.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from proce.classifier.accept import as_classifier
+from proce.classifier.answer import Output
+from proce.classifier.classifier import Classifier
+from proce.classifier.encoding import EncodingName, InputEncoding
+from proce.classifier.from_function import FunctionClassifier
+from proce.classifier.from_onnx import OnnxClassifier, open_session
+from proce.classifier.from_sklearn import SklearnClassifier, is_boosted
+from proce.classifier.from_torch import TorchClassifier
+from proce.classifier.networks import TrainedNetwork, rebuild_network
+from proce.classifier.sklearn_file import estimator_bytes, estimator_of
+from proce.errors import ModelError, PersistenceError
+from proce.files import placed, read_bytes
+from proce.schema import Codec, Level
+from proce.training import TrainingRecord
+
+Kind = Literal["skops", "onnx", "torch", "network", "none"]
+_LARGEST = 4 * 2**30  # bytes of a model file
+_SUFFIXES = ".skops (a scikit-learn estimator) or .onnx"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedClassifier:
+    """What is kept of a classifier beside the content of its file.
+
+    Attributes
+    ----------
+    kind
+        How the model is kept: ``none`` where it is handed over at loading.
+    name
+        Of the model, for messages.
+    classes, threshold
+        Of the classifier.
+    adapted
+        Whether the explainer was given a classifier rather than the model itself.
+    encoding, output
+        Of a network, an ONNX model or a function, where they have a name.
+    training
+        How a network of ours was trained.
+    """
+
+    kind: Kind
+    name: str
+    classes: tuple[Level, ...]
+    threshold: float | None
+    adapted: bool
+    encoding: EncodingName | None = None
+    output: Output | None = None
+    training: TrainingRecord | None = None
+
+
+@dataclass(frozen=True)
+class Content:
+    """The model itself: a file's bytes, or the weights of a network."""
+
+    file: bytes | None = None
+    weights: dict[str, Tensor] | None = None
+
+
+def saved_classifier(
+    classifier: Classifier, *, adapted: bool, model: bool = True
+) -> tuple[SavedClassifier, Content]:
+    """Take a classifier apart; without the model itself where ``model`` is false."""
+    kind = _kind(classifier) if model else "none"
+    encoding = getattr(classifier, "encoding", None)
+    own = encoding.kind if isinstance(encoding, InputEncoding) else encoding
+    saved = SavedClassifier(
+        kind=kind,
+        name=_name(classifier),
+        classes=classifier.classes,
+        threshold=classifier.threshold,
+        adapted=adapted,
+        encoding=own if isinstance(own, str) else None,  # type: ignore[arg-type]
+        output=getattr(classifier, "output", None),
+        training=classifier.record if isinstance(classifier, TrainedNetwork) else None,
+    )
+    if kind == "skops":
+        return saved, Content(file=_estimator_bytes(classifier.model))  # type: ignore[attr-defined]
+    if kind == "onnx":
+        return saved, Content(file=classifier.content)  # type: ignore[attr-defined]
+    if kind in ("torch", "network"):
+        return saved, Content(weights=_weights(classifier.module))  # type: ignore[attr-defined]
+    return saved, Content()
+
+
+def load_classifier(saved: SavedClassifier, content: Content, codec: Codec) -> tuple[Any, Any]:
+    """Return the model that was kept, and the classifier around it."""
+    if saved.kind == "network":
+        network = _network(saved, content, codec)
+        return network, network
+    if saved.kind == "none" or saved.kind == "torch":
+        raise PersistenceError(_handing_over(saved))
+    model: Any = estimator_of(content.file or b"") if saved.kind == "skops" else content.file
+    classifier = _adapted(saved, model, codec)
+    return classifier if saved.adapted else model, classifier
+
+
+def take_over(
+    saved: SavedClassifier, content: Content, codec: Codec, model: Any
+) -> tuple[Any, Classifier]:
+    """Return the model that a person hands over, and the classifier around it."""
+    constructor = isinstance(model, type) or (callable(model) and not isinstance(model, nn.Module))
+    if saved.kind == "torch" and constructor and not isinstance(model, Classifier):
+        model = _with_weights(model, content.weights or {})
+    return model, _adapted(saved, model, codec)
+
+
+def read_model(path: str | Path) -> Any:
+    """Read a model from a file of its own.
+
+    Parameters
+    ----------
+    path
+        A name that ends in ``.skops`` or ``.onnx``.
+
+    Returns
+    -------
+    Any
+        A fitted estimator, or the bytes of an ONNX model; both are models to
+        :func:`~proce.classifier.as_classifier`.
+    """
+    path = Path(path)
+    _refuse_other_files(path)
+    content = read_bytes(path, _LARGEST)
+    try:
+        if path.suffix == ".skops":
+            return estimator_of(content)
+        open_session(content)
+    except (PersistenceError, ModelError) as error:
+        raise PersistenceError(f"the model file {str(path)!r} cannot be used: {error}") from error
+    return content
+
+
+def write_model(model: Any, path: str | Path) -> Path:
+    """Write a model to a file of its own, whole or not at all; :func:`read_model` reads it.
+
+    Parameters
+    ----------
+    model
+        A fitted estimator for ``.skops``; the path or the bytes of an ONNX model for ``.onnx``.
+    path
+        Where to.
+    """
+    path = Path(path)
+    _refuse_other_files(path)
+    if path.suffix == ".skops":
+        content = _estimator_bytes(model)
+    elif isinstance(model, bytes):
+        content = model
+    elif isinstance(model, str | Path):
+        content = read_bytes(Path(model), _LARGEST)
+    else:
+        raise PersistenceError(
+            f"a {type(model).__name__} cannot be written as ONNX; give the path or the bytes of an"
+            " ONNX model, or write an estimator to a file that ends in .skops."
+        )
+    with placed(path) as draft:
+        draft.write_bytes(content)
+    return path
+
+
+def _kind(classifier: Classifier) -> Kind:
+    if isinstance(classifier, TrainedNetwork):
+        return "network"
+    if isinstance(classifier, SklearnClassifier):
+        return "none" if is_boosted(classifier.model) else "skops"
+    if isinstance(classifier, OnnxClassifier):
+        return "none" if callable(classifier.encoding) else "onnx"
+    if isinstance(classifier, TorchClassifier):
+        return "torch" if isinstance(classifier.encoding, InputEncoding) else "none"
+    return "none"
+
+
+def _name(classifier: Classifier) -> str:
+    inner = getattr(classifier, "model", getattr(classifier, "module", None))
+    if isinstance(classifier, FunctionClassifier):
+        inner = classifier.function
+    if isinstance(classifier, OnnxClassifier):
+        return "an ONNX model"
+    named = classifier if inner is None else inner
+    return str(getattr(named, "__name__", type(named).__name__))
+
+
+def _estimator_bytes(model: Any) -> bytes:
+    try:
+        return estimator_bytes(model)
+    except PersistenceError as error:
+        raise PersistenceError(
+            f"the model {type(model).__name__} cannot be saved: {error} Leave it out with"
+            " save(folder, model=False), and hand it over at loading: load(folder, model=...)."
+        ) from error
+
+
+def _weights(module: nn.Module) -> dict[str, Tensor]:
+    state = module.state_dict()
+    if odd := [name for name, each in state.items() if not isinstance(each, Tensor)]:
+        raise PersistenceError(
+            f"the network {type(module).__name__} keeps {odd[0]!r}, which is not a tensor; leave"
+            " the model out with save(folder, model=False), and hand it over at loading."
+        )
+    return {name: each.detach().cpu().clone().contiguous() for name, each in state.items()}
+
+
+def _network(saved: SavedClassifier, content: Content, codec: Codec) -> TrainedNetwork:
+    if saved.encoding is None or saved.training is None or content.weights is None:
+        raise PersistenceError("the network was saved without its encoding or its weights.")
+    return rebuild_network(
+        codec, content.weights, saved.classes, saved.threshold, saved.encoding, saved.training
+    )
+
+
+def _with_weights(constructor: Callable[[], Any], weights: dict[str, Tensor]) -> nn.Module:
+    module = constructor()
+    if not isinstance(module, nn.Module):
+        raise PersistenceError(
+            f"model= gave a {type(module).__name__} when it was called without arguments; expected"
+            " a torch module, into which the saved weights are put."
+        )
+    try:
+        with torch.no_grad():
+            module.load_state_dict(weights)
+    except RuntimeError as error:
+        raise PersistenceError(
+            f"the saved weights do not fit the network {type(module).__name__} that model= gave:"
+            f" {str(error).splitlines()[-1].strip()} Give the constructor of the network that was"
+            " saved."
+        ) from error
+    return module
+
+
+def _adapted(saved: SavedClassifier, model: Any, codec: Codec) -> Classifier:
+    options: dict[str, Any] = {"classes": saved.classes, "output": saved.output}
+    if isinstance(model, nn.Module | str | Path | bytes):
+        options["encoding"] = saved.encoding
+    elif isinstance(model, Classifier) or hasattr(model, "classes_"):
+        options = {}
+    elif hasattr(model, "predict_proba"):
+        del options["output"]
+    classifier = as_classifier(model, codec, saved.threshold, **options)
+    if classifier.classes != saved.classes or classifier.threshold != saved.threshold:
+        raise PersistenceError(
+            f"the model has the classes {classifier.classes} and the threshold"
+            f" {classifier.threshold}; the explainer was fitted on one with {saved.classes} and"
+            f" {saved.threshold}. Hand that model over, or fit again."
+        )
+    return classifier
+
+
+def _handing_over(saved: SavedClassifier) -> str:
+    if saved.kind == "torch":
+        return (
+            f"the folder holds the weights of the network {saved.name}, but not its code; give"
+            " load(folder, model=...) the network, or a function without arguments that makes one"
+            " for the weights."
+        )
+    return (
+        f"the folder does not hold the model ({saved.name}): it was left out, or is of a kind that"
+        " is not saved (functions; XGBoost, LightGBM and CatBoost). Hand it over with"
+        " load(folder, model=...)."
+    )
+
+
+def _refuse_other_files(path: Path) -> None:
+    if path.suffix in (".skops", ".onnx"):
+        return
+    pickled = path.suffix in (".pkl", ".pickle", ".joblib", ".pt", ".pth")
+    raise PersistenceError(
+        f"the model file {str(path)!r} does not end in {_SUFFIXES}."
+        + (" Pickles can run any code when they are read, so they are not." if pickled else "")
+    )

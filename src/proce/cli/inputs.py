@@ -1,0 +1,135 @@
+"""What people write beside the rows: schemas, graphs, rules, tiers, ranges, a class."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from proce.errors import GraphError, ProceError, RuleError, SearchError
+from proce.files import read_text
+
+if TYPE_CHECKING:
+    from proce.causal import CausalGraph
+    from proce.schema import Codec, Level, Schema
+
+
+Read = TypeVar("Read")
+
+
+def read_schema(path: Path) -> "Schema":
+    """Read the features from a JSON file."""
+    from proce.schema import Schema
+
+    return _of_file(path, Schema.from_json, read_text(path, "the schema"))
+
+
+def read_graph(path: Path) -> "CausalGraph":
+    """Read a causal graph: JSON, or DOT and DAGitty by its name."""
+    from proce.causal import CausalGraph
+
+    text = read_text(path, "the graph")
+    readers = {".dot": CausalGraph.from_dot, ".dagitty": CausalGraph.from_dagitty}
+    return _of_file(path, readers.get(path.suffix.lower(), CausalGraph.from_json), text)
+
+
+def read_rules(path: Path, codec: "Codec") -> tuple[str, ...]:
+    """Read one rule a line; blank lines and what follows a # are left out."""
+    from proce.schema import Rule
+
+    rules = []
+    for number, line in enumerate(read_text(path, "the rules").splitlines(), 1):
+        text = _uncommented(line).strip()
+        if not text:
+            continue
+        try:
+            Rule.parse(text, codec)
+        except RuleError as error:
+            raise RuleError(f"{path}, line {number}: {error}") from None
+        rules.append(text)
+    return tuple(rules)
+
+
+def read_tiers(path: Path) -> list[list[str]]:
+    """Read groups of names: a line each, names between commas; or JSON, lists in a list."""
+    text = read_text(path, "the tiers")
+    if path.suffix.lower() != ".json":
+        lines = [_uncommented(line) for line in text.splitlines()]
+        tiers = [[name.strip() for name in line.split(",") if name.strip()] for line in lines]
+        return [tier for tier in tiers if tier]
+    try:
+        tiers = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"{path} is not JSON: {error}.") from None
+    if not isinstance(tiers, list) or not all(_is_names(tier) for tier in tiers):
+        raise GraphError(f'{path} is not of the form [["age", "sex"], ["education"]].')
+    return tiers
+
+
+def split_names(words: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Return names given one by one or between commas."""
+    names: list[str] = []
+    for word in words:
+        names += [word] if word in known else [each.strip() for each in word.split(",")]
+    return names
+
+
+def read_ranges(words: Sequence[str], schema: "Schema") -> "dict[str, tuple[Level, Level]]":
+    """Read limits written as ``NAME=LOW:HIGH``."""
+    from proce.schema import Continuous
+
+    ranges: dict[str, tuple[Level, Level]] = {}
+    for word in words:
+        name, equals, limits = word.rpartition("=")
+        low, colon, high = limits.partition(":")
+        if not (name and equals and colon):
+            raise SearchError(f"--range {word!r} is not of the form NAME=LOW:HIGH.")
+        feature = schema[name]
+        if isinstance(feature, Continuous):
+            ranges[name] = (_number(word, low), _number(word, high))
+        else:
+            ranges[name] = (_named(low, feature.levels), _named(high, feature.levels))
+    return ranges
+
+
+def read_class(word: str | None, classes: Sequence[Any]) -> Any:
+    """Return the class that a word on the command line means: ``1`` may be text or a number."""
+    return None if word is None else _named(word, classes)
+
+
+def _of_file(path: Path, read: Callable[[str], Read], text: str) -> Read:
+    try:
+        return read(text)
+    except ProceError as error:
+        raise type(error)(f"{path}: {error}") from None
+
+
+def _uncommented(line: str) -> str:
+    """Return a line without what follows a # that stands outside quotes."""
+    quote = ""
+    for position, sign in enumerate(line):
+        if quote:
+            quote = "" if sign == quote else quote
+        elif sign in "\"'":
+            quote = sign
+        elif sign == "#":
+            return line[:position]
+    return line
+
+
+def _is_names(tier: Any) -> bool:
+    return isinstance(tier, list) and all(isinstance(name, str) for name in tier)
+
+
+def _number(word: str, text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise SearchError(
+            f"--range {word!r}: {text!r} is not a number; expected NAME=LOW:HIGH, such as"
+            " income=0:50000."
+        ) from None
+
+
+def _named(text: str, known: Sequence[Any]) -> Any:
+    """Return the known value that a text names; else the text, for whoever refuses it."""
+    return next((each for each in known if str(each) == text), text)

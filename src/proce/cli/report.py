@@ -1,0 +1,33 @@
+"""``proce report``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proce.cli.console import note
+
+
+def report(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.json", help="What 'proce explain --out' wrote as JSON.")
+    ],
+    out: Annotated[Path, typer.Option(metavar="FILE.html", help="The page.")] = Path("report.html"),
+) -> None:
+    """Make a page of explanations that needs no network and prints well.
+
+    \b
+    Example:
+      proce report result.json --out report.html
+    """
+    from proce.errors import SchemaError
+    from proce.explanation import Explanations
+    from proce.files import read_text, require_place
+
+    require_place(out)
+    try:
+        result = Explanations.from_json(read_text(file, "the file"))
+    except SchemaError as error:
+        raise SchemaError(f"{file}: {error}") from None
+    result.save_html(out)
+    note(f"Written to {out}: {len(result)} row{'s' * (len(result) != 1)}.")

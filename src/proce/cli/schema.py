@@ -1,0 +1,43 @@
+"""``proce schema``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from proce.cli.console import is_terminal, note, print_table
+from proce.cli.data import DataArgument, DropOption, LabelOption, SeparatorOption, read_data
+
+
+def schema(
+    data: DataArgument,
+    label: LabelOption = None,
+    drop: DropOption = None,
+    separator: SeparatorOption = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.json", help="Write the features there, to be edited by hand."),
+    ] = None,
+) -> None:
+    """Show the features of a file: type, permitted values, and what a person may do.
+
+    \b
+    Example:
+      proce schema people.csv --label approved --out schema.json
+
+    In the file, change "free" to "fixed", "increase", "decrease" or "indirect" where a person
+    cannot act freely, then give it to 'proce fit --schema'.
+    """
+    from proce.files import require_place, write_text
+
+    if out is not None:
+        require_place(out)
+    features = read_data(data, label, None, drop, separator).schema
+    if is_terminal():
+        header, *lines = features.table()
+        print_table(header, lines)
+    else:
+        typer.echo(str(features))
+    if out is not None:
+        write_text(out, features.to_json() + "\n")
+        note(f"Written to {out}.")

@@ -1,0 +1,132 @@
+"""A file is explained chunk by chunk, as if it had been explained at once."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pandas.testing import assert_frame_equal
+
+from proce import ProCE, Progress
+from proce.batch import chunks
+from proce.batch.chunks import Ask, Rows, as_table, explain_to, explained, tally
+from proce.batch.parts import Parts
+from proce.batch.source import Source
+from proce.batch.typed import TypedColumns
+from proce.errors import FileError, SchemaError
+
+People = Callable[[int], Path]
+
+
+def rows_of(banker: ProCE, path: Path) -> Rows:
+    return Rows.checked(Source.open(path), TypedColumns.of(banker.fitted_.codec))
+
+
+def asking(banker: ProCE, **options: Any) -> Ask:
+    return lambda table, progress: banker.explain(table, target=1, progress=progress, **options)
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cut chunks of 8 rows, read 5 at a time."""
+    monkeypatch.setattr(chunks, "_ROWS_PER_BATCH", 5)
+    monkeypatch.setattr(Rows.chunks, "__defaults__", (8,))
+
+
+def test_chunks_are_cut_at_the_same_places_whatever_is_read_at_a_time(
+    banker: ProCE, people: People
+) -> None:
+    rows = rows_of(banker, people(21))
+    parts = list(rows.chunks())
+    assert rows.count == 21
+    assert [(part.first_row, len(part.table)) for part in parts] == [(0, 8), (8, 8), (16, 5)]
+    assert pa.concat_tables(part.table for part in parts).equals(rows.table())
+
+
+def test_csv_and_parquet_give_the_same_rows(banker: ProCE, people: People) -> None:
+    path = people(21)
+    pd.read_parquet(path).to_csv(path.with_suffix(".csv"), index=False)
+    assert rows_of(banker, path).table().equals(rows_of(banker, path.with_suffix(".csv")).table())
+
+
+def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
+    banker: ProCE, people: People
+) -> None:
+    path = people(21)
+    whole = banker.explain(pd.read_parquet(path), target=1, keep_front=False)
+    results = list(explained(rows_of(banker, path), asking(banker)))
+    frames = [result.to_frame().to_pandas() for result in results]
+    expected = whole.to_frame().reset_index(drop=True)
+    assert_frame_equal(pd.concat(frames, ignore_index=True), expected)
+    outcomes = pd.concat([each.outcomes().to_pandas() for each in results], ignore_index=True)
+    assert outcomes["outcome"].tolist() == whole.outcomes()["outcome"].tolist()
+    assert outcomes["row"].tolist() == list(range(21))
+
+
+def test_progress_counts_the_rows_of_the_file(banker: ProCE, people: People) -> None:
+    told: list[Progress] = []
+    list(explained(rows_of(banker, people(21)), asking(banker), told.append))
+    searched = [each for each in told if each.stage == "search"]
+    assert {each.total for each in searched} == {21}
+    assert searched[-1].done == 21
+    assert [each.done for each in searched] == sorted(each.done for each in searched)
+
+
+def test_a_wrong_cell_at_the_end_is_found_at_the_beginning(banker: ProCE, people: People) -> None:
+    path = people(21)
+    frame = pd.read_parquet(path)
+    frame.loc[20, "job"] = "pilot"
+    frame.to_parquet(path)
+    with pytest.raises(SchemaError, match=r"people-21.parquet: feature 'job': row 20 "):
+        rows_of(banker, path)
+
+
+def test_a_file_without_rows_is_refused(banker: ProCE, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("savings,debt,job\n")
+    with pytest.raises(FileError, match="a header and no rows"):
+        rows_of(banker, path)
+
+
+def test_parts_become_one_file_in_the_order_of_the_rows(
+    banker: ProCE, people: People, tmp_path: Path
+) -> None:
+    path = people(21)
+    for name in ("result.parquet", "result.csv"):
+        with Parts.open(tmp_path / name, {}, restart=False) as parts:
+            explain_to(parts, rows_of(banker, path), asking(banker))
+            assert parts.tally().total() == 21
+            parts.put_together()
+    expected = banker.explain(rows_of(banker, path).table(), target=1)
+    table = pq.read_table(tmp_path / "result.parquet")
+    assert table.equals(as_table(expected.to_frame()))
+    assert_frame_equal(pd.read_csv(tmp_path / "result.csv"), table.to_pandas())
+    assert {each.name for each in tmp_path.iterdir()} == {path.name, "result.csv", "result.parquet"}
+
+
+def test_an_interrupted_file_goes_on_where_it_stopped(
+    banker: ProCE, people: People, tmp_path: Path
+) -> None:
+    rows, out = rows_of(banker, people(21)), tmp_path / "result.parquet"
+    asked: list[int] = []
+
+    def ask(table: pa.Table, progress: Any) -> Any:
+        asked.append(len(table))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return banker.explain(table, target=1)
+
+    with pytest.raises(KeyboardInterrupt), Parts.open(out, {"n": 1}, restart=False) as parts:
+        explain_to(parts, rows, ask)
+    assert not out.exists()
+    with Parts.open(out, {"n": 1}, restart=False) as parts:
+        assert parts.tally().total() == 16
+        explain_to(parts, rows, ask)
+        parts.put_together()
+    assert asked == [8, 8, 5, 5]
+    whole = banker.explain(rows.table(), target=1)
+    assert pq.read_table(out).equals(as_table(whole.to_frame()))
+    assert tally(whole).total() == 21

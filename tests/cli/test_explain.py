@@ -1,0 +1,141 @@
+"""``proce explain``: csv, Parquet and JSON, options, receipts, exit codes."""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from proce import Explanations, ProCE
+from proce.batch import chunks
+from proce.batch.chunks import Rows
+from proce.cli.main import main
+
+EXPLAIN = ["explain", "credit", "new.csv", "--target", "yes", "-n", "2"]
+
+
+@pytest.fixture
+def expected(at_desk: Path) -> pd.DataFrame:
+    """Return what the library says for the same rows."""
+    rows = pd.read_csv(at_desk / "new.csv")
+    return ProCE.load(at_desk / "credit").explain(rows, target="yes", n=2).to_frame()
+
+
+def test_a_file_gets_the_answers_of_the_library(
+    at_desk: Path,
+    expected: pd.DataFrame,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*EXPLAIN, "--out", str(tmp_path / "r.csv")]) == 0
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "40 rows: " in shown.err
+    assert "already target" in shown.err
+    assert_frame_equal(pd.read_csv(tmp_path / "r.csv"), expected.reset_index(drop=True))
+
+    parquet = ["explain", "credit", "new.parquet", "--target", "yes", "-n", "2"]
+    assert main([*parquet, "--out", str(tmp_path / "r.parquet")]) == 0
+    assert "left out: decision" in capsys.readouterr().err
+    assert_frame_equal(
+        pd.read_parquet(tmp_path / "r.parquet"), pd.read_csv(tmp_path / "r.csv"), check_dtype=False
+    )
+
+    assert main([*EXPLAIN, "--out", str(tmp_path / "r.json")]) == 0
+    back = Explanations.from_json((tmp_path / "r.json").read_text("utf-8"))
+    assert_frame_equal(back.to_frame(), expected.reset_index(drop=True))
+    assert {path.name for path in tmp_path.iterdir()} == {"r.csv", "r.parquet", "r.json"}
+
+
+def test_without_a_file_csv_goes_to_stdout(
+    at_desk: Path, expected: pd.DataFrame, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(EXPLAIN) == 0
+    assert capsys.readouterr().out == expected.to_csv(index=False)
+
+
+def test_options_reach_the_search(at_desk: Path, tmp_path: Path) -> None:
+    out = tmp_path / "r.json"
+    words = ["--vary", "savings,age", "--range", "savings=10:90", "--range", "school=none:high"]
+    more = ["--max-changes", "1", "--min-probability", "0.7", "--pick", "typical"]
+    (tmp_path / "more.txt").write_text("cf.savings >= x.savings")
+    rules = ["--rules", str(tmp_path / "more.txt"), "--causal", "soft"]
+    assert main([*EXPLAIN, *words, *more, *rules, "--out", str(out)]) in (0, 1)
+    record = json.loads(out.read_text("utf-8"))["provenance"]
+    assert record["mode"] == "soft"
+    assert record["options"] == {
+        "target": "yes",
+        "n": 2,
+        "pick": "typical",
+        "vary": ["savings", "age"],
+        "ranges": {"savings": [10.0, 90.0], "school": ["none", "high"]},
+        "max_changes": 1,
+        "min_probability": 0.7,
+        "rules": ["cf.savings >= x.savings"],
+    }
+
+
+def test_rows_without_a_counterfactual_are_exit_code_1(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    never = tmp_path / "never.txt"
+    never.write_text("cf.savings == x.savings and cf.debt == x.debt and cf.school == x.school")
+    words = [*EXPLAIN, "--rules", str(never), "--out", str(tmp_path / "r.csv")]
+    assert main(words) == 1
+    shown = capsys.readouterr().err
+    assert "Row 0: No counterfactual was found for 'yes'." in shown
+    assert "not found" in shown
+    assert (tmp_path / "r.csv").read_text().startswith("row,rank,age,")
+
+
+def test_an_interrupted_run_goes_on(
+    at_desk: Path,
+    expected: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(Rows.chunks, "__defaults__", (16,))
+    explained = chunks.explained
+
+    def short_of_patience(*arguments: object, **options: object) -> object:
+        for number, result in enumerate(explained(*arguments, **options)):  # type: ignore[arg-type]
+            if number == 2:
+                raise KeyboardInterrupt
+            yield result
+
+    monkeypatch.setattr(chunks, "explained", short_of_patience)
+    words = [*EXPLAIN, "--out", str(tmp_path / "r.csv")]
+    assert main(words) == 130
+    assert "interrupted after 32 of 40 rows; they are kept in" in capsys.readouterr().err
+    assert not (tmp_path / "r.csv").exists()
+
+    assert main([*words, "--max-changes", "1"]) == 2
+    assert "--restart" in capsys.readouterr().err
+
+    monkeypatch.setattr(chunks, "explained", explained)
+    assert main(words) == 0
+    assert "Going on after 32 of 40 rows" in capsys.readouterr().err
+    assert_frame_equal(pd.read_csv(tmp_path / "r.csv"), expected.reset_index(drop=True))
+    assert {path.name for path in tmp_path.iterdir()} == {"r.csv"}
+
+
+def test_a_receipt_is_written_for_every_row_and_holds(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    receipts = tmp_path / "receipts"
+    assert main([*EXPLAIN, "--receipts", str(receipts), "--out", str(tmp_path / "r.csv")]) == 0
+    assert {each.name for each in receipts.iterdir()} == {f"row-{row}.json" for row in range(40)}
+    capsys.readouterr()
+    receipt = receipts / "row-0.json"
+    for model in ("credit", "model.skops"):
+        assert main(["verify", str(receipt), "--model", model]) == 0
+        shown = capsys.readouterr().out
+        assert "the row itself: still " in shown
+        assert shown.endswith("Still true.\n")
+        assert ("is the same" in shown) == (model == "credit")
+
+    receipt.write_text(receipt.read_text("utf-8").replace('"probability": 0.', '"probability": 1.'))
+    assert main(["verify", str(receipt), "--model", "credit"]) == 1
+    assert "was changed after it was written" in capsys.readouterr().out

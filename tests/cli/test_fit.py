@@ -1,0 +1,91 @@
+"""``proce schema``, ``discover`` and ``fit``."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from proce import CausalGraph, ProCE, Schema
+from proce.cli.main import main
+
+FIT = ["fit", "people.csv", "--label", "decision", "--population", "20", "--generations", "5"]
+
+
+def test_the_schema_is_shown_and_written(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "schema.json"
+    assert main(["schema", "people.csv", "--label", "decision", "--out", str(out)]) == 0
+    schema = Schema.from_json(out.read_text("utf-8"))
+    assert schema.names == ("age", "savings", "debt", "school", "home")
+    assert capsys.readouterr().out == f"{schema}\n"
+
+
+def test_the_label_and_columns_that_are_dropped_are_no_features(
+    at_desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["schema", "people.csv", "--label", "decision", "--drop", "age,home"]) == 0
+    words = capsys.readouterr().out.split()
+    assert {"savings", "debt", "school"} <= set(words)
+    assert not {"age", "home", "decision"} & set(words)
+
+
+def test_a_graph_is_discovered(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, tiers = tmp_path / "graph.json", tmp_path / "tiers.txt"
+    tiers.write_text("# what comes first\nsavings, age\ndebt\n")
+    words = ["discover", "people.csv", "--label", "decision", "--tiers", str(tiers)]
+    assert main([*words, "--bootstrap", "3", "--out", str(out)]) == 0
+    graph = CausalGraph.from_json(out.read_text("utf-8"))
+    assert ("savings", "debt") in graph.edges
+    assert graph.origin.settings["bootstrap"] == 3
+    shown = capsys.readouterr()
+    assert "savings -> debt" in shown.out
+    assert "may be wrong" in shown.err
+    assert "Note: " in shown.err
+
+    assert main(words) == 0
+    assert CausalGraph.from_json(capsys.readouterr().out) == graph
+
+
+@pytest.mark.parametrize("kind", ["mlp", "boosting"])
+def test_a_model_is_trained_where_there_is_none(
+    kind: str, at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "credit"
+    assert main([*FIT, "--model", f"train:{kind}", "--out", str(folder)]) == 0
+    shown = capsys.readouterr().err
+    assert f"train:{kind} is right in" in shown
+    assert "240 rows, 5 features, classes 'no', 'yes', no causal graph" in shown
+    rows = pd.read_csv("new.csv").head(3)
+    found = ProCE.load(folder).explain(rows)
+    assert len(found) == 3
+
+    out = tmp_path / "r.csv"
+    assert main(["explain", str(folder), "new.csv", "--out", str(out)]) in (0, 1)
+    assert {*pd.read_csv(out).columns} == {"row", "rank", *rows.columns}
+
+
+def test_a_graph_can_be_discovered_on_the_way(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--model", "model.skops", "--graph", "discover", "--out", str(tmp_path / "credit")]
+    assert main([*FIT, *words]) == 0
+    assert "(discovered by direct_lingam)" in capsys.readouterr().err
+
+
+def test_without_a_schema_a_model_and_a_label_are_enough(at_desk: Path, tmp_path: Path) -> None:
+    assert main([*FIT, "--model", "model.skops", "--out", str(tmp_path / "credit")]) == 0
+    assert ProCE.load(tmp_path / "credit").classes_ == ("no", "yes")
+
+
+def test_an_index_that_was_written_along_is_told(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "people.csv"
+    pd.read_csv("people.csv").to_csv(path)
+    words = ["schema", str(path), "--label", "decision"]
+    assert main(words) == 2
+    assert "a column without a name" in capsys.readouterr().err
+    assert main([*words, "--drop", ""]) == 0

@@ -1,0 +1,184 @@
+"""A variational auto-encoder learns what rows are likely, given what never moves."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce.errors import SchemaError
+from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
+from proce.latent.variational import _Evidence, surprise
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
+from proce.training import TrainingSettings
+
+SCHEMA = Schema(
+    [
+        Continuous("height", (0, 300)),
+        Continuous("weight", (0, 300)),
+        Ordinal("size", ("S", "M", "L")),
+        Categorical("sport", ("chess", "rowing", "running")),
+        Categorical("sex", ("f", "m")),
+    ]
+)
+SEX = 4
+
+
+def people(n=1500, seed=0) -> pd.DataFrame:
+    """Return people whose sizes go together, and whose height depends on their sex."""
+    draw = np.random.default_rng(seed)
+    male, build = draw.random(n) < 0.5, draw.normal(size=n)
+    height = 165 + 15 * male + 3 * draw.normal(size=n)
+    return pd.DataFrame(
+        {
+            "height": height,
+            "weight": 0.5 * height + 15 * build - 20,
+            "size": np.array(["S", "M", "L"])[np.digitize(build, [-0.5, 0.5])],
+            "sport": np.where(build > 0.5, "rowing", draw.choice(["chess", "running"], n)),
+            "sex": np.where(male, "m", "f"),
+        }
+    )
+
+
+def encoded(frame):
+    codec = Codec.fit(SCHEMA, frame)
+    return codec, codec.encode(frame).contiguous()
+
+
+def brief(n_epochs=2, **settings) -> VariationalSettings:
+    training = TrainingSettings(n_epochs=n_epochs, batch_size=64, learning_rate=5e-3)
+    return VariationalSettings(hidden_size=32, training=training, **settings)
+
+
+@pytest.fixture(scope="module")
+def learned():
+    codec, rows = encoded(people())
+    network, _ = fit_variational(codec, rows[:1200], [SEX], brief(40))
+    return network, rows[1200:], rows[:1200]
+
+
+def test_it_rebuilds_rows_that_it_has_not_seen_better_than_the_marginals_do(learned):
+    network, unseen, seen = learned
+    back = network.decode(network.posterior(unseen)[0], unseen)
+    for number in (0, 1):
+        off = (back[:, number] - unseen[:, number]).square().mean().sqrt()
+        usual = (seen[:, number].mean() - unseen[:, number]).square().mean().sqrt()
+        assert off < 0.5 * usual
+    for level in (2, 3):
+        right = (back[:, level] == unseen[:, level]).double().mean()
+        usual = (seen[:, level].mode().values == unseen[:, level]).double().mean()
+        assert right > usual + 0.15
+
+
+def test_the_latents_are_used_and_about_as_spread_as_their_prior(learned):
+    network, unseen, _ = learned
+    mean, log_variance = network.posterior(unseen)
+    divergence = (mean.square() + log_variance.exp() - 1 - log_variance).mean(0) / 2
+    used = divergence > 0.1
+    assert used.sum() >= 2
+    together = mean.var(0) + log_variance.exp().mean(0)
+    assert ((together[used] > 0.5) & (together[used] < 2)).all()
+
+
+def test_what_is_given_shapes_what_is_decoded_and_stays_as_it_is(learned):
+    network, unseen, _ = learned
+    latents = torch.zeros(len(unseen), network.latent_size, dtype=torch.float64)
+    women, men = (unseen.clone().index_fill_(1, torch.tensor(SEX), code) for code in (0.0, 1.0))
+    as_women, as_men = (network.decode(latents, rows) for rows in (women, men))
+    assert (as_women[:, SEX] == 0).all()
+    assert (as_men[:, SEX] == 1).all()
+    inches = (as_men - as_women)[:, 0] * network.codec.span[0]
+    assert ((inches > 8) & (inches < 22)).all()  # 15 in truth
+
+
+def test_without_a_condition_only_the_latent_counts():
+    codec, rows = encoded(people(80))
+    network, _ = fit_variational(codec, rows, [], brief())
+    latents = torch.randn(5, network.latent_size, dtype=torch.float64)
+    assert torch.equal(network.decode(latents, rows[:5]), network.decode(latents, rows[5:10]))
+
+
+def test_the_loss_by_hand():
+    """The decoder says height 0.5 and weight 0, L with 8 parts in 10, each sport alike."""
+    codec, _ = encoded(people(80))
+    network = VariationalAutoEncoder(codec, [SEX], latent_size=2, hidden_size=4).eval()
+    said = torch.tensor([0.5, 0.0, 0, 0, math.log(8), 0, 0, 0, 5, -5])
+    for layer, bias in ((network.decoder[-1], said), (network.encoder[-1], [1.0, 2, 0, 0])):
+        torch.nn.init.zeros_(layer.weight)
+        layer.bias.data = torch.as_tensor(bias)
+    network.log_scale.data = torch.tensor([0.1, 0.2]).log()
+    row = torch.tensor([[0.7, 0.2, 2.0, 1.0, 0.0]], dtype=torch.float64)
+    numbers = (2**2 / 2 + math.log(0.1)) + (1 / 2 + math.log(0.2)) + math.log(2 * math.pi)
+    levels = math.log(10 / 8) + math.log(3)
+    with torch.no_grad():
+        found = surprise(network, torch.zeros(1, 2), row)
+        assert found.item() == pytest.approx(numbers + levels, abs=1e-5)  # sex is not asked for
+        height_unknown = row.clone()
+        height_unknown[0, 0] = torch.nan
+        less = surprise(network, torch.zeros(1, 2), height_unknown) - found
+        its_share = 2 + math.log(0.1) + math.log(2 * math.pi) / 2
+        assert less.item() == pytest.approx(-its_share, abs=1e-5)
+        evidence = _Evidence(network, row, brief(kl_weight=0.4), torch.Generator().manual_seed(0))
+        divergence = (1**2 + 2**2) / 2
+        expected = numbers + levels + 0.4 * divergence
+        assert evidence(torch.tensor([0])).item() == pytest.approx(expected, abs=1e-5)
+
+
+def test_the_weight_of_the_divergence_warms_up_in_training_only():
+    codec, rows = encoded(people(80))
+    network = VariationalAutoEncoder(codec, [], latent_size=2, hidden_size=4)
+    evidence = _Evidence(network, rows, brief(kl_weight=0.5, warm_up=2), torch.Generator())
+    assert [evidence._weight(80) for _ in range(4)] == [0.25, 0.5, 0.5, 0.5]
+    evidence.n_seen = 0
+    network.eval()
+    assert evidence._weight(80) == 0.5
+
+
+def test_the_same_seed_gives_the_same_latents():
+    codec, rows = encoded(people(100))
+    first, second, other = (
+        fit_variational(codec, rows, [SEX], brief(), seed=seed)[0].posterior(rows)[0]
+        for seed in (3, 3, 4)
+    )
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
+
+
+def test_missing_cells_are_no_obstacle():
+    frame = people(200)
+    frame.loc[::3, "height"] = np.nan
+    frame.loc[::4, "sport"] = None
+    frame.loc[::5, "sex"] = None
+    codec, rows = encoded(frame)
+    network, record = fit_variational(codec, rows, [SEX], brief())
+    assert math.isfinite(record.held_out_loss)
+    decoded = network.decode(network.posterior(rows)[0], rows)
+    assert decoded[:, :SEX].isfinite().all()
+    assert torch.equal(decoded[:, SEX], rows[:, SEX])
+
+
+def test_progress_is_told_and_can_stop():
+    codec, rows = encoded(people(80))
+    _, record = fit_variational(codec, rows, [], progress=lambda epoch: epoch.number < 2)
+    assert record.n_epochs == 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"latent_size": 0}, "latent_size is 0; expected a whole number from 1"),
+        ({"hidden_size": None}, "hidden_size is None"),
+        ({"warm_up": -1}, "warm_up is -1; expected a whole number from 0"),
+        ({"kl_weight": 0}, "kl_weight is 0; expected a number above 0"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(settings, message):
+    with pytest.raises(SchemaError, match=message):
+        VariationalSettings(**settings)
+
+
+def test_one_row_is_too_few():
+    codec, rows = encoded(people(80))
+    with pytest.raises(SchemaError, match="at least 2 rows to learn from, and got 1"):
+        fit_variational(codec, rows[:1], [])

@@ -1,0 +1,78 @@
+"""Files that are whole or not there."""
+
+from pathlib import Path
+
+import pytest
+
+from proce.errors import FileError
+from proce.files import placed, read_text, require_folder, require_place, sha256_of, write_text
+
+
+def test_what_is_written_takes_its_place_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "result.csv"
+    with placed(path) as draft:
+        draft.write_text("new")
+        assert not path.exists()
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()])
+def test_whatever_goes_wrong_leaves_the_old_file_and_nothing_else(
+    tmp_path: Path, error: BaseException
+) -> None:
+    path = tmp_path / "result.csv"
+    path.write_text("old")
+    with pytest.raises(type(error)), placed(path) as draft:  # noqa: PT012
+        draft.write_text("half")
+        raise error
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_text_is_read_with_or_without_a_mark_at_its_start(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    write_text(path, "é")
+    assert read_text(path, "the rules") == "é"
+    path.write_bytes("é".encode("utf-8-sig"))
+    assert read_text(path, "the rules") == "é"
+
+
+def test_text_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rules.txt"
+    with pytest.raises(FileError, match=r"the rules .*rules.txt' cannot be read: No such file"):
+        read_text(path, "the rules")
+    path.write_bytes(b"\xe9")
+    with pytest.raises(FileError, match="not UTF-8"):
+        read_text(path, "the rules")
+
+
+def test_a_place_is_tried_before_work_is_done_for_it(tmp_path: Path) -> None:
+    require_place(tmp_path / "result.csv")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileError, match=r"--out .* does not exist; make it first"):
+        require_place(tmp_path / "none" / "result.csv")
+    with pytest.raises(FileError, match="is a folder"):
+        require_place(tmp_path)
+    with pytest.raises(FileError, match="cannot be written"):
+        require_place(Path("/proc/result.csv"))
+
+
+def test_a_folder_is_made_where_there_is_none(tmp_path: Path) -> None:
+    require_folder(tmp_path / "receipts", "--receipts")
+    require_folder(tmp_path / "receipts", "--receipts")
+    assert (tmp_path / "receipts").is_dir()
+    with pytest.raises(FileError, match="--receipts"):
+        require_folder(tmp_path / "none" / "receipts", "--receipts")
+
+
+def test_the_sum_of_a_folder_is_that_of_its_names_and_contents(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "one").write_text("1")
+    assert sha256_of(tmp_path / "a") == sha256_of(tmp_path / "b")
+    # printf 1 | sha256sum
+    known = "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"
+    assert sha256_of(tmp_path / "a" / "one") == known
+    (tmp_path / "b" / "one").rename(tmp_path / "b" / "two")
+    assert sha256_of(tmp_path / "a") != sha256_of(tmp_path / "b")
