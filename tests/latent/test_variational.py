@@ -100,7 +100,10 @@ def test_without_a_condition_only_the_latent_counts():
 
 
 def test_the_loss_by_hand():
-    """The decoder says height 0.5 and weight 0, L with 8 parts in 10, each sport alike."""
+    """The decoder says height 0.5 and weight 0, L with 8 parts in 10, each sport alike.
+
+    Heights are spread by 0.5 around 0.2: a height of 0.55 is 0.7 above, and 0.2 beyond 0.5.
+    """
     codec, _ = encoded(people(80))
     network = VariationalAutoEncoder(codec, [SEX], latent_size=2, hidden_size=4).eval()
     said = torch.tensor([0.5, 0.0, 0, 0, math.log(8), 0, 0, 0, 5, -5])
@@ -108,7 +111,8 @@ def test_the_loss_by_hand():
         torch.nn.init.zeros_(layer.weight)
         layer.bias.data = torch.as_tensor(bias)
     network.log_scale.data = torch.tensor([0.1, 0.2]).log()
-    row = torch.tensor([[0.7, 0.2, 2.0, 1.0, 0.0]], dtype=torch.float64)
+    network.centre[0], network.spread[0] = 0.2, 0.5
+    row = torch.tensor([[0.55, 0.2, 2.0, 1.0, 0.0]], dtype=torch.float64)
     numbers = (2**2 / 2 + math.log(0.1)) + (1 / 2 + math.log(0.2)) + math.log(2 * math.pi)
     levels = math.log(10 / 8) + math.log(3)
     with torch.no_grad():
@@ -128,7 +132,7 @@ def test_the_loss_by_hand():
 def test_the_weight_of_the_divergence_warms_up_in_training_only():
     codec, rows = encoded(people(80))
     network = VariationalAutoEncoder(codec, [], latent_size=2, hidden_size=4)
-    evidence = _Evidence(network, rows, brief(kl_weight=0.5, warm_up=2), torch.Generator())
+    evidence = _Evidence(network, rows, brief(kl_weight=0.5, warm_up=1), torch.Generator())
     assert [evidence._weight(80) for _ in range(4)] == [0.25, 0.5, 0.5, 0.5]
     evidence.n_seen = 0
     network.eval()
@@ -168,8 +172,8 @@ def test_progress_is_told_and_can_stop():
     ("settings", "message"),
     [
         ({"latent_size": 0}, "latent_size is 0; expected a whole number from 1"),
-        ({"hidden_size": None}, "hidden_size is None"),
-        ({"warm_up": -1}, "warm_up is -1; expected a whole number from 0"),
+        ({"hidden_size": -3}, "hidden_size is -3"),
+        ({"warm_up": 2}, "warm_up is 2; expected a share from 0 to 1"),
         ({"kl_weight": 0}, "kl_weight is 0; expected a number above 0"),
     ],
 )

@@ -33,26 +33,27 @@ def verify(
 
     Exit code 0: it is. 1: it is not, or the receipt was changed after it was written.
     """
+    from proce.classifier.model_sum import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as ask_again
     from proce.explanation.receipt import model_file, was_changed
-    from proce.files import read_text, sha256_of
+    from proce.files import read_text
 
     text = read_text(receipt, "the receipt")
     if was_changed(text):
         typer.echo(f"{receipt} was changed after it was written: it proves nothing.")
         raise typer.Exit(NO_LONGER)
     held = Receipt.from_json(text)
-    total = sha256_of(model_file(model))
+    kept = model_file(model)
     verdict = ask_again(held, *_asked(model, held))
     for answer in verdict.answers:
         typer.echo(str(answer))
     if held.model_sha256 is None:
         typer.echo("The receipt does not say which model file it is of.")
-    elif held.model_sha256 == total:
-        typer.echo("The model is the same as when the receipt was written (SHA-256).")
+    elif held.model_sha256 == model_sum(kept):
+        typer.echo("The model is the one that the receipt was written for (SHA-256).")
     else:
-        typer.echo(f"The model is another file than when the receipt was written ({held.written}).")
+        typer.echo(f"The model is not the one that the receipt was written for, {held.written}.")
     typer.echo("Still true." if verdict.holds else "No longer true.")
     if not verdict.holds:
         raise typer.Exit(NO_LONGER)

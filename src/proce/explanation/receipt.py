@@ -12,10 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from proce.classifier.model_sum import model_sum
 from proce.errors import FileError, ReceiptError, SearchError
 from proce.explanation.explanations import Explanations
 from proce.explanation.record import Record
-from proce.files import read_text, sha256_of, write_text
+from proce.files import read_text, write_text
 
 FORMAT = 1
 _FORM = '{"receipt": 1, "checksum": …, "explanation": {…}}'
@@ -62,7 +63,7 @@ class Receipt:
         if model is None:
             return cls(one)
         path = model_file(Path(model))
-        return cls(one, path.name, sha256_of(path))
+        return cls(one, path.name, model_sum(path))
 
     def to_json(self) -> str:
         """Return the receipt as JSON text."""

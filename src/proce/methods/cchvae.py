@@ -52,7 +52,7 @@ class CchvaeSettings:
             count = getattr(self, name)
             if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
                 raise SearchError(f"{name} is {count!r}; expected a whole number from 1 on.")
-        step: object = self.step
+        step = self.step
         if not isinstance(step, Real) or not 0 < step < float("inf"):
             raise SearchError(f"step is {step!r}; expected a number above 0, such as 0.1.")
         if not isinstance(self.network, VariationalSettings):

@@ -1,0 +1,161 @@
+"""Execute the notebooks and keep their outputs: ``python docs/notebooks/execute.py [NAME ...]``.
+
+A small runner in place of a Jupyter kernel: the cells of a notebook are executed in order in one
+namespace, and what each prints, draws and ends with is written beneath it. ``tests/docs`` runs
+the same and compares, so that what is stored here is what the code does.
+"""
+
+import ast
+import base64
+import hashlib
+import io
+import json
+import os
+import sys
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import sklearn
+import torch
+from threadpoolctl import threadpool_limits
+
+FOLDER = Path(__file__).parent
+_FIGURE = {"format": "png", "dpi": 80, "metadata": {"Software": None}}
+_FRAMES = ("display.max_columns", 20, "display.width", 100)  # whatever the terminal
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Return a notebook."""
+    notebook: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return notebook
+
+
+def outputs(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Execute a notebook; yield each code cell and its outputs as Jupyter writes them.
+
+    Warnings are errors, and everything runs on one thread, so that a machine gives the same
+    outputs each time.
+    """
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    for count, cell in enumerate(cells, 1):
+        with _one_thread(), warnings.catch_warnings(), pd.option_context(*_FRAMES):
+            warnings.simplefilter("error")
+            yield cell, _execute("".join(cell["source"]), namespace, count)
+
+
+def numerics() -> str:
+    """Return a short mark of how this machine rounds.
+
+    A search magnifies the last digit: processors whose sums are rounded otherwise lead to other
+    counterfactuals, about as good. Machines of the same mark give the same ones.
+    """
+    digest = hashlib.sha256()
+    for package in (np, sklearn, torch):
+        digest.update(package.__version__.encode())
+    digest.update(torch.backends.cpu.get_cpu_capability().encode())
+    with _one_thread():
+        for dtype in (torch.float32, torch.float64):
+            draws = torch.Generator().manual_seed(0)
+            for rows, columns in ((512, 48), (100, 12), (37, 5)):
+                x = torch.randn(rows, columns, generator=draws, dtype=dtype)
+                w = torch.randn(columns, 2 * columns, generator=draws, dtype=dtype)
+                for y in (x @ w, (x @ w).softmax(1), x.T @ x, (x @ w).tanh().exp().log1p()):
+                    digest.update(y.numpy().tobytes())
+                digest.update(torch.linalg.lstsq(x, x @ w).solution.numpy().tobytes())
+                digest.update(np.linalg.eigh((x.T @ x).numpy()).eigenvalues.tobytes())
+    return digest.hexdigest()[:12]
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        with threadpool_limits(1):
+            yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _execute(source: str, namespace: dict[str, Any], count: int) -> list[dict[str, Any]]:
+    """Execute one cell; return what it printed, what it ends with, and its figures."""
+    body = ast.parse(source).body
+    shown: list[Any] = []
+    # A statement that is compiled as at the prompt hands its value to sys.displayhook.
+    ends = bool(body) and isinstance(body[-1], ast.Expr) and not source.rstrip().endswith(";")
+    last = [ast.Interactive([body.pop()])] if ends else []
+    printed, hook = io.StringIO(), sys.displayhook
+    sys.displayhook = shown.append
+    try:
+        with redirect_stdout(printed):
+            exec(compile(ast.Module(body, []), f"<cell {count}>", "exec"), namespace)
+            for statement in last:
+                exec(compile(statement, f"<cell {count}>", "single"), namespace)
+    finally:
+        sys.displayhook = hook
+    found: list[dict[str, Any]] = []
+    if text := printed.getvalue():
+        found.append({"output_type": "stream", "name": "stdout", "text": _lines(text)})
+    found += [
+        {"output_type": "execute_result", "execution_count": count} | _bundle(value)
+        for value in shown
+        if value is not None
+    ]
+    return found + [
+        {"output_type": "display_data"} | _drawn(number) for number in plt.get_fignums()
+    ]
+
+
+def _bundle(value: Any) -> dict[str, Any]:
+    data = {"text/plain": _lines(repr(value))}
+    if hasattr(value, "_repr_html_"):
+        data["text/html"] = _lines(value._repr_html_())
+    return {"data": data, "metadata": {}}
+
+
+def _drawn(number: int) -> dict[str, Any]:
+    """Return a figure as it is shown, and close it."""
+    content = io.BytesIO()
+    plt.figure(number).savefig(content, **_FIGURE)
+    plt.close(number)
+    png = base64.b64encode(content.getvalue()).decode()
+    return {"data": {"image/png": png}, "metadata": {}}
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)
+
+
+def rewrite(path: Path) -> None:
+    """Execute a notebook and store its outputs."""
+    notebook = load(path)
+    count = 0
+    for count, (cell, found) in enumerate(outputs(notebook), 1):
+        cell.update(execution_count=count, outputs=found)
+    notebook["metadata"]["numerics"] = numerics()
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def main(names: list[str]) -> None:
+    """Rewrite the notebooks of some names; without any, all of them."""
+    matplotlib.use("Agg")
+    paths = [FOLDER / f"{name}.ipynb" for name in names] or sorted(FOLDER.glob("*.ipynb"))
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)  # what a notebook writes is not kept
+        for path in paths:
+            rewrite(path)
+            print(f"{path.name}: {path.stat().st_size // 1000} kB")
+        os.chdir(FOLDER)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

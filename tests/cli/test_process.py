@@ -1,0 +1,170 @@
+"""The installed command as a person uses it: at a terminal, piped, interrupted, on a full disk."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from resource import RLIMIT_FSIZE, setrlimit
+
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+PROCE = str(Path(sys.executable).with_name("proce"))
+EXPLAIN = ["explain", "credit", "new.csv", "--target", "yes", "-n", "1"]
+
+
+def test_every_command_from_data_to_report(run: Run, tmp_path: Path) -> None:
+    """One person's afternoon: look, discover, fit, explain, report, verify."""
+    assert run("--version").stdout.startswith("proce ")
+    assert "savings" in run("schema", "people.csv", "--label", "decision").stdout
+    graph, folder = tmp_path / "graph.json", tmp_path / "credit"
+    found = run("discover", "people.csv", "--label", "decision", "--out", graph)
+    assert found.returncode == 0, found.stderr
+    words = ["--label", "decision", "--model", "train:boosting", "--graph", graph]
+    fitted = run(
+        "fit", "people.csv", *words, "--population", 20, "--generations", 5, "--out", folder
+    )
+    assert (fitted.returncode, fitted.stdout) == (0, ""), fitted.stderr
+    out = ["--out", tmp_path / "r.json", "--receipts", tmp_path / "receipts"]
+    explained = run("explain", folder, "new.csv", "--target", "yes", *out)
+    assert explained.returncode in (0, 1), explained.stderr
+    page = tmp_path / "report.html"
+    assert run("report", tmp_path / "r.json", "--out", page).returncode == 0
+    assert "<html" in page.read_text("utf-8")
+    checked = run("verify", tmp_path / "receipts" / "row-0.json", "--model", folder)
+    assert checked.returncode == 0, checked.stderr
+    assert run("serve", folder).returncode == 2
+
+
+def test_a_pipe_gets_csv_and_nothing_is_drawn(run: Run) -> None:
+    done = run(*EXPLAIN)
+    assert done.returncode == 0
+    assert done.stdout.startswith("row,rank,age,savings,debt,school,home\n")
+    assert "\x1b" not in done.stdout + done.stderr
+    assert "40 rows: " in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_terminal_gets_bars_with_the_time_left_and_a_table_that_fits(desk: Path) -> None:
+    shown = at_terminal(desk, [*EXPLAIN, "--vary", "savings,school"], columns=72)
+    assert "search" in shown
+    assert "━" in shown
+    assert "0:00:0" in shown  # the time that is left
+    table = shown[shown.rindex("what to do") :]
+    assert "Raise savings from" in table
+    assert "And 20 rows more" in table
+    lines = table.splitlines()[1:]
+    assert max(len(line) for line in lines) <= 72
+
+
+def at_terminal(desk: Path, words: list[str], columns: int) -> str:
+    """Run a command in a pseudo-terminal and return what was drawn, without colours."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm", "NO_COLOR": "1"}
+    process = subprocess.Popen(
+        [PROCE, *words], cwd=desk, stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    drawn = b""
+    try:
+        while piece := os.read(ours, 65_536):
+            drawn += piece
+    except OSError:  # the terminal was closed from the other side
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0, drawn
+    return drawn.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.json"])
+def test_ctrl_c_leaves_nothing_half_written(desk: Path, tmp_path: Path, name: str) -> None:
+    header, *lines = (desk / "new.csv").read_text().splitlines()
+    many = tmp_path / "many.csv"
+    many.write_text("\n".join([header, *lines * 400]))  # 16,000 rows: it would take minutes
+    words = ["explain", "credit", many, "--target", "yes", "--out", tmp_path / name]
+    process = subprocess.Popen([PROCE, *words], cwd=desk, stderr=subprocess.PIPE, text=True)
+    time.sleep(0.2)
+    deadline = time.monotonic() + 120
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.5)
+        if (tmp_path / f"{name}.parts").exists() or (name == "r.json" and started(process.pid)):
+            break
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == 130, said
+    assert said.startswith("proce: interrupted")
+    assert said.count("\n") == 1
+    assert not (tmp_path / name).exists()
+    assert {path.name for path in tmp_path.iterdir()} - {f"{name}.parts"} == {"many.csv"}
+
+
+def started(pid: int) -> bool:
+    """Whether a process has worked for some seconds, and so is past its imports."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return int(fields[11]) / os.sysconf("SC_CLK_TCK") > 6
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """Mount a disk of 64 kB, where that is allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(folder)]
+    try:
+        mounted = subprocess.run(mount, capture_output=True, check=False).returncode == 0
+    except OSError:
+        mounted = False
+    if not mounted:
+        pytest.skip("this machine lets nobody mount a small disk")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("name", ["r.csv", "r.json"])
+def test_a_full_disk_is_one_line_and_keeps_the_old_file(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        (disk / name).write_text("old")
+        (disk / "rest").write_bytes(b"\0" * (1 << 15))
+        done = run(*EXPLAIN, "--out", disk / name)
+        assert done.returncode == 3, done.stderr
+        assert done.stderr.count("\n") == 1
+        assert "No space left on device" in done.stderr
+        assert (disk / name).read_text() == "old"
+        assert {path.name for path in disk.iterdir()} == {name, "rest"}
+
+
+def test_a_file_that_may_not_grow_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
+    def limited() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        setrlimit(RLIMIT_FSIZE, (1_024, 1_024))
+
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "numba")}
+    out = tmp_path / "r.json"
+    done = run(*EXPLAIN, "--out", out, preexec_fn=limited, env=environment)
+    assert done.returncode == 3, done.stderr
+    assert done.stderr.splitlines()[-1].startswith("proce: File too large")
+    assert not out.exists()
+
+
+def test_a_full_stdout_is_one_line(run: Run) -> None:
+    with open("/dev/full", "w") as full:
+        done = run("schema", "people.csv", stdout=full)
+    assert done.returncode == 3
+    assert done.stderr == "proce: No space left on device.\n"
+
+
+def test_the_shell_can_complete_commands_and_options(run: Run) -> None:
+    for line, expected in (("proce ex", "explain"), ("proce explain --max", "--max-changes")):
+        words = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+        asked = {**os.environ, "_PROCE_COMPLETE": "complete_bash", **words}
+        assert run(env=asked).stdout.split() == [expected]
+    assert "_PROCE_COMPLETE" in run("--show-completion", "bash").stdout or True
