@@ -121,5 +121,9 @@ def test_a_row_or_a_model_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert everything().receipt(-1).result[0].row == 4
     with pytest.raises(FileError, match="does not exist"):
         everything().receipt(0, model=tmp_path / "none.onnx")
-    with pytest.raises(FileError, match="holds 0 models"):
+    with pytest.raises(FileError, match=r"manifest.json' cannot be read"):
         everything().receipt(0, model=tmp_path)
+    for text in ("[", "{}", '{"model_file": null}', '{"model_file": {"name": "../x.onnx"}}'):
+        (tmp_path / "manifest.json").write_text(text)
+        with pytest.raises(FileError, match="names no model"):
+            everything().receipt(0, model=tmp_path)

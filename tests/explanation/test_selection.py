@@ -28,7 +28,7 @@ ACTED_ON = flags([[1, 0, 0], [1, 0, 0], [1, 0, 0], [1, 1, 0], [0, 0, 1]])
     ("pick", "position"),
     [
         ("closest", 2),  # the lowest distance
-        ("typical", 0),  # 1.3 is more than a quarter beyond 1.0, so the next lowest prototype loss
+        ("typical", 3),  # the lowest prototype loss within twice the lowest distance
         ("balanced", 0),  # (0.67, 0.22, 0.2) from the best of each is nearer than any other
         ("first", 0),
     ],
@@ -38,9 +38,10 @@ def test_the_recommended_row_comes_first(pick, position):
     assert ranked(LOSSES, ACTED_ON, pick, 5)[0] == position
 
 
-def test_a_typical_row_may_be_a_quarter_farther_than_the_closest():
-    losses = numbers([[0, 0.9, 1.0], [0, 0.1, 1.25], [0, 0.0, 1.26]])
+def test_a_typical_row_may_be_twice_as_far_as_the_closest_or_as_far_as_is_said():
+    losses = numbers([[0, 0.9, 1.0], [0, 0.1, 2.0], [0, 0.0, 2.01]])
     assert ranked(losses, flags([[1]] * 3), "typical", 1) == [1]
+    assert ranked(losses, flags([[1]] * 3), "typical", 1, within=4.0) == [2]
 
 
 def test_what_acts_on_other_features_comes_before_more_of_the_same():

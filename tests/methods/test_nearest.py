@@ -94,6 +94,9 @@ def test_the_two_rewards_by_hand() -> None:
             {**person.to_dict("records")[0], feature: value}
         ]
         assert found.provenance.evaluations == 1 + 1 + 2  # neighbour, person, two copies
+        just_enough, too_few = (fitted.explain(person, n=1, max_evaluations=n) for n in (4, 3))
+        assert len(just_enough.changes()) == 1
+        assert len(too_few.changes()) == 2
 
 
 def test_sparse_rows_change_no_more_than_plain_ones() -> None:

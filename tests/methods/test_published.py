@@ -6,12 +6,15 @@ import pytest
 import torch
 
 from proce.errors import NotFittedError, SearchError
-from proce.methods import Face, FaceSettings, Nearest, NearestSettings
+from proce.latent import VariationalSettings
+from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
 from proce.methods.published import Published
 from proce.methods.task import Candidates, Learnt, Task, binding
 from proce.objective import MixedDistance
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
+from proce.training import TrainingSettings
 
+BRIEF = VariationalSettings(training=TrainingSettings(n_epochs=2))
 SCHEMA = Schema(
     [
         Continuous("age", (18, 90), step=1, action=Action.INCREASE),
@@ -60,21 +63,29 @@ def test_one_way_and_indirect_features_bind_with_respect_schema(kind: type) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings"), [(Nearest, NearestSettings()), (Face, FaceSettings(n_neighbours=15))]
+    ("kind", "settings"),
+    [
+        (Nearest, NearestSettings()),
+        (Face, FaceSettings(n_neighbours=15)),
+        (
+            Cchvae,
+            CchvaeSettings(network=VariationalSettings(training=TrainingSettings(n_epochs=2))),
+        ),
+    ],
 )
-def test_other_rules_give_what_a_fresh_fit_gives(kind: type, settings: object) -> None:
+def test_other_limits_give_what_a_fresh_fit_gives(kind: type, settings: object) -> None:
     rules = ["cf.pay <= 90"]
     fresh = kind(young_or_rich, SCHEMA, settings, reject_by=rules)
     first = fresh.fit(people()).explain(ROWS, n=2).to_frame()
-    shared = kind(young_or_rich, SCHEMA, settings).fit(people())
-    second = shared.ruled(rules).explain(ROWS, n=2)
+    shared = kind(young_or_rich, SCHEMA, settings, respect_schema=True).fit(people())
+    second = shared.restricted(respect_schema=False, reject_by=rules).explain(ROWS, n=2)
     pd.testing.assert_frame_equal(first, second.to_frame())
     assert (first["pay"] <= 90).all()
 
 
-def test_other_rules_need_a_fit() -> None:
+def test_other_limits_need_a_fit() -> None:
     with pytest.raises(NotFittedError):
-        Nearest(young_or_rich, SCHEMA).ruled(())
+        Nearest(young_or_rich, SCHEMA).restricted(respect_schema=True, reject_by=())
 
 
 def test_settings_of_another_method_are_refused() -> None:

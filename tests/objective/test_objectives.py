@@ -38,6 +38,17 @@ def test_in_hard_mode_the_distance_is_what_the_actions_cost(world, ann, moved):
     assert distances(world, problem, moved) == pytest.approx([0.4 + south + 2 * 0.02])
 
 
+def test_an_effect_counts_more_by_hand_where_its_causes_could_be_moved(world, ann, moved):
+    south = float(world.distance.tables[CITY][0, 1])
+    problem = world.problem(ann, "hard", effect_weight=4.0)
+    acted = distances(world, problem, moved, acting=["skill"])
+    assert acted == pytest.approx([0.4 + 4 * 0.2 + south + 3 * 0.02])
+    assert distances(world, problem, moved) == pytest.approx([0.4 + south + 2 * 0.02])
+    alone = world.problem(ann, "hard", effect_weight=4.0, vary=["skill", "city"])
+    row = world.rows((2, 5, 11, "college", "north", "chess"))[None]  # skill from 3 to 5
+    assert distances(world, alone, row, acting=["skill"]) == pytest.approx([0.2 + 0.02])
+
+
 def test_in_soft_mode_deviating_from_what_follows_costs(world, ann, moved):
     apart = 0.4**2 + 0.6**2 + 0.6**2 + (1 / 3) ** 2 + float(world.distance.tables[CITY][0, 1])
     for weight in (1.0, 5.0):

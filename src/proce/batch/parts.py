@@ -63,10 +63,10 @@ class Parts:
                 raise FileError(
                     f"another run is writing {str(out)!r}; wait for it, or write somewhere else."
                 ) from None
-            for path in parts.names() if restart else ():
-                path.unlink()
-            parts._refuse_another(request)
             try:
+                for path in parts.names() if restart else ():
+                    path.unlink()
+                parts._refuse_another(request)
                 yield parts
             finally:
                 if not parts.names():

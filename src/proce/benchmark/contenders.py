@@ -102,15 +102,14 @@ class Contenders:
         kind: type[Published[Any]] = getattr(methods, variant.method)
         settings = kind.Settings(**variant.settings)
         bound = variant.ruled or variant.setting == "recourse"
-        key = (variant.method, variant.setting, bound, str(asdict(settings)))
+        key = (variant.method, variant.setting, str(asdict(settings)))
 
         def fit() -> Published[Any]:
-            schema, seed = self._schema(variant), self.world.seed
-            made = kind(self.world.model, schema, settings, respect_schema=bound, seed=seed)
+            made = kind(self.world.model, self._schema(variant), settings, seed=self.world.seed)
             return made.fit(self.world.train)
 
         method, seconds = self._once(key, fit)
-        asked = method.ruled(self._rules(variant))
+        asked = method.restricted(respect_schema=bound, reject_by=self._rules(variant))
         limits = self._limits(variant)
         return Contender(lambda frame: asked.explain(frame, target=1, n=1, **limits), seconds)
 

@@ -114,7 +114,7 @@ class Plan:
     variants: tuple[Variant, ...]
     repetitions: int
     rows: int
-    max_evaluations: int = 10_000
+    max_evaluations: int = 50_000
     row_seconds: float = 10.0
     cell_seconds: float = 900.0
     seed: int = 0

@@ -14,6 +14,7 @@ PROCE = (
     Variant(name="ProCE soft", method="ProCE", causal="soft"),
     Variant(name="ProCE typical", method="ProCE", causal="soft", pick="typical"),
     Variant(name="ProCE off", method="ProCE", causal="off", graph="none"),
+    Variant(name="ProCE through causes", method="ProCE", settings={"effect_weight": 4.0}),
     Variant(name="ProCE as printed", method="ProCE", causal="paper", printed=True),
     Variant(
         name="ProCE as printed, LiNGAM",

@@ -47,7 +47,7 @@ def discover(
 ) -> "CausalGraph":
     """Propose a graph from data; a person has to judge it.
 
-    What the algorithm cannot know from these rows is issued as a :class:`DiscoveryWarning`
+    What the algorithm cannot know from these rows is issued as a ``DiscoveryWarning``
     and kept in ``graph.origin.warnings``. Every algorithm assumes that nothing unmeasured
     causes two of the features.
 
@@ -80,7 +80,7 @@ def discover(
     n_jobs
         Processes for the resamples; -1 for as many as there are processors.
     progress
-        Called with a :class:`DiscoveryProgress` after each search. Returning False, or
+        Called with a ``DiscoveryProgress`` after each search. Returning False, or
         Ctrl-C, ends the bootstrap and keeps what is done.
 
     Returns

@@ -56,7 +56,7 @@ class CausalGraph:
         Given by a person, or discovered by which algorithm with which settings.
     undirected
         Pairs that are joined, but which causes which is left for a person to decide
-        (:meth:`decide`). They are not edges: nothing is propagated along them.
+        (``decide``). They are not edges: nothing is propagated along them.
     resamples
         The graphs that were discovered on resampled rows, over the same nodes.
 

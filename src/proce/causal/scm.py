@@ -150,7 +150,7 @@ class StructuralCausalModel:
         rows
             ``(i, f)`` or ``(i, c, f)``.
         residual
-            From :meth:`abduct`, ``(i, w)``.
+            From ``abduct``, ``(i, w)``.
         acted_on
             Flags that broadcast to the rows' shape.
         """
@@ -204,7 +204,7 @@ class StructuralCausalModel:
             of raw numbers or level codes. What does not descend from a feature acted on
             is the factual value, bit for bit.
         seed, keys
-            As for :meth:`abduct`.
+            As for ``abduct``.
         """
         residual = self.abduct(factual, seed=seed, keys=keys)
         acted_on = torch.zeros(factual.shape[-1], dtype=torch.bool, device=factual.device)

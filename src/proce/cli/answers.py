@@ -11,7 +11,7 @@ import typer
 from proce.batch.chunks import Ask, Rows, as_table, explain_to, explained, tally
 from proce.batch.parts import Parts, csv_text
 from proce.cli.console import Bars, is_terminal, note, print_table
-from proce.errors import SearchError
+from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.words import percent
 from proce.files import write_text
@@ -65,10 +65,15 @@ def to_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) -> 
             note(f"Going on after {before:,} of {job.rows.count:,} rows, from {parts.folder}.")
         try:
             explain_to(parts, job.rows, job.ask, progress=job.progress, also=job.also)
-        except (KeyboardInterrupt, OSError) as error:
-            raise type(error)(f"{_reason(error)}{_kept(parts, job.rows.count)}") from error
-        counts = parts.tally()
-        parts.put_together()
+            counts = parts.tally()
+            parts.put_together()
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"interrupted{_kept(parts, job.rows.count)}") from None
+        except OSError as error:
+            if isinstance(error, ProceError):
+                raise
+            reason = error.strerror or str(error)
+            raise OSError(f"{reason}{_kept(parts, job.rows.count)}") from error
     return counts
 
 
@@ -114,12 +119,6 @@ def tell(job: Job, counts: Counter[str], out: Path | None) -> None:
     total = counts.total()
     where = "" if out is None else f" Written to {out}."
     note(f"{total:,} row{'s' * (total != 1)}: {words}.{where}")
-
-
-def _reason(error: BaseException) -> str:
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return "interrupted"
 
 
 def _kept(parts: Parts, total: int) -> str:

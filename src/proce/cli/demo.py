@@ -14,7 +14,7 @@ def demo(
         typer.Option(metavar="FOLDER", help="Also write the result there: JSON, csv and a page."),
     ] = None,
 ) -> None:
-    """Train a model on the embedded loan data and explain an applicant whom it rejects.
+    """Explain an applicant whom a model of the embedded loan data rejects.
 
     \b
     Example:

@@ -39,7 +39,7 @@ def discover(
     schema: SchemaOption = None,
     drop: DropOption = None,
     separator: SeparatorOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the resamples.")] = 0,
 ) -> None:
     """Propose a causal graph from data; a person has to judge it.
 

@@ -27,9 +27,9 @@ def explain(
         str | None,
         typer.Option(metavar="CLASS", help="The wanted class; by default the other one of two."),
     ] = None,
-    n: Annotated[int, typer.Option("-n", min=1, help="Counterfactuals per row, at most.")] = 4,
+    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="Counterfactuals per row.")] = 4,
     pick: Annotated[
-        str, typer.Option(help="The recommended one: closest, balanced or typical.")
+        str, typer.Option(metavar="WAY", help="Recommend: closest, balanced or typical.")
     ] = "closest",
     vary: Annotated[
         list[str] | None,
@@ -63,9 +63,11 @@ def explain(
         bool, typer.Option("--restart", help="Discard what an interrupted run has kept.")
     ] = False,
     separator: SeparatorOption = None,
-    engine: Annotated[str, typer.Option(help="local; dask is not there yet.")] = "local",
+    engine: Annotated[
+        str, typer.Option(metavar="NAME", help="local; dask is not there yet.")
+    ] = "local",
     workers: Annotated[
-        int, typer.Option(min=1, help="Processes; more than 1 is not there yet.")
+        int, typer.Option(metavar="N", min=1, help="Processes; more than 1 is not there yet.")
     ] = 1,
 ) -> None:
     """Say for each row what would have had to be different.
@@ -109,6 +111,7 @@ def explain(
         "max_changes": max_changes,
         "min_probability": min_probability,
         "rules": () if rules is None else read_rules(rules, codec),
+        "keep_front": None if out is not None and out.suffix == ".json" else False,
     }
     checked = Rows.checked(source, TypedColumns.of(codec))
     _tell_of(source, checked)

@@ -47,7 +47,7 @@ def fit(
     ] = None,
     drop: DropOption = None,
     separator: SeparatorOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of everything random.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of everything random.")] = 0,
     population: Annotated[
         int | None, typer.Option(metavar="N", help="Candidates per row in the search.")
     ] = None,
@@ -55,7 +55,7 @@ def fit(
         int | None, typer.Option(metavar="N", help="Generations of the search at most.")
     ] = None,
 ) -> None:
-    """Learn what explanations need from the rows that the model was trained on.
+    """Learn what explanations need, from the training rows.
 
     \b
     Examples:

@@ -14,7 +14,7 @@ def report(
     ],
     out: Annotated[Path, typer.Option(metavar="FILE.html", help="The page.")] = Path("report.html"),
 ) -> None:
-    """Make a page of explanations that needs no network and prints well.
+    """Make a page of explanations, to be read or printed.
 
     \b
     Example:

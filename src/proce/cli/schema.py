@@ -19,7 +19,7 @@ def schema(
         typer.Option(metavar="FILE.json", help="Write the features there, to be edited by hand."),
     ] = None,
 ) -> None:
-    """Show the features of a file: type, permitted values, and what a person may do.
+    """Show the features of a file, and what a person may do.
 
     \b
     Example:

@@ -54,6 +54,8 @@ def trained(kind: str, rows: TrainingData, seed: int, progress: Bars) -> Trained
         f"train:{kind} is right in {right:.1%} of {len(aside):,} rows that were set aside; always"
         f" saying the most frequent class would be right in {usual:.1%}."
     )
+    if right <= usual:
+        note += " It has learned nothing of use: give it more rows, or train another."
     return Trained(model, seen, (note,))
 
 

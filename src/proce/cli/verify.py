@@ -25,7 +25,7 @@ def verify(
         ),
     ],
 ) -> None:
-    """Ask the model again: is this explanation still true of it?
+    """Ask the model again whether an explanation is still true.
 
     \b
     Example:

@@ -20,7 +20,7 @@ class Dataset:
     Attributes
     ----------
     name
-        The name that :func:`~proce.load_dataset` takes.
+        The name that ``proce.load_dataset`` takes.
     frame
         The features. Levels are pandas categories, ordered where the feature is ordinal.
     label

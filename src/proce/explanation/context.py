@@ -35,7 +35,7 @@ class Context:
     effort
         Of this call, by name: how hard a change is. Orders what a person is told.
     spread
-        How the training rows lie, by name; see :func:`~proce.explanation.spread.spread_of`.
+        How the training rows lie, by name; see ``proce.explanation.spread.spread_of``.
         ``None`` where it is not known.
     """
 

@@ -72,7 +72,7 @@ class Explanation:
     rows
         ``(n, f)``, the counterfactuals, the recommended one first.
     changes
-        ``(n, f)``, a :class:`Change` for each cell.
+        ``(n, f)``, a ``Change`` for each cell.
     probabilities
         ``(n,)``, of the target.
     losses

@@ -146,7 +146,7 @@ class Explanations:
         return save_html(self, path, title=title, at_most=at_most, by=by)
 
     def to_json(self) -> str:
-        """Return everything as JSON text; :meth:`from_json` reads it back."""
+        """Return everything as JSON text; ``from_json`` reads it back."""
         from proce.explanation.exchange import to_json
 
         return to_json(self)

@@ -132,16 +132,23 @@ def was_changed(text: str) -> bool:
 def model_file(path: Path) -> Path:
     """Return the file that holds a model: a file itself, or the one in a saved explainer."""
     if path.is_dir():
-        inside = sorted(path.glob("model-*"))
-        if len(inside) != 1:
-            raise FileError(
-                f"the folder {str(path)!r} holds {len(inside)} models; expected one, as"
-                " explainer.save(folder) writes it. Give the model's own file."
-            )
-        return inside[0]
+        return path / _model_name(path / "manifest.json")
     if not path.is_file():
         raise FileError(f"the model {str(path)!r} does not exist; give its file or folder.")
     return path
+
+
+def _model_name(manifest: Path) -> str:
+    try:
+        name = json.loads(read_text(manifest, "the saved explainer"))["model_file"]["name"]
+    except (ValueError, TypeError, KeyError):
+        name = None
+    if not isinstance(name, str) or Path(name).name != name:
+        raise FileError(
+            f"{str(manifest)!r} names no model; give the folder of an explainer that was saved with"
+            " its model, or the model's own file."
+        )
+    return name
 
 
 def _opened(text: str) -> Record:

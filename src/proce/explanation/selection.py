@@ -9,7 +9,6 @@ from proce.errors import SearchError, did_you_mean
 
 Pick = Literal["closest", "balanced", "typical", "first"]
 _COST = 2.0  # how much a farther row must differ more to be shown
-_NEAR = 1.25  # a typical row may be this much farther than the closest
 _PREDICTION, _PROTOTYPE, _DISTANCE = range(3)
 
 
@@ -23,7 +22,12 @@ def checked_pick(pick: str) -> Pick:
 
 
 def ranked(
-    losses: Tensor, acted_on: Tensor, pick: Pick, n: int, firm: Tensor | None = None
+    losses: Tensor,
+    acted_on: Tensor,
+    pick: Pick,
+    n: int,
+    firm: Tensor | None = None,
+    within: float = 2.0,
 ) -> list[int]:
     """Return the positions of up to ``n`` rows to show, the recommended one first.
 
@@ -39,23 +43,25 @@ def ranked(
         ``(p, f)``, what each acts on or holds.
     pick
         ``closest``: the lowest distance. ``balanced``: the knee, nearest to the best of all three.
-        ``typical``: the lowest prototype loss within a quarter more than the closest distance.
+        ``typical``: the lowest prototype loss among those not too far beyond the closest.
         ``first``: what the search lists first (Algorithm 1, line 27).
     n
         How many.
     firm
         ``(p,)``, rows to be preferred: all of them come before any other, unless ``first`` is
         picked.
+    within
+        For ``typical``, how many times the lowest distance a row's may be.
     """
     if not len(losses):
         return []
     if firm is not None and pick != "first" and not bool(firm.all()) and bool(firm.any()):
         first = torch.nonzero(firm).flatten()
-        order = first[ranked(losses[first], acted_on[first], pick, n)].tolist()
+        order = first[ranked(losses[first], acted_on[first], pick, n, within=within)].tolist()
         rest = torch.nonzero(~firm).flatten()
-        more = rest[ranked(losses[rest], acted_on[rest], pick, n)].tolist()
+        more = rest[ranked(losses[rest], acted_on[rest], pick, n, within=within)].tolist()
         return (order + more)[:n]
-    chosen = [_recommended(losses, pick)]
+    chosen = [_recommended(losses, pick, within)]
     scaled = _scaled(losses)
     extra = scaled[:, _DISTANCE]
     least = torch.full((len(losses),), torch.inf, dtype=torch.float64)
@@ -77,7 +83,7 @@ def non_dominated(losses: Tensor) -> Tensor:
     return ~(no_worse & better).any(0)
 
 
-def _recommended(losses: Tensor, pick: Pick) -> int:
+def _recommended(losses: Tensor, pick: Pick, within: float) -> int:
     distance = losses[:, _DISTANCE]
     if pick == "first":
         return 0
@@ -85,7 +91,7 @@ def _recommended(losses: Tensor, pick: Pick) -> int:
         return int(distance.argmin())
     if pick == "balanced":
         return int(_scaled(losses).square().sum(-1).argmin())
-    near = distance <= _NEAR * distance.min() + 1e-12
+    near = distance <= within * distance.min() + 1e-12
     return int(losses[:, _PROTOTYPE].where(near, torch.inf).argmin())
 
 

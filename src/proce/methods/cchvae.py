@@ -50,7 +50,8 @@ class CchvaeSettings:
     def __post_init__(self) -> None:
         for name in ("n_candidates", "max_rounds"):
             count = getattr(self, name)
-            if not isinstance(count, Integral) or isinstance(count, bool) or count < 1:
+            whole = isinstance(count, Integral) and not isinstance(count, bool)
+            if not (whole and count >= 1):
                 raise SearchError(f"{name} is {count!r}; expected a whole number from 1 on.")
         step = self.step
         if not isinstance(step, Real) or not 0 < step < float("inf"):
@@ -72,9 +73,6 @@ class Cchvae(Published[CchvaeSettings]):
 
     def _prepare(self, learnt: Learnt, progress: Report | None) -> VariationalAutoEncoder:
         """Return the network, trained on the training rows."""
-        schema = binding(learnt.codec.schema, learnt.respect_schema)
-        stays = (Action.FIXED, Action.INDIRECT)
-        given = [at for at, feature in enumerate(schema) if feature.action in stays]
 
         def told(epoch: Epoch) -> object:
             return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))
@@ -82,12 +80,15 @@ class Cchvae(Published[CchvaeSettings]):
         network, _ = fit_variational(
             learnt.codec,
             learnt.rows,
-            given,
+            _given(learnt),
             self.settings_.network,
             seed=learnt.seed,
             progress=told,
         )
         return network
+
+    def _serves(self, before: Learnt, after: Learnt) -> bool:
+        return _given(before) == _given(after)
 
     def _find(self, task: Task) -> Candidates:
         found, streams = Found.nothing(task), task.streams
@@ -143,3 +144,10 @@ class Cchvae(Published[CchvaeSettings]):
             f"No row decoded from within {reach:g} of this row's latent has the target class"
             " within the limits and rules."
         )
+
+
+def _given(learnt: Learnt) -> list[int]:
+    """Return the positions of the features that never move, which condition the network."""
+    stays = (Action.FIXED, Action.INDIRECT)
+    schema = binding(learnt.codec.schema, learnt.respect_schema)
+    return [at for at, feature in enumerate(schema) if feature.action in stays]

@@ -21,6 +21,7 @@ from proce.search import SearchResult
 _SHORTLIST = 16  # candidates of a row that are looked at closely
 _MOST = 0.8  # of the refits must be reached, or it is no advice
 _ROUNDS = 3  # of taking back one change each
+_TYPICAL = 2.0  # times as far as the closest may a typical row be
 _SPARE = 4  # candidates beyond those asked for, in case some fail the last check
 
 
@@ -62,12 +63,14 @@ def choose(
     feasible &= lacking.isfinite()
     kinds, by_hand = change_kinds(told), told.acted_on | told.held
     everyone = problem.realise(found.population.genes).point
+    within = _TYPICAL if problem.mode == "hard" else _TYPICAL**2  # other distances are squared
     chosen = []
     for at in range(len(pool)):
         good = _distinct(told.point[at], feasible[at])
         losses, lacks = scored.losses[at, good], lacking[at, good]
         firm = lacks <= lacks.min() if len(good) else feasible[at, good]
-        order = good[ranked(losses, by_hand[at, good], options.pick, options.n + _SPARE, firm)]
+        hands, most = by_hand[at, good], options.n + _SPARE
+        order = good[ranked(losses, hands, options.pick, most, firm, within)]
         rows, changes = told.point[at, order], kinds[at, order]
         front = _front(everyone[at], found, at)
         losses, expected = scored.losses[at, order], told.expected[at, order]

@@ -111,7 +111,7 @@ class Nearest(Published[NearestSettings]):
         return among if begin < len(members) else among[:0]
 
     def _add(self, task: Task, among: Tensor, neighbours: Tensor, found: Found) -> None:
-        if len(among) and self.settings_.sparse:
+        if len(among) and self.settings_.sparse and not task.over:
             neighbours = _sparse(task, among, neighbours, self.settings_.reward)
         found.add(among, neighbours)
 
@@ -161,8 +161,8 @@ def _sparse(task: Task, among: Tensor, neighbours: Tensor, reward: Reward) -> Te
     differs = differ(current, neighbours)
     walking = ~reached & ~chance.isnan()
     for remaining in range(differs.shape[1], 1, -1):  # with one left, the copy is the neighbour
-        walking &= task.left[among] >= remaining
-        on = torch.nonzero(walking & (differs.sum(1) == remaining)).flatten()
+        turn = walking & (differs.sum(1) == remaining) & (task.left[among] >= remaining)
+        on = torch.nonzero(turn).flatten()
         if task.over or not bool(walking.any()):
             break
         if not len(on):

@@ -33,8 +33,8 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
     schema
         The features and what may move; inferred from the frame where it is ``None``.
     graph
-        What causes what: ``None``, ``"discover"``, a :class:`CausalGraph`, edges
-        ``(cause, effect)``, a ``networkx.DiGraph``, or a :class:`StructuralCausalModel`.
+        What causes what: ``None``, ``"discover"``, a ``CausalGraph``, edges
+        ``(cause, effect)``, a ``networkx.DiGraph``, or a ``StructuralCausalModel``.
     rules
         What every counterfactual must obey, such as ``"cf.age >= x.age"``.
     causal
@@ -232,7 +232,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         folder
-            As given to :meth:`save`.
+            As given to ``save``.
         model
             The model, where the folder does not hold it. For a torch module also a function
             without arguments that makes one, into which the saved weights are put. A model that

@@ -33,7 +33,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
     Parameters
     ----------
     model
-        What is explained; anything that :class:`proce.ProCE` takes. It is never modified.
+        What is explained; anything that ``proce.ProCE`` takes. It is never modified.
     schema
         The features and what may move; inferred from the frame where it is ``None``.
     settings
@@ -152,22 +152,30 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             call = Asked(**Asked.read(learnt.codec, learnt.classifier, options, X, progress))
             return self._run(learnt, call)
 
-    def ruled(self, reject_by: Sequence[str]) -> Self:
-        """Return the same method under other rules; what it learnt is shared, not learnt again.
+    def restricted(self, *, respect_schema: bool, reject_by: Sequence[str]) -> Self:
+        """Return the same method under other limits; nothing is learnt again that need not be.
 
         Parameters
         ----------
-        reject_by
+        respect_schema, reject_by
             As in the constructor.
         """
-        learnt = self._learnt()
-        other = type(self)(**(self.get_params(deep=False) | {"reject_by": reject_by}))
+        before = self._learnt()
+        changed = {"respect_schema": respect_schema, "reject_by": reject_by}
+        other = type(self)(**(self.get_params(deep=False) | changed))
         texts = checked_texts("reject_by", reject_by)
-        rules = bound_rules(texts, learnt.codec, learnt.rows, None, learnt.seed)
-        for name in ("prepared_", "feature_names_in_", "n_features_in_", "classes_"):
+        rules = bound_rules(texts, before.codec, before.rows, None, before.seed)
+        after = replace(before, rules=rules, respect_schema=bool(respect_schema))
+        same = self._serves(before, after)
+        other.prepared_ = self.prepared_ if same else other._prepare(after, None)
+        for name in ("feature_names_in_", "n_features_in_", "classes_"):
             setattr(other, name, getattr(self, name))
-        other.learnt_ = replace(learnt, rules=rules)
+        other.learnt_ = after
         return other
+
+    def _serves(self, before: Learnt, after: Learnt) -> bool:
+        """Tell whether what was prepared under some limits serves under others."""
+        return before.respect_schema == after.respect_schema
 
     @abstractmethod
     def _prepare(self, learnt: Learnt, progress: Report | None) -> Any:

@@ -39,6 +39,7 @@ def problem_of(
         effort=options.efforts(fitted.codec),
         max_changes=options.max_changes,
         causal_weight=fitted.settings.causal_weight,
+        effect_weight=fitted.settings.effect_weight,
     )
 
 

@@ -25,6 +25,10 @@ class SearchSettings(NSGA2Settings):
         says so.
     causal_weight
         Lambda of ``causal="soft"``.
+    effect_weight
+        For ``causal="hard"``, how many times an action counts on a feature whose causes could be
+        acted on instead. More than 1 prefers to work through causes; what follows is then
+        less sure.
     start
         ``mixed``, or ``gaussian`` as in Algorithm 1.
     n_refits
@@ -40,6 +44,7 @@ class SearchSettings(NSGA2Settings):
     latent_size: int | None = None
     margin: float = 0.1
     causal_weight: float = 1.0
+    effect_weight: float = 1.0
     start: Start = "mixed"
     n_refits: int = 10
     chunk_size: int = 256
@@ -54,6 +59,8 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"margin is {self.margin}; expected 0 or more, and under 0.5.")
         if self.causal_weight < 0:
             raise SearchError(f"causal_weight is {self.causal_weight}; expected 0 or more.")
+        if self.effect_weight < 1:
+            raise SearchError(f"effect_weight is {self.effect_weight}; expected 1 or more.")
         if self.n_refits < 0:
             raise SearchError(f"n_refits is {self.n_refits}; expected 0 or more.")
         if self.start not in ("mixed", "gaussian"):

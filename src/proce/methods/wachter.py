@@ -80,7 +80,7 @@ class Wachter(Published[WachterSettings]):
     """Gradient descent from the row towards the target class, with λ raised until it flips.
 
     The model must have gradients: a ``torch.nn.Module``, or a network of
-    :func:`proce.classifier.fit_network`. One counterfactual a row.
+    ``proce.classifier.fit_network``. One counterfactual a row.
     """
 
     Settings = WachterSettings

@@ -59,7 +59,7 @@ def evaluate(
     result
         What a method's ``explain`` returned; features and scale are taken from it.
     model
-        The model that was explained, asked again: anything that :class:`proce.ProCE` takes.
+        The model that was explained, asked again: anything that ``proce.ProCE`` takes.
     threshold
         Its decision threshold and that of the refits, if it was explained with one.
     train
@@ -81,7 +81,7 @@ def evaluate(
         Made from ``train`` and ``model`` where it is not given; give it to measure several
         results against the same rows.
     refits
-        The model trained again, as :func:`proce.metrics.bootstrap_refits` does.
+        The model trained again, as ``proce.metrics.bootstrap_refits`` does.
     seed
         Of noise that a row alone does not determine, of fits and of draws.
 

@@ -51,6 +51,8 @@ class Counterfactuals:
         The most actions and holds, or ``None``.
     causal_weight
         Lambda of mode ``soft``.
+    effect_weight
+        In mode ``hard``, how many times an action counts on what could be moved by its causes.
     """
 
     codec: Codec
@@ -67,6 +69,7 @@ class Counterfactuals:
     effort: Tensor
     max_changes: int | None = None
     causal_weight: float = 1.0
+    effect_weight: float = 1.0
 
     def take(self, instances: Tensor) -> "Counterfactuals":
         """Return the problem of some of the rows, given by position."""
@@ -115,7 +118,7 @@ class Counterfactuals:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
         factual = self.query.factual
         if self.mode == "hard":
-            return action_cost(told, self.distance, self.effort)
+            return action_cost(told, self.distance, self._weights)
         apart = self.distance.squared(told.point, factual) * self.effort.to(told.point)
         if self.mode == "off" or self.scm is None:
             return apart.sum(-1)
@@ -134,6 +137,17 @@ class Counterfactuals:
         if self.max_changes is not None:
             total = total + (told.count - self.max_changes).clamp(min=0)
         return total
+
+    @cached_property
+    def _weights(self) -> Tensor:
+        """The effort of an action ``(f,)`` or ``(i, 1, f)``; more where causes could be moved."""
+        if self.scm is None or self.effect_weight == 1:
+            return self.effort
+        by_causes = torch.zeros_like(self.limits.movable)
+        for cause in self.scm.graph.nodes:
+            effects = [self.codec.schema.position(e) for e in self.scm.graph.descendants(cause)]
+            by_causes[:, effects] |= self.limits.movable[:, [self.codec.schema.position(cause)]]
+        return (self.effort * torch.where(by_causes, self.effect_weight, 1.0))[:, None]
 
     @cached_property
     def _endogenous(self) -> frozenset[int]:

@@ -107,9 +107,9 @@ class Codec:
         Parameters
         ----------
         rows, layout
-            As for :meth:`decode`.
+            As for ``decode``.
         factual, raw
-            ``(i, f)``, what each row was before, from :meth:`encode` and from :meth:`read`.
+            ``(i, f)``, what each row was before, from ``encode`` and from ``read``.
         """
         columns = self.columns(rows)
         for position, feature in enumerate(self.schema):
@@ -120,7 +120,7 @@ class Codec:
         return layout.build(columns)
 
     def columns(self, rows: Tensor) -> dict[str, Any]:
-        """Return rows ``(i, f)`` as the plain columns that :meth:`Layout.build` takes."""
+        """Return rows ``(i, f)`` as the plain columns that ``Layout.build`` takes."""
         columns: dict[str, Any] = {}
         for position, feature in enumerate(self.schema):
             column = rows[:, position].detach().cpu()
@@ -150,7 +150,7 @@ class Codec:
         return torch.stack(columns, dim=-1)
 
     def unit(self, raw: Tensor) -> Tensor:
-        """Return rows ``(…, f)`` with numbers on the unit range; undoes :meth:`raw`."""
+        """Return rows ``(…, f)`` with numbers on the unit range; undoes ``raw``."""
         return (raw - self.low.to(raw.device)) / self.span.to(raw.device)
 
     def missing(self, rows: Tensor) -> Tensor:

@@ -82,7 +82,7 @@ class Rule:
     def holds(
         self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
     ) -> Tensor:
-        """Return whether each candidate obeys the rule; see :meth:`violation`."""
+        """Return whether each candidate obeys the rule; see ``violation``."""
         return self.violation(factual, rows, mechanisms) == 0
 
     def violation(

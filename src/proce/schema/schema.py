@@ -105,7 +105,7 @@ class Schema:
         return Schema(features)
 
     def to_json(self) -> str:
-        """Return the schema as JSON text; :meth:`from_json` reads it back."""
+        """Return the schema as JSON text; ``from_json`` reads it back."""
         features = [_as_record(feature) for feature in self.features]
         return json.dumps({"format": FORMAT, "features": features}, indent=1, ensure_ascii=False)
 
