@@ -38,18 +38,24 @@ def load(path: Path) -> dict[str, Any]:
     return notebook
 
 
-def outputs(notebook: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
-    """Execute a notebook; yield each code cell and its outputs as Jupyter writes them.
+def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the cells that can be executed."""
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def outputs(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """Execute a notebook; return the outputs of each code cell as Jupyter writes them.
 
     Warnings are errors, and everything runs on one thread, so that a machine gives the same
     outputs each time.
     """
     namespace: dict[str, Any] = {"__name__": "__main__"}
-    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    for count, cell in enumerate(cells, 1):
-        with _one_thread(), warnings.catch_warnings(), pd.option_context(*_FRAMES):
-            warnings.simplefilter("error")
-            yield cell, _execute("".join(cell["source"]), namespace, count)
+    with _one_thread(), warnings.catch_warnings(), pd.option_context(*_FRAMES):
+        warnings.simplefilter("error")
+        return [
+            _execute("".join(cell["source"]), namespace, count)
+            for count, cell in enumerate(code_cells(notebook), 1)
+        ]
 
 
 def numerics() -> str:
@@ -138,8 +144,8 @@ def _lines(text: str) -> list[str]:
 def rewrite(path: Path) -> None:
     """Execute a notebook and store its outputs."""
     notebook = load(path)
-    count = 0
-    for count, (cell, found) in enumerate(outputs(notebook), 1):
+    pairs = zip(code_cells(notebook), outputs(notebook), strict=True)
+    for count, (cell, found) in enumerate(pairs, 1):
         cell.update(execution_count=count, outputs=found)
     notebook["metadata"]["numerics"] = numerics()
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")

@@ -42,6 +42,15 @@ def test_every_command_from_data_to_report(run: Run, tmp_path: Path) -> None:
     assert run("serve", folder).returncode == 2
 
 
+@pytest.mark.slow
+def test_the_demo_explains_an_applicant_and_writes_a_page(run: Run, tmp_path: Path) -> None:
+    done = run("demo", "--out", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    assert "What would have to change" in done.stdout
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert names == {"explanation.json", "counterfactuals.csv", "report.html"}
+
+
 def test_a_pipe_gets_csv_and_nothing_is_drawn(run: Run) -> None:
     done = run(*EXPLAIN)
     assert done.returncode == 0

@@ -39,7 +39,7 @@ def _settled(value: Any, sums: dict[str, str], places: dict[Any, int]) -> Any:
         return [_settled(each, sums, places) for each in value]
     if not isinstance(value, dict):
         return value
-    settled = {}
+    settled: dict[str, Any] = {}
     for key, each in value.items():
         if key == "__id__":
             settled[key] = places.setdefault(each, len(places))

@@ -67,6 +67,8 @@ def choose(
     chosen = []
     for at in range(len(pool)):
         good = _distinct(told.point[at], feasible[at])
+        if options.pick in ("closest", "balanced"):
+            good = good[~needless(scored.losses[at, good], by_hand[at, good])]
         losses, lacks = scored.losses[at, good], lacking[at, good]
         firm = lacks <= lacks.min() if len(good) else feasible[at, good]
         hands, most = by_hand[at, good], options.n + _SPARE
@@ -145,6 +147,25 @@ def shortfalls(
     for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
         chances = problem.classifier.predict_proba(reached.flatten(0, 1))
         yield enough.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)
+
+
+def needless(losses: Tensor, by_hand: Tensor) -> Tensor:
+    """Return flags ``(p,)``: rows that do all that another does and more, for nothing.
+
+    The other acts on some of the same features only, is no farther and no less likely.
+
+    Parameters
+    ----------
+    losses
+        ``(p, 3)``: prediction, prototype, distance.
+    by_hand
+        ``(p, f)``, what each acts on or holds.
+    """
+    fewer = (by_hand[None] <= by_hand[:, None]).all(-1) & (by_hand[None] != by_hand[:, None]).any(
+        -1
+    )
+    as_good = (losses[None] <= losses[:, None])[..., [0, 2]].all(-1)
+    return (fewer & as_good).any(1)
 
 
 def change_kinds(told: Actions) -> Tensor:

@@ -1,0 +1,28 @@
+"""What is worth showing of what was found."""
+
+import torch
+
+from proce.methods.choosing import needless
+
+
+def test_more_actions_for_nothing_are_needless() -> None:
+    """Only the second acts on more than the first, costs more and is no likelier."""
+    losses = torch.tensor(
+        [
+            [0.3, 0.9, 1.0],  # savings
+            [0.3, 0.1, 1.5],  # savings and income, farther, as likely: typical or not
+            [0.2, 0.9, 1.5],  # savings and income, likelier
+            [0.3, 0.9, 0.9],  # savings and debt, nearer
+            [0.4, 0.9, 1.6],  # debt alone: other features
+        ]
+    )
+    by_hand = torch.tensor(
+        [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=torch.bool
+    )
+    assert needless(losses, by_hand).tolist() == [False, True, False, False, False]
+
+
+def test_the_same_actions_are_never_needless() -> None:
+    losses = torch.tensor([[0.3, 0.9, 1.0], [0.3, 0.9, 1.0]])
+    assert not needless(losses, torch.ones(2, 3, dtype=torch.bool)).any()
+    assert needless(losses[:0], torch.ones(0, 3, dtype=torch.bool)).shape == (0,)
