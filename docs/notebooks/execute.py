@@ -49,6 +49,7 @@ def outputs(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
     Warnings are errors, and everything runs on one thread, so that a machine gives the same
     outputs each time.
     """
+    matplotlib.use("Agg")
     namespace: dict[str, Any] = {"__name__": "__main__"}
     with _one_thread(), warnings.catch_warnings(), pd.option_context(*_FRAMES):
         warnings.simplefilter("error")
@@ -153,7 +154,6 @@ def rewrite(path: Path) -> None:
 
 def main(names: list[str]) -> None:
     """Rewrite the notebooks of some names; without any, all of them."""
-    matplotlib.use("Agg")
     paths = [FOLDER / f"{name}.ipynb" for name in names] or sorted(FOLDER.glob("*.ipynb"))
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)  # what a notebook writes is not kept

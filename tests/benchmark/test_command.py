@@ -1,0 +1,103 @@
+"""``proce benchmark`` as a person uses it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from proce.benchmark import Plan, RunFolder
+from proce.benchmark.presets import preset
+
+PROCE = (sys.executable, "-c", "import sys; from proce.cli.main import main; sys.exit(main())")
+
+
+def proce(*words: object) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [*PROCE, "benchmark", *map(str, words)], capture_output=True, text=True, timeout=900
+    )
+
+
+def test_the_smoke_preset_from_run_to_figures(tmp_path: Path) -> None:
+    """Every method on two data sets; tables and figures are made of the folder alone."""
+    pytest.importorskip("dice_ml")
+    pytest.importorskip("pygad")
+    folder = tmp_path / "smoke"
+    done = proce("run", "--preset", "smoke", "--out", folder)
+    assert done.returncode == 0, done.stderr
+    assert "20 cells" in done.stderr
+    assert done.stdout == ""
+    records = RunFolder.open(folder).records()
+    assert (records["status"] == "done").all()
+    valid = RunFolder.open(folder).metrics().query("metric == 'target_class_validity'")
+    shares = valid.groupby("variant")["value"].mean()
+    assert (shares.filter(like="ProCE") == 1).all()
+    assert len(shares) == len(preset("smoke").variants)
+    tables = proce("tables", folder)
+    assert tables.returncode == 0, tables.stderr
+    assert (folder / "tables" / "table1.tex").exists()
+    figures = proce("figures", folder)
+    assert figures.returncode == 0, figures.stderr
+    assert (folder / "figures" / "ranks.png").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (("run", "--preset", "quik", "--out", "x"), "Did you mean 'quick'?"),
+        (("run", "--plan", "missing.json", "--out", "x"), "is not there"),
+        (("tables", "missing"), "holds no run"),
+        (("figures", "missing"), "holds no run"),
+    ],
+)
+def test_a_wrong_request_is_one_line_and_code_2(
+    words: tuple[str, ...], reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = proce(*words)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert reason in done.stderr
+
+
+@pytest.mark.slow
+def test_a_killed_run_loses_the_cell_in_flight_at_most(tmp_path: Path, small_plan: Plan) -> None:
+    plan, folder = tmp_path / "plan.json", tmp_path / "run"
+    plan.write_text(small_plan.to_json(), encoding="utf-8")
+    words = [*PROCE, "benchmark", "run", "--plan", str(plan), "--out", str(folder), "--jobs", "1"]
+    process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 300
+    while time.monotonic() < until and not list(folder.glob("cells/[!.]*/cell.json")):
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    done = {path.parent.name for path in folder.glob("cells/[!.]*/cell.json")}
+    assert 1 <= len(done) <= 3
+    time.sleep(5)  # the orphan notices that nobody listens, and ends
+    again = subprocess.run([*words, "--resume"], capture_output=True, text=True, timeout=600)
+    assert again.returncode == 0, again.stderr
+    assert (RunFolder.open(folder).records()["status"] == "done").all()
+
+
+@pytest.mark.slow
+def test_a_method_that_hangs_or_dies_costs_its_cell(tmp_path: Path, small_plan: Plan) -> None:
+    """A search that would take days is ended from outside, and the next cell is run."""
+    from dataclasses import replace
+
+    from proce.benchmark import Variant, run_plan
+
+    endless = {"population_size": 1000, "n_generations": 10**6, "stop_improvement": None}
+    variants = (
+        Variant(name="endless", method="ProCE", settings=endless, max_evaluations=10**9),
+        small_plan.variants[1],
+    )
+    plan = replace(small_plan, variants=variants, row_seconds=1e6, cell_seconds=60.0)
+    records = run_plan(plan, tmp_path / "run", jobs=1).records().set_index("variant")
+    assert records.loc["endless", "status"] == "failed"
+    assert "past the limit of 60 seconds" in records.loc["endless", "error"]
+    assert records.loc["Nearest", "status"] == "done"
+    assert isinstance(RunFolder.open(tmp_path / "run").metrics(), pd.DataFrame)

@@ -1,0 +1,145 @@
+"""The notebooks run, and give the outputs that are stored in them."""
+
+import importlib.util
+import json
+import math
+import re
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import proce
+
+FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+DOWNLOADED = ("adult", "law")  # data sets that are not part of the package
+NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+@pytest.fixture(scope="module")
+def runner() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("execute", FOLDER / "execute.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def texts(output: dict[str, Any]) -> dict[str, str]:
+    """Return what an output shows, by kind; a picture counts as there, whatever is in it."""
+    if output["output_type"] == "stream":
+        return {output["name"]: "".join(output["text"])}
+    return {
+        kind: "" if kind == "image/png" else "".join(content)
+        for kind, content in output["data"].items()
+    }
+
+
+def same_text(stored: str, found: str) -> bool:
+    """Whether the words are equal, and the numbers but for their last digits."""
+    words, numbers = [], []
+    for text in (stored, found):
+        words.append("".join(NUMBER.sub(" # ", text).split()))
+        numbers.append([float(each.replace(",", "")) for each in NUMBER.findall(text)])
+    return words[0] == words[1] and all(
+        math.isclose(old, new, rel_tol=0.02, abs_tol=0.01)
+        for old, new in zip(*numbers, strict=True)
+    )
+
+
+def same_outputs(stored: list[dict[str, Any]], found: list[dict[str, Any]], form: bool) -> bool:
+    """Whether a cell shows the same; of ``form``, whether it shows the same kinds of things."""
+    if [list(texts(each)) for each in stored] != [list(texts(each)) for each in found]:
+        return False
+    pairs = [
+        (texts(old)[kind], new)
+        for old, output in zip(stored, found, strict=True)
+        for kind, new in texts(output).items()
+    ]
+    return form or all(same_text(old, new) for old, new in pairs)
+
+
+@every_notebook
+def test_the_outputs_are_those_stored(
+    path: Path, runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a machine that rounds otherwise, what a search found is compared in form only."""
+    if path.stem in DOWNLOADED:
+        need_file(path.stem, monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    notebook = runner.load(path)
+    elsewhere = notebook["metadata"]["numerics"] != runner.numerics()
+    for cell, found in zip(runner.code_cells(notebook), runner.outputs(notebook), strict=True):
+        form = elsewhere and "searched" in cell["metadata"].get("tags", [])
+        assert same_outputs(cell["outputs"], found, form), "".join(cell["source"])
+
+
+def need_file(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Skip unless the data set is in PROCE_DATA or the cache; nothing is downloaded."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError("tests do not download")
+
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+    try:
+        proce.load_dataset(name)
+    except proce.DownloadError:
+        pytest.skip(f"the file of {name} is neither in PROCE_DATA nor in the cache")
+
+
+@every_notebook
+def test_a_notebook_is_small_listed_and_tells_nothing_of_its_run(path: Path) -> None:
+    notebook = json.loads(path.read_text("utf-8"))
+    assert path.stat().st_size < 400_000
+    assert f"({path.name})" in (FOLDER / "index.md").read_text("utf-8")
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info", "numerics"}
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
+    assert all(set(cell["metadata"]) <= {"tags"} for cell in notebook["cells"])
+
+
+@pytest.mark.parametrize(
+    ("stored", "found", "same"),
+    [
+        ("Raise savings to 13,800.", "Raise savings to 13,900.", True),
+        ("Raise savings to 13,800.", "Raise savings to 15,800.", False),
+        ("Raise savings to 13,800.", "Lower savings to 13,800.", False),
+        ("mean  0.635\n", "mean 0.64", True),
+        ("gap -0.255", "gap 0.255", False),
+        ("3 of 7 edges", "3 of 7", False),
+    ],
+)
+def test_words_count_exactly_and_numbers_nearly(stored: str, found: str, same: bool) -> None:
+    assert same_text(stored, found) is same
+
+
+def test_cells_of_other_kinds_differ() -> None:
+    printed = [{"output_type": "stream", "name": "stdout", "text": ["one\n"]}]
+    drawn = [{"output_type": "display_data", "data": {"image/png": "AA=="}}]
+    assert same_outputs(printed, printed, form=False)
+    assert not same_outputs(printed, drawn, form=True)
+    assert not same_outputs(printed, [], form=True)
+
+
+def test_a_cell_gives_what_it_prints_draws_and_ends_with(runner: ModuleType) -> None:
+    sources = [
+        "import matplotlib.pyplot as plt\nprint('said')\n40 + 2",
+        "plt.figure(); plt.plot([1, 2]);",
+        "x = 1",
+    ]
+    cells = [{"cell_type": "code", "source": [source]} for source in sources]
+    first, second, third = runner.outputs({"cells": cells})
+    assert [texts(each) for each in first] == [{"stdout": "said\n"}, {"text/plain": "42"}]
+    assert [texts(each) for each in second] == [{"image/png": ""}]
+    assert third == []
+
+
+def test_a_warning_in_a_notebook_is_an_error(runner: ModuleType) -> None:
+    source = "import warnings\nwarnings.warn('old')"
+    with pytest.raises(UserWarning, match="old"):
+        runner.outputs({"cells": [{"cell_type": "code", "source": [source]}]})
