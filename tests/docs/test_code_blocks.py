@@ -95,6 +95,7 @@ def test_the_commands_of_a_page_exist_with_their_options(page: Path) -> None:
 def test_the_commands_of_the_page_on_the_command_line_run(empty_folder: Path) -> None:
     page = ROOT / "docs/cli.md"
     run_code(page, empty_folder)
-    codes = {" ".join(words): main(words) for words in commands_of(page)}
-    assert set(codes.values()) == {0}, codes
+    for words in commands_of(page):
+        done = {0, 1} if words[0] == "explain" else {0}  # 1: some rows have no counterfactual
+        assert main(words) in done, words
     assert (empty_folder / "report.html").stat().st_size > 10_000

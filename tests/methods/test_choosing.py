@@ -1,8 +1,9 @@
-"""What is worth showing of what was found."""
+"""What is worth showing of what was found, and what is said where nothing is."""
 
 import torch
 
 from proce.methods.choosing import needless
+from proce.methods.diagnose import _nearness
 
 
 def test_more_actions_for_nothing_are_needless() -> None:
@@ -26,3 +27,9 @@ def test_the_same_actions_are_never_needless() -> None:
     losses = torch.tensor([[0.3, 0.9, 1.0], [0.3, 0.9, 1.0]])
     assert not needless(losses, torch.ones(2, 3, dtype=torch.bool)).any()
     assert needless(losses[:0], torch.ones(0, 3, dtype=torch.bool)).shape == (0,)
+
+
+def test_a_closest_miss_is_told_without_contradiction() -> None:
+    assert _nearness(0.3, 0.5) == " The closest candidate reaches 30%, where 50% is needed."
+    assert "49.97%, where 50.00% is needed" in _nearness(0.4997, 0.5)
+    assert "likely enough (62%), but is not allowed" in _nearness(0.62, 0.6)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from proce import __version__
 from proce.cli.console import note, one_thread, patience, progress_bars
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
@@ -82,7 +83,7 @@ def explain(
     Files are read, explained and written in pieces, so they may be larger than the memory. After
     Ctrl-C the same command goes on where it stopped. JSON holds everything, for 'proce report'.
     """
-    from proce.batch.chunks import Rows
+    from proce.batch.chunks import CHUNK, Rows
     from proce.batch.source import Source
     from proce.batch.typed import TypedColumns
     from proce.cli import answers
@@ -129,6 +130,8 @@ def explain(
             counts = answers.to_json(job, out)
         else:
             request = {
+                "proce": __version__,
+                "chunk": CHUNK,
                 "explainer": sha256_of(folder),
                 "rows": sha256_of(rows),
                 "causal": causal,

@@ -111,8 +111,8 @@ def plot_groups(result: Explanations, by: str | Sequence[Any], ax: "Axes | None"
     rest = f"; {left_out} more left out" if left_out else ""
     ax.set_xlabel(
         f"cost: distance from the row as it is{rest}\n"
-        f"dot: mean; dark: the middle half, light: nine of ten; gap: mean less that of the others,"
-        f" {CONFIDENCE:.0%} interval",
+        "dot: mean; dark: the middle half, light: nine of ten\n"
+        f"gap: mean less that of the others, {CONFIDENCE:.0%} interval",
         fontsize=size,
     )
     what = f" by {short(name_text(by), LONGEST)}" if isinstance(by, str) else " by group"

@@ -99,7 +99,8 @@ def _relaxations(call: "Call") -> Iterator[Relaxation]:
     for feature in fitted.codec.schema:
         if isinstance(feature, Continuous) and feature.range is not None:
             low, high = feature.range
-            wider = fitted.edited(feature.name, range=(2 * low - high, 2 * high - low))
+            lower = max(2 * low - high, 0.0) if low >= 0 else 2 * low - high  # no debt below 0
+            wider = fitted.edited(feature.name, range=(lower, 2 * high - low))
             yield Relaxation("range", feature.name, wider, options)
     if fitted.refits is not None:
         yield Relaxation("search", "n_refits", replace(fitted, refits=None), options)
@@ -187,7 +188,7 @@ def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) ->
     start = f"No counterfactual was found for {label!r}."
     near = ""
     if chance is not None:
-        near = f" The closest candidate reaches {chance:.0%}, where {needed:.0%} is needed."
+        near = _nearness(chance, needed)
     if broken:
         near += f" It breaks the rule '{broken[0]}'."
     if blockers:
@@ -201,6 +202,15 @@ def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) ->
         cause = " What blocks it was not searched, to bound the time."
     reason, tried = start + near + cause, tried or 0
     return Diagnosis(reason, miss, chance, needed, broken, tuple(blockers), tried)
+
+
+def _nearness(chance: float, needed: float) -> str:
+    if chance >= needed:
+        return f" The closest candidate would be likely enough ({chance:.0%}), but is not allowed."
+    digits = 0 if f"{chance:.0%}" != f"{needed:.0%}" else 2
+    return (
+        f" The closest candidate reaches {chance:.{digits}%}, where {needed:.{digits}%} is needed."
+    )
 
 
 def _needed(call: "Call", target: int) -> float:

@@ -115,7 +115,7 @@ class Fitted:
         mode = resolved_mode(causal, self.scm)
         known = mode != "off"
         refits = self.refits
-        if refits is None:
+        if refits is None and self.left_out is None:
             refits = _refits(self.scm, self.rows, mode, self.settings.n_refits, self.seed)
         return replace(
             self,

@@ -86,5 +86,7 @@ def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
 def _pair(before: Any, after: Any, column: str) -> tuple[Any, Any]:
     import narwhals as nw
 
-    first, second = (nw.from_native(each, eager_only=True)[column][0] for each in (before, after))
+    first, second = (
+        nw.from_native(each, eager_only=True)[column].to_list()[0] for each in (before, after)
+    )
     return first, second
