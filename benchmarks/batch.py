@@ -54,7 +54,8 @@ def measured(folder: Path) -> tuple[float, int]:
     ]
     process = subprocess.Popen([PROCE, *words], cwd=folder, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
-    if os.waitstatus_to_exitcode(status) not in (0, 1):
+    process.returncode = os.waitstatus_to_exitcode(status)  # or it would be waited for again
+    if process.returncode not in (0, 1):
         raise SystemExit(f"the command failed: {words}")
     return used.ru_utime + used.ru_stime, used.ru_maxrss >> 10
 

@@ -272,3 +272,16 @@ def test_text_in_several_pieces_is_read_as_one() -> None:
     frame = pd.concat(pieces, ignore_index=True)
     codec = Codec.fit(Schema.infer(frame), frame)
     assert codec.encode(frame)[:, 0].tolist() == [0, 1, 1, -1]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint16"])
+def test_what_an_integer_column_cannot_hold_becomes_its_nearest_end(dtype: str) -> None:
+    frame = pd.DataFrame({"x": np.array([0, 1, 2], dtype=dtype), "y": [0.5, 1.0, 2.0]})
+    codec = Codec.fit(Schema.infer(frame), frame)
+    rows = torch.tensor([[1e40, 0.5], [-1e40, 0.5], [0.5, 0.5]], dtype=torch.float64)
+    decoded = codec.decode(rows)["x"]
+    ends = np.iinfo(dtype)
+    assert decoded.dtype == dtype
+    assert int(decoded[0]) == pytest.approx(ends.max, rel=1e-15)
+    assert int(decoded[1]) == ends.min
+    assert int(decoded[2]) == 1

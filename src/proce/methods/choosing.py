@@ -15,7 +15,7 @@ from proce.causal import Actions, Ensemble
 from proce.explanation import Change, Front
 from proce.explanation.selection import non_dominated, ranked
 from proce.methods.options import Options
-from proce.objective import Counterfactuals
+from proce.objective import Counterfactuals, askable
 from proce.search import SearchResult
 
 _SHORTLIST = 16  # candidates of a row that are looked at closely
@@ -145,7 +145,7 @@ def shortfalls(
     """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
     query, enough = problem.query, replace(problem.requirement, margin=0.0)
     for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
-        chances = problem.classifier.predict_proba(reached.flatten(0, 1))
+        chances = problem.classifier.predict_proba(askable(reached).flatten(0, 1))
         yield enough.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)
 
 

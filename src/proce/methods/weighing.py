@@ -9,7 +9,7 @@ from torch import Tensor
 from proce.causal import Ensemble
 from proce.explanation import Change, Explanation
 from proce.methods.choosing import shortfalls
-from proce.objective import Counterfactuals
+from proce.objective import Counterfactuals, askable
 
 
 def weighed(
@@ -64,7 +64,7 @@ def contributions(
         reached = told.point[:, 0]
     added = torch.zeros(rows.shape, dtype=chances.dtype)
     if len(way):
-        without = problem.classifier.predict_proba(reached)
+        without = problem.classifier.predict_proba(askable(reached))
         own = without.gather(1, part.query.target[:, None]).squeeze(1)
         added[way, cell] = chances[way] - own.to(chances)
     return added

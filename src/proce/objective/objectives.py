@@ -16,7 +16,7 @@ from proce.classifier import Classifier
 from proce.latent import AutoEncoder
 from proce.objective.distance import FeatureDistance, action_cost, causal_gap, printed_gap
 from proce.objective.limits import Limits
-from proce.objective.prediction import Requirement, prediction_loss
+from proce.objective.prediction import Requirement, askable, prediction_loss
 from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
 from proce.objective.start import GeneMap
@@ -101,7 +101,7 @@ class Counterfactuals:
     def score(self, told: Actions) -> Evaluation:
         """Return the losses and the violation of realised rows."""
         rows, query = told.point, self.query
-        flat = rows.reshape(-1, rows.shape[-1])
+        flat = askable(rows).reshape(-1, rows.shape[-1])
         chances = self.classifier.predict_proba(flat).reshape(*rows.shape[:-1], -1)
         losses = torch.stack(
             [

@@ -9,11 +9,21 @@ from proce.classifier import decide
 
 _LEAST = 1e-12  # a probability of zero costs no more than this one
 _ROUNDING = 1e-12
+_FARTHEST = 1e6  # ranges of the training rows
 
 
 def prediction_loss(probabilities: Tensor, target: Tensor) -> Tensor:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
     return -_of_target(probabilities, target).clamp(min=_LEAST).log()
+
+
+def askable(rows: Tensor) -> Tensor:
+    """Return rows with no entry so far out that a model could choke on it.
+
+    Equations can lead anywhere, and a candidate that ends far outside the training rows is not
+    allowed anyway; but the model is asked about it together with all others.
+    """
+    return rows.clamp(-_FARTHEST, _FARTHEST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -85,10 +85,17 @@ def _pandas_column(values: pa.Array | Numbers, layout: Layout, name: str) -> Any
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         if np.isnan(values).any():
             return values  # whole numbers cannot be missing; floats can
-        return np.rint(values).astype(dtype)
+        return _whole(values, dtype)
     if isinstance(dtype, np.dtype):
         return values.astype(dtype, copy=False)
     return pd.array(values, dtype=dtype)
+
+
+def _whole(values: Numbers, dtype: "np.dtype[Any]") -> Integers:
+    """Return numbers as integers of a dtype; what it cannot hold becomes its nearest end."""
+    ends = np.iinfo(dtype)
+    high = np.nextafter(float(ends.max), 0) if ends.bits == 64 else float(ends.max)
+    return np.clip(np.rint(values), float(ends.min), high).astype(dtype)
 
 
 def _pandas_levels(values: pa.DictionaryArray, dtype: Any, missing: Any) -> Any:
@@ -118,7 +125,7 @@ def _arrow_column(values: pa.Array | Numbers, layout: Layout, name: str) -> pa.A
         return values.dictionary_decode()
     gone = np.isnan(values)
     if layout.dtypes[name].is_integer():
-        return pa.array(np.where(gone, 0, np.rint(values)).astype(np.int64), mask=gone)
+        return pa.array(_whole(np.where(gone, 0, values), np.dtype(np.int64)), mask=gone)
     null = layout.missing.get(name, np.nan) is None
     return pa.array(values, mask=gone if null else None)
 
