@@ -9,6 +9,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from proce.benchmark import RunFolder
 from proce.benchmark.report import write_figures, write_tables
 from proce.benchmark.summary import read_summary
 from proce.benchmark.tables import tables_of
@@ -21,7 +22,8 @@ def filled(page: str, summary: Path) -> str:
     """Return the page with the text between ``<!-- name -->`` and ``<!-- end -->`` replaced."""
     for table in tables_of(read_summary(summary)):
         block = re.compile(rf"(<!-- {table.name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        page = block.sub(lambda found, text=table.to_markdown(): f"{found[1]}\n{text}\n{found[2]}", page)
+        text = table.to_markdown()
+        page = block.sub(lambda found, text=text: f"{found[1]}\n{text}\n{found[2]}", page)
     return page
 
 
@@ -29,7 +31,7 @@ def main() -> None:
     """Copy what the page needs from a run, and fill the page."""
     for run in map(Path, sys.argv[1:]):
         write_tables(run)
-        if not any((run / "plan.json").read_text().count(word) for word in ('"sensitivity"',)):
+        if RunFolder.open(run).plan.name != "sensitivity":
             shutil.copyfile(run / "tables" / "summary.csv", SUMMARY)
         figures = DOCS / "figures"
         figures.mkdir(exist_ok=True)

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
@@ -18,8 +19,8 @@ _ROOM = 64 << 10  # kB by which two runs may differ
 def rows(desk: Path, n: int, path: Path) -> None:
     """Write rows of which one in ten is refused, in row groups of their own."""
     table = pacsv.read_csv(desk / "people.csv")
-    good = table.filter(pa.compute.equal(table.column("decision"), "yes"))
-    bad = table.filter(pa.compute.equal(table.column("decision"), "no"))
+    good = table.filter(pc.equal(table.column("decision"), "yes"))
+    bad = table.filter(pc.equal(table.column("decision"), "no"))
     ten = pa.concat_tables([good.slice(0, 90), bad.slice(0, 10)]).drop_columns("decision")
     block = pa.concat_tables([ten] * (min(n, _BLOCK) // 100)).combine_chunks()
     with pq.ParquetWriter(path, block.schema) as writer:
@@ -46,5 +47,5 @@ def test_memory_does_not_grow_with_the_number_of_rows(desk: Path, tmp_path: Path
         peaks[n] = peak_of(desk, source, out)
         found = pq.read_table(out, columns=["row"]).column("row")
         assert n // 20 < len(found) < n // 5
-        assert n - 100 <= pa.compute.max(found).as_py() < n
+        assert n - 100 <= pc.max(found).as_py() < n
     assert peaks[1_000_000] < peaks[20_000] + _ROOM, peaks

@@ -1,0 +1,17 @@
+"""The page of results holds what its file says, and nothing else."""
+
+import importlib.util
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_tables_are_those_of_the_committed_summary() -> None:
+    spec = importlib.util.spec_from_file_location("results", ROOT / "benchmarks" / "results.py")
+    assert spec is not None
+    assert spec.loader is not None
+    results = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(results)
+    page = results.PAGE.read_text(encoding="utf-8")
+    assert results.filled(page, results.SUMMARY) == page
+    assert page.count("<!-- end -->") == 6
