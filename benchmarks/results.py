@@ -12,7 +12,7 @@ from pathlib import Path
 from proce.benchmark import RunFolder
 from proce.benchmark.report import write_figures, write_tables
 from proce.benchmark.summary import read_summary
-from proce.benchmark.tables import tables_of
+from proce.benchmark.tables import METRICS, tables_of
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, SUMMARY = DOCS / "results.md", DOCS / "results.csv"
@@ -32,7 +32,9 @@ def main() -> None:
     for run in map(Path, sys.argv[1:]):
         write_tables(run)
         if RunFolder.open(run).plan.name != "sensitivity":
-            shutil.copyfile(run / "tables" / "summary.csv", SUMMARY)
+            summary = read_summary(run / "tables" / "summary.csv")
+            shown = summary[summary["metric"].isin(METRICS)]
+            shown.to_csv(SUMMARY, index=False, float_format="%.4g")
         figures = DOCS / "figures"
         figures.mkdir(exist_ok=True)
         for path in write_figures(run):

@@ -222,3 +222,8 @@ _RECOURSE = (
     Column("actions", "n_actions", None, _mean),
     Column("Gower", "gower_distance", None, _mean),
 )
+METRICS = frozenset(
+    column.metric
+    for columns in (_VALIDITY, _TIMES, _DISTANCES, _EQUAL, _RECOURSE)
+    for column in columns
+)
