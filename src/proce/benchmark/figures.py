@@ -91,7 +91,9 @@ def _proximity(summary: pd.DataFrame) -> Any:
         ax.invert_yaxis()
         ax.set_title(f"{TITLES[dataset]}\n{metric.replace('_', ' ')}", fontsize=9)
         ax.tick_params(labelsize=8)
-    axes[0][0].legend(fontsize=7, loc="lower right")
+    figure.legend(
+        *axes[0][0].get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncol=2
+    )
     return figure
 
 
