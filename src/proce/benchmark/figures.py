@@ -45,7 +45,8 @@ def draw_figures(summary: pd.DataFrame, folder: str | Path) -> list[Path]:
     for name, figure in _figures(summary):
         for kind in ("png", "svg"):
             written.append(folder / f"{name}.{kind}")
-            figure.savefig(written[-1], dpi=150, bbox_inches="tight", metadata=_UNDATED[kind])
+            with pyplot.rc_context({"svg.hashsalt": "proce"}):  # the same run, the same file
+                figure.savefig(written[-1], dpi=150, bbox_inches="tight", metadata=_UNDATED[kind])
         pyplot.close(figure)
     if not written:
         raise BenchmarkError("the run has no values for any figure yet; let it finish first.")
@@ -91,9 +92,7 @@ def _proximity(summary: pd.DataFrame) -> Any:
         ax.invert_yaxis()
         ax.set_title(f"{TITLES[dataset]}\n{metric.replace('_', ' ')}", fontsize=9)
         ax.tick_params(labelsize=8)
-    figure.legend(
-        *axes[0][0].get_legend_handles_labels(), fontsize=8, loc="outside lower center", ncol=2
-    )
+    _legend(figure, axes[0][0])
     return figure
 
 
@@ -138,10 +137,21 @@ def _sensitivity(summary: pd.DataFrame, title: str) -> Any:
         for dataset, part in summary[summary["metric"] == metric].groupby("dataset", sort=False):
             line = part.groupby("value")[statistic].mean()
             if line.notna().any():
-                ax.plot(line.index, line, marker="o", ms=3, label=TITLES.get(str(dataset)))
+                colour = f"C{list(TITLES).index(str(dataset))}"  # the same in every panel
+                ax.plot(
+                    line.index, line, color=colour, marker="o", ms=3, label=TITLES[str(dataset)]
+                )
+        if statistic == "median":
+            ax.set_yscale("log")
         _label(ax, title, _SHOWN[metric], sorted(summary["value"].unique()))
-    axes[0][0].legend(fontsize=7)
+    _legend(figure, axes[0][0])
     return figure
+
+
+def _legend(figure: Any, ax: Any) -> None:
+    """Put the legend of one panel under all of them, where it hides nothing."""
+    handles = ax.get_legend_handles_labels()
+    figure.legend(*handles, fontsize=8, loc="outside lower center", ncol=len(handles[0]))
 
 
 def _label(ax: Any, x: str, title: str, ticks: Sequence[float]) -> None:
