@@ -65,6 +65,22 @@ def test_a_wrong_request_is_one_line_and_code_2(
 
 
 @pytest.mark.slow
+def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    words = [*PROCE, "benchmark", "run", "--preset", "smoke", "--out", str(folder), "--jobs", "1"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    until = time.monotonic() + 300
+    while time.monotonic() < until and not list(folder.glob("cells/[!.]*/cell.json")):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "go on with --resume" in said
+    assert said.count("\n") == 1
+    assert not list(folder.glob("cells/.*"))
+
+
+@pytest.mark.slow
 def test_a_killed_run_loses_the_cell_in_flight_at_most(tmp_path: Path, small_plan: Plan) -> None:
     plan, folder = tmp_path / "plan.json", tmp_path / "run"
     plan.write_text(small_plan.to_json(), encoding="utf-8")

@@ -1,5 +1,6 @@
 """Summaries, tables and figures, from numbers that can be checked by hand."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,19 @@ def test_a_run_is_summarised(small_run: RunFolder) -> None:
     assert found["difference"] == pytest.approx(gap.mean())
     assert set(summary["group"]) == {"paper", "rules"}
     assert "seconds_per_row" in set(summary["metric"])
+
+
+def test_a_cell_that_failed_counts_against_its_method(small_run: RunFolder, tmp_path: Path) -> None:
+    """Or a method that crashes on the hard rows would look better than one that tries."""
+    shutil.copytree(small_run.path, tmp_path / "copy")
+    folder = RunFolder.open(tmp_path / "copy")
+    cell = next(cell for cell in folder.plan.cells() if cell.variant.name == "Nearest")
+    shutil.rmtree(folder.path / "cells" / cell.id)
+    folder.write(cell, {"status": "failed", "error": "it hung"})
+    summary = summarise(folder).query("variant == 'Nearest'").set_index("metric")
+    assert summary.loc["target_class_validity", ["n", "mean"]].tolist() == [4, 0.0]
+    assert summary.loc["gower_distance", "missing"] == 1.0
+    assert summary.loc["target_class_validity", "difference"] == -1.0
 
 
 def test_tables_and_figures_are_written(small_run: RunFolder) -> None:

@@ -20,13 +20,17 @@ def test_more_actions_for_nothing_are_needless() -> None:
     by_hand = torch.tensor(
         [[1, 0, 0], [1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 0, 1]], dtype=torch.bool
     )
-    assert needless(losses, by_hand).tolist() == [False, True, False, False, False]
+    firm = torch.zeros(5)
+    assert needless(losses, by_hand, firm).tolist() == [False, True, False, False, False]
+    shaky = torch.tensor([0.1, 0.0, 0.0, 0.0, 0.0])  # savings alone may fail in a refit
+    assert not needless(losses, by_hand, shaky).any()
 
 
 def test_the_same_actions_are_never_needless() -> None:
     losses = torch.tensor([[0.3, 0.9, 1.0], [0.3, 0.9, 1.0]])
-    assert not needless(losses, torch.ones(2, 3, dtype=torch.bool)).any()
-    assert needless(losses[:0], torch.ones(0, 3, dtype=torch.bool)).shape == (0,)
+    assert not needless(losses, torch.ones(2, 3, dtype=torch.bool), torch.zeros(2)).any()
+    nothing = torch.ones(0, 3, dtype=torch.bool)
+    assert needless(losses[:0], nothing, torch.zeros(0)).shape == (0,)
 
 
 def test_a_closest_miss_is_told_without_contradiction() -> None:

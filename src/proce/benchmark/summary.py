@@ -11,6 +11,7 @@ from proce.benchmark.folder import RunFolder
 from proce.benchmark.plan import Variant
 from proce.benchmark.significance import compare, holm
 from proce.errors import BenchmarkError
+from proce.metrics.measures import MEASURES
 
 REFERENCES = {"paper": "ProCE", "rules": "ProCE, rules", "recourse": "ProCE, recourse"}
 COLUMNS = (
@@ -37,13 +38,16 @@ _KEY = ["dataset", "classifier", "variant", "metric"]
 def summarise(folder: RunFolder) -> pd.DataFrame:
     """Return one line per data set, classifier, variant and metric.
 
-    ``group`` says how the variant is used: as in the paper, with its rules, or for recourse.
+    Rows of a cell that failed count as rows without a counterfactual. ``group`` says how the
+    variant is used: as in the paper, with its rules, or for recourse.
     ``mean`` and ``median`` are over all rows of all repetitions, ``sd`` is that of the
     repetitions' means, ``missing`` the share of rows without a value. The other columns compare
     the variant with ProCE used the same way, on the same rows: the mean difference (variant less
     ProCE), two p-values, the first corrected over the variants of a metric (Holm), and Cohen's d.
     """
-    values = pd.concat([folder.metrics(), _cell_values(folder)], ignore_index=True)
+    measured = folder.metrics()
+    parts = [measured, _failures(folder, measured), _cell_values(folder)]
+    values = pd.concat([part for part in parts if len(part)], ignore_index=True)
     values = values[values["rank"] <= 1]
     lines = [_line(key, part) for key, part in values.groupby(_KEY, sort=False)]
     summary = pd.DataFrame(lines)
@@ -61,6 +65,20 @@ def read_summary(path: str | Path) -> pd.DataFrame:
     if missing := [name for name in COLUMNS if name not in summary]:
         raise BenchmarkError(f"{path} is no summary of a run: it lacks {', '.join(missing)}.")
     return summary
+
+
+def _failures(folder: RunFolder, measured: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of cells that failed: a counterfactual for none of them.
+
+    They count as such in every measure that another variant has on the same rows.
+    """
+    counts_as = {measure.name: measure.missing for measure in MEASURES}
+    records = folder.records()
+    world = ["dataset", "classifier", "repetition"]
+    failed = records.loc[records["status"] == "failed", [*world, "variant"]]
+    asked = measured.loc[measured["rank"] <= 1, [*world, "row", "metric"]].drop_duplicates()
+    lines = failed.merge(asked, on=world)
+    return lines.assign(rank=1, value=lines["metric"].map(counts_as).astype(float))
 
 
 def _cell_values(folder: RunFolder) -> pd.DataFrame:

@@ -39,8 +39,12 @@ def run(
     if plan is not None and not plan.is_file():
         raise BenchmarkError(f"{plan} is not there; give the path of a plan.json.")
     chosen = Plan.from_json(plan.read_text(encoding="utf-8")) if plan else preset_of(preset)
-    with progress_bars() as bars:
-        folder = run_plan(chosen, out, jobs=jobs, resume=resume, progress=bars)
+    try:
+        with progress_bars() as bars:
+            folder = run_plan(chosen, out, jobs=jobs, resume=resume, progress=bars)
+    except KeyboardInterrupt:
+        words = f"interrupted; finished cells are kept in {out}, go on with --resume."
+        raise KeyboardInterrupt(words) from None
     records = folder.records()
     failed = records[records["status"] == "failed"]
     note(f"{len(records)} cells in {out}, {len(failed)} failed.")

@@ -68,7 +68,7 @@ def choose(
     for at in range(len(pool)):
         good = _distinct(told.point[at], feasible[at])
         if options.pick in ("closest", "balanced"):
-            good = good[~needless(scored.losses[at, good], by_hand[at, good])]
+            good = good[~needless(scored.losses[at, good], by_hand[at, good], lacking[at, good])]
         losses, lacks = scored.losses[at, good], lacking[at, good]
         firm = lacks <= lacks.min() if len(good) else feasible[at, good]
         hands, most = by_hand[at, good], options.n + _SPARE
@@ -149,10 +149,10 @@ def shortfalls(
         yield enough.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)
 
 
-def needless(losses: Tensor, by_hand: Tensor) -> Tensor:
+def needless(losses: Tensor, by_hand: Tensor, lacking: Tensor) -> Tensor:
     """Return flags ``(p,)``: rows that do all that another does and more, for nothing.
 
-    The other acts on some of the same features only, is no farther and no less likely.
+    The other acts on some of the same features only, is no farther, no less likely and as firm.
 
     Parameters
     ----------
@@ -160,12 +160,15 @@ def needless(losses: Tensor, by_hand: Tensor) -> Tensor:
         ``(p, 3)``: prediction, prototype, distance.
     by_hand
         ``(p, f)``, what each acts on or holds.
+    lacking
+        ``(p,)``, what each lacks in the worst refit.
     """
     fewer = (by_hand[None] <= by_hand[:, None]).all(-1) & (by_hand[None] != by_hand[:, None]).any(
         -1
     )
     as_good = (losses[None] <= losses[:, None])[..., [0, 2]].all(-1)
-    return (fewer & as_good).any(1)
+    as_firm = lacking[None] <= lacking[:, None]
+    return (fewer & as_good & as_firm).any(1)
 
 
 def change_kinds(told: Actions) -> Tensor:

@@ -136,8 +136,6 @@ def _as_arrow(column: "nw.Series[Any]") -> pa.Array:
         array = column.to_arrow()
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         array = None
-    if isinstance(array, pa.ChunkedArray):  # of text that was put together
-        array = array.combine_chunks()
     if isinstance(array, pa.ChunkedArray):  # as pandas.concat leaves text
         array = array.combine_chunks()
     if array is None or pa.types.is_nested(array.type):
