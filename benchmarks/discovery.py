@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 
 from proce.causal import CausalGraph
-from proce.causal.discovery import ALGORITHMS, ALPHAS, found_in
-from proce.causal.duration import seconds_of_lingam, seconds_of_search
-from proce.causal.knowledge import Knowledge
+from proce.causal.discovery.discover import ALGORITHMS, ALPHAS, found_in
+from proce.causal.discovery.duration import seconds_of_lingam, seconds_of_search
+from proce.causal.discovery.knowledge import Knowledge
 from proce.datasets import load_dataset
 
 N_GRAPHS, N_FEATURES, DEGREE, N_ROWS = 10, 10, 2, 2_000

@@ -20,9 +20,9 @@ from sklearn.model_selection import train_test_split
 from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import load_dataset
 from proce.methods import ProCE, SearchSettings
-from proce.methods.call import Call
-from proce.methods.options import Options
-from proce.methods.searching import problem_of, search
+from proce.methods.calls.options import Options
+from proce.methods.explaining.problem import problem_of, search
+from proce.methods.explaining.proce_call import Call
 from proce.objective import Counterfactuals, genome_of, initial_population
 from proce.schema import Codec
 

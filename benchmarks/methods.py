@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import torch
@@ -20,20 +19,30 @@ from sklearn.model_selection import train_test_split
 from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
-from proce.methods import Method, ProCE
+from proce.methods import (
+    Cchvae,
+    Certifai,
+    Dice,
+    Face,
+    GrowingSpheres,
+    Method,
+    Nearest,
+    ProCE,
+    Wachter,
+)
 from proce.objective import MixedDistance
 from proce.schema import Codec, Schema
 
 ROWS = 30
-PUBLISHED = (  # label, module, class, settings
-    ("Wachter", "wachter", "Wachter", {}),
-    ("Growing Spheres", "growing_spheres", "GrowingSpheres", {}),
-    ("CERTIFAI", "certifai", "Certifai", {}),
-    ("DiCE, random", "dice", "Dice", {"method": "random"}),
-    ("DiCE, genetic", "dice", "Dice", {"method": "genetic"}),
-    ("FACE", "face", "Face", {}),
-    ("C-CHVAE", "cchvae", "Cchvae", {}),
-    ("Nearest", "nearest", "Nearest", {}),
+PUBLISHED: tuple[tuple[str, type, dict[str, str]], ...] = (  # label, class, settings
+    ("Wachter", Wachter, {}),
+    ("Growing Spheres", GrowingSpheres, {}),
+    ("CERTIFAI", Certifai, {}),
+    ("DiCE, random", Dice, {"method": "random"}),
+    ("DiCE, genetic", Dice, {"method": "genetic"}),
+    ("FACE", Face, {}),
+    ("C-CHVAE", Cchvae, {}),
+    ("Nearest", Nearest, {}),
 )
 
 
@@ -67,15 +76,10 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def methods(world: World) -> Iterator[tuple[str, Method]]:
-    """Yield the methods with their labels; say which are not there."""
+    """Yield the methods with their labels."""
     yield "ProCE", ProCE(world.model, world.schema, causal="off")
-    for label, module, name, settings in PUBLISHED:
-        try:
-            made = getattr(import_module(f"proce.methods.{module}"), name)
-        except (ImportError, AttributeError) as error:
-            print(f"{label} is skipped: {error}", file=sys.stderr)
-            continue
-        yield label, made(world.model, world.schema, made.Settings(**settings))
+    for label, method, settings in PUBLISHED:
+        yield label, method(world.model, world.schema, method.Settings(**settings))
 
 
 def line(label: str, method: Method, world: World) -> str:

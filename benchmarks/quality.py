@@ -20,9 +20,9 @@ from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
 from proce.methods import ProCE, SearchSettings
-from proce.methods.call import Call
-from proce.methods.fitted import Fitted
-from proce.methods.options import Options
+from proce.methods.calls.options import Options
+from proce.methods.explaining.proce_call import Call
+from proce.methods.fitting.fitted import Fitted
 from proce.metrics import (
     Judges,
     categorical_proximity,

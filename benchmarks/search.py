@@ -143,10 +143,10 @@ def parts(n_rows: int) -> dict[str, float]:
 
 def drawn_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
     """Return what ``streams.uniforms`` does, drawn as the kernels draw."""
-    from proce.search import stream_kernel
+    from proce.search.kernels import stream
 
     out = torch.empty(len(streams.states), count, dtype=torch.float64)
-    stream_kernel.fill(streams.words, generation, int(Purpose.START), out.numpy())
+    stream.fill(streams.words, generation, int(Purpose.START), out.numpy())
     return out
 
 

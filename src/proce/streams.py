@@ -2,7 +2,7 @@
 
 SplitMix64 (Steele, Lea and Flood 2014) without a state: the n-th number of a stream is
 computed from n alone, so a row draws the same numbers alone, in any batch and after others
-have left it. `proce.search.stream_kernel` is the same arithmetic for numba.
+have left it. `proce.search.kernels.stream` is the same arithmetic for numba.
 """
 
 from dataclasses import dataclass

@@ -6,7 +6,7 @@ import networkx
 import pytest
 
 from proce.causal import CausalGraph
-from proce.causal.origin import Origin, PairShares
+from proce.causal.graphs.origin import Origin, PairShares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Schema
 

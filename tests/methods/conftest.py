@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from proce import Dataset, ProCE, load_dataset
 
-from .people import SCHEMA, SETTINGS, bank, people
+from ..worlds import SCHEMA, SETTINGS, bank, people
 
 
 @pytest.fixture(scope="session")

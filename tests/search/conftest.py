@@ -2,11 +2,11 @@
 
 import pytest
 
-from proce.search import kernels
+from proce.search.kernels import engine as kernel_engine
 
 
 @pytest.fixture(params=["numba", "torch"])
 def engine(request, monkeypatch):
     if request.param == "torch":
-        monkeypatch.setattr(kernels, "use_kernels", lambda device: False)
+        monkeypatch.setattr(kernel_engine, "use_kernels", lambda device: False)
     return request.param

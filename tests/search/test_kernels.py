@@ -6,27 +6,27 @@ import sys
 import pytest
 import torch
 
-import proce.search
-from proce.search import kernels
+import proce.search.kernels
+from proce.search.kernels import engine
 
 
 @pytest.fixture(autouse=True)
 def _asked_anew():
-    kernels.compiled.cache_clear()
+    engine.compiled.cache_clear()
     yield
-    kernels.compiled.cache_clear()
+    engine.compiled.cache_clear()
 
 
 def test_numba_works_on_the_cpu_alone():
-    assert kernels.use_kernels(torch.device("cpu"))
-    assert not kernels.use_kernels(torch.device("cuda"))
+    assert engine.use_kernels(torch.device("cpu"))
+    assert not engine.use_kernels(torch.device("cuda"))
 
 
 def test_without_numba_a_warning_is_logged_once(monkeypatch, caplog):
-    monkeypatch.delattr(proce.search, "survival_kernel", raising=False)
-    monkeypatch.setitem(sys.modules, "proce.search.survival_kernel", None)
-    with caplog.at_level(logging.WARNING, logger="proce.search.kernels"):
-        assert not kernels.use_kernels(torch.device("cpu"))
-        assert not kernels.use_kernels(torch.device("cpu"))
+    monkeypatch.delattr(proce.search.kernels, "survival", raising=False)
+    monkeypatch.setitem(sys.modules, "proce.search.kernels.survival", None)
+    with caplog.at_level(logging.WARNING, logger="proce.search.kernels.engine"):
+        assert not engine.use_kernels(torch.device("cpu"))
+        assert not engine.use_kernels(torch.device("cpu"))
     assert len(caplog.records) == 1
     assert "searching without numba" in caplog.text

@@ -7,8 +7,9 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proce.search import Evaluation, kernels
+from proce.search import Evaluation
 from proce.search.crowding import crowding_distance
+from proce.search.kernels import engine
 from proce.search.pareto import cleaned, pareto_rank
 from proce.search.survival import Candidates, survive
 
@@ -147,7 +148,7 @@ def test_both_implementations_agree_on_large_pools(monkeypatch, crowding, m):
         pool = Candidates(draw, losses.round(decimals=decimals), violation.round(decimals=1))
         monkeypatch.undo()
         compiled = survive([pool], m // 2, crowding)
-        monkeypatch.setattr(kernels, "use_kernels", lambda device: False)
+        monkeypatch.setattr(engine, "use_kernels", lambda device: False)
         plain = survive([pool], m // 2, crowding)
         for name in ("genes", "losses", "violation", "rank"):
             assert torch.equal(getattr(compiled, name), getattr(plain, name)), name

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from proce.search import GeneKind, Genome, NSGA2Settings, RowStreams, kernels
+from proce.search import GeneKind, Genome, NSGA2Settings, RowStreams
+from proce.search.kernels import engine
 from proce.search.variation import mutated, offspring, random_pairs, tournament
 
 REAL, GRID, LEVEL = GeneKind
@@ -51,7 +52,7 @@ def test_both_implementations_have_the_same_children(monkeypatch, mating, crosso
     genome = mixed_genome(30)
     chosen = {"mating": mating, "crossover": crossover, "crossover_eta": eta, "mutation_eta": eta}
     compiled = children_of(genome, **chosen)
-    monkeypatch.setattr(kernels, "use_kernels", lambda device: False)
+    monkeypatch.setattr(engine, "use_kernels", lambda device: False)
     plain = children_of(genome, **chosen)
     torch.testing.assert_close(compiled, plain, rtol=1e-12, atol=1e-14, equal_nan=True)
 

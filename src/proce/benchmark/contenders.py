@@ -11,10 +11,10 @@ from proce.benchmark.world import World
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.explanation import Explanations
 from proce.methods import SearchSettings
-from proce.methods.call import Call
-from proce.methods.fitted import Fitted, fit_parts, resolved_mode
-from proce.methods.options import Options
-from proce.methods.published import Published
+from proce.methods.calls.options import Options
+from proce.methods.explaining.proce_call import Call
+from proce.methods.fitting.fitted import Fitted, fit_parts, resolved_mode
+from proce.methods.published.published import Published
 from proce.schema import Schema
 
 Explain = Callable[[Any], Explanations]

@@ -1,15 +1,15 @@
 """What causes what: graphs, equations, and what would follow from an action."""
 
-from proce.causal.actions import Actions
-from proce.causal.caveats import DiscoveryWarning
-from proce.causal.confidence import Ensemble
-from proce.causal.fitting import MechanismRecord
-from proce.causal.generate import generate
+from proce.causal.discovery.caveats import DiscoveryWarning
+from proce.causal.discovery.resampling import DiscoveryProgress
 from proce.causal.graph import CausalGraph, Edge
-from proce.causal.mechanism import Additive, Choice, Mechanism, Multiplicative, Ranked
-from proce.causal.origin import Origin, PairShares
-from proce.causal.resampling import DiscoveryProgress
-from proce.causal.scm import StructuralCausalModel
+from proce.causal.graphs.origin import Origin, PairShares
+from proce.causal.models.actions import Actions
+from proce.causal.models.ensemble import Ensemble
+from proce.causal.models.fitting import MechanismRecord
+from proce.causal.models.generate import generate
+from proce.causal.models.mechanism import Additive, Choice, Mechanism, Multiplicative, Ranked
+from proce.causal.models.scm import StructuralCausalModel
 
 __all__ = [
     "Actions",

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from proce.causal.discovery import discover
-from proce.causal.drawing import plot
-from proce.causal.edges import (
+from proce.causal.discovery.discover import discover
+from proce.causal.drawing.plot import plot
+from proce.causal.graphs.edges import (
     Edge as Edge,
 )
-from proce.causal.edges import (
+from proce.causal.graphs.edges import (
     arrow,
     checked_confidence,
     checked_edge,
@@ -22,7 +22,8 @@ from proce.causal.edges import (
     require_name,
     sorted_pair,
 )
-from proce.causal.exchange import (
+from proce.causal.graphs.graph_json import from_json, to_json
+from proce.causal.graphs.graph_text import (
     from_dagitty,
     from_dot,
     from_networkx,
@@ -30,8 +31,7 @@ from proce.causal.exchange import (
     to_dot,
     to_networkx,
 )
-from proce.causal.graph_json import from_json, to_json
-from proce.causal.origin import Origin, PairShares, pair_shares
+from proce.causal.graphs.origin import Origin, PairShares, pair_shares
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Action, Schema
 

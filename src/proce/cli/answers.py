@@ -13,7 +13,7 @@ from proce.batch.parts import Parts, csv_text
 from proce.cli.console import Bars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
-from proce.explanation.words import percent
+from proce.explanation.words.values import percent
 from proce.files import write_text
 
 IN_ONE_TEXT = 20_000  # rows that a JSON file may hold: it is made in memory
@@ -142,7 +142,7 @@ def _show(items: list[Explanation]) -> None:
 
 
 def _summary(item: Explanation) -> tuple[str, str, str]:
-    from proce.explanation.rendering import lines
+    from proce.explanation.words.sentences import lines
 
     now = percent(item.probability)
     told = lines(item)

@@ -36,7 +36,7 @@ def verify(
     from proce.classifier.model_sum import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as ask_again
-    from proce.explanation.receipt import model_file, was_changed
+    from proce.explanation.receipts.receipt import model_file, was_changed
     from proce.files import read_text
 
     text = read_text(receipt, "the receipt")

@@ -1,18 +1,18 @@
 """ProCE, and what every method offers."""
 
-from proce.methods.bar import progress_bar
-from proce.methods.cchvae import Cchvae, CchvaeSettings
-from proce.methods.certifai import Certifai, CertifaiSettings
-from proce.methods.dice import Dice, DiceSettings
-from proce.methods.face import Face
-from proce.methods.face_graph import FaceSettings
-from proce.methods.growing_spheres import GrowingSpheres, GrowingSpheresSettings
-from proce.methods.method import Method, Progress
-from proce.methods.nearest import Nearest, NearestSettings
+from proce.methods.calls.method import Method, Progress
+from proce.methods.calls.progress_bar import progress_bar
+from proce.methods.explaining.what_if import WhatIf
+from proce.methods.fitting.settings import SearchSettings
 from proce.methods.proce import ProCE
-from proce.methods.settings import SearchSettings
-from proce.methods.wachter import Wachter, WachterSettings
-from proce.methods.what_if import WhatIf
+from proce.methods.published.cchvae import Cchvae, CchvaeSettings
+from proce.methods.published.certifai import Certifai, CertifaiSettings
+from proce.methods.published.dice.dice import Dice, DiceSettings
+from proce.methods.published.face.face import Face
+from proce.methods.published.face.graph import FaceSettings
+from proce.methods.published.growing_spheres import GrowingSpheres, GrowingSpheresSettings
+from proce.methods.published.nearest import Nearest, NearestSettings
+from proce.methods.published.wachter.wachter import Wachter, WachterSettings
 
 __all__ = [
     "Cchvae",

@@ -10,14 +10,14 @@ from sklearn.base import BaseEstimator
 from proce.classifier import Classifier
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations
-from proce.explanation.selection import Pick
-from proce.methods.bar import closing
-from proce.methods.call import Call
-from proce.methods.fitted import Fitted, fit_parts
-from proce.methods.method import Report
-from proce.methods.options import Options, checked_texts
-from proce.methods.settings import SearchSettings
-from proce.methods.what_if import WhatIf, what_if
+from proce.methods.calls.method import Report
+from proce.methods.calls.options import Options, checked_texts
+from proce.methods.calls.progress_bar import closing
+from proce.methods.explaining.proce_call import Call
+from proce.methods.explaining.ranking import Pick
+from proce.methods.explaining.what_if import WhatIf, what_if
+from proce.methods.fitting.fitted import Fitted, fit_parts
+from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
 
@@ -207,7 +207,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         Path
             The folder.
         """
-        from proce.methods.saved import save_explainer
+        from proce.methods.saving.explainer import save_explainer
 
         return save_explainer(
             self._fitted(),
@@ -240,7 +240,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         equations
             By feature, the equations of the causal model that were given as functions.
         """
-        from proce.methods.saved import load_explainer
+        from proce.methods.saving.explainer import load_explainer
 
         loaded = load_explainer(folder, model, equations)
         explainer = cls(**loaded.parameters)

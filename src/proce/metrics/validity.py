@@ -13,7 +13,7 @@ from torch import Tensor
 from proce.classifier import Classifier
 from proce.errors import RuleError
 from proce.schema import Codec, Rule
-from proce.schema.rule_tree import Junction, Not
+from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
 Predicted = Callable[[Tensor], Tensor]  # rows (i, f) -> the effect (i,)

@@ -3,7 +3,7 @@
 from proce.schema.codec import MISSING_LEVEL, Codec
 from proce.schema.feature import Action, Categorical, Continuous, Feature, Level, Ordinal
 from proce.schema.layout import Layout
-from proce.schema.rule import Rule
+from proce.schema.rules.rule import Rule
 from proce.schema.schema import Schema
 
 __all__ = [

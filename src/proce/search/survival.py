@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.search import kernels
 from proce.search.crowding import Crowding, crowding_distance
+from proce.search.kernels import engine
 from proce.search.pareto import pareto_rank
 from proce.streams import folded
 
@@ -72,7 +72,7 @@ def survive(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Popu
     where nothing else is left; refilling its place would cost an evaluation.
     """
     size = min(size, sum(group.violation.shape[1] for group in groups))
-    if kernels.use_kernels(groups[0].genes.device):
+    if engine.use_kernels(groups[0].genes.device):
         return _survive_compiled(groups, size, crowding)
     genes, losses, violation = (
         torch.cat(parts, dim=1) for parts in zip(*map(_tensors, groups), strict=True)
@@ -130,19 +130,20 @@ def _survive_compiled(groups: Sequence[Candidates], size: int, crowding: Crowdin
 
 def _choose_compiled(pool: list[Any], crowding: Crowding, survivors: list[Any]) -> None:
     """Write the survivors of a pool; the pool is written too, where it holds copies."""
-    from proce.search import crowding_kernel, pareto_kernel, survival_kernel
+    from proce.search.kernels import crowding as crowding_kernel
+    from proce.search.kernels import pareto, survival
 
     genes, losses, violation = pool
     (i, m, k), size = losses.shape, survivors[0].shape[1]
     order, below = np.empty((i, k, m), np.int64), np.empty((i, k, m), np.int64)
     rank, distance = np.empty((i, m), np.int64), np.empty((i, m))
-    survival_kernel.break_duplicates(genes.view(np.uint64), losses, violation)
-    pareto_kernel.objective_orders(losses.view(np.int64), order, below)
-    pareto_kernel.rank_feasible(violation, order, below, size, rank)
-    pareto_kernel.rank_infeasible(violation, violation.view(np.int64), size, rank)
+    survival.break_duplicates(genes.view(np.uint64), losses, violation)
+    pareto.objective_orders(losses.view(np.int64), order, below)
+    pareto.rank_feasible(violation, order, below, size, rank)
+    pareto.rank_infeasible(violation, violation.view(np.int64), size, rank)
     if crowding == "deb":
         crowding_kernel.deb_crowding(losses, order, rank, distance)
     else:
         crowding_kernel.nearest_crowding(losses, rank, distance)
     falling = distance.view(np.int64)
-    survival_kernel.choose(genes, losses, violation, rank, falling, *survivors)
+    survival.choose(genes, losses, violation, rank, falling, *survivors)

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.search import kernels
 from proce.search.genome import GeneKind, Genome
+from proce.search.kernels import engine
 from proce.search.settings import NSGA2Settings
 from proce.streams import Purpose, RowStreams, halves, uniform, whole_numbers
 
@@ -39,7 +39,7 @@ def offspring(
         The operators.
     """
     n_pairs = (n_offspring + 1) // 2
-    if kernels.use_kernels(genes.device):
+    if engine.use_kernels(genes.device):
         children = _compiled(genes, genome, streams, generation, n_pairs, settings)
     else:
         mate = tournament if settings.mating == "tournament" else random_pairs
@@ -57,17 +57,17 @@ def _compiled(
     n_pairs: int,
     settings: NSGA2Settings,
 ) -> Tensor:
-    from proce.search import variation_kernel
+    from proce.search.kernels import variation
 
     i, n, g = genes.shape
     arrays, words = genome.arrays, streams.words
     if settings.mating == "tournament":
         parents = np.empty((i, n_pairs, 2), np.int64)
-        variation_kernel.tournament(words, generation, n, parents)
+        variation.tournament(words, generation, n, parents)
     else:
         parents = random_pairs(streams, generation, n, n_pairs).numpy()
     children = np.empty((i, 2 * n_pairs, g))
-    variation_kernel.cross(
+    variation.cross(
         genes.numpy(),
         parents,
         arrays.lower,
@@ -80,7 +80,7 @@ def _compiled(
         settings.crossover_eta,
         children,
     )
-    variation_kernel.mutate(
+    variation.mutate(
         children,
         *arrays,
         words,

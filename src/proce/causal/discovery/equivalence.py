@@ -1,0 +1,126 @@
+"""Directions for what independence tests and scores find: some edges stay undirected."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.causal.discovery.knowledge import Flags, Knowledge, paths
+from proce.causal.discovery.partial import PartialGraph, colliders_of
+
+Separators = Mapping[tuple[int, int], Sequence[Sequence[int]]]
+_LEAST_GAIN = 1e-9  # of the score: less is rounding
+
+
+def directed_by_separators(
+    joined: Flags, separators: Separators, knowledge: Knowledge, rows: NDArray[np.float64]
+) -> PartialGraph:
+    """Direct the edges that PC found, as far as that can be known.
+
+    An effect of two unjoined causes is one that was in no set which separates the two. Where
+    such findings contradict each other, the one that is seen most strongly goes first: it
+    joins its two causes most once it is held.
+    """
+    graph = PartialGraph(joined, knowledge)
+    correlation = np.corrcoef(rows.T).reshape(len(joined), -1)
+    strengths = {
+        (one, effect, other): _joint(correlation, one, other, [*sorted(set().union(*sets)), effect])
+        for effect in range(len(joined))
+        for one, other in combinations(np.flatnonzero(graph.joined[effect]).tolist(), 2)
+        if not graph.joined[one, other]
+        and not knowledge.barred[one, other]
+        and (sets := separators.get((one, other)))
+        and all(effect not in each for each in sets)
+    }
+    graph.direct_colliders(sorted(strengths, key=lambda each: -strengths[each]))
+    graph.close()
+    return graph
+
+
+def _joint(correlation: NDArray[np.float64], one: int, other: int, held: list[int]) -> float:
+    """Return the size of the partial correlation of two features."""
+    within = [one, other, *held]
+    inverse = np.linalg.pinv(correlation[np.ix_(within, within)], hermitian=True)
+    return abs(float(inverse[0, 1])) / float(np.sqrt(inverse[0, 0] * inverse[1, 1]))
+
+
+def best_scoring(
+    arrows: Flags, lines: Flags, knowledge: Knowledge, rows: NDArray[np.float64]
+) -> PartialGraph:
+    """Make what GES found obey what is known, and improve its score from there.
+
+    GES itself takes no knowledge. Its result is given directions that obey it; single edges
+    are then added, removed and reversed while that improves the score; what all graphs of
+    the same score and the same knowledge have in common is directed, the rest is not.
+    """
+    if not knowledge.is_empty:
+        start = PartialGraph(arrows | lines, knowledge)
+        for cause, effect in np.argwhere(arrows):
+            start.direct(int(cause), int(effect))
+        start.complete()
+        arrows = climb(start.arrows, knowledge, rows)
+        lines = np.zeros_like(lines)
+    graph = PartialGraph(arrows | lines, knowledge)
+    graph.direct_colliders(colliders_of(arrows))
+    graph.close()
+    return graph
+
+
+def climb(arrows: Flags, knowledge: Knowledge, rows: NDArray[np.float64]) -> Flags:
+    """Add, remove and reverse edges, the best first, while that improves the BIC."""
+    edges = arrows.copy()
+    covariance = np.cov(rows.T).reshape(len(edges), -1)
+    adding, removing = np.zeros(edges.shape), np.zeros(edges.shape)
+    changed = list(range(len(edges)))
+    while True:
+        for node in changed:
+            causes = np.flatnonzero(edges[:, node])
+            adding[:, node] = _gains(covariance, node, causes, len(rows))
+            for each in causes:
+                fewer = causes[causes != each]
+                removing[each, node] = -_gains(covariance, node, fewer, len(rows))[each]
+        reach = paths(edges | knowledge.before)
+        free = edges & ~knowledge.required
+        gains = np.stack(
+            [
+                np.where(~(edges | edges.T | knowledge.impossible | reach.T), adding, -np.inf),
+                np.where(free, removing, -np.inf),
+                np.where(free & _reversible(edges, reach, knowledge), removing + adding.T, -np.inf),
+            ]
+        )
+        kind, cause, effect = np.unravel_index(gains.argmax(), gains.shape)
+        if gains[kind, cause, effect] <= _LEAST_GAIN:
+            return edges
+        edges[cause, effect] = kind == 0
+        edges[effect, cause] = kind == 2
+        changed = [int(cause), int(effect)]
+
+
+def _gains(
+    covariance: NDArray[np.float64], effect: int, causes: NDArray[np.int64], n_rows: int
+) -> NDArray[np.float64]:
+    """Return how much the BIC gains with each feature as a further cause of the effect."""
+    left = covariance
+    if len(causes):
+        within = covariance[np.ix_(causes, causes)]
+        left = (
+            covariance
+            - covariance[:, causes] @ np.linalg.pinv(within, hermitian=True) @ (covariance[causes])
+        )
+    spread = np.maximum(left.diagonal(), 1e-300)
+    shared = np.minimum(left[:, effect] ** 2 / (spread * spread[effect]), 1 - 1e-12)
+    shared[[*causes, effect]] = 0.0
+    gains: NDArray[np.float64] = -0.5 * n_rows * np.log1p(-shared) - 0.5 * np.log(n_rows)
+    return gains
+
+
+def _reversible(edges: Flags, reach: Flags, knowledge: Knowledge) -> Flags:
+    """Return the edges that are the only path between their ends, and may be turned round."""
+    result = np.zeros_like(edges)
+    steps = edges | knowledge.before
+    for cause, effect in np.argwhere(edges & ~knowledge.impossible.T):
+        onward = steps[cause].copy()
+        onward[effect] = False
+        result[cause, effect] = not (onward & reach[:, effect]).any()
+    return result

@@ -1,0 +1,167 @@
+"""What is known of the causes before the data are looked at."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.causal.graphs.edges import Edge, arrow, checked_edge, cycle_among, require_name
+from proce.errors import GraphError
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Knowledge:
+    """Which edges must be, which cannot be, and what comes before what.
+
+    Matrices are ``[cause, effect]`` by position among ``names``.
+
+    Attributes
+    ----------
+    names
+        The features.
+    required
+        Edges that are there.
+    impossible
+        Edges that are not: forbidden ones, those against the tiers or a required path,
+        and every feature to itself.
+    before
+        Where the first cannot be a consequence of the second, however indirect.
+    """
+
+    names: tuple[str, ...]
+    required: Flags
+    impossible: Flags
+    before: Flags
+
+    @classmethod
+    def of(
+        cls,
+        names: Sequence[str],
+        tiers: Sequence[Iterable[str]] | None = None,
+        required: Iterable[Edge] = (),
+        forbidden: Iterable[Edge] = (),
+    ) -> "Knowledge":
+        """Read what a person knows, and refuse what contradicts itself.
+
+        Parameters
+        ----------
+        names
+            The features.
+        tiers
+            Groups of names: no feature is a consequence of one in a later group. Within a
+            group everything is open, and so it is for a feature that stands in no group.
+        required, forbidden
+            Edges ``(cause, effect)``. A forbidden edge may still be an indirect influence.
+        """
+        ranks = _ranks(names, tiers)
+        musts = _edges("required", names, required)
+        nevers = _edges("forbidden", names, forbidden)
+        for edge in musts:
+            _refuse_contradiction(edge, ranks, nevers)
+        place = {name: at for at, name in enumerate(names)}
+        needed = _matrix(place, musts)
+        never = _matrix(place, nevers)
+        earlier = np.zeros_like(needed)
+        for one, other in product(ranks, ranks):
+            earlier[place[one], place[other]] = ranks[one] < ranks[other]
+        before = paths(needed | earlier)
+        if before.diagonal().any():
+            raise GraphError(
+                f"the required edges contradict {'the tiers' if tiers else 'each other'}:"
+                f" {_cycle(names, needed | earlier, before)}. A cause cannot be its own effect;"
+                " drop one of them."
+            )
+        impossible = never | before.T | np.eye(len(names), dtype=bool)
+        return cls(tuple(names), needed, impossible, before)
+
+    @property
+    def barred(self) -> Flags:
+        """Pairs that are joined in neither direction."""
+        return self.impossible & self.impossible.T
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return not (self.required.any() or self.before.any() or self._n_impossible)
+
+    @property
+    def _n_impossible(self) -> int:
+        return int(self.impossible.sum()) - len(self.names)
+
+    def keep(self, positions: Sequence[int]) -> "Knowledge":
+        """Return what is known of some of the features, paths through the others included."""
+        at = np.ix_(positions, positions)
+        names = tuple(self.names[each] for each in positions)
+        return Knowledge(names, self.required[at], self.impossible[at], self.before[at])
+
+
+def _ranks(names: Sequence[str], tiers: Any) -> dict[str, int]:
+    ranks: dict[str, int] = {}
+    if isinstance(tiers, str):
+        raise GraphError(f"tiers is {tiers!r}; expected a list of lists of names.")
+    for rank, tier in enumerate(tiers or ()):
+        if isinstance(tier, str):
+            raise GraphError(
+                f"tier {rank + 1} is the name {tier!r}; expected a list of names, as in"
+                f" [[{tier!r}], ...]."
+            )
+        for name in tier:
+            require_name(name, names)
+            if name in ranks:
+                raise GraphError(
+                    f"{name!r} stands in tier {ranks[name] + 1} and in tier {rank + 1}; name it"
+                    " once."
+                )
+            ranks[name] = rank
+    return ranks
+
+
+def _edges(what: str, names: Sequence[str], edges: Iterable[Edge]) -> list[Edge]:
+    if isinstance(edges, str):
+        raise GraphError(f"{what} is {edges!r}; expected a list of pairs (cause, effect).")
+    found = [checked_edge(edge) for edge in edges]
+    for edge in found:
+        for name in edge:
+            require_name(name, names)
+    return found
+
+
+def _refuse_contradiction(edge: Edge, ranks: dict[str, int], forbidden: list[Edge]) -> None:
+    if edge in forbidden:
+        raise GraphError(f"{arrow(edge)} is required and forbidden; drop one of them.")
+    cause, effect = edge
+    if cause in ranks and effect in ranks and ranks[cause] > ranks[effect]:
+        raise GraphError(
+            f"{arrow(edge)} is required, but {cause!r} stands in tier {ranks[cause] + 1}, after"
+            f" {effect!r} in tier {ranks[effect] + 1}. Drop the edge or change the tiers."
+        )
+
+
+def _matrix(place: dict[str, int], edges: list[Edge]) -> Flags:
+    matrix = np.zeros((len(place), len(place)), dtype=bool)
+    for cause, effect in edges:
+        matrix[place[cause], place[effect]] = True
+    return matrix
+
+
+def paths(edges: Flags) -> Flags:
+    """Return where a path leads from the first to the second (Warshall)."""
+    reach = edges.copy()
+    for middle in range(len(reach)):
+        reach |= reach[:, [middle]] & reach[[middle], :]
+    return reach
+
+
+def _cycle(names: Sequence[str], edges: Flags, reach: Flags) -> str:
+    stuck = [name for name, loops in zip(names, reach.diagonal(), strict=True) if loops]
+    parents = {
+        name: [names[int(cause)] for cause in np.flatnonzero(edges[:, names.index(name)])]
+        for name in stuck
+    }
+    path = cycle_among(stuck, parents)
+    return ", ".join(arrow(edge) for edge in pairwise(path))

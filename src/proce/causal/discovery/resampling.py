@@ -1,0 +1,142 @@
+"""The same search on resampled rows, over processes, as long as it is wanted.
+
+Resample ``k`` draws from a random stream of its own, so the graphs do not depend on how many
+processes there are.
+"""
+
+import multiprocessing
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.causal.discovery.knowledge import Flags
+from proce.errors import GraphError
+
+Found = tuple[Flags, Flags]  # arrows [cause, effect], and lines, which are symmetric
+Search = Callable[[NDArray[np.float64]], Found]
+
+
+@dataclass(frozen=True, slots=True)
+class DiscoveryProgress:
+    """What a progress callback is told; returning False stops the bootstrap.
+
+    Attributes
+    ----------
+    stage
+        ``"search"`` on all rows, then ``"bootstrap"`` on resampled ones.
+    done, total
+        How many searches of this stage are finished, of how many.
+    """
+
+    stage: str
+    done: int
+    total: int
+
+
+Progress = Callable[[DiscoveryProgress], object]
+
+
+def n_processes(n_jobs: int) -> int:
+    """Return a number of processes; -1 stands for as many as there are processors."""
+    if isinstance(n_jobs, bool) or n_jobs == 0 or int(n_jobs) != n_jobs:
+        raise GraphError(f"n_jobs is {n_jobs!r}; expected a number of processes, or -1 for all.")
+    n_cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return int(n_jobs) if n_jobs > 0 else max(1, (n_cpus or 1) + 1 + int(n_jobs))
+
+
+def resampled(
+    search: Search,
+    rows: NDArray[np.float64],
+    n_resamples: int,
+    seed: int,
+    n_jobs: int,
+    progress: Progress | None,
+) -> list[Found]:
+    """Search in resampled rows; return what was done when it was stopped.
+
+    A ``KeyboardInterrupt`` stops like a callback that returns False.
+    """
+    done: dict[int, Found] = {}
+    finished = _in_processes if n_jobs > 1 and n_resamples > 1 else _in_turn
+    try:
+        with finished(search, rows, n_resamples, seed, n_jobs) as results:
+            for number, found in results:
+                done[number] = found
+                told = DiscoveryProgress("bootstrap", len(done), n_resamples)
+                if progress is not None and progress(told) is False:
+                    break
+    except KeyboardInterrupt:
+        pass
+    return [done[number] for number in sorted(done)]
+
+
+def searched(
+    search: Search, rows: NDArray[np.float64], seed: int, number: int
+) -> tuple[int, Found]:
+    """Search in the resample of a number, on one thread."""
+    from threadpoolctl import threadpool_limits
+
+    rng = np.random.default_rng([seed, number])
+    with threadpool_limits(1):
+        return number, search(rows[rng.integers(0, len(rows), len(rows))])
+
+
+@contextmanager
+def _in_turn(
+    search: Search, rows: NDArray[np.float64], n_resamples: int, seed: int, n_jobs: int
+) -> Iterator[Iterator[tuple[int, Found]]]:
+    yield (searched(search, rows, seed, number) for number in range(n_resamples))
+
+
+@contextmanager
+def _in_processes(
+    search: Search, rows: NDArray[np.float64], n_resamples: int, seed: int, n_jobs: int
+) -> Iterator[Iterator[tuple[int, Found]]]:
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        min(n_jobs, n_resamples),
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start,
+        initargs=(search, rows, seed),
+    )
+    try:
+        yield _results([pool.submit(_work, number) for number in range(n_resamples)])
+    except BrokenProcessPool:
+        raise GraphError(
+            "a process of the bootstrap ended too early. It was short of memory, or the script"
+            " that called it does so without if __name__ == '__main__': call it from there, or"
+            " with n_jobs=1."
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for child in set(multiprocessing.active_children()) - others:
+            child.terminate()
+
+
+def _results(
+    futures: "list[Future[tuple[int, Found]]]",
+) -> Iterator[tuple[int, Found]]:
+    for future in as_completed(futures):
+        yield future.result()
+
+
+_job: tuple[Search, NDArray[np.float64], int]  # of this process
+
+
+def _start(search: Search, rows: NDArray[np.float64], seed: int) -> None:
+    """Take over a job; the parent alone answers to Ctrl-C."""
+    global _job
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _job = search, rows, seed
+
+
+def _work(number: int) -> tuple[int, Found]:
+    search, rows, seed = _job
+    return searched(search, rows, seed, number)

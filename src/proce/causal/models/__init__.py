@@ -1,0 +1,1 @@
+"""Structural causal models: equations, actions and their consequences."""

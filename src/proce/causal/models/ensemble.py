@@ -1,0 +1,133 @@
+"""How sure a counterfactual is when the graph is not: it is tried in many graphs.
+
+The paper leaves the imperfect causal model to future work. Here every graph of a bootstrap
+gets its own equations, and a counterfactual is supported by those in which its actions lead
+to the consequences shown.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.causal.graph import CausalGraph
+from proce.causal.models.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
+from proce.causal.models.mechanism import Mechanism
+from proce.causal.models.scm import StructuralCausalModel
+from proce.errors import GraphError
+from proce.schema import Codec, Continuous
+
+_FEWEST = 500  # rows that a refit draws, where there are as many
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """Structural causal models that differ in their graphs."""
+
+    members: tuple[StructuralCausalModel, ...]
+
+    @classmethod
+    def fit(
+        cls,
+        graphs: Iterable[CausalGraph],
+        rows: Tensor,
+        codec: Codec,
+        *,
+        mechanism: Kind = "auto",
+        seed: int = 0,
+    ) -> "Ensemble":
+        """Fit the equations of every graph; a feature with the same causes is fitted once."""
+        graphs = tuple(graphs)
+        if not graphs:
+            raise GraphError("an ensemble needs at least one graph; discover with bootstrap=50.")
+        fitted: dict[tuple[str, ...], tuple[Mechanism, MechanismRecord]] = {}
+        members = []
+        for graph in graphs:
+            keys = {name: (name, *graph.parents(name)) for name in graph.endogenous}
+            for name, key in keys.items():
+                if key not in fitted:
+                    fitted[key] = fit_mechanism(name, graph, rows, codec, mechanism, seed)
+            mechanisms = {name: fitted[key][0] for name, key in keys.items()}
+            records = {name: fitted[key][1] for name, key in keys.items()}
+            members.append(StructuralCausalModel(graph, mechanisms, codec, records))
+        return cls(tuple(members))
+
+    @classmethod
+    def refit(
+        cls, scm: StructuralCausalModel, rows: Tensor, n_members: int, seed: int = 0
+    ) -> "Ensemble":
+        """Fit the equations of one graph again and again, on rows drawn with replacement.
+
+        On half of them, so that the members differ somewhat more than the training rows leave the
+        equations open: of what holds in all of a few plain bootstraps, too much would fail in the
+        true world. Equations that were given, and those of levels without an order, are the same
+        in all.
+        """
+        size = min(len(rows), max(len(rows) // 2, _FEWEST))
+        generator = torch.Generator().manual_seed(seed)
+        members = []
+        for _ in range(n_members):
+            drawn = rows[torch.randint(len(rows), (size,), generator=generator)]
+            mechanisms = dict(scm.mechanisms)
+            for name, record in scm.records.items():
+                if record.kind not in ("given", "logistic"):
+                    mechanisms[name] = fit_equation(
+                        name, scm.graph, drawn, scm.codec, record.kind, seed
+                    )
+            members.append(StructuralCausalModel(scm.graph, mechanisms, scm.codec, scm.records))
+        return cls(tuple(members))
+
+    def outcomes(
+        self,
+        factual: Tensor,
+        rows: Tensor,
+        acted_on: Tensor,
+        *,
+        seed: int = 0,
+        keys: Tensor | None = None,
+    ) -> Iterator[Tensor]:
+        """Yield where the actions in rows ``(i, c, f)`` lead to in each member, ``(i, c, f)``.
+
+        ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
+        """
+        start = torch.where(acted_on, rows, factual[:, None])
+        for member in self.members:
+            noise = member.abduct(factual, seed=seed, keys=keys)
+            yield member.propagate(start, noise, acted_on)
+
+    def support(
+        self,
+        factual: Tensor,
+        rows: Tensor,
+        acted_on: Tensor,
+        tolerance: float = 0.05,
+        *,
+        seed: int = 0,
+        keys: Tensor | None = None,
+    ) -> Tensor:
+        """Return in how many members each row comes about, ``(i, c)``.
+
+        Parameters
+        ----------
+        factual
+            ``(i, f)``.
+        rows
+            ``(i, c, f)``, counterfactuals as they are shown.
+        acted_on
+            ``(i, c, f)``, what is set or held; all else must follow.
+        tolerance
+            How far a number may be from the one shown, on the unit range; levels must agree.
+        seed, keys
+            As for :meth:`StructuralCausalModel.abduct`.
+        """
+        allowed = [
+            tolerance if isinstance(feature, Continuous) else 0.0
+            for feature in self.members[0].codec.schema
+        ]
+        allowed_gap = torch.tensor(allowed).to(rows) + 1e-9
+        votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
+        for reached in self.outcomes(factual, rows, acted_on, seed=seed, keys=keys):
+            gap = (reached - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
+            votes += (gap <= allowed_gap).all(-1)
+        return votes

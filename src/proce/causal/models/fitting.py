@@ -1,0 +1,284 @@
+"""Fit the mechanism of each endogenous feature on training rows."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, cast, get_args
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+from proce.causal.graph import CausalGraph
+from proce.causal.models.consistency import check_names, require_equation
+from proce.causal.models.mechanism import (
+    Additive,
+    Choice,
+    Equation,
+    Mechanism,
+    Multiplicative,
+    Parents,
+    Ranked,
+)
+from proce.causal.models.regression import NONE, Boosted, Exponential, Polynomial, Terms
+from proce.errors import GraphError, did_you_mean
+from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal
+
+Kind = Literal[
+    "auto",
+    "linear",
+    "quadratic",
+    "spline",
+    "log-linear",
+    "log-quadratic",
+    "log-spline",
+    "boosting",
+]
+Fit = Callable[[Parents, Tensor], Equation]
+_FOLDS = 5
+_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
+_MOSTLY = 0.5  # the share of rows with some of an amount from which it counts as one
+_WORTH = 0.99  # a less simple equation must cut the squared error of a simpler one to this share
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismRecord:
+    """How a mechanism was chosen.
+
+    Attributes
+    ----------
+    kind
+        ``linear``, ``quadratic``, ``spline``, one of these with ``log-`` before it, ``boosting``,
+        ``logistic`` or ``given``.
+    errors
+        Cross-validated by kind: the root mean squared error on the unit range (ranks count
+        as fractions of the last rank), or the log-loss of levels.
+    n_rows
+        Complete rows that it was fitted on.
+    notes
+        What a reader should know, such as collinear parents.
+    """
+
+    kind: str
+    errors: Mapping[str, float]
+    n_rows: int
+    notes: tuple[str, ...] = ()
+
+
+def fit_mechanisms(
+    graph: CausalGraph,
+    rows: Tensor,
+    codec: Codec,
+    kind: Kind,
+    equations: Mapping[str, Mechanism | Equation],
+    seed: int,
+) -> dict[str, tuple[Mechanism, MechanismRecord]]:
+    """Return a mechanism for every endogenous feature, and how it was chosen."""
+    check_names(graph, codec.schema)
+    for name in equations:
+        require_equation(name, graph)
+    fitted = {}
+    for name in graph.endogenous:
+        if name in equations:
+            mechanism = given_mechanism(codec.schema[name], equations[name])
+            fitted[name] = mechanism, MechanismRecord("given", {}, 0)
+        else:
+            fitted[name] = fit_mechanism(name, graph, rows, codec, kind, seed)
+    return fitted
+
+
+def fit_mechanism(
+    name: str, graph: CausalGraph, rows: Tensor, codec: Codec, kind: Kind = "auto", seed: int = 0
+) -> tuple[Mechanism, MechanismRecord]:
+    """Fit g of one endogenous feature on the rows in which it and its parents are present.
+
+    Parameters
+    ----------
+    name
+        An endogenous feature of the graph.
+    graph, rows, codec
+        The causes, the training rows ``(i, f)``, and what they mean.
+    kind
+        ``auto`` takes the smooth equation under which rows that it was not fitted on are the
+        likeliest; the log kinds, for positive numbers, have noise in proportion to the value.
+        Levels without an order are always fitted by multinomial logistic regression.
+    seed
+        Of the folds and the trees.
+    """
+    if kind not in get_args(Kind):
+        raise GraphError(
+            f"unknown kind of mechanism {kind!r}; expected one of {', '.join(get_args(Kind))}."
+            + did_you_mean(kind, get_args(Kind))
+        )
+    feature = codec.schema[name]
+    causes = tuple(codec.schema[cause] for cause in graph.parents(name))
+    parents, target = _complete(feature, causes, rows, codec)
+    _refuse_constant(feature, target)
+    origin = _origin(name, codec)
+    fits = _candidates(feature, causes, kind, target, origin, seed)
+    unseen = {each: _held_out(fit, parents, target, seed) for each, fit in fits.items()}
+    errors = {each: _error(feature, predicted, target) for each, predicted in unseen.items()}
+    costs = {each: _surprise(each, unseen[each], target, origin) for each in fits if len(fits) > 1}
+    chosen = min(costs, key=costs.__getitem__, default=next(iter(fits)))
+    record = MechanismRecord(chosen, errors, len(target), _collinear(causes, parents))
+    return _with_noise(feature, chosen, fits[chosen](parents, target), origin), record
+
+
+def fit_equation(
+    name: str, graph: CausalGraph, rows: Tensor, codec: Codec, kind: str, seed: int
+) -> Mechanism:
+    """Fit a mechanism of a known kind, as :func:`fit_mechanism` would."""
+    feature = codec.schema[name]
+    causes = tuple(codec.schema[cause] for cause in graph.parents(name))
+    parents, target = _complete(feature, causes, rows, codec)
+    origin = _origin(name, codec)
+    fits = _candidates(feature, causes, cast(Kind, kind), target, origin, seed)
+    return _with_noise(feature, kind, fits[kind](parents, target), origin)
+
+
+def _origin(name: str, codec: Codec) -> float:
+    """Return where a number is 0 in raw units, on the unit range."""
+    at = codec.schema.position(name)
+    return -float(codec.low[at] / codec.span[at])
+
+
+def _with_noise(feature: Feature, kind: str, equation: Equation, origin: float) -> Mechanism:
+    if isinstance(feature, Categorical):
+        return Choice(equation, len(feature.levels), units="unit")
+    if isinstance(feature, Ordinal):
+        return Ranked(equation, len(feature.levels), units="unit")
+    if kind.startswith("log"):
+        return Multiplicative(equation, origin, units="unit")
+    return Additive(equation, units="unit")
+
+
+def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechanism:
+    """Return a user's equation as a mechanism: as it is, or with the usual noise around it."""
+    if isinstance(equation, Additive | Multiplicative | Ranked | Choice):
+        return equation
+    if not callable(equation):
+        if hasattr(equation, "respond"):
+            return equation
+        raise GraphError(
+            f"the equation of {feature.name!r} is a {type(equation).__name__}; expected a function"
+            " from its parents (by name, in raw units) to a tensor, or a mechanism."
+        )
+    if isinstance(feature, Categorical):
+        return Choice(equation, len(feature.levels))
+    if isinstance(feature, Ordinal):
+        return Ranked(equation, len(feature.levels))
+    return Additive(equation)
+
+
+def _complete(
+    feature: Feature, causes: tuple[Feature, ...], rows: Tensor, codec: Codec
+) -> tuple[dict[str, Tensor], Tensor]:
+    """Return the parents by name and the effect, in the rows where none is missing."""
+    used = (feature, *causes)
+    positions = [codec.schema.position(each.name) for each in used]
+    present = ~codec.missing(rows)[:, positions].any(-1)
+    target, *parents = rows[present][:, positions].double().unbind(-1)
+    return {each.name: value for each, value in zip(causes, parents, strict=True)}, target
+
+
+def _candidates(
+    feature: Feature,
+    causes: tuple[Feature, ...],
+    kind: Kind,
+    target: Tensor,
+    origin: float,
+    seed: int,
+) -> dict[str, Fit]:
+    """Return the equations to choose from, by kind; those with too many weights left out."""
+    straight, curved = Terms(causes), Terms(causes, degree=2)
+    n_rows = len(target)
+    if n_rows <= straight.size:
+        raise GraphError(
+            f"{n_rows} complete rows are too few for the {straight.size} weights of the equation of"
+            f" {feature.name!r} ({', '.join(each.name for each in causes)}); give more rows, or"
+            " remove edges into it."
+        )
+    if isinstance(feature, Categorical):
+        count = len(feature.levels)
+        return {"logistic": lambda p, t: Polynomial.logistic(straight, p, t, count)}
+    fits: dict[str, Fit] = {
+        "linear": lambda p, t: Polynomial.least_squares(straight, p, t),
+        "quadratic": lambda p, t: Polynomial.least_squares(curved, p, t),
+        "spline": lambda p, t: Polynomial.least_squares(curved.with_knots(p), p, t),
+        "log-linear": lambda p, t: Exponential.fit(straight, p, t, origin),
+        "log-quadratic": lambda p, t: Exponential.fit(curved, p, t, origin),
+        "log-spline": lambda p, t: Exponential.fit(curved.with_knots(p), p, t, origin),
+        "boosting": lambda p, t: Boosted.fit(straight, p, t, seed),
+    }
+    amount = isinstance(feature, Continuous) and bool((target >= origin - NONE).all())
+    amount = amount and float((target > origin + NONE).double().mean()) > _MOSTLY
+    if kind.startswith("log") and not amount:
+        raise GraphError(
+            f"{feature.name!r} is not an amount, above zero in most rows and never below, so its"
+            f" equation cannot be {kind}; choose linear, quadratic, spline or auto."
+        )
+    if kind != "auto":
+        return {kind: fits[kind]}
+    affordable = n_rows > _ROWS_PER_WEIGHT * curved.size
+    kinds = ["linear", "quadratic", "spline"] if affordable else ["linear"]
+    return {each: fits[each] for each in kinds + [f"log-{each}" for each in kinds if amount]}
+
+
+def _held_out(fit: Fit, parents: Parents, target: Tensor, seed: int) -> Tensor:
+    """Return predictions of rows that the equation was not fitted on."""
+    generator = torch.Generator().manual_seed(seed)
+    fold_of = torch.randperm(len(target), generator=generator) % _FOLDS
+    parts, order = [], []
+    for fold in range(min(_FOLDS, len(target))):
+        seen, unseen = fold_of != fold, fold_of == fold
+        equation = fit({name: values[seen] for name, values in parents.items()}, target[seen])
+        parts.append(equation({name: values[unseen] for name, values in parents.items()}))
+        order.append(unseen.nonzero().flatten())
+    return torch.cat(parts)[torch.cat(order).argsort()]
+
+
+def _error(feature: Feature, predicted: Tensor, target: Tensor) -> float:
+    """Return the log-loss of levels, or the root mean square on the unit range."""
+    if isinstance(feature, Categorical):
+        return float(cross_entropy(predicted, target.long()))
+    reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
+    return float((predicted - target).square().mean().sqrt()) / reach
+
+
+def _surprise(kind: str, predicted: Tensor, target: Tensor, origin: float) -> float:
+    """Return the mean negative log-likelihood under normal noise, but for a constant.
+
+    It tells noise that grows with the value from noise that does not, which the error of the
+    prediction cannot, and which decides what follows for a person far from the middle.
+    """
+    some = target > origin + NONE  # rows that both kinds of noise have something to say of
+    if bool(some.double().mean() > _MOSTLY):
+        predicted, target = predicted[some], target[some]
+    steps = {"linear": 0, "quadratic": 1, "spline": 2}[kind.removeprefix("log-")]
+    handicap = -0.5 * math.log(_WORTH) * (steps + kind.startswith("log"))
+    if not kind.startswith("log"):
+        return 0.5 * float((predicted - target).square().mean().log()) + handicap
+    above = (target - origin).log()
+    noise = above - (predicted - origin).log()
+    return 0.5 * float(noise.square().mean().log()) + float(above.mean()) + handicap
+
+
+def _refuse_constant(feature: Feature, target: Tensor) -> None:
+    if len(target) and not bool((target != target[0]).any()):
+        raise GraphError(
+            f"{feature.name!r} has the same value in all {len(target)} complete rows, so its"
+            " equation cannot be learned; give other rows, or remove the edges into it."
+        )
+
+
+def _collinear(causes: tuple[Feature, ...], parents: Parents) -> tuple[str, ...]:
+    """Return a note where parents are combinations of each other."""
+    columns = Terms(causes)(parents)
+    hot = [len(each.levels) for each in causes if isinstance(each, Categorical)]
+    centred = columns - columns.mean(0)
+    expected = columns.shape[1] - len(hot)  # the levels of a feature always add up to one
+    rank = int(torch.linalg.matrix_rank(centred, rtol=1e-9)) if len(columns) else 0
+    if rank >= expected:
+        return ()
+    names = ", ".join(each.name for each in causes)
+    return (f"the parents {names} are collinear: what each does by itself cannot be told apart",)

@@ -1,0 +1,206 @@
+"""Equations learned from rows: linear, quadratic with interactions, and boosted trees.
+
+Parents arrive by name: numbers on the unit range, levels as codes. A categorical parent
+enters as one column per level, an ordinal one by its rank on the unit range.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.causal.models.mechanism import Parents
+from proce.schema import Categorical, Continuous, Feature, Ordinal
+
+_KNOTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles of the training values
+NONE = 1e-9  # above the origin of an amount, on the unit range: less is none at all
+_RIDGE = 1e-8  # of the number of rows: keeps collinear parents solvable, moves nothing else
+
+
+@dataclass(frozen=True)
+class Terms:
+    """The columns of a regression on some parents: a constant, then one column per term.
+
+    Parameters
+    ----------
+    parents
+        The features, in the order of the columns.
+    degree
+        2 adds squares of numbers and products of all pairs of columns, but for pairs of
+        levels of one feature, which never occur together.
+    knots
+        For some continuous parents, the knots of a natural cubic spline: bent between the
+        first and the last, straight beyond.
+    """
+
+    parents: tuple[Feature, ...]
+    degree: int = 1
+    knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+    def with_knots(self, parents: Parents) -> "Terms":
+        """Return the terms with a spline in every number, bent where its values lie."""
+        levels = torch.tensor(_KNOTS, dtype=torch.float64)
+        knots = []
+        for feature in self.parents:
+            if isinstance(feature, Continuous):
+                places = torch.unique(parents[feature.name].double().quantile(levels))
+                if len(places) > 2:
+                    knots.append((feature.name, tuple(places.tolist())))
+        return replace(self, knots=tuple(knots))
+
+    @property
+    def size(self) -> int:
+        """How many columns there are, the constant included."""
+        bends = sum(len(places) - 2 for _, places in self.knots)
+        return 1 + len(self._names) + len(self._products[0]) + bends
+
+    def __call__(self, parents: Parents) -> Tensor:
+        """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
+        columns = []
+        for feature in self.parents:
+            values = parents[feature.name][..., None]
+            if isinstance(feature, Categorical):
+                codes = torch.arange(len(feature.levels), device=values.device)
+                columns.append((values == codes).to(values.dtype))
+            elif isinstance(feature, Ordinal):
+                columns.append(values / max(1, len(feature.levels) - 1))
+            else:
+                columns.append(values)
+        plain = torch.cat(columns, dim=-1)
+        parts = [plain]
+        if self.degree == 2:
+            first, second = self._products
+            parts.append(plain[..., first] * plain[..., second])
+        parts += [_bends(parents[name], places) for name, places in self.knots]
+        return torch.cat(parts, dim=-1) if len(parts) > 1 else plain
+
+    @property
+    def _names(self) -> list[tuple[str, bool]]:
+        """The feature of each plain column, and whether the column is a level of it."""
+        names: list[tuple[str, bool]] = []
+        for feature in self.parents:
+            hot = isinstance(feature, Categorical)
+            names += [(feature.name, hot)] * (len(feature.levels) if hot else 1)  # type: ignore[union-attr]
+        return names
+
+    @cached_property
+    def _products(self) -> tuple[list[int], list[int]]:
+        """The positions of the factors of each product among the plain columns."""
+        if self.degree == 1:
+            return [], []
+        names = self._names
+        squares = [(k, k) for k, (_, hot) in enumerate(names) if not hot]
+        pairs = combinations(range(len(names)), 2)
+        squares += [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
+        return [a for a, _ in squares], [b for _, b in squares]
+
+
+def _bends(values: Tensor, knots: tuple[float, ...]) -> Tensor:
+    """Return the columns of a natural cubic spline beyond the straight line."""
+    places = torch.tensor(knots, dtype=values.dtype, device=values.device)
+    cubes = (values[..., None] - places).clamp(min=0) ** 3
+    scale = (places[-1] - places[:-1]) * (places[-1] - places[0]) ** 2
+    parts = (cubes[..., :-1] - cubes[..., -1:]) / scale
+    return parts[..., :-1] - parts[..., -1:]
+
+
+@dataclass(frozen=True)
+class Polynomial:
+    """A weighted sum of terms: the paper's g where the degree is 1.
+
+    Attributes
+    ----------
+    terms
+        The columns.
+    weights
+        ``(size,)`` for one output or ``(size, l)`` for the logits of l levels; the constant first.
+    """
+
+    terms: Terms
+    weights: Tensor
+
+    def __call__(self, parents: Parents) -> Tensor:
+        """Return the prediction, of the parents' shape, with a last axis for levels."""
+        columns = self.terms(parents)
+        weights = self.weights.to(columns)
+        return columns @ weights[1:] + weights[0]
+
+    @classmethod
+    def least_squares(cls, terms: Terms, parents: Parents, target: Tensor) -> "Polynomial":
+        """Fit by least squares."""
+        columns = terms(parents).double()  # (i, m)
+        centre, middle = columns.mean(0), target.double().mean()
+        offset = columns - centre
+        gram = offset.T @ offset
+        gram.diagonal().add_(_RIDGE * len(target))
+        slopes = torch.linalg.solve(gram, offset.T @ (target.double() - middle))
+        return cls(terms, torch.cat([(middle - centre @ slopes)[None], slopes]))
+
+    @classmethod
+    def logistic(cls, terms: Terms, parents: Parents, codes: Tensor, n_levels: int) -> "Polynomial":
+        """Fit the logits of levels by multinomial logistic regression.
+
+        A level that never occurs keeps a logit so low that it is never chosen.
+        """
+        from sklearn.linear_model import LogisticRegression
+
+        columns = terms(parents).double().numpy()
+        model = LogisticRegression(C=100.0, max_iter=1000).fit(columns, codes.numpy())
+        slopes, constants = model.coef_, model.intercept_
+        if len(model.classes_) == 2:  # scikit-learn keeps one row of weights for two levels
+            slopes = np.concatenate([np.zeros_like(slopes), slopes])
+            constants = np.concatenate([np.zeros_like(constants), constants])
+        weights = torch.zeros(terms.size, n_levels, dtype=torch.float64)
+        weights[0] = -50.0
+        seen = torch.from_numpy(model.classes_).long()
+        weights[0, seen] = torch.from_numpy(constants)
+        weights[1:, seen] = torch.from_numpy(slopes.T)
+        return cls(terms, weights)
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """``origin + exp(polynomial)``: for amounts, whose spread grows with their size."""
+
+    polynomial: Polynomial
+    origin: float
+
+    def __call__(self, parents: Parents) -> Tensor:
+        """Return the prediction, of the parents' shape."""
+        return self.polynomial(parents).exp() + self.origin
+
+    @classmethod
+    def fit(cls, terms: Terms, parents: Parents, target: Tensor, origin: float) -> "Exponential":
+        """Fit the logarithm of what lies above the origin by least squares; none has no say."""
+        some = target > origin + NONE
+        above = {name: values[some] for name, values in parents.items()}
+        logarithm = (target[some] - origin).log()
+        return cls(Polynomial.least_squares(terms, above, logarithm), origin)
+
+
+@dataclass(frozen=True)
+class Boosted:
+    """Boosted trees: flexible, but with steps, so poor at the direction of small changes."""
+
+    terms: Terms
+    model: Any
+
+    def __call__(self, parents: Parents) -> Tensor:
+        """Return the prediction, of the parents' shape; no gradient runs through it."""
+        columns = self.terms(parents).detach().cpu()
+        flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).double().numpy())
+        first = parents[self.terms.parents[0].name]
+        return torch.from_numpy(flat).reshape(first.shape).to(first)
+
+    @classmethod
+    def fit(cls, terms: Terms, parents: Parents, target: Tensor, seed: int) -> "Boosted":
+        """Fit on rows."""
+        from sklearn.ensemble import HistGradientBoostingRegressor
+
+        columns = terms(parents).double().numpy()
+        model = HistGradientBoostingRegressor(random_state=seed, early_stopping=False)
+        return cls(terms, model.fit(columns, target.double().numpy()))

@@ -1,0 +1,298 @@
+"""Structural causal models: abduction, action, prediction.
+
+The noise of all endogenous features of a row is one vector, so it can be moved with it.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from proce.causal.graph import CausalGraph
+from proce.causal.models.actions import Actions, Tolerances, separate
+from proce.causal.models.consistency import check_consistency, check_same_features, require_equation
+from proce.causal.models.fitting import Kind, MechanismRecord, fit_mechanisms
+from proce.causal.models.mechanism import Equation, Mechanism, Units
+from proce.errors import GraphError
+from proce.schema import Action, Codec, Continuous, Level
+from proce.streams import Purpose, RowStreams
+
+
+@dataclass(frozen=True, eq=False)
+class StructuralCausalModel:
+    """A causal graph with an equation for every endogenous feature.
+
+    Parameters
+    ----------
+    graph
+        Over features of the codec's schema; a feature it does not name has no cause and
+        no effect.
+    mechanisms
+        By name of the endogenous feature.
+    codec
+        How rows and raw units correspond. Fixed features of its schema are never
+        propagated: the edges into them are cut.
+    records
+        By name, how each mechanism was chosen; empty where the equations were given.
+    """
+
+    graph: CausalGraph
+    mechanisms: Mapping[str, Mechanism]
+    codec: Codec
+    records: Mapping[str, MechanismRecord] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mechanisms", dict(self.mechanisms))
+        check_consistency(self.graph, self.mechanisms, self.codec.schema)
+
+    @classmethod
+    def fit(
+        cls,
+        graph: CausalGraph,
+        rows: Tensor,
+        codec: Codec,
+        *,
+        mechanism: Kind = "auto",
+        equations: Mapping[str, Mechanism | Equation] | None = None,
+        seed: int = 0,
+    ) -> "StructuralCausalModel":
+        """Fit an equation for every endogenous feature.
+
+        Parameters
+        ----------
+        graph
+            The causes.
+        rows
+            Training rows ``(i, f)``; a row counts where the feature and its parents are present.
+        codec
+            Whose rows they are.
+        mechanism
+            ``linear`` (the paper's), ``quadratic``, ``spline``, one of these with ``log-`` before
+            it, ``boosting``, or ``auto``: the best of the smooth ones by cross-validation.
+            Categorical effects are always logistic.
+        equations
+            Equations that are known, by name: a mechanism, or a function from the parents in
+            raw units (level codes for levels) to a tensor of predictions.
+        seed
+            Of the folds and the trees.
+        """
+        fitted = fit_mechanisms(graph, rows, codec, mechanism, equations or {}, seed)
+        mechanisms = {name: each for name, (each, _) in fitted.items()}
+        return cls(graph, mechanisms, codec, {name: record for name, (_, record) in fitted.items()})
+
+    @property
+    def residual_size(self) -> int:
+        """How many numbers describe the noise of one row."""
+        return sum(self.mechanisms[name].noise_size for name in self.graph.endogenous)
+
+    @cached_property
+    def effects(self) -> tuple[int, ...]:
+        """The positions of the features that follow from others, causes before effects."""
+        return tuple(self._positions[n] for n in self.graph.order if n in self._propagated)
+
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        """Which differences count when actions are told from consequences."""
+        return Tolerances.of(self.codec)
+
+    def predict(self, name: str, rows: Tensor) -> Tensor:
+        """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
+
+        A number on the unit range, the rank of an ordinal level, or the logits ``(…, l)``
+        of a categorical one.
+        """
+        require_equation(name, self.graph)
+        columns = rows.unbind(-1)
+        return self._unit(name, self.mechanisms[name].predict(self._parents(name, columns)))
+
+    def abduct(self, rows: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> Tensor:
+        """Return the noise ``(i, w)`` that explains rows ``(i, f)``.
+
+        Where many noises explain a level, one is drawn from the row's own random stream,
+        which depends on the seed and the row's key alone.
+
+        Parameters
+        ----------
+        rows
+            Factual rows. Noise that cannot be known, because the feature or one of its
+            parents is missing, is NaN.
+        seed
+            Of the random streams.
+        keys
+            An integer ``(i,)`` for each row; by default its position.
+        """
+        keys = torch.arange(len(rows)) if keys is None else keys
+        streams = RowStreams.of(seed, keys.to(rows.device))
+        uniforms = streams.uniforms(0, Purpose.NOISE, self.residual_size)
+        gone, columns = self.codec.missing(rows), rows.unbind(-1)
+        residuals = [rows.new_zeros(len(rows), 0)]
+        for name in self.graph.endogenous:
+            parents, mechanism = self._parents(name, columns), self.mechanisms[name]
+            value = self._read(name, columns[self._positions[name]], mechanism.units)
+            noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
+            used = [self._positions[each] for each in (name, *parents)]
+            residuals.append(noise.masked_fill(gone[:, used].any(-1)[:, None], torch.nan))
+        return torch.cat(residuals, dim=-1)
+
+    def propagate(self, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
+        """Return rows in which every effect follows from its causes.
+
+        Features acted on keep their value, and so do roots, fixed features and features
+        whose noise is unknown (NaN); all others are computed in causal order, whatever
+        stands in the rows. Under the parents that the noise was abducted from, levels come
+        back exactly, numbers within rounding (1e-12 of the range). Numbers are neither
+        rounded to their step nor cut to the range of the training rows.
+
+        Parameters
+        ----------
+        rows
+            ``(i, f)`` or ``(i, c, f)``.
+        residual
+            From ``abduct``, ``(i, w)``.
+        acted_on
+            Flags that broadcast to the rows' shape.
+        """
+        columns = list(rows.unbind(-1))
+        residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
+        acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
+        for at in self.effects:
+            value, follows = self.outcome(at, columns, residual)
+            columns[at] = torch.where(follows & ~acted_on[..., at], value, columns[at])
+        return torch.stack(columns, dim=-1)
+
+    def outcome(
+        self, at: int, columns: Sequence[Tensor], residual: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what the feature at a position comes to, and where its causes decide that.
+
+        They do not where it has none, is fixed, or the noise of the row is unknown.
+
+        Parameters
+        ----------
+        at
+            The feature's position.
+        columns
+            Of rows, one tensor a feature.
+        residual
+            Noise that broadcasts to the columns, ``(…, w)``.
+        """
+        name, own = self.codec.schema.features[at].name, columns[at]
+        if name not in self._propagated:
+            return own, torch.zeros_like(own, dtype=torch.bool)
+        noise = residual[..., self._noise[name]]
+        value = self.mechanisms[name].respond(self._parents(name, columns), noise)
+        return self._unit(name, value).to(own.dtype), ~noise[..., 0].isnan()
+
+    def counterfactual(
+        self,
+        factual: Tensor,
+        actions: Mapping[str, Level | Tensor],
+        *,
+        seed: int = 0,
+        keys: Tensor | None = None,
+    ) -> Tensor:
+        """Return what rows ``(i, f)`` would have been under do(actions).
+
+        Parameters
+        ----------
+        factual
+            The rows as they are.
+        actions
+            By feature, a number in raw units or a level for all rows, or a tensor ``(i,)``
+            of raw numbers or level codes. What does not descend from a feature acted on
+            is the factual value, bit for bit.
+        seed, keys
+            As for ``abduct``.
+        """
+        residual = self.abduct(factual, seed=seed, keys=keys)
+        acted_on = torch.zeros(factual.shape[-1], dtype=torch.bool, device=factual.device)
+        touched = acted_on.clone()
+        columns = list(factual.unbind(-1))
+        for name, value in actions.items():
+            at = self.codec.schema.position(name)
+            entries = torch.as_tensor(self.codec.entry(name, value), dtype=torch.float64)
+            columns[at] = entries.to(factual).broadcast_to(factual.shape[:-1])
+            acted_on[at] = True
+            reached = self.graph.descendants(name) if name in self.graph.nodes else ()
+            touched[[at, *(self._positions[each] for each in reached)]] = True
+        rows = self.propagate(torch.stack(columns, dim=-1), residual, acted_on)
+        return torch.where(touched, rows, factual)
+
+    def actions(
+        self,
+        factual: Tensor,
+        rows: Tensor,
+        residual: Tensor | None = None,
+        acting: Tensor | None = None,
+    ) -> Actions:
+        """Tell what is done, held and merely follows in rows ``(i, c, f)`` for rows ``(i, f)``.
+
+        ``residual`` is the factual rows' noise, abducted where it is not given. Where flags
+        ``acting`` of the rows' shape are given, all other endogenous features follow.
+        """
+        residual = self.abduct(factual) if residual is None else residual
+        return separate(self, factual, rows, residual[:, None, :], acting)
+
+    def with_codec(self, codec: Codec) -> "StructuralCausalModel":
+        """Return the same given equations over the rows of another codec.
+
+        Its schema must have the graph's features with the same types and levels. Equations
+        that were fitted on the unit range of one codec mean nothing on that of another.
+        """
+        check_same_features(self.graph, self.codec.schema, codec.schema)
+        fitted = [name for name, each in self.mechanisms.items() if each.units == "unit"]
+        here, there = (
+            [(each.low[at], each.span[at]) for at in map(each.schema.position, self.graph.nodes)]
+            for each in (self.codec, codec)
+        )
+        if fitted and here != there:
+            raise GraphError(
+                f"the equation of {fitted[0]!r} was fitted on another unit range; fit it again with"
+                " StructuralCausalModel.fit and the new codec."
+            )
+        return replace(self, codec=codec)
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: self.codec.schema.position(name) for name in self.graph.nodes}
+
+    @cached_property
+    def _noise(self) -> dict[str, slice]:
+        """Where the noise of each endogenous feature stands in a residual."""
+        slices, start = {}, 0
+        for name in self.graph.endogenous:
+            slices[name] = slice(start, start + self.mechanisms[name].noise_size)
+            start = slices[name].stop
+        return slices
+
+    @cached_property
+    def _propagated(self) -> frozenset[str]:
+        schema = self.codec.schema
+        return frozenset(n for n in self.graph.endogenous if schema[n].action is not Action.FIXED)
+
+    def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
+        """Return the causes of a feature, in the units of its mechanism."""
+        units = self.mechanisms[name].units
+        return {
+            cause: self._read(cause, columns[self._positions[cause]], units)
+            for cause in self.graph.parents(name)
+        }
+
+    def _read(self, name: str, column: Tensor, units: Units) -> Tensor:
+        """Return a column in some units; what is missing as 0, which every equation can read."""
+        at = self._positions[name]
+        if not isinstance(self.codec.schema.features[at], Continuous):
+            return column.clamp(min=0)
+        column = column.nan_to_num(nan=0.0)
+        if units == "unit":
+            return column
+        return column * self.codec.span[at].item() + self.codec.low[at].item()
+
+    def _unit(self, name: str, value: Tensor) -> Tensor:
+        """Return what a mechanism gave, numbers on the unit range."""
+        at = self._positions[name]
+        if self.mechanisms[name].units == "unit":
+            return value
+        return (value - self.codec.low[at].item()) / self.codec.span[at].item()

@@ -1,0 +1,216 @@
+"""Before and after of one explanation, on the spread of the training rows."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from proce.explanation.plots.style import (
+    BLUE,
+    GREY,
+    HALF,
+    INK,
+    KIND_WORDS,
+    LINE,
+    LONGEST,
+    MOST,
+    first_found,
+    own_axes,
+    plain_frame,
+    settled,
+    write_instead,
+)
+from proce.explanation.record.spread import N_QUANTILES
+from proce.explanation.result.explanation import Change, Explanation
+from proce.explanation.result.explanations import Explanations
+from proce.explanation.words.cells import Cell, cells_of
+from proce.explanation.words.values import (
+    cell_texts,
+    class_text,
+    name_text,
+    percents,
+    share_text,
+    short,
+    value_text,
+)
+from proce.schema import Categorical, Continuous, Ordinal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Text
+
+_MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
+_MOST_LINES = 12
+_SHORTEST = 0.06  # of the range: an arrow has no room in less
+_EDGE = 5  # pixels between a label and the edge
+_UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
+
+
+def plot_changes(result: Explanations | Explanation, ax: "Axes | None" = None) -> "Axes":
+    """Draw before and after of the recommended counterfactual of the first row that has one.
+
+    One line a feature, on the range of the training rows; labels are in raw units. Where the
+    result knows how the training rows lie, a wide band holds nine of ten of them, a dark one the
+    middle half, and levels are told with their share.
+
+    Parameters
+    ----------
+    result
+        Explanations, or one of them.
+    ax
+        Where to draw; ``None`` makes a figure.
+    """
+    explanation = first_found(result)
+    ax = own_axes(ax)
+    if explanation is None or not len(explanation):
+        return write_instead(ax, result)
+    cells = cells_of([explanation])[0][0]
+    shown = cells[:_MOST_LINES]
+    size = 9.0 if len(shown) <= 7 else 7.5
+    labels = [
+        label
+        for place, cell in enumerate(shown)
+        for label in _draw_change(ax, explanation, cell, -place, size)
+    ]
+    between = "\n" if len(shown) <= 7 else ", "
+    names = [
+        f"{short(name_text(c.feature.name), LONGEST)}{between}{KIND_WORDS[c.kind]}" for c in shown
+    ]
+    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
+    ax.set_ylim(-len(shown) + 0.4, 0.6)
+    ax.set_xticks([0, 1], ["lowest", "highest"], fontsize=size)
+    ax.set_xlabel(_legend(explanation, cells, len(shown)), fontsize=size)
+    ax.set_title(_contrast(explanation), fontsize=10)
+    plain_frame(ax, "top", "right", "left")
+    _make_room(ax, labels)
+    return ax
+
+
+def _legend(explanation: Explanation, cells: Sequence[Cell], n_shown: int) -> str:
+    shown = cells[:n_shown]
+    known = explanation.context.spread is not None
+    parts = ["in the training rows"]
+    if any(isinstance(cell.feature, Categorical) for cell in shown):
+        parts[0] += " (names have no order)"
+    if known and any(isinstance(cell.feature, Continuous) for cell in shown):
+        parts.append("dark: the middle half, light: nine of ten")
+    if known and not all(isinstance(cell.feature, Continuous) for cell in shown):
+        parts.append("in brackets: their share")
+    if len(cells) > n_shown:
+        parts.append(f"{len(cells) - n_shown} more left out")
+    return "; ".join(parts)
+
+
+def _contrast(explanation: Explanation) -> str:
+    classes = explanation.context.classes
+    now, then = (class_text(classes[at]) for at in (explanation.predicted, explanation.target))
+    new, old = percents(explanation.probabilities[0].item(), explanation.probability)
+    return f"Row {explanation.row}: {now} → {then} ({then}: {old} → {new})"
+
+
+def _draw_change(
+    ax: "Axes", explanation: Explanation, cell: Cell, y: float, size: float
+) -> "Iterable[Text]":
+    """Draw one feature and return its labels, each on the side where nothing else is."""
+    color = GREY if cell.kind is Change.CONSEQUENCE else BLUE
+    marker = _MARKERS[cell.kind]
+    codec = explanation.context.codec
+    span = codec.span[cell.position].item()
+    start, end = _place(explanation, cell, cell.before), _place(explanation, cell, cell.after)
+    first, last = (short(text, LONGEST) for text in cell_texts(cell, span))
+    first += _share(explanation, cell, cell.before)
+    last += _share(explanation, cell, cell.after)
+    ax.axhline(y, color=LINE, linewidth=0.8, zorder=0)
+    _draw_spread(ax, explanation, cell, y)
+    if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
+        start, end = _UNORDERED
+    if start != start:  # NaN: it was missing
+        start = end
+    if cell.kind is Change.HOLD:
+        last = "kept"
+        if cell.expected == cell.expected:  # not NaN
+            end = _place(explanation, cell, cell.expected)
+            last = f"would be {short(value_text(cell.feature, cell.expected, span), LONGEST)}"
+        ax.plot([start, end], [y, y], color=color, linewidth=1.2, linestyle=":", zorder=1)
+        ax.plot([end], [y], marker="x", color=color, markersize=7, zorder=2)
+        ax.plot([start], [y], marker=marker, color=color, markersize=8, zorder=3)
+    else:
+        dashed = cell.kind is Change.CONSEQUENCE or isinstance(cell.feature, Categorical)
+        if abs(end - start) > _SHORTEST:
+            ax.annotate(
+                "",
+                (end, y),
+                (start, y),
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": color,
+                    "linewidth": 1.6,
+                    "linestyle": (0, (3, 2)) if dashed else "-",
+                    "shrinkA": 0,
+                    "shrinkB": 4,
+                },
+                zorder=1,
+            )
+        ax.plot([start], [y], marker=marker, color=color, markerfacecolor="white", markersize=7)
+        ax.plot([end], [y], marker=marker, color=color, markersize=8, zorder=3)
+    rightwards = end >= start
+    labels = [
+        (start, first, not rightwards, cell.kind is Change.HOLD),
+        (end, last, rightwards, cell.kind is Change.ACTION),
+    ]
+    if abs(end - start) <= _SHORTEST and cell.kind is not Change.HOLD:
+        labels = [(max(start, end), f"{first} → {last}", True, cell.kind is Change.ACTION)]
+    for x, text, to_right, bold in labels:
+        yield ax.annotate(
+            text,
+            (x, y),
+            xytext=(8 if to_right else -8, 0),
+            textcoords="offset points",
+            ha="left" if to_right else "right",
+            va="center_baseline",
+            fontsize=size,
+            fontweight="bold" if bold else "normal",
+            color=INK,
+            parse_math=False,
+            zorder=4,
+        )
+
+
+def _draw_spread(ax: "Axes", explanation: Explanation, cell: Cell, y: float) -> None:
+    """Draw where nine of ten training rows lie, and the middle half of them."""
+    spread = (explanation.context.spread or {}).get(cell.feature.name, ())
+    if not spread or not isinstance(cell.feature, Continuous):
+        return
+    for low, color, half in ((1, MOST, 0.16), (5, HALF, 0.1)):
+        ends = [_place(explanation, cell, spread[at]) for at in (low, N_QUANTILES - 1 - low)]
+        ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
+
+
+def _share(explanation: Explanation, cell: Cell, code: float) -> str:
+    """Return which share of the training rows has a level, for behind its name."""
+    spread = (explanation.context.spread or {}).get(cell.feature.name, ())
+    if not spread or isinstance(cell.feature, Continuous) or code < 0:
+        return ""
+    return f" ({share_text(spread[int(code)])})"
+
+
+def _place(explanation: Explanation, cell: Cell, value: float) -> float:
+    """Return where a value lies between the lowest and the highest of the training rows."""
+    codec, at = explanation.context.codec, cell.position
+    if isinstance(cell.feature, Ordinal):
+        return value / codec.reach[at].item()
+    if isinstance(cell.feature, Categorical):
+        return sum(_UNORDERED) / 2
+    return (value - codec.low[at].item()) / codec.span[at].item()
+
+
+def _make_room(ax: "Axes", labels: "Sequence[Text]") -> None:
+    """Widen the axes until every label is inside."""
+    for _ in range(6):
+        box = settled(ax)
+        boxes = [label.get_window_extent() for label in labels]
+        left, right = ax.get_xlim()
+        per_pixel = (right - left) / box.width
+        before = max(0.0, box.x0 + _EDGE - min((each.x0 for each in boxes), default=box.x1))
+        after = max(0.0, max((each.x1 for each in boxes), default=box.x0) + _EDGE - box.x1)
+        if before + after < 1:
+            return
+        ax.set_xlim(left - 1.05 * before * per_pixel, right + 1.05 * after * per_pixel)

@@ -1,0 +1,1 @@
+"""Explanations that can be checked on the model later."""

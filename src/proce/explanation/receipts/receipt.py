@@ -1,0 +1,168 @@
+"""An explanation that can be checked later: what was said, of which model, and a checksum.
+
+The checksum finds a receipt that was edited by hand or damaged. It is no signature: who edits
+a receipt on purpose can compute it anew.
+"""
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from proce.classifier.model_sum import model_sum
+from proce.errors import FileError, ReceiptError, SearchError
+from proce.explanation.exchange.record import Record
+from proce.explanation.result.explanations import Explanations
+from proce.files import read_text, write_text
+
+FORMAT = 1
+_FORM = '{"receipt": 1, "checksum": …, "explanation": {…}}'
+
+
+@dataclass(frozen=True, eq=False)
+class Receipt:
+    """What one row was told, with all that is needed to ask the model again.
+
+    Attributes
+    ----------
+    result
+        The explanation of one row, with its features, seed, settings and versions.
+    model_name, model_sha256
+        Of the file that was explained; ``None`` where it was not named.
+    written
+        When, in UTC.
+    """
+
+    result: Explanations
+    model_name: str | None = None
+    model_sha256: str | None = None
+    written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @classmethod
+    def of(
+        cls, result: Explanations, at: int = 0, model: str | PathLike[str] | None = None
+    ) -> "Receipt":
+        """Return the receipt of one row.
+
+        Parameters
+        ----------
+        result
+            Some explanations.
+        at
+            The position of the row among them.
+        model
+            The file or folder that the model was read from.
+        """
+        if not -len(result) <= at < len(result):
+            raise SearchError(f"at is {at!r}; there are {len(result)} explanations.")
+        at %= len(result)
+        one = result[at : at + 1]
+        if model is None:
+            return cls(one)
+        path = model_file(Path(model))
+        return cls(one, path.name, model_sum(path))
+
+    def to_json(self) -> str:
+        """Return the receipt as JSON text."""
+        record: dict[str, Any] = {
+            "receipt": FORMAT,
+            "written": self.written,
+            "model": {"name": self.model_name, "sha256": self.model_sha256},
+            "explanation": json.loads(self.result.to_json()),
+        }
+        record["checksum"] = checksum(record)
+        return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "Receipt":
+        """Read a receipt.
+
+        Raises
+        ------
+        ReceiptError
+            It is not as it was written.
+        """
+        if was_changed(text):
+            raise ReceiptError(
+                "the receipt was changed after it was written: its checksum does not fit. It"
+                " proves nothing; use the original."
+            )
+        record = _opened(text)
+        model = record["model"]
+        name, total = model.get("name"), model.get("sha256")
+        return cls(
+            Explanations.from_json(json.dumps(record["explanation"].value)),
+            None if name is None else name.text(),
+            None if total is None else total.text(),
+            record["written"].text(),
+        )
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the receipt to a file, whole or not at all."""
+        target = Path(path)
+        write_text(target, self.to_json())
+        return target
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Receipt":
+        """Read a receipt from a file."""
+        return cls.from_json(read_text(Path(path), "the receipt"))
+
+
+def checksum(record: dict[str, Any]) -> str:
+    """Return the SHA-256 sum of a record without its checksum, as canonical JSON.
+
+    Canonical: no spaces, UTF-8, numbers as Python writes them, keys in their order, which is that
+    of the columns.
+    """
+    kept = {key: value for key, value in record.items() if key != "checksum"}
+    text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def was_changed(text: str) -> bool:
+    """Whether a receipt is no longer as it was written."""
+    record = _opened(text).value
+    return bool(record["checksum"] != checksum(record))
+
+
+def model_file(path: Path) -> Path:
+    """Return the file that holds a model: a file itself, or the one in a saved explainer."""
+    if path.is_dir():
+        return path / _model_name(path / "manifest.json")
+    if not path.is_file():
+        raise FileError(f"the model {str(path)!r} does not exist; give its file or folder.")
+    return path
+
+
+def _model_name(manifest: Path) -> str:
+    try:
+        name = json.loads(read_text(manifest, "the saved explainer"))["model_file"]["name"]
+    except (ValueError, TypeError, KeyError):
+        name = None
+    if not isinstance(name, str) or Path(name).name != name:
+        raise FileError(
+            f"{str(manifest)!r} names no model; give the folder of an explainer that was saved with"
+            " its model, or the model's own file."
+        )
+    return name
+
+
+def _opened(text: str) -> Record:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReceiptError(f"the receipt is not JSON: {error}.") from None
+    if not isinstance(value, dict) or not {"receipt", "checksum"} <= set(value):
+        raise ReceiptError(
+            f"this is not a receipt; expected {_FORM}, as 'proce explain --receipts' writes it."
+        )
+    if (version := value["receipt"]) != FORMAT:
+        raise ReceiptError(
+            f"the receipt has format {version!r}; this version of proce reads {FORMAT}. Update"
+            " proce."
+        )
+    return Record(value, "")

@@ -1,0 +1,105 @@
+"""Ask the model again about a receipt's row and its counterfactuals."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.classifier import Classifier, decide
+from proce.errors import ModelError
+from proce.explanation.receipts.receipt import Receipt
+from proce.explanation.result.explanation import Explanation
+from proce.explanation.words.values import class_text, percents
+from proce.schema import Codec, Level
+from proce.schema.feature import shown
+
+_ROUNDING = 1e-6  # of a probability: another machine may add in another order
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the model said of a row then, and what it says now.
+
+    Attributes
+    ----------
+    rank
+        Of the counterfactual; 0 for the row itself.
+    then, now
+        Classes.
+    chance_then, chance_now
+        The probability of the target.
+    """
+
+    rank: int
+    then: Level
+    now: Level
+    chance_then: float
+    chance_now: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the model still says the same class."""
+        return self.then == self.now
+
+    def __str__(self) -> str:
+        what = f"counterfactual {self.rank}" if self.rank else "the row itself"
+        still = "still" if self.holds else f"no longer {class_text(self.then)}, but"
+        moved = abs(self.chance_now - self.chance_then) > _ROUNDING
+        if moved:
+            now, then = percents(self.chance_now, self.chance_then)
+        else:
+            (now,) = (then,) = percents(self.chance_now)
+        were = f"; it was {then}" if moved else ", as it was"
+        return f"{what}: {still} {class_text(self.now)} (target {now}{were})"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an explanation is still true of a model."""
+
+    answers: tuple[Answer, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the model says of the row and of every counterfactual what it said then."""
+        return all(answer.holds for answer in self.answers)
+
+
+def verify(receipt: Receipt, classifier: Classifier, codec: Codec) -> Verdict:
+    """Send a receipt's row and counterfactuals to a model again.
+
+    Parameters
+    ----------
+    receipt
+        What was said.
+    classifier, codec
+        The model, and the codec of the rows that it takes.
+    """
+    (item,) = receipt.result.items
+    classes = item.context.classes
+    if classifier.classes != classes:
+        raise ModelError(
+            f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
+            f" model of the classes {shown(classes)}. Give the model that it was written for."
+        )
+    chances = classifier.predict_proba(codec.encode(_frame(item)))
+    says = decide(chances, classifier.threshold).tolist()
+    now = chances[:, item.target].tolist()
+    then = [item.predicted, *[item.target] * len(item)]
+    before = [item.probability, *item.probabilities.tolist()]
+    return Verdict(
+        tuple(
+            Answer(rank, classes[was], classes[is_now], chance, chance_now)
+            for rank, (was, is_now, chance, chance_now) in enumerate(
+                zip(then, says, before, now, strict=True)
+            )
+        )
+    )
+
+
+def _frame(item: Explanation) -> object:
+    """Return the row, then its counterfactuals, as the frame that a model takes."""
+    codec = item.context.codec
+    rows: Tensor = torch.cat([item.factual[None], item.rows])
+    same = (len(rows), -1)
+    return codec.rebuild(rows, codec.layout, item.factual.expand(same), item.raw.expand(same))

@@ -1,0 +1,1 @@
+"""What is known of explained rows, as plain data."""

@@ -1,0 +1,1 @@
+"""The classes that people hold: records with verbs."""

@@ -1,0 +1,108 @@
+"""Many explanations at once: which features change, how often and by how much."""
+
+from collections import Counter
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+import pyarrow as pa
+
+from proce.explanation.result.explanation import Change
+from proce.explanation.result.explanations import Explanations
+from proce.explanation.tables.frames import frame_of
+from proce.explanation.words.cells import Cell, cells_of
+from proce.explanation.words.values import value_text
+from proce.schema import Categorical, Continuous, Feature
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How often a feature is acted on, held, or follows, in the recommended counterfactuals.
+
+    Attributes
+    ----------
+    feature, kind
+        What changes, and how.
+    count
+        In so many rows.
+    share
+        Of the rows that have a counterfactual.
+    median_change
+        Of a number in raw units, of an ordinal feature in levels; ``None`` without an order, and
+        for holds.
+    median_size
+        On the unit range of the training rows, times the effort; of a hold, what it prevents.
+    usual
+        Of levels, the change that is made most often, as words; ``None`` for numbers and holds.
+    """
+
+    feature: Feature
+    kind: Change
+    count: int
+    share: float
+    median_change: float | None
+    median_size: float
+    usual: str | None
+
+
+def n_found(result: Explanations) -> int:
+    """Return how many rows have a counterfactual."""
+    return sum(len(item) > 0 for item in result.items)
+
+
+def tallies(result: Explanations) -> list[Tally]:
+    """Return what changes: actions, then holds, then consequences, the most frequent first."""
+    groups: dict[tuple[Change, int], list[Cell]] = {}
+    for ranked in cells_of(result.items):
+        for cell in ranked[0] if ranked else ():
+            groups.setdefault((cell.kind, cell.position), []).append(cell)
+    found = n_found(result)
+    order = sorted(groups, key=lambda key: (key[0], -len(groups[key]), key[1]))
+    return [_tally(groups[key], found) for key in order]
+
+
+def feature_frame(result: Explanations) -> Any:
+    """Return the tallies as a frame."""
+    lines = tallies(result)
+    return frame_of(
+        result,
+        {
+            "feature": pa.array([line.feature.name for line in lines], pa.string()),
+            "kind": pa.array([line.kind.name.lower() for line in lines], pa.string()),
+            "rows": pa.array([line.count for line in lines], pa.int64()),
+            "share": pa.array([line.share for line in lines], pa.float64()),
+            "median_change": pa.array([line.median_change for line in lines], pa.float64()),
+            "median_size": pa.array([line.median_size for line in lines], pa.float64()),
+            "usual": pa.array([line.usual for line in lines], pa.string()),
+        },
+    )
+
+
+def change_text(result: Explanations, tally: Tally) -> str:
+    """Return the usual size of a change: ``+10,400``, ``−1 level`` or ``"service" → "office"``."""
+    if tally.median_change is None:
+        return tally.usual or ""
+    sign, size = "−" if tally.median_change < 0 else "+", abs(tally.median_change)
+    if isinstance(tally.feature, Continuous):
+        span = result.context.codec.span[result.context.codec.schema.position(tally.feature.name)]
+        return sign + value_text(tally.feature, size, span.item())
+    return f"{sign}{size:g} level{'s' * (size != 1)}"
+
+
+def _tally(cells: list[Cell], found: int) -> Tally:
+    feature, kind = cells[0].feature, cells[0].kind
+    moves = [c.after - c.before for c in cells if c.before == c.before]  # not NaN
+    ordered = kind is not Change.HOLD and not isinstance(feature, Categorical)
+    usual = None
+    if kind is not Change.HOLD and not isinstance(feature, Continuous):
+        (before, after), _ = Counter((c.before, c.after) for c in cells).most_common(1)[0]
+        usual = f"{value_text(feature, before)} → {value_text(feature, after)}"
+    return Tally(
+        feature,
+        kind,
+        len(cells),
+        len(cells) / found,
+        median(moves) if ordered and moves else None,
+        median(cell.size for cell in cells),
+        usual,
+    )

@@ -1,0 +1,178 @@
+"""What counterfactuals cost by group, and how far a group is from the others."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import torch
+from numpy.typing import NDArray
+
+from proce.errors import SearchError
+from proce.explanation.result.explanation import Outcome
+from proce.explanation.result.explanations import Explanations
+from proce.explanation.tables.frames import frame_of
+from proce.explanation.words.values import MISSING, one_line, value_text
+from proce.schema import Continuous
+
+CONFIDENCE = 0.95
+FEWEST = 5  # rows on either side of a gap, or no interval is given
+MOST_GROUPS = 50
+_DRAWS = 2_000  # of the bootstrap
+_SEED = 0
+_MANY = 2_000  # rows from which on the mean of a resample is as good as normal
+_DISTANCE = 2
+_QUARTERS = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What the recommended counterfactuals of a group's rows cost.
+
+    Attributes
+    ----------
+    name
+        Of the group.
+    n_rows
+        Rows for which a change was asked: those that have their target already do not count.
+    costs
+        The distances of those for which one was found.
+    gap
+        The mean cost less that of all other groups together; ``None`` where there is none.
+    low, high
+        A 95% interval of the gap, by bootstrap; ``None`` where either side has too few rows.
+    """
+
+    name: str
+    n_rows: int
+    costs: tuple[float, ...]
+    gap: float | None
+    low: float | None
+    high: float | None
+
+    @property
+    def mean(self) -> float | None:
+        """The mean cost; ``None`` where nothing was found."""
+        return float(np.mean(self.costs)) if self.costs else None
+
+
+def groups_of(result: Explanations, by: str | Sequence[Any]) -> list[Group]:
+    """Return the groups of a feature's values, in their order, or of labels given.
+
+    Parameters
+    ----------
+    result
+        The explanations.
+    by
+        The name of a feature, of which numbers are cut at their quartiles; or a label for each
+        row, in the order of the result.
+    """
+    labels = _labels(result, by)
+    costs: dict[str, list[float]] = {}
+    rows: Counter[str] = Counter()
+    for item, name in zip(result.items, labels, strict=True):
+        if item.outcome is not Outcome.ALREADY_TARGET:
+            rows[name] += 1
+            found = [item.losses[0, _DISTANCE].item()] if len(item) else []
+            costs.setdefault(name, []).extend(found)
+    if len(costs) > MOST_GROUPS:
+        raise SearchError(
+            f"by makes {len(costs)} groups; expected at most {MOST_GROUPS}. Put values together"
+            " that belong together, and hand over a label for each row."
+        )
+    order = [name for name in dict.fromkeys(_order(result, by, labels)) if name in costs]
+    return [_group(name, rows[name], costs) for name in order]
+
+
+def group_frame(result: Explanations, by: str | Sequence[Any]) -> Any:
+    """Return the groups as a frame."""
+    groups = groups_of(result, by)
+    medians = [float(np.median(group.costs)) if group.costs else None for group in groups]
+    numbers = pa.float64()
+    return frame_of(
+        result,
+        {
+            "group": pa.array([group.name for group in groups], pa.string()),
+            "rows": pa.array([group.n_rows for group in groups], pa.int64()),
+            "found": pa.array([len(group.costs) for group in groups], pa.int64()),
+            "mean_cost": pa.array([group.mean for group in groups], numbers),
+            "median_cost": pa.array(medians, numbers),
+            "gap": pa.array([group.gap for group in groups], numbers),
+            "gap_low": pa.array([group.low for group in groups], numbers),
+            "gap_high": pa.array([group.high for group in groups], numbers),
+        },
+    )
+
+
+def _labels(result: Explanations, by: str | Sequence[Any]) -> list[str]:
+    """Return the group of each row."""
+    if not isinstance(by, str):
+        labels = [MISSING if each is None or each != each else str(each) for each in by]
+        if len(labels) != len(result):
+            raise SearchError(
+                f"by has {len(labels)} labels; expected one for each of the {len(result)} rows of"
+                " the result, or the name of a feature."
+            )
+        return [one_line(label) for label in labels]
+    schema = result.context.codec.schema
+    at = schema.position(by)
+    feature, span = schema.features[at], result.context.codec.span[at].item()
+    values = [item.raw[at].item() for item in result.items]
+    if not isinstance(feature, Continuous):
+        return [value_text(feature, value).strip('"') for value in values]
+    names, cuts = _quarters(feature, values, span)
+    places = np.searchsorted(cuts, values, side="left").tolist()
+    return [
+        MISSING if value != value else names[place]
+        for value, place in zip(values, places, strict=True)
+    ]
+
+
+def _quarters(
+    feature: Continuous, values: Sequence[float], span: float
+) -> tuple[list[str], list[float]]:
+    """Return names of the quarters of some numbers, and where they end."""
+    known = [value for value in values if value == value]
+    cuts = [] if not known else np.quantile(known, _QUARTERS, method="inverted_cdf").tolist()
+    cuts = sorted({cut for cut in cuts if cut < max(known)})
+    texts = [value_text(feature, cut, span) for cut in cuts]
+    if not texts:
+        return ["all"], cuts
+    between = [f"over {low} to {high}" for low, high in pairwise(texts)]
+    return [f"up to {texts[0]}", *between, f"over {texts[-1]}"], cuts
+
+
+def _order(result: Explanations, by: str | Sequence[Any], labels: Sequence[str]) -> list[str]:
+    """Return the groups of a feature by its values, of labels by name; missing ones last."""
+    if not isinstance(by, str):
+        return [*sorted({*labels} - {MISSING}), MISSING]
+    at = result.context.codec.schema.position(by)
+    raw = torch.stack([item.raw[at] for item in result.items]) if len(result) else torch.zeros(0)
+    order = raw.nan_to_num(nan=torch.inf).argsort(stable=True).tolist()
+    return [*(labels[at] for at in order if labels[at] != MISSING), MISSING]
+
+
+def _group(name: str, n_rows: int, costs: dict[str, list[float]]) -> Group:
+    own = np.array(costs[name])
+    others = np.array([cost for each, more in costs.items() if each != name for cost in more])
+    if not len(own) or not len(others):
+        return Group(name, n_rows, tuple(costs[name]), None, None, None)
+    gap = float(own.mean() - others.mean())
+    if min(len(own), len(others)) < FEWEST:
+        return Group(name, n_rows, tuple(costs[name]), gap, None, None)
+    draw = np.random.default_rng(_SEED)
+    gaps = _means(own, draw) - _means(others, draw)
+    low, high = np.quantile(gaps, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    return Group(name, n_rows, tuple(costs[name]), gap, low, high)
+
+
+def _means(values: NDArray[np.float64], draw: np.random.Generator) -> NDArray[np.float64]:
+    """Return the means of resamples."""
+    if len(values) > _MANY:
+        return draw.normal(values.mean(), values.std() / np.sqrt(len(values)), _DRAWS)
+    drawn = values[draw.integers(len(values), size=(_DRAWS, len(values)))]
+    means: NDArray[np.float64] = drawn.mean(1)
+    return means

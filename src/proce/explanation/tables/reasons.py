@@ -1,0 +1,234 @@
+"""The principal reasons of each row, in order: a draft for a notice, not a legal reason.
+
+A reason is an action of the recommended counterfactual. What it weighs is by how much the
+probability of the target falls when that action alone is taken back, with all that follows. An
+action that adds nothing by itself is no reason. Where the model was not asked, because another
+method or an older version made the result, an action weighs its share of the distance.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pyarrow as pa
+
+from proce.errors import SchemaError, SearchError, did_you_mean
+from proce.explanation.result.explanation import Change, Explanation, Outcome
+from proce.explanation.result.explanations import Explanations
+from proce.explanation.tables.frames import before_and_after, frame_of
+from proce.explanation.words.cells import Cell, cells_of, plain
+from proce.explanation.words.sentences import sentences
+from proce.explanation.words.values import cell_texts, class_text, name_text, percents
+from proce.schema import Categorical
+
+DRAFT = "draft: a counterfactual is not by itself a legal reason"
+Measure = Literal["probability", "distance"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One reason of one row.
+
+    Attributes
+    ----------
+    cell
+        What is acted on.
+    weight
+        What it adds to the probability of the target, or its share of the distance.
+    measure
+        Which of the two: ``probability`` or ``distance``.
+    code, text
+        Of the caller's table, or no code and a sentence of ours.
+    """
+
+    cell: Cell
+    weight: float
+    measure: Measure
+    code: str | None
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Reasons:
+    """The reasons of every row, in order; has a length and iterates over the rows.
+
+    Attributes
+    ----------
+    result
+        The explanations.
+    rows
+        For each of them its reasons, the weightiest first; empty where there are none.
+    """
+
+    result: Explanations
+    rows: tuple[tuple[Reason, ...], ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[tuple[Reason, ...]]:
+        return iter(self.rows)
+
+    def frame(self) -> Any:
+        """Return one line per reason, in the library of the frame that was explained."""
+        lines = [
+            (item.row, order, reason)
+            for item, reasons in zip(self.result.items, self.rows, strict=True)
+            for order, reason in enumerate(reasons, 1)
+        ]
+        reasons = [reason for _, _, reason in lines]
+        rows = [row for row, _, _ in lines]
+        columns = {
+            "row": pa.array(rows, pa.int64()),
+            "order": pa.array([order for _, order, _ in lines], pa.int64()),
+            **before_and_after([reason.cell for reason in reasons]),
+            "weight": pa.array([reason.weight for reason in reasons], pa.float64()),
+            "measure": pa.array([reason.measure for reason in reasons], pa.string()),
+            "code": pa.array([reason.code for reason in reasons], pa.string()),
+            "reason": pa.array([reason.text for reason in reasons], pa.string()),
+            "status": pa.array([DRAFT] * len(lines), pa.string()),
+        }
+        return frame_of(self.result, columns, rows)
+
+    def to_json(self) -> str:
+        """Return the reasons as JSON text."""
+        classes = self.result.context.classes
+        rows = [
+            {
+                "row": item.row,
+                "outcome": item.outcome.value,
+                "predicted": classes[item.predicted],
+                "target": classes[item.target],
+                "reasons": [_record(reason) for reason in reasons],
+            }
+            for item, reasons in zip(self.result.items, self.rows, strict=True)
+        ]
+        record = {"status": DRAFT, "rows": rows}
+        return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+    def letter(self, row: int) -> str:
+        """Return the draft of a letter about the explanation at a position of the result."""
+        if not -len(self) <= row < len(self):
+            raise SearchError(f"row is {row}; the result has the rows 0 to {len(self) - 1}.")
+        item, reasons = self.result.items[row], self.rows[row]
+        return "\n\n".join(_paragraphs(item, reasons)) + "\n"
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"{item.row}: {' '.join(reason.text for reason in reasons) or '–'}"
+            for item, reasons in zip(self.result.items, self.rows, strict=True)
+        )
+
+
+def reasons_of(
+    result: Explanations, at_most: int = 4, codes: Mapping[str, tuple[str, str]] | None = None
+) -> Reasons:
+    """Return the reasons of each row; see :class:`Reasons`."""
+    if at_most < 1:
+        raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
+    table = _checked(codes, result.context.codec.schema.names)
+    pairs = zip(result.items, cells_of(result.items), strict=True)
+    return Reasons(
+        result,
+        tuple(_of(item, ranked[0] if ranked else (), table)[:at_most] for item, ranked in pairs),
+    )
+
+
+def _of(
+    item: Explanation, cells: Sequence[Cell], table: Mapping[str, tuple[str, str]]
+) -> tuple[Reason, ...]:
+    actions = [cell for cell in cells if cell.kind is Change.ACTION]
+    measure: Measure = "distance"
+    together = sum(cell.size for cell in actions)
+    weights = [cell.size / together if together else 0.0 for cell in actions]
+    if item.contributions is not None:
+        measure = "probability"
+        weights = [item.contributions[0, cell.position].item() for cell in actions]
+    order = sorted(range(len(actions)), key=lambda at: -weights[at])  # stable: then the larger
+    return tuple(
+        Reason(actions[at], weights[at], measure, *_told(item, actions[at], table))
+        for at in order
+        if weights[at] > 0
+    )
+
+
+def _told(
+    item: Explanation, cell: Cell, table: Mapping[str, tuple[str, str]]
+) -> tuple[str | None, str]:
+    """Return the code and the text of a reason."""
+    if cell.feature.name in table:
+        return table[cell.feature.name]
+    before, after = cell_texts(cell, item.context.codec.span[cell.position].item())
+    name = name_text(cell.feature.name)
+    target = class_text(item.context.classes[item.target])
+    held = f"{name[:1].upper()}{name[1:]} is {before}"
+    other = f"in the variant for which the model says {target} it is {after}."
+    if isinstance(cell.feature, Categorical):
+        return None, f"{held}; {other}"
+    return None, f"{held}, too {'low' if cell.after > cell.before else 'high'}: {other}"
+
+
+def _record(reason: Reason) -> dict[str, Any]:
+    cell = reason.cell
+    return {
+        "feature": cell.feature.name,
+        "before": plain(cell.feature, cell.before),
+        "after": plain(cell.feature, cell.after),
+        "weight": reason.weight,
+        "measure": reason.measure,
+        "code": reason.code,
+        "reason": reason.text,
+    }
+
+
+def _paragraphs(item: Explanation, reasons: Sequence[Reason]) -> list[str]:
+    classes = item.context.classes
+    now, then = (class_text(classes[at]) for at in (item.predicted, item.target))
+    draft = f"{DRAFT[:1].upper()}{DRAFT[1:]}. To be checked by a person before it is sent."
+    opening = f"The model said {now}."
+    if item.outcome is Outcome.ALREADY_TARGET:
+        return [draft, f"{opening} There is nothing to give reasons for."]
+    if not len(item):
+        return [draft, f"{opening} No reasons can be drafted. {sentences(item)[0]}"]
+    if not reasons:
+        return [
+            draft,
+            f"{opening} It would have said {then} after several changes together, none of which"
+            " matters by itself; no principal reason can be named.",
+        ]
+    listed = [
+        f"{order}. {f'[{reason.code}] ' if reason.code else ''}{reason.text}"
+        for order, reason in enumerate(reasons, 1)
+    ]
+    new, old = percents(item.probabilities[0].item(), item.probability)
+    measured = "by how much the probability falls when that change alone is taken back"
+    if reasons[0].measure == "distance":
+        measured = "by the size of the change"
+    return [
+        draft,
+        f"{opening} The principal reasons, the weightiest first:",
+        "\n".join(listed),
+        f"The order was found by comparing this application with a variant of it for which the"
+        f" model says {then} ({new}; it was {old}): {measured}. The reasons describe the model;"
+        " they are not a promise.",
+    ]
+
+
+def _checked(
+    codes: Mapping[str, tuple[str, str]] | None, names: Sequence[str]
+) -> Mapping[str, tuple[str, str]]:
+    """Return the caller's table, or say what is wrong with it."""
+    if codes is None:
+        return {}
+    if not isinstance(codes, Mapping):
+        raise SearchError(f"codes is {codes!r}; expected {{feature: (code, text)}}.")
+    entries: Mapping[Any, Any] = codes
+    for name, entry in entries.items():
+        if name not in names:
+            hint = did_you_mean(str(name), names)
+            raise SchemaError(f"codes names {name!r}, which is not a feature.{hint}")
+        pair = isinstance(entry, tuple | list) and len(entry) == 2
+        if not pair or not all(isinstance(each, str) for each in entry):
+            raise SearchError(f"the code of {name!r} is {entry!r}; expected (code, text).")
+    return {name: (code, text) for name, (code, text) in codes.items()}

@@ -1,0 +1,1 @@
+"""What a call of any method shares."""

@@ -1,0 +1,53 @@
+"""A progress bar for notebooks and terminals."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from proce.methods.calls.method import Progress, Report
+
+
+def progress_bar() -> "Bar":
+    """Return a callback for ``progress=`` that draws a bar; it ends with the call."""
+    return Bar()
+
+
+class Bar:
+    """Draws what it is told; a bar per stage."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __call__(self, progress: Progress) -> None:
+        """Draw how far the work has come."""
+        if self._bar is None:
+            from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+            from rich.progress import Progress as Bars
+
+            columns = ("{task.description}", BarColumn(), "{task.completed}/{task.total}")
+            self._bar = Bars(*columns, TextColumn("{task.fields[now]}"), TimeRemainingColumn())
+            self._bar.start()
+        if progress.stage not in self._tasks:
+            self._tasks[progress.stage] = self._bar.add_task(progress.stage, now="")
+        now = f"generation {progress.generation}" if progress.generation else ""
+        task = self._tasks[progress.stage]
+        self._bar.update(task, completed=progress.done, total=progress.total, now=now)
+        if progress.done >= progress.total:
+            self.close()
+
+    def close(self) -> None:
+        """End the bar, however far it came; the next report starts another."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar, self._tasks = None, {}
+
+
+@contextmanager
+def closing(progress: Report | None) -> Iterator[None]:
+    """End a bar with the work, also where that stops early or fails."""
+    try:
+        yield
+    finally:
+        if isinstance(progress, Bar):
+            progress.close()

@@ -1,0 +1,1 @@
+"""ProCE's own call: search, shortlist, last check, diagnosis."""

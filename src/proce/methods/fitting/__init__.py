@@ -1,0 +1,1 @@
+"""What ProCE learns from the training rows."""

@@ -1,0 +1,1 @@
+"""Seven methods of the literature."""

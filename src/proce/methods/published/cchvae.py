@@ -1,0 +1,153 @@
+"""C-CHVAE (Pawelczyk, Broelemann and Kasneci 2020, arXiv:1910.09398): search among likely rows.
+
+A variational auto-encoder learns what rows are likely, given what never moves. Latents are
+drawn in shells that grow around the person's own; the decoded rows are asked about.
+"""
+
+from dataclasses import dataclass, field
+from numbers import Integral, Real
+
+import torch
+from torch import Tensor
+
+from proce.errors import SearchError
+from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
+from proce.methods.calls.method import Progress, Report
+from proce.methods.published.found import Found
+from proce.methods.published.growing_spheres import in_shell
+from proce.methods.published.published import Published
+from proce.methods.published.task import Candidates, Learnt, Task, binding
+from proce.objective import MixedDistance
+from proce.schema import Action
+from proce.streams import Purpose, RowStreams
+from proce.training import Epoch
+
+_DECODED_AT_ONCE = 8192  # candidates
+_DIGITS = 6  # of a decoded number: the last ones of a sum depend on what else is summed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CchvaeSettings:
+    """How densely and how far is looked, and in which latent space.
+
+    Attributes
+    ----------
+    n_candidates
+        Drawn in each shell.
+    step
+        How much the shells grow; the latents of all rows together have about unit spread.
+    max_rounds
+        Shells, at most.
+    network
+        The latent space and how it is learned.
+    """
+
+    n_candidates: int = 300
+    step: float = 0.1
+    max_rounds: int = 100
+    network: VariationalSettings = field(default_factory=VariationalSettings)
+
+    def __post_init__(self) -> None:
+        for name in ("n_candidates", "max_rounds"):
+            count = getattr(self, name)
+            whole = isinstance(count, Integral) and not isinstance(count, bool)
+            if not (whole and count >= 1):
+                raise SearchError(f"{name} is {count!r}; expected a whole number from 1 on.")
+        step = self.step
+        if not isinstance(step, Real) or not 0 < step < float("inf"):
+            raise SearchError(f"step is {step!r}; expected a number above 0, such as 0.1.")
+        if not isinstance(self.network, VariationalSettings):
+            raise SearchError(
+                f"network is a {type(self.network).__name__}; expected VariationalSettings(...)."
+            )
+
+
+class Cchvae(Published[CchvaeSettings]):
+    """The nearest decoded row of the target class from the first latent shell that has one.
+
+    Features that the schema fixes condition the auto-encoder and never move; all others come
+    from the decoder. Further counterfactuals come from further shells.
+    """
+
+    Settings = CchvaeSettings
+
+    def _prepare(self, learnt: Learnt, progress: Report | None) -> VariationalAutoEncoder:
+        """Return the network, trained on the training rows."""
+
+        def told(epoch: Epoch) -> object:
+            return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))
+
+        network, _ = fit_variational(
+            learnt.codec,
+            learnt.rows,
+            _given(learnt),
+            self.settings_.network,
+            seed=learnt.seed,
+            progress=told,
+        )
+        return network
+
+    def _serves(self, before: Learnt, after: Learnt) -> bool:
+        return _given(before) == _given(after)
+
+    def _find(self, task: Task) -> Candidates:
+        found, streams = Found.nothing(task), task.streams
+        latents, _ = self.prepared_.posterior(task.factual)  # (i, e)
+        distance = MixedDistance.gower(task.learnt.codec)
+        among = torch.nonzero(task.genome.movable.any(-1)).flatten()
+        for number in range(self.settings_.max_rounds):
+            if not len(among) or task.over:
+                break
+            drawn = self._drawn(streams.take(among), number, latents[among])
+            candidates = task.repair(self._decoded(drawn, task.factual[among]), among)
+            reached, _ = task.reached(candidates, among)
+            gaps = distance(candidates, task.factual[among][:, None]).mean(-1)
+            best = gaps.where(reached, torch.inf).argmin(1)
+            hit = torch.nonzero(reached.any(1)).flatten()
+            found.add(among[hit], candidates[hit, best[hit]])
+            among = among[found.lacking[among] & (task.left[among] > 0)]
+            task.tell(number + 1)
+        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        unfinished[among] = task.over
+        lacking = torch.nonzero((found.counts == 0) & ~unfinished).flatten().tolist()
+        notes = {at: self._why(task, at) for at in lacking}
+        return Candidates(found.rows, found.flags, unfinished, notes=notes)
+
+    def _drawn(self, streams: RowStreams, number: int, centre: Tensor) -> Tensor:
+        """Draw latents ``(a, c, e)`` uniformly in a shell around some ``(a, e)``."""
+        n_rows, size = centre.shape
+        count, step = self.settings_.n_candidates, float(self.settings_.step)
+        draws = streams.uniforms(number, Purpose.SHELL, count * (size + 1))
+        draws = draws.reshape(n_rows, count, size + 1)
+        direction = torch.special.ndtri(draws[..., :-1])
+        direction /= direction.norm(dim=-1, keepdim=True)
+        inner, outer = (draws.new_tensor(step * (number + more)) for more in (0, 1))
+        radius = in_shell(inner, outer, draws.new_tensor(size), draws[..., -1:])
+        drawn: Tensor = centre[:, None] + direction * radius
+        return drawn
+
+    def _decoded(self, latents: Tensor, factual: Tensor) -> Tensor:
+        """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, some at a time."""
+        size = max(1, _DECODED_AT_ONCE // latents.shape[1])
+        parts = zip(torch.split(latents, size), torch.split(factual, size), strict=True)
+        decoded = [self.prepared_.decode(each, rows[:, None]) for each, rows in parts]
+        return torch.cat(decoded).round(decimals=_DIGITS)
+
+    def _why(self, task: Task, at: int) -> str:
+        """Return why a row has no counterfactual."""
+        if not bool(task.genome.movable[at].any()):
+            return "Nothing of this row may change."
+        if task.left[at] <= 0:
+            return "max_evaluations was reached before a decoded row had the target class."
+        reach = self.settings_.max_rounds * float(self.settings_.step)
+        return (
+            f"No row decoded from within {reach:g} of this row's latent has the target class"
+            " within the limits and rules."
+        )
+
+
+def _given(learnt: Learnt) -> list[int]:
+    """Return the positions of the features that never move, which condition the network."""
+    stays = (Action.FIXED, Action.INDIRECT)
+    schema = binding(learnt.codec.schema, learnt.respect_schema)
+    return [at for at, feature in enumerate(schema) if feature.action in stays]

@@ -1,0 +1,1 @@
+"""DiCE, in a process of its own."""

@@ -1,0 +1,1 @@
+"""FACE: paths through dense regions."""

@@ -1,0 +1,295 @@
+"""What the published methods share: everything but their ideas."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+import numpy as np
+import torch
+from sklearn.base import BaseEstimator
+from torch import Tensor
+
+from proce.classifier import as_classifier, decide
+from proce.errors import NotFittedError, SearchError
+from proce.explanation import Change, Explanation, Explanations, Outcome
+from proce.methods.calls.call import Asked, hash_of
+from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.options import Options, checked_texts
+from proce.methods.calls.progress_bar import closing
+from proce.methods.explaining.last_check import asked_again
+from proce.methods.fitting.fitted import bound_rules, check_estimator, predicted_classes
+from proce.methods.published.task import Candidates, Learnt, Task
+from proce.objective import MixedDistance
+from proce.schema import Codec, Level, Schema
+
+Its = TypeVar("Its")  # the settings of a method
+_CHUNK = 256  # rows worked on at a time; bounds memory and does not change results
+
+
+class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
+    """A counterfactual method from the literature, behind the interface of every method.
+
+    Parameters
+    ----------
+    model
+        What is explained; anything that ``proce.ProCE`` takes. It is never modified.
+    schema
+        The features and what may move; inferred from the frame where it is ``None``.
+    settings
+        Of the method; ``None`` for its defaults.
+    respect_schema
+        Fixed features and permitted ranges always bind. One-way actions and features that only
+        follow others bind with ``True``; by default the method works as in its paper.
+    reject_by
+        Rules; a candidate that breaks one does not count, and the method goes on looking.
+    threshold
+        Decision threshold of a binary model; by default its own rule.
+    seed
+        The same seed gives the same answer for a row, whatever else is in the batch.
+    """
+
+    Settings: ClassVar[type]
+
+    def __init__(
+        self,
+        model: Any,
+        schema: Schema | None = None,
+        settings: Its | None = None,
+        *,
+        respect_schema: bool = False,
+        reject_by: Sequence[str] = (),
+        threshold: float | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.model = model
+        self.schema = schema
+        self.settings = settings
+        self.respect_schema = respect_schema
+        self.reject_by = reject_by
+        self.threshold = threshold
+        self.seed = seed
+
+    def fit(self, X: Any, y: Any = None, *, progress: Report | None = None) -> Self:
+        """Learn what the method needs from the rows that the model was trained on.
+
+        Parameters
+        ----------
+        X
+            The rows, as a frame; labels are not needed.
+        y
+            Ignored; there for pipelines.
+        progress
+            Called while something is learnt.
+        """
+        check_estimator(self.schema, self.settings_, type(self).Settings, self.seed)
+        codec = Codec.fit(self.schema or Schema.infer(X), X)
+        rows = codec.encode(X).contiguous()
+        classifier = as_classifier(self.model, codec, self.threshold)
+        texts = checked_texts("reject_by", self.reject_by)
+        learnt = Learnt(
+            codec,
+            classifier,
+            rows,
+            predicted_classes(classifier, rows),
+            bound_rules(texts, codec, rows, None, self.seed),
+            bool(self.respect_schema),
+            int(self.seed),
+        )
+        with closing(progress):
+            self.prepared_ = self._prepare(learnt, progress)
+        self.learnt_ = learnt
+        self.feature_names_in_ = np.array(codec.schema.columns, dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self.classes_ = classifier.classes
+        return self
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        target: Level | None = None,
+        n: int = 4,
+        vary: Iterable[str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
+        max_evaluations: int | None = None,
+        budget_seconds: float | None = None,
+        progress: Report | None = None,
+    ) -> Explanations:
+        """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
+
+        Parameters
+        ----------
+        X
+            A frame of one or many rows.
+        target
+            The wanted class; by default the other class of a binary model.
+        n
+            Counterfactuals per row, at most; some methods give one.
+        vary
+            Names that may change.
+        ranges
+            ``{name: (low, high)}`` that bind the final value, in raw units.
+        max_evaluations
+            Candidates that the model is asked about for each row, at most.
+        budget_seconds
+            What was found by then is returned.
+        progress
+            Called with a ``Progress``; stops by returning False.
+        """
+        options = Options(
+            target=target,
+            n=n,
+            vary=None if vary is None else checked_texts("vary", vary),
+            ranges=ranges or None,
+            max_evaluations=max_evaluations,
+            budget_seconds=budget_seconds,
+        )
+        if progress is not None and not callable(progress):
+            raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
+        learnt = self._learnt()
+        with closing(progress):
+            call = Asked(**Asked.read(learnt.codec, learnt.classifier, options, X, progress))
+            return self._run(learnt, call)
+
+    def restricted(self, *, respect_schema: bool, reject_by: Sequence[str]) -> Self:
+        """Return the same method under other limits; nothing is learnt again that need not be.
+
+        Parameters
+        ----------
+        respect_schema, reject_by
+            As in the constructor.
+        """
+        before = self._learnt()
+        changed = {"respect_schema": respect_schema, "reject_by": reject_by}
+        other = type(self)(**(self.get_params(deep=False) | changed))
+        texts = checked_texts("reject_by", reject_by)
+        rules = bound_rules(texts, before.codec, before.rows, None, before.seed)
+        after = replace(before, rules=rules, respect_schema=bool(respect_schema))
+        same = self._serves(before, after)
+        other.prepared_ = self.prepared_ if same else other._prepare(after, None)
+        for name in ("feature_names_in_", "n_features_in_", "classes_"):
+            setattr(other, name, getattr(self, name))
+        other.learnt_ = after
+        return other
+
+    def _serves(self, before: Learnt, after: Learnt) -> bool:
+        """Tell whether what was prepared under some limits serves under others."""
+        return before.respect_schema == after.respect_schema
+
+    @abstractmethod
+    def _prepare(self, learnt: Learnt, progress: Report | None) -> Any:
+        """Return what the method learns beyond that; kept as ``prepared_``."""
+
+    @abstractmethod
+    def _find(self, task: Task) -> Candidates:
+        """Look for counterfactuals of the rows of a task, within its evaluations and time."""
+
+    @property
+    def settings_(self) -> Any:
+        """The settings in use."""
+        return self.settings if self.settings is not None else type(self).Settings()
+
+    def _run(self, learnt: Learnt, call: Asked) -> Explanations:
+        wanted = call.settle()
+        call.tell(Progress("search", len(call.items), len(call.factual)))
+        try:
+            for part in torch.split(wanted, _CHUNK):
+                if len(part) and not call.over:
+                    self._solve(learnt, call, part)
+                    call.tell(Progress("search", len(call.items), len(call.factual)))
+        except KeyboardInterrupt:
+            call.interrupted()
+        for row in wanted.tolist():
+            if row not in call.items:
+                call.items[row] = call.without(row, Outcome.OUT_OF_TIME)
+        return call.closed(
+            method=type(self).__name__,
+            seed=learnt.seed,
+            settings=asdict(self.settings_),
+            mode="off",
+            graph=None,
+            training_rows=len(learnt.rows),
+            training_hash=hash_of(learnt.rows),
+            generations=0,
+        )
+
+    def _solve(self, learnt: Learnt, call: Asked, part: Tensor) -> None:
+        """Find, check and record the counterfactuals of the rows at some positions."""
+        task = Task.of(learnt, call, part)
+        found = self._find(task)
+        for at, row in enumerate(part.tolist()):
+            call.items[row] = _explanation(task, found, at, row)
+
+    def _learnt(self) -> Learnt:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                f"this {type(self).__name__} is not fitted yet; call .fit(X) with the rows that"
+                " the model was trained on first."
+            )
+        learnt: Learnt = self.learnt_
+        return learnt
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "learnt_")
+
+    def __sklearn_clone__(self) -> Self:
+        # scikit-learn would clone the model too, and a clone of it is not trained.
+        return type(self)(**self.get_params(deep=False))
+
+
+def _explanation(task: Task, found: Candidates, at: int, row: int) -> Explanation:
+    """Return the explanation of one row: its candidates that hold when asked again."""
+    call, learnt = task.call, task.learnt
+    places = torch.nonzero(found.found[at]).flatten()
+    rows = found.rows[at, places]
+    passed, chances = _passed(task, rows, at, row)
+    kept = _first_of_each(rows, passed)[: task.n]
+    outcome = Outcome.OUT_OF_TIME if bool(found.unfinished[at]) else Outcome.NOT_FOUND
+    outcome = Outcome.FOUND if len(kept) else outcome
+    empty = call.without(row, outcome, bool(found.unfinished[at]))
+    notes = (*empty.notes, found.notes[at]) if at in found.notes else empty.notes
+    if not len(kept):
+        return replace(empty, notes=notes, dropped=len(rows))
+    shown = rows[kept]
+    gone = learnt.codec.missing(shown) & learnt.codec.missing(task.factual[at])
+    changed = (shown != task.factual[at]) & ~gone
+    distance = MixedDistance.gower(learnt.codec)(shown, task.factual[at]).mean(-1)
+    losses = torch.stack([-chances[kept].log(), torch.full_like(distance, torch.nan), distance], -1)
+    return replace(
+        empty,
+        rows=shown,
+        changes=changed.to(torch.int8) * int(Change.ACTION),
+        probabilities=chances[kept],
+        losses=losses,
+        notes=notes,
+        dropped=int((~passed).sum()),
+        steps=tuple(found.steps[at][int(places[k])] for k in kept) if found.steps else (),
+    )
+
+
+def _passed(task: Task, rows: Tensor, at: int, row: int) -> tuple[Tensor, Tensor]:
+    """Ask the model again at the values shown; return flags and the target's probabilities."""
+    call, learnt, target = task.call, task.learnt, int(task.target[at])
+    factual = task.factual[at].expand_as(rows)
+    raw = call.raw[row].expand_as(rows)
+    if not len(rows):
+        return torch.zeros(0, dtype=torch.bool), rows.new_zeros(0)
+    again, chances = asked_again(learnt.codec, learnt.classifier, rows, factual, raw, call.layout)
+    passed = decide(chances, learnt.classifier.threshold) == target
+    passed &= task.allowed(again[None], torch.tensor([at]))[0]
+    for rule, mechanisms in learnt.rules:
+        passed &= rule.holds(factual, again, mechanisms)
+    return passed, chances[:, target]
+
+
+def _first_of_each(rows: Tensor, passed: Tensor) -> Tensor:
+    """Return the positions of rows that passed, each row once, in their order."""
+    seen: set[tuple[float, ...]] = set()
+    kept = []
+    for at in torch.nonzero(passed).flatten().tolist():
+        cells = tuple(rows[at].nan_to_num(nan=-9.0).tolist())
+        if cells not in seen:
+            seen.add(cells)
+            kept.append(at)
+    return torch.tensor(kept, dtype=torch.long)

@@ -1,0 +1,203 @@
+"""What a published method is given to solve, and what it hands back.
+
+Everything a row draws, asks and gets depends on that row alone: its streams are keyed by its
+values, its evaluations are counted for itself. So a batch gives what its rows give one by one.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import torch
+from torch import Tensor
+
+from proce.classifier import Classifier, decide
+from proce.methods.calls.call import Asked, keys_of
+from proce.methods.calls.method import Progress
+from proce.methods.fitting.fitted import BoundRule
+from proce.objective import GeneMap, Limits, genome_of, limits_of
+from proce.schema import Action, Codec, Schema
+from proce.search import Genome
+from proce.streams import RowStreams
+
+UNLIMITED = 2**62  # evaluations, where the caller set no limit
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """What every published method learns from the training rows.
+
+    Attributes
+    ----------
+    codec, classifier
+        The features and the model.
+    rows, predicted
+        The training rows ``(n, f)``, and the class that the model puts each in ``(n,)``.
+    rules
+        Candidates that break one of these are dropped.
+    respect_schema
+        Whether one-way actions and features that only follow bind the method.
+    seed
+        Of everything random.
+    """
+
+    codec: Codec
+    classifier: Classifier
+    rows: Tensor
+    predicted: Tensor
+    rules: tuple[BoundRule, ...]
+    respect_schema: bool
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Some rows, each with a class that it should reach.
+
+    Attributes
+    ----------
+    learnt
+        What the method knows.
+    factual, target
+        The rows ``(i, f)``, and the wanted classes ``(i,)``.
+    n
+        How many counterfactuals are asked for, for each.
+    limits
+        What may move, and where to. Fixed features, missing cells, permitted ranges, and
+        ``vary`` and ``ranges`` of the call bind always; one-way actions with ``respect_schema``.
+    genome
+        The same as a grid of permitted values.
+    left
+        ``(i,)``, evaluations that each row still has.
+    call
+        The call that asks: its clock, and whom to tell.
+    """
+
+    learnt: Learnt
+    factual: Tensor
+    target: Tensor
+    n: int
+    limits: Limits
+    genome: Genome
+    left: Tensor
+    call: Asked
+
+    @classmethod
+    def of(cls, learnt: Learnt, call: Asked, part: Tensor) -> "Task":
+        """Pose the task of the rows of a call at some positions ``(i,)``."""
+        options, factual = call.options, call.factual[part]
+        codec = replace(learnt.codec, schema=binding(learnt.codec.schema, learnt.respect_schema))
+        limits = limits_of(codec, factual, options.vary, options.ranges)
+        genome = genome_of(codec, factual, limits, GeneMap(len(codec.schema)))
+        left = torch.full((len(part),), options.max_evaluations or UNLIMITED)
+        return cls(learnt, factual, call.target[part], options.n, limits, genome, left, call)
+
+    def __len__(self) -> int:
+        return len(self.factual)
+
+    @property
+    def streams(self) -> RowStreams:
+        """The rows' own random numbers."""
+        return RowStreams.of(self.learnt.seed, keys_of(self.factual))
+
+    @property
+    def over(self) -> bool:
+        """Whether the call must end now: ask in every loop."""
+        return self.call.over
+
+    def tell(self, generation: int) -> None:
+        """Report that the method goes on, in its own rounds."""
+        done = len(self.call.items)
+        self.call.tell(Progress("search", done, len(self.call.factual), generation))
+
+    def repair(self, rows: Tensor, among: Tensor | None = None) -> Tensor:
+        """Return candidates ``(i, c, f)`` with each cell on the nearest value it is allowed.
+
+        Parameters
+        ----------
+        rows
+            Candidates of all rows, or of those at ``among``.
+        among
+            Positions ``(i,)`` of the rows that the candidates belong to.
+        """
+        genome = self.genome if among is None else self.genome.take(among)
+        return genome.repair(rows)
+
+    def allowed(self, rows: Tensor, among: Tensor | None = None) -> Tensor:
+        """Return flags ``(i, c)``: candidates that obey every limit as they are."""
+        everyone = slice(None) if among is None else among
+        limits, factual = self.limits, self.factual[everyone][:, None]
+        gone = self.learnt.codec.missing(rows)
+        inside = rows >= limits.lower[everyone][:, None] - _ROUNDING
+        inside &= rows <= limits.upper[everyone][:, None] + _ROUNDING
+        known = inside & ~gone & ((rows == factual) | limits.movable[everyone][:, None])
+        return (known | (gone & self.learnt.codec.missing(factual))).all(-1)
+
+    def reached(self, rows: Tensor, among: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Ask the model about candidates ``(i, c, f)``.
+
+        Returns flags ``(i, c)``, true where a candidate has the target class and breaks no
+        rule, and the target's probability ``(i, c)``. Every candidate costs its row an
+        evaluation; those that it cannot pay are false with a probability of NaN.
+        """
+        among = torch.arange(len(self)) if among is None else among
+        n_rows, n_candidates = rows.shape[:2]
+        paid = torch.arange(n_candidates)[None] < self.left[among][:, None]
+        self.left[among] -= paid.sum(1)
+        flags = torch.zeros(n_rows, n_candidates, dtype=torch.bool)
+        chances = rows.new_full((n_rows, n_candidates), torch.nan)
+        if bool(paid.any()):
+            owner = among[:, None].expand_as(paid)[paid]
+            flags[paid], chances[paid] = self._answers(rows[paid], owner)
+        return flags, chances
+
+    def pay(self, among: Tensor) -> None:
+        """Count an evaluation of each row at ``among``, for a model asked in another way."""
+        self.left[among] -= 1
+        self.call.evaluations += len(among)
+
+    def _answers(self, rows: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
+        classifier, target = self.learnt.classifier, self.target[owner]
+        answer = classifier.predict_proba(rows)
+        self.call.evaluations += len(rows)
+        reached = decide(answer, classifier.threshold) == target
+        for rule, mechanisms in self.learnt.rules:
+            reached &= rule.holds(self.factual[owner], rows, mechanisms)
+        return reached, answer.gather(1, target[:, None]).squeeze(1)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """What a method found for the rows of a task.
+
+    Attributes
+    ----------
+    rows
+        ``(i, c, f)``, from the best to the worst of each row.
+    found
+        ``(i, c)``, which of them reached the target; the others are ignored.
+    unfinished
+        ``(i,)``, rows that time ran out on.
+    steps
+        For each row and candidate the way there ``(s, f)``, the candidate last; empty for
+        methods without one.
+    notes
+        For rows by position, what the reader should know, such as why nothing was found.
+    """
+
+    rows: Tensor
+    found: Tensor
+    unfinished: Tensor
+    steps: tuple[tuple[Tensor, ...], ...] = ()
+    notes: dict[int, str] = field(default_factory=dict)
+
+
+def binding(schema: Schema, respect_schema: bool) -> Schema:
+    """Return the schema as a published method takes it.
+
+    Without ``respect_schema`` only what is fixed stays: the methods know no one-way actions and
+    no features that merely follow.
+    """
+    if respect_schema:
+        return schema
+    loose = [f.name for f in schema if f.action is not Action.FIXED]
+    return schema.edit(loose, action=Action.FREE) if loose else schema

@@ -1,0 +1,1 @@
+"""Wachter's gradient descent."""

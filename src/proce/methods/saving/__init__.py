@@ -1,0 +1,1 @@
+"""Fitted explainers in folders, without pickle."""

@@ -1,0 +1,247 @@
+"""Keep a fitted explainer in a folder, and load it: the same answers, and no pickle.
+
+A folder holds ``manifest.json``, a file of tensors and, where it can be kept, the model.
+"""
+
+import json
+import platform
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.causal import Mechanism
+from proce.causal.models.mechanism import Equation
+from proce.causal.models.saved import SavedCauses
+from proce.classifier import Classifier
+from proce.classifier.probe import probe_rows
+from proce.classifier.saved import (
+    Content,
+    SavedClassifier,
+    load_classifier,
+    saved_classifier,
+    take_over,
+)
+from proce.classifier.sklearn_file import estimator_bytes
+from proce.errors import GraphError, MissingExtraError, PersistenceError
+from proce.methods.fitting.fitted import Fitted
+from proce.methods.saving.folder import (
+    open_folder,
+    read_file,
+    tensor_bytes,
+    tensors_of,
+    write_file,
+    write_manifest,
+)
+from proce.methods.saving.layout import saved_layout
+from proce.methods.saving.manifest import (
+    FORMAT,
+    Manifest,
+    SavedOptions,
+    SavedRows,
+    SavedRule,
+    read_manifest,
+)
+from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
+from proce.objective import Direction
+from proce.schema import Codec
+
+_LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "safetensors", "skops")
+_SAME = 1e-3  # of a probability: what another version of a library may change
+_SUFFIX = {"skops": "skops", "onnx": "onnx", "torch": "safetensors", "network": "safetensors"}
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A loaded explainer: what it is made with, and what it had learned."""
+
+    parameters: dict[str, Any]
+    fitted: Fitted
+
+
+def save_explainer(
+    fitted: Fitted,
+    folder: str | Path,
+    *,
+    rows: bool,
+    model: bool,
+    adapted: bool,
+    device: str,
+    causal: str,
+    threshold: float | None,
+) -> Path:
+    """Write a fitted explainer; see :meth:`proce.ProCE.save`."""
+    folder = Path(folder)
+    layout = saved_layout(fitted.codec.layout)
+    classifier, content = saved_classifier(fitted.classifier, adapted=adapted, model=model)
+    causes, places = _causes(fitted)
+    tensors = _tensors(fitted, causes, rows=rows)
+    open_folder(folder)
+    model_file = None
+    if classifier.kind != "none":
+        inside = content.file if content.weights is None else tensor_bytes(content.weights)
+        model_file = write_file(folder, "model", _SUFFIX[classifier.kind], inside or b"")
+    manifest = Manifest(
+        format=FORMAT,
+        proce=version("proce"),
+        versions={
+            "python": platform.python_version(),
+            **{name: version(name) for name in _LIBRARIES},
+        },
+        features=json.loads(fitted.codec.schema.to_json()),
+        layout=layout,
+        options=SavedOptions(
+            seed=fitted.seed,
+            device=str(device),
+            causal=causal,  # type: ignore[arg-type]
+            threshold=None if threshold is None else float(threshold),
+        ),
+        settings=fitted.settings,
+        mode=fitted.mode,
+        model=classifier,
+        graphs=tuple(json.loads(each) for each in causes.graphs),
+        mechanisms=tuple(causes.mechanisms),
+        models=tuple(causes.models),
+        **places,
+        training=SavedRows(
+            count=fitted.n_rows,
+            sha256=fitted.training_hash,
+            kept=rows and fitted.left_out is None,
+        ),
+        tensors=write_file(folder, "tensors", "safetensors", tensor_bytes(tensors)),
+        model_file=model_file,
+    )
+    write_manifest(folder, manifest)
+    return folder
+
+
+def load_explainer(
+    folder: str | Path,
+    model: Any = None,
+    equations: Mapping[str, Mechanism | Equation] | None = None,
+) -> Loaded:
+    """Read what :func:`save_explainer` wrote; see :meth:`proce.ProCE.load`."""
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    tensors = tensors_of(read_file(folder, manifest.tensors))
+    with _reading(folder):
+        codec = load_codec(manifest, tensors)
+        content = _content(folder, manifest)
+        if model is None:
+            kept, classifier = load_classifier(manifest.model, content, codec)
+            _require_same_answers(classifier, codec, tensors, manifest.model)
+    if model is not None:  # what is wrong with it is not the folder's fault
+        kept, classifier = take_over(manifest.model, content, codec, model)
+        _require_same_answers(classifier, codec, tensors, manifest.model)
+    with _reading(folder):
+        models = load_causes(manifest, tensors, codec, equations or {})
+        fitted = load_fitted(manifest, tensors, codec, classifier, models)
+    return Loaded(_parameters(manifest, kept, fitted), fitted)
+
+
+def _causes(fitted: Fitted) -> tuple[SavedCauses, dict[str, Any]]:
+    """Take all causal models apart; return with them who has which."""
+    causes = SavedCauses()
+    rules = []
+    scm = None if fitted.scm is None else causes.add(fitted.scm)
+    for rule, needs in fitted.rules:
+        scms = [each.scm for each in needs.values() if isinstance(each, Direction)]
+        rules.append(SavedRule(text=rule.text, model=causes.add(scms[0]) if scms else None))
+    groups: dict[str, Any] = {}
+    for name, ensemble in (("ensemble", fitted.ensemble), ("refits", fitted.refits)):
+        members = None if ensemble is None else tuple(map(causes.add, ensemble.members))
+        groups[name] = members
+    return causes, {"scm": scm, "rules": tuple(rules), **groups}
+
+
+def _tensors(fitted: Fitted, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
+    codec = fitted.codec
+    latents, predicted = fitted.index.members
+    tensors = {
+        "codec.low": codec.low,
+        "codec.span": codec.span,
+        "codec.may_miss": codec.may_miss,
+        "latents": latents,
+        "predicted": predicted,
+        "answers": fitted.classifier.predict_proba(probe_rows(codec)),
+        **{f"autoencoder.{name}": each for name, each in fitted.autoencoder.weights.items()},
+        **{f"equation.{at}": each for at, each in causes.weights.items()},
+    }
+    for at, model in causes.estimators.items():
+        tensors[f"trees.{at}"] = torch.from_numpy(
+            np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
+        )
+    if rows and fitted.left_out is None:
+        tensors["rows"] = fitted.rows
+    return tensors
+
+
+@contextmanager
+def _reading(folder: Path) -> Iterator[None]:
+    """Turn whatever a changed folder leads to into an error that says so."""
+    try:
+        yield
+    except (PersistenceError, MissingExtraError):
+        raise
+    except GraphError as error:
+        raise PersistenceError(f"{str(folder)!r} cannot be loaded: {error}") from error
+    except Exception as error:  # values that fit each other in form but not in meaning
+        line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise PersistenceError(
+            f"{str(folder)!r} cannot be loaded: {line}. It was changed or is damaged; save the"
+            " explainer again."
+        ) from error
+
+
+def _content(folder: Path, manifest: Manifest) -> Content:
+    kind = manifest.model.kind
+    if (kind == "none") != (manifest.model_file is None):
+        raise PersistenceError(f"{str(folder)!r} names a model of kind {kind!r} without its file.")
+    if manifest.model_file is None:
+        return Content()
+    content = read_file(folder, manifest.model_file)
+    return (
+        Content(weights=tensors_of(content)) if kind in ("torch", "network") else Content(content)
+    )
+
+
+def _require_same_answers(
+    classifier: Classifier, codec: Codec, tensors: dict[str, Tensor], saved: SavedClassifier
+) -> None:
+    """Refuse another model than the one that the explainer was fitted with."""
+    answers, now = tensors.get("answers"), classifier.predict_proba(probe_rows(codec))
+    if answers is None or answers.shape != now.shape or answers.dtype != now.dtype:
+        raise PersistenceError("the answers of the model that was saved are damaged.")
+    gap = float((answers - now).abs().nan_to_num(nan=1.0).max())
+    if gap <= _SAME:
+        return
+    network = saved.kind == "torch" or saved.name == "an ONNX model"
+    raise PersistenceError(
+        f"the model does not answer as the one that the explainer was fitted with ({saved.name}):"
+        f" probabilities differ by up to {gap:.3g}. Hand that model over, or fit again with this"
+        " one." + (" For a network, hand over what makes it, not a new one." if network else "")
+    )
+
+
+def _parameters(manifest: Manifest, model: Any, fitted: Fitted) -> dict[str, Any]:
+    """Return what ``ProCE(...)`` would be given to be fitted in the same way."""
+    scm = fitted.scm
+    given = scm is not None and not scm.records
+    options = manifest.options
+    return {
+        "model": model,
+        "schema": fitted.codec.schema,
+        "graph": None if scm is None else scm if given else scm.graph,
+        "rules": tuple(rule.text for rule, _ in fitted.rules),
+        "causal": options.causal,
+        "settings": fitted.settings,
+        "threshold": options.threshold,
+        "seed": fitted.seed,
+        "device": present_device(options.device),
+    }

@@ -1,0 +1,106 @@
+"""The folder of a saved explainer: its files, written so that it is always whole.
+
+The files carry the sum of their content in their names and never change; the manifest names
+those that belong together and is put in place last, by one move. A save that is cut short leaves
+the manifest as it was, and with it the explainer that it names.
+"""
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from torch import Tensor
+
+from proce.errors import PersistenceError
+from proce.files import placed, read_bytes
+from proce.methods.saving.manifest import FILE_NAME, NAME, Manifest, SavedFile
+
+_DRAFT = re.compile(r"^\..+\.part$")
+_OURS = re.compile(FILE_NAME)
+
+
+def open_folder(folder: Path) -> None:
+    """Make a folder to save into, or refuse one that holds anything else."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise PersistenceError(f"{str(folder)!r} is not a folder; save somewhere else.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        strange = [each.name for each in folder.iterdir() if not _is_ours(each)]
+    except OSError as error:
+        raise PersistenceError(
+            f"the folder {str(folder)!r} cannot be used: {error.strerror}. Save somewhere else, or"
+            " change its permissions."
+        ) from error
+    if strange:
+        raise PersistenceError(
+            f"the folder {str(folder)!r} holds {strange[0]!r}, which no saved explainer has; save"
+            " into a new folder, so that nothing of yours is overwritten."
+        )
+
+
+def write_file(folder: Path, stem: str, suffix: str, content: bytes) -> SavedFile:
+    """Write a file whose name says what is in it."""
+    total = hashlib.sha256(content).hexdigest()
+    name = f"{stem}-{total[:16]}.{suffix}"
+    _write(folder / name, content)
+    return SavedFile(name=name, size=len(content), sha256=total)
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Put the manifest in place; then remove what only the one before it named."""
+    _write(folder / NAME, manifest.text().encode())
+    files = (manifest.tensors, manifest.model_file)
+    kept = {NAME, *(each.name for each in files if each is not None)}
+    for each in folder.iterdir():
+        if each.name not in kept and _is_ours(each):
+            each.unlink(missing_ok=True)
+
+
+def read_file(folder: Path, saved: SavedFile) -> bytes:
+    """Read a file that the manifest names, and hold it against its sum."""
+    content = read_bytes(folder / saved.name, saved.size)
+    if len(content) != saved.size or hashlib.sha256(content).hexdigest() != saved.sha256:
+        raise PersistenceError(
+            f"{str(folder / saved.name)!r} is not the file that was saved: its length or its sum"
+            " is another. Save the explainer again."
+        )
+    return content
+
+
+def tensor_bytes(tensors: dict[str, Tensor]) -> bytes:
+    """Return tensors as the content of a safetensors file."""
+    from safetensors.torch import save
+
+    return save({name: each.detach().cpu().contiguous() for name, each in tensors.items()})
+
+
+def tensors_of(content: bytes) -> dict[str, Tensor]:
+    """Return the tensors of a safetensors file."""
+    from safetensors.torch import load
+
+    try:
+        return load(content)
+    except Exception as error:  # of a damaged file; the library raises several
+        line = (str(error).splitlines() or [type(error).__name__])[0]
+        raise PersistenceError(f"the file of tensors is damaged: {line}.") from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        with placed(path) as draft:
+            draft.write_bytes(content)
+        if hasattr(os, "O_DIRECTORY"):
+            place = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            os.fsync(place)
+            os.close(place)
+    except OSError as error:
+        raise PersistenceError(
+            f"{str(path)!r} cannot be written: {error.strerror}. What was saved there before is"
+            " as it was."
+        ) from error
+
+
+def _is_ours(path: Path) -> bool:
+    named = path.name == NAME or _OURS.match(path.name) or _DRAFT.match(path.name)
+    return bool(named) and path.is_file() and not path.is_symlink()

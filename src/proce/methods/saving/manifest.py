@@ -1,0 +1,176 @@
+"""What ``manifest.json`` of a saved explainer says, checked to the last field."""
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from proce.causal.models.saved import SavedMechanism, SavedModel
+from proce.classifier.saved import SavedClassifier
+from proce.errors import PersistenceError
+from proce.files import read_bytes
+from proce.methods.fitting.settings import SearchSettings
+from proce.objective import Mode
+
+FORMAT = 1
+NAME = "manifest.json"
+FILE_NAME = r"^(tensors|model)-[0-9a-f]{16}\.(safetensors|skops|onnx)$"
+_LARGEST = 64 * 2**20  # bytes of a manifest
+_SUM = r"^[0-9a-f]{64}$"
+Count = Annotated[int, Field(ge=0, lt=2**53)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class SavedFile(_Strict):
+    """A file beside the manifest, by its name, its length and its SHA-256 sum."""
+
+    name: Annotated[str, Field(pattern=FILE_NAME)]
+    size: Count
+    sha256: Annotated[str, Field(pattern=_SUM)]
+
+
+class SavedOptions(_Strict):
+    """What the explainer was made with, beside what has a place of its own."""
+
+    seed: Count
+    device: str
+    causal: Literal["auto", "hard", "soft", "paper", "off"]
+    threshold: float | None
+
+
+class SavedRule(_Strict):
+    """A rule; one with ``~>`` says in which causal model the equation of its effect stands."""
+
+    text: str
+    model: Count | None
+
+
+class SavedRows(_Strict):
+    """The training rows: how many, their SHA-256 sum, and whether they are in the folder."""
+
+    count: Count
+    sha256: Annotated[str, Field(pattern=_SUM)]
+    kept: bool
+
+
+class Manifest(_Strict):
+    """Everything about a saved explainer that is not a tensor or the model itself.
+
+    Attributes
+    ----------
+    format, proce, versions
+        Of this form, of the package that wrote it, and of the libraries that numbers depend on.
+    features, layout
+        The schema, and how the training frame looked.
+    options, settings, mode
+        Of the explainer and its search; the causal mode in use.
+    model
+        The classifier.
+    rules, graphs, mechanisms, models
+        The rules, and the causal models taken apart.
+    scm, ensemble, refits
+        Positions among the causal models.
+    training
+        The training rows.
+    tensors, model_file
+        The files beside the manifest.
+    """
+
+    format: int
+    proce: str
+    versions: dict[str, str]
+    features: dict[str, Any]
+    layout: dict[str, Any]
+    options: SavedOptions
+    settings: SearchSettings
+    mode: Mode
+    model: SavedClassifier
+    rules: tuple[SavedRule, ...]
+    graphs: tuple[dict[str, Any], ...]
+    mechanisms: tuple[SavedMechanism, ...]
+    models: tuple[SavedModel, ...]
+    scm: Count | None
+    ensemble: tuple[Count, ...] | None
+    refits: tuple[Count, ...] | None
+    training: SavedRows
+    tensors: SavedFile
+    model_file: SavedFile | None
+
+    def text(self) -> str:
+        """Return the content of the file: JSON, with a sum over all else at the end."""
+        record = self.model_dump(mode="json")
+        return (
+            json.dumps({**record, "sha256": checksum(record)}, indent=1, ensure_ascii=False) + "\n"
+        )
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Read and check the manifest of a folder."""
+    path = folder / NAME
+    if not folder.is_dir():
+        raise PersistenceError(
+            f"there is no folder {str(folder)!r}; expected one that explainer.save(folder) wrote."
+        )
+    if not path.exists() and not path.is_symlink():
+        raise PersistenceError(
+            f"{str(folder)!r} holds no {NAME}, so it is not a saved explainer, or its first save"
+            " was cut short; save the explainer again."
+        )
+    record = _record(read_bytes(path, _LARGEST), path)
+    _refuse_other_formats(record, path)
+    fields = {key: value for key, value in record.items() if key != "sha256"}
+    if record.get("sha256") != checksum(fields):
+        _refuse(path, "its sum does not fit what it says")
+    try:
+        return Manifest.model_validate_json(json.dumps(fields), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(each) for each in first["loc"])
+        _refuse(path, f"{place}: {first['msg']}")
+    except (ValueError, RecursionError) as error:
+        _refuse(path, str(error))
+
+
+def _record(content: bytes, path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(content.decode("utf-8"), parse_constant=_refuse_constant)
+        json.dumps(record, ensure_ascii=False).encode()  # or half a character could be in it
+    except (ValueError, RecursionError) as error:
+        _refuse(path, f"it is not JSON ({error})")
+    if not isinstance(record, dict):
+        _refuse(path, "it is not an object")
+    return record
+
+
+def _refuse_other_formats(record: dict[str, Any], path: Path) -> None:
+    version = record.get("format")
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        _refuse(path, f"its format is {version!r}")
+    if version > FORMAT:
+        writer = str(record.get("proce"))[:40]
+        raise PersistenceError(
+            f"{str(path)!r} was written by proce {writer}, in format {version}; this version of"
+            f" proce reads up to {FORMAT}. Update proce, or save again with this version."
+        )
+
+
+def checksum(record: dict[str, Any]) -> str:
+    """Return the SHA-256 sum of all other fields, in their order."""
+    plain = json.dumps(record, separators=(",", ":"))
+    return hashlib.sha256(plain.encode()).hexdigest()
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")
+
+
+def _refuse(path: Path, why: str) -> NoReturn:
+    raise PersistenceError(
+        f"{str(path)!r} cannot be read: {why}. It was changed or is damaged; save the explainer"
+        " again."
+    )

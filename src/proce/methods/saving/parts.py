@@ -1,0 +1,143 @@
+"""The parts of a saved explainer, put together again and checked against each other."""
+
+import json
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from proce.causal import Ensemble, Mechanism, StructuralCausalModel
+from proce.causal.models.mechanism import Equation
+from proce.causal.models.saved import SavedCauses
+from proce.classifier import Classifier
+from proce.classifier.sklearn_file import estimator_of
+from proce.errors import PersistenceError
+from proce.latent import AutoEncoder, PrototypeIndex
+from proce.methods.fitting.fitted import BoundRule, Fitted, RowsLeftOut
+from proce.methods.saving.layout import load_layout
+from proce.methods.saving.manifest import Manifest, SavedRule
+from proce.objective import Direction
+from proce.schema import Codec, Continuous, Ordinal, Rule, Schema
+
+
+def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
+    """Return the schema with its scale and the training frame's layout."""
+    schema = Schema.from_json(json.dumps(manifest.features))
+    low, span, may_miss = (tensors[f"codec.{name}"] for name in ("low", "span", "may_miss"))
+    sound = all(each.shape == (len(schema),) for each in (low, span, may_miss))
+    sound = sound and low.dtype == span.dtype == torch.float64 and may_miss.dtype == torch.bool
+    if not sound or not bool((low.isfinite() & span.isfinite() & (span > 0)).all()):
+        raise PersistenceError("the scale of the features is damaged.")
+    reach = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in schema]
+    return Codec(
+        schema,
+        low,
+        span,
+        torch.tensor(reach, dtype=torch.float64).clamp(min=1),
+        may_miss,
+        load_layout(manifest.layout, schema.columns),
+    )
+
+
+def load_causes(
+    manifest: Manifest,
+    tensors: dict[str, Tensor],
+    codec: Codec,
+    equations: Mapping[str, Mechanism | Equation],
+) -> list[StructuralCausalModel]:
+    """Return all causal models, with these equations where a person gave them."""
+    count = range(len(manifest.mechanisms))
+    weights = {at: tensors[f"equation.{at}"] for at in count if f"equation.{at}" in tensors}
+    trees = {at: tensors[f"trees.{at}"] for at in count if f"trees.{at}" in tensors}
+    causes = SavedCauses(
+        [json.dumps(each) for each in manifest.graphs],
+        list(manifest.mechanisms),
+        list(manifest.models),
+        weights,
+        {at: estimator_of(each.numpy().tobytes()) for at, each in trees.items()},
+    )
+    return causes.load(codec, equations)
+
+
+def load_fitted(
+    manifest: Manifest,
+    tensors: dict[str, Tensor],
+    codec: Codec,
+    classifier: Classifier,
+    models: list[StructuralCausalModel],
+) -> Fitted:
+    """Return what the explainer had learned."""
+    training = manifest.training
+    prefix = "autoencoder."
+    weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+    if any(each.dtype != torch.float32 for each in weights.values()):
+        raise PersistenceError("the weights of the auto-encoder are damaged.")
+    autoencoder = AutoEncoder.of_weights(codec, weights).to(present_device(manifest.options.device))
+    latents, predicted = tensors["latents"], tensors["predicted"]
+    known = predicted.dtype == torch.int64 and predicted.shape == (training.count,)
+    known = known and latents.shape == (training.count, autoencoder.latent_size)
+    if not known or latents.dtype != torch.float32 or not bool(latents.isfinite().all()):
+        raise PersistenceError("the latents of the training rows are damaged.")
+    if bool(((predicted < 0) | (predicted >= len(classifier.classes))).any()):
+        raise PersistenceError("the predicted classes of the training rows are damaged.")
+    groups = [_ensemble(models, each) for each in (manifest.ensemble, manifest.refits)]
+    if manifest.scm is None and manifest.mode != "off":
+        raise PersistenceError(f"the mode is {manifest.mode!r}, and there is no causal model.")
+    return Fitted(
+        codec,
+        classifier,
+        autoencoder,
+        PrototypeIndex(latents, predicted, classifier.classes),
+        _rows(manifest, tensors, codec),
+        None if manifest.scm is None else models[manifest.scm],
+        groups[0],
+        groups[1],
+        manifest.mode,
+        tuple(_rule(each, models, codec) for each in manifest.rules),
+        manifest.settings,
+        manifest.options.seed,
+        None if training.kept else RowsLeftOut(training.count, training.sha256),
+    )
+
+
+def _rows(manifest: Manifest, tensors: dict[str, Tensor], codec: Codec) -> Tensor:
+    """Return the training rows, valid ones; none where they were left out."""
+    if not manifest.training.kept:
+        return torch.empty(0, len(codec.schema), dtype=torch.float64)
+    rows, expected = tensors["rows"], (manifest.training.count, len(codec.schema))
+    sound = rows.shape == expected and rows.dtype == torch.float64
+    sound = sound and not bool(rows.isinf().any())
+    for at, feature in enumerate(codec.schema):
+        if sound and not isinstance(feature, Continuous):
+            codes = rows[:, at]
+            whole = (codes == codes.round()) & (codes >= -1) & (codes < len(feature.levels))
+            sound = bool(whole.all())
+    if not sound:
+        raise PersistenceError("the training rows are damaged.")
+    return rows
+
+
+def _rule(saved: SavedRule, models: list[StructuralCausalModel], codec: Codec) -> BoundRule:
+    rule = Rule.parse(saved.text, codec)
+    if rule.dependence is None:
+        return rule, {}
+    effect = rule.dependence[1]
+    scm = None if saved.model is None else models[saved.model]
+    if scm is None or effect not in scm.graph.endogenous:
+        raise PersistenceError(f"the rule {saved.text!r} has no equation of {effect!r}.")
+    return rule, {effect: Direction(scm, effect)}
+
+
+def _ensemble(
+    models: list[StructuralCausalModel], members: tuple[int, ...] | None
+) -> Ensemble | None:
+    return None if members is None else Ensemble(tuple(models[at] for at in members))
+
+
+def present_device(name: str) -> str:
+    """Return the device on which the explainer was fitted, or the processor where it is not."""
+    try:
+        torch.empty(0, device=name)
+    except (RuntimeError, AssertionError):
+        return "cpu"
+    return name

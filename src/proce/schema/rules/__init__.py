@@ -1,0 +1,1 @@
+"""Rules that a person can write, from text to tensors."""

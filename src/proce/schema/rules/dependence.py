@@ -1,0 +1,59 @@
+"""``LSAT, UGPA ~> ZFYA``: an effect moves the way its mechanism says."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import reduce
+
+import torch
+from torch import Tensor
+
+from proce.errors import RuleError
+from proce.schema.rules.tree import SAME, Cell, Cells
+
+Mechanism = Callable[[Tensor], Tensor]  # rows (…, f) -> the effect (…), on the unit range
+
+LEAST_MOVE = 2e-3  # of the unit range: less than this is not following
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """The causes and the effect of a rule with ``~>``, by name and as cells of both rows."""
+
+    causes: tuple[str, ...]
+    effect: str
+    before: Cell
+    after: Cell
+    unit: float  # the change of the effect that counts as 1
+    cells: frozenset[Cell]
+
+    def violation(
+        self, cells: Cells, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism]
+    ) -> Tensor:
+        """Return how far each candidate is from following its mechanism.
+
+        With *s* the sign of the change of the prediction and *d* the change of the effect, on
+        the unit range: ``max(0, 2e-3 - s * d)`` where *s* is not zero, else ``|d|``. Zero where
+        the effect, a cause or the prediction is missing.
+        """
+        push = self._predicted(mechanisms, rows) - self._predicted(mechanisms, factual)
+        sign = push.sign().masked_fill(push.abs() <= SAME, 0.0)
+        moved = (self.after.values(cells) - self.before.values(cells)) / self.unit
+        lacking = torch.where(sign == 0, moved.abs(), LEAST_MOVE - sign * moved)
+        missing = reduce(torch.logical_or, [each.values(cells).isnan() for each in self.cells])
+        unknown = missing | ~(push.isfinite() & moved.isfinite())
+        return lacking.masked_fill(unknown | (lacking <= SAME), 0.0)
+
+    def _predicted(self, mechanisms: Mapping[str, Mechanism], rows: Tensor) -> Tensor:
+        if self.effect not in mechanisms:
+            raise RuleError(
+                f"rule '{', '.join(self.causes)} ~> {self.effect}' needs the mechanism of"
+                f" {self.effect!r}, which was not given. Give a causal graph in which it has"
+                f" causes, or mechanisms={{{self.effect!r}: ...}}."
+            )
+        predicted = mechanisms[self.effect](rows)
+        if predicted.shape != rows.shape[:-1]:
+            raise RuleError(
+                f"the mechanism of {self.effect!r} gave the shape {tuple(predicted.shape)} for"
+                f" rows {tuple(rows.shape)}; expected {tuple(rows.shape[:-1])}."
+            )
+        return predicted.double()

@@ -1,0 +1,136 @@
+"""What a counterfactual must obey, written by a person: ``cf.age >= x.age``."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from torch import Tensor
+
+from proce.errors import RuleError
+from proce.schema.codec import Codec
+from proce.schema.feature import Continuous
+from proce.schema.rules.dependence import Dependence, Mechanism
+from proce.schema.rules.syntax import parse_syntax
+from proce.schema.rules.tree import Cell, Condition
+from proce.schema.rules.types import Resolver
+
+_NO_MECHANISMS: Mapping[str, Mechanism] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A condition on a counterfactual ``cf`` and its factual row ``x``.
+
+    Numbers are compared in raw units, ordinal levels by their order, categorical levels for
+    being the same. A comparison that needs a missing value is satisfied, and so is its
+    negation: a rule never blocks because of a cell that nobody knows. A comparison that divides
+    by zero is false.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from proce.schema import Codec, Schema
+    >>> people = pd.DataFrame({"age": [20, 40, 60]})
+    >>> codec = Codec.fit(Schema.infer(people), people)
+    >>> factual = codec.encode(people)
+    >>> rule = Rule.parse("cf.age >= 50 or cf.age > x.age", codec)
+    >>> rule.violation(factual, factual + 0.1).tolist()  # four years on
+    [0.0, 0.0, 0.0]
+    >>> Rule.parse("cf.age >= 50", codec).violation(factual, factual).tolist()
+    [0.75, 0.25, 0.0]
+    """
+
+    text: str
+    codec: Codec = field(repr=False)
+    tree: Condition | Dependence = field(repr=False, compare=False)
+
+    @classmethod
+    def parse(cls, text: str, codec: Codec) -> "Rule":
+        """Read a rule about the features of a codec.
+
+        Parameters
+        ----------
+        text
+            The rule, such as ``cf.job != "Unemployed"`` or ``LSAT, UGPA ~> ZFYA``.
+        codec
+            Gives the features, their levels and the range that violations are measured on.
+
+        Raises
+        ------
+        RuleError
+            With the position of what cannot be read, is unknown or is of the wrong type.
+        """
+        tree = parse_syntax(text)
+        return cls(text.strip(), codec, Resolver(text, codec).resolve(tree))
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """The names of the features that the rule reads, in the order of the schema."""
+        positions = {cell.position for cell in self.tree.cells}
+        return tuple(self.codec.schema.names[position] for position in sorted(positions))
+
+    @property
+    def dependence(self) -> tuple[tuple[str, ...], str] | None:
+        """The causes and the effect of a rule with ``~>``; ``None`` for any other rule."""
+        tree = self.tree
+        return (tree.causes, tree.effect) if isinstance(tree, Dependence) else None
+
+    def holds(
+        self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
+    ) -> Tensor:
+        """Return whether each candidate obeys the rule; see ``violation``."""
+        return self.violation(factual, rows, mechanisms) == 0
+
+    def violation(
+        self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
+    ) -> Tensor:
+        """Return how far each candidate is from obeying the rule.
+
+        Parameters
+        ----------
+        factual
+            Encoded rows ``(i, f)``.
+        rows
+            Their candidates ``(i, c, f)``, or one for each ``(i, f)``.
+        mechanisms
+            For a rule with ``~>``: by the effect's name, what predicts it from rows ``(…, f)``,
+            on the unit range.
+
+        Returns
+        -------
+        Tensor
+            ``(i, c)`` or ``(i,)``: zero exactly where the rule holds, growing with the distance
+            to holding, on the unit range of the training rows; always finite.
+        """
+        before = self._aligned(factual, rows)
+        cells = {
+            cell: self._values(cell, before if cell.row == "x" else rows)
+            for cell in self.tree.cells
+        }
+        if isinstance(self.tree, Dependence):
+            lacking = self.tree.violation(cells, before, rows, mechanisms)
+        else:
+            lacking = self.tree.distances(cells).to_true
+        return lacking.expand(rows.shape[:-1]).contiguous()
+
+    def _aligned(self, factual: Tensor, rows: Tensor) -> Tensor:
+        """Return the factual rows in a shape that broadcasts to the candidates'."""
+        n_rows, n_features = len(rows), len(self.codec.schema)
+        sound = rows.ndim in (2, 3) and rows.shape[-1] == n_features
+        if not sound or factual.shape != (n_rows, n_features):
+            raise RuleError(
+                f"rule {self.text!r} was given factual rows {tuple(factual.shape)} and candidates"
+                f" {tuple(rows.shape)}; expected (i, {n_features}) and (i, c, {n_features})."
+            )
+        return factual[:, None, :] if rows.ndim == 3 else factual
+
+    def _values(self, cell: Cell, rows: Tensor) -> Tensor:
+        column = rows[..., cell.position]
+        if isinstance(self.codec.schema.features[cell.position], Continuous):
+            return self.codec.raw_numbers(cell.position, column)
+        codes = column.double()
+        return codes.masked_fill(codes < 0, math.nan)

@@ -1,0 +1,253 @@
+"""The tokens of a rule as a tree; what the names in it mean is not known here.
+
+From the loosest to the tightest: ``=>``, ``or``, ``and``, ``not``, comparisons, ``+ -``,
+``* /``, the sign of a number. Operands joined by operators that bind equally are one flat
+node, so only brackets, ``not`` and signs nest, and how deep they may do so is limited.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from proce.errors import RuleError
+from proce.schema.rules.tokens import KEYWORDS, Token, mistake, tokenize, unquote
+
+LONGEST = 2_000  # characters
+DEEPEST = 50  # brackets, "not" and signs within one another
+
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_BINDING = (
+    {"=>": 1, "or": 2, "and": 3, "not": 4}
+    | dict.fromkeys(COMPARISONS, 5)
+    | {"+": 6, "-": 6, "*": 7, "/": 7}
+)
+_SIGN_BINDING = 8
+_FORM = "A rule with '~>' is 'cause, cause ~> effect', in bare names."
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as written, without its sign."""
+
+    value: float
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class LevelName:
+    """A quoted level, or ``true`` or ``false``."""
+
+    value: str | bool
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureName:
+    """A feature of the counterfactual or of the factual row."""
+
+    row: Literal["cf", "x"]
+    name: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """``not`` or ``-``, and what it applies to."""
+
+    operator: str
+    operand: "Node"
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Operands joined by operators that bind equally: ``a + b - c``, ``a and b``, ``a < b``."""
+
+    operators: tuple[str, ...]
+    operands: tuple["Node", ...]
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class BareName:
+    """A feature in a rule with ``~>``."""
+
+    name: str
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Arrow:
+    """``causes ~> effect``."""
+
+    causes: tuple[BareName, ...]
+    effect: BareName
+
+
+Node = Number | LevelName | FeatureName | Prefix | Chain
+
+
+def parse_syntax(text: object) -> Node | Arrow:
+    """Return the tree of a rule's text, or raise `RuleError` where it cannot be read."""
+    if not isinstance(text, str):
+        kind = type(text).__name__
+        raise RuleError(f"a rule is text such as 'cf.age >= x.age'; got {kind}.")
+    if len(text) > LONGEST:
+        raise RuleError(
+            f"a rule of {len(text)} characters is too long; expected at most {LONGEST}. Split it"
+            " into several rules: all of them must hold."
+        )
+    tokens = tokenize(text)
+    if len(tokens) == 1:
+        raise mistake(text, 0, "the rule is empty; expected one such as 'cf.age >= x.age'.")
+    parser = _Parser(text, tokens)
+    return parser.arrow() if any(t.is_sign("~>") for t in tokens) else parser.whole()
+
+
+class _Parser:
+    """Precedence climbing: two calls for each level of nesting."""
+
+    def __init__(self, text: str, tokens: list[Token]) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._position = 0
+        self._depth = 0
+
+    def whole(self) -> Node:
+        node = self._expression(loosest=1)
+        if self._next.kind != "end":
+            advice = "A number is written as in 40000." if self._next.is_sign(",") else ""
+            raise self._unexpected("an operator or the end", advice)
+        return node
+
+    def arrow(self) -> Arrow:
+        causes = [self._bare_name()]
+        while self._next.is_sign(","):
+            self._take()
+            causes.append(self._bare_name())
+        if not self._next.is_sign("~>"):
+            raise self._unexpected("',' or '~>'", _FORM)
+        self._take()
+        effect = self._bare_name()
+        if self._next.kind != "end":
+            raise self._unexpected("the end", _FORM)
+        return Arrow(tuple(causes), effect)
+
+    @property
+    def _next(self) -> Token:
+        return self._tokens[self._position]
+
+    def _take(self) -> Token:
+        token = self._next
+        self._position += 1
+        return token
+
+    def _expression(self, loosest: int) -> Node:
+        """Read an operand, and whatever is joined to it at least this tightly."""
+        node = self._operand()
+        while (binding := self._binding()) >= loosest:
+            operators: list[Token] = []
+            operands = [node]
+            while self._binding() == binding:
+                operators.append(self._take())
+                operands.append(self._expression(binding + 1))
+            node = Chain(tuple(o.text for o in operators), tuple(operands), operators[0].at)
+            if binding == _BINDING["=="] and len(operators) > 1:
+                example = "a {} b and b {} c".format(*node.operators)
+                at = operators[1].at
+                raise mistake(self._text, at, f"comparisons do not chain; write '{example}'.")
+        return node
+
+    def _binding(self) -> int:
+        """Return how tightly the next token joins two operands; 0 where it does not."""
+        token = self._next
+        if token.kind not in ("sign", "word") or token.text == "not":
+            return 0
+        return _BINDING.get(token.text, 0)
+
+    def _operand(self) -> Node:
+        token = self._next
+        match token.kind, token.text:
+            case "number", digits:
+                self._take()
+                return Number(self._finite(digits, token.at), token.at)
+            case "quoted", _:
+                return LevelName(unquote(self._text, self._take()), token.at)
+            case "word", "true" | "false":
+                return LevelName(self._take().text == "true", token.at)
+            case "word", "cf" | "x":
+                return self._feature()
+            case ("word", "not") | ("sign", "-" | "("):
+                return self._nested()
+        raise self._unexpected("a feature, a number or a level", self._advice(token))
+
+    def _advice(self, token: Token) -> str:
+        """Say what a token that is no operand was probably meant to be."""
+        if token.is_sign("."):
+            return "A number starts with a digit, as in 0.5."
+        if token.kind != "word" or token.text in KEYWORDS:
+            return ""
+        if token.text.lower() in (*KEYWORDS, "cf", "x"):
+            return f"Did you mean '{token.text.lower()}'?"
+        if self._tokens[self._position + 1].text in (".", "["):
+            return "A feature is written cf.name (the counterfactual) or x.name (the factual)."
+        return f"A feature is written cf.{token.text} or x.{token.text}, a level in quotes."
+
+    def _nested(self) -> Node:
+        opening = self._take()
+        self._depth += 1
+        if self._depth > DEEPEST:
+            what = f"brackets, 'not' and '-' nest more than {DEEPEST} deep; split the rule."
+            raise mistake(self._text, opening.at, what)
+        if opening.text == "(":
+            node = self._expression(loosest=1)
+            self._close(")", "')' or an operator")
+        else:
+            binding = _BINDING["not"] + 1 if opening.text == "not" else _SIGN_BINDING
+            node = Prefix(opening.text, self._expression(binding), opening.at)
+        self._depth -= 1
+        return node
+
+    def _feature(self) -> FeatureName:
+        row: Literal["cf", "x"] = "cf" if self._take().text == "cf" else "x"
+        bracketed = f'Any other name is written {row}["name"].'
+        if self._next.is_sign("["):
+            self._take()
+            quoted = self._next
+            if quoted.kind != "quoted":
+                raise self._unexpected("a feature name in quotes")
+            name = unquote(self._text, self._take())
+            self._close("]", "']'")
+            return FeatureName(row, name, quoted.at)
+        if not self._next.is_sign("."):
+            raise self._unexpected(f"'.' or '[' after '{row}'")
+        self._take()
+        if self._next.kind != "word":
+            raise self._unexpected("a feature name of letters, digits and '_'", bracketed)
+        word = self._take()
+        if self._next.is_sign("."):
+            raise self._unexpected("a feature name of letters, digits and '_'", bracketed)
+        return FeatureName(row, word.text, word.at)
+
+    def _bare_name(self) -> BareName:
+        token = self._next
+        if token.kind not in ("quoted", "word"):
+            raise self._unexpected("a feature name", _FORM)
+        self._take()
+        name = token.text if token.kind == "word" else unquote(self._text, token)
+        return BareName(name, token.at)
+
+    def _close(self, bracket: str, expected: str) -> None:
+        if not self._next.is_sign(bracket):
+            raise self._unexpected(expected)
+        self._take()
+
+    def _finite(self, digits: str, at: int) -> float:
+        value = float(digits)
+        if not math.isfinite(value):
+            raise mistake(self._text, at, "this number is too large; expected less than 1.8e308.")
+        return value
+
+    def _unexpected(self, expected: str, advice: str = "") -> RuleError:
+        what = f"expected {expected}, got {self._next}."
+        return mistake(self._text, self._next.at, f"{what} {advice}".rstrip())

@@ -1,0 +1,229 @@
+"""The tree of a rule with its names looked up and its types checked against a codec."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from proce.errors import did_you_mean
+from proce.schema.codec import Codec
+from proce.schema.feature import Categorical, Continuous, Feature, Level, Ordinal, level_type, shown
+from proce.schema.rules.dependence import Dependence
+from proce.schema.rules.syntax import (
+    COMPARISONS,
+    Arrow,
+    BareName,
+    Chain,
+    FeatureName,
+    LevelName,
+    Node,
+    Number,
+    Prefix,
+)
+from proce.schema.rules.tokens import brief, mistake
+from proce.schema.rules.tree import (
+    Arithmetic,
+    Cell,
+    Comparison,
+    Condition,
+    Constant,
+    Junction,
+    Not,
+    Quantity,
+)
+
+_ARITHMETIC = ("+", "-", "*", "/")
+_ROWS: tuple[Literal["x"], Literal["cf"]] = ("x", "cf")
+
+
+@dataclass(frozen=True, slots=True)
+class Resolver:
+    """Turns the syntax of one rule into something that can be evaluated."""
+
+    text: str
+    codec: Codec
+
+    def resolve(self, tree: Node | Arrow) -> Condition | Dependence:
+        """Return what the tree means; raise `RuleError` where a name or a type is wrong."""
+        return self._dependence(tree) if isinstance(tree, Arrow) else self._condition(tree)
+
+    def _condition(self, node: Node, advice: str = "") -> Condition:
+        match node:
+            case Prefix("not", operand):
+                return Not(self._condition(operand))
+            case Chain((operator,), (left, right)) if operator in COMPARISONS:
+                return self._comparison(operator, left, right, node.at)
+            case Chain((operator, *_), operands) if operator not in _ARITHMETIC:
+                advice = "For 'at least' write '>='." if operator == "=>" else ""
+                parts = [self._condition(operand, advice) for operand in operands]
+                return Junction(operator, tuple(parts))
+        feature = self._levels(node)
+        if isinstance(node, FeatureName) and feature and isinstance(feature.levels[0], bool):
+            advice = f"Write {_written(node)} == true."
+        what = f"expected a comparison, got {self._described(node)}."
+        raise mistake(self.text, node.at, f"{what} {advice}".rstrip())
+
+    def _comparison(self, operator: str, left: Node, right: Node, at: int) -> Comparison:
+        if not (_names_feature(left) or _names_feature(right)):
+            what = "this comparison names no feature, so it says nothing about a counterfactual."
+            raise mistake(self.text, at, what)
+        feature = self._levels(left) or self._levels(right)
+        if feature is None:
+            return Comparison.of_numbers(operator, self._number(left), self._number(right))
+        if isinstance(feature, Categorical) and operator not in ("==", "!="):
+            what = f"{feature.name!r} has no order, so {operator!r} says nothing; write == or !=."
+            raise mistake(self.text, at, what)
+        sides = (self._code(left, feature), self._code(right, feature))
+        if isinstance(feature, Categorical):
+            return Comparison.of_codes(operator, *sides)
+        return Comparison.of_ranks(operator, *sides, self._reach(feature))
+
+    def _code(self, node: Node, feature: Ordinal | Categorical) -> Quantity:
+        """Return a side of a comparison between levels of this feature."""
+        levels = f"its levels are {shown(feature.levels)}."
+        if isinstance(node, FeatureName) and (other := self._levels(node)):
+            if _same_levels(feature, other):
+                return self._cell(node.name, node.row)
+            what = (
+                f"{node.name!r} is {other.kind} with other levels than {feature.name!r}, which is"
+            )
+            raise mistake(self.text, node.at, f"{what} {feature.kind}; {levels}")
+        value = self._literal(node)
+        if value is None:
+            what = f"expected a level of {feature.name!r}, got {self._described(node)}"
+            raise mistake(self.text, node.at, f"{what}; {levels}")
+        for code, level in enumerate(feature.levels):
+            if level == value and level_type(level) == level_type(value):
+                return Constant(float(code))
+        written = brief(value) if isinstance(value, str) else str(value).lower()
+        what = f"{feature.name!r} has no level {written}; {levels}"
+        raise mistake(self.text, node.at, what + did_you_mean(value, feature.levels))
+
+    def _literal(self, node: Node) -> Level | None:
+        """Return the level that a node writes out, if it does."""
+        if isinstance(node, LevelName):
+            return node.value
+        number = self._number(node) if _is_number(node) and not _names_feature(node) else None
+        if not isinstance(number, Constant):
+            return None
+        return int(number.value) if number.value.is_integer() else number.value
+
+    def _number(self, node: Node) -> Quantity:
+        match node:
+            case Number(value):
+                return Constant(value)
+            case FeatureName() if self._levels(node) is None:
+                return self._cell(node.name, node.row)
+            case Prefix("-", operand):
+                return self._joined(Constant(-1.0), [("*", self._number(operand), node.at)])
+            case Chain((operator, *_), (first, *others)) if operator in _ARITHMETIC:
+                rest = [
+                    (sign, self._number(other), other.at)
+                    for sign, other in zip(node.operators, others, strict=True)
+                ]
+                return self._joined(self._number(first), rest)
+        raise mistake(self.text, node.at, f"expected a number, got {self._described(node)}.")
+
+    def _joined(self, first: Quantity, rest: list[tuple[str, Quantity, int]]) -> Quantity:
+        """Join quantities from left to right; constants at once, so that they are checked."""
+        kept: list[tuple[str, Quantity]] = []
+        for operator, each, at in rest:
+            if isinstance(each, Constant) and operator == "/" and each.value == 0:
+                raise mistake(self.text, at, "this divides by zero.")
+            if isinstance(first, Constant) and isinstance(each, Constant) and not kept:
+                first = Constant(self._finite(operator, first.value, each.value, at))
+            else:
+                kept.append((operator, each))
+        return Arithmetic.of(first, kept) if kept else first
+
+    def _finite(self, operator: str, left: float, right: float, at: int) -> float:
+        match operator:
+            case "+":
+                value = left + right
+            case "-":
+                value = left - right
+            case "*":
+                value = left * right
+            case _:
+                value = left / right
+        if not math.isfinite(value):
+            raise mistake(self.text, at, "the result is too large; expected less than 1.8e308.")
+        return value
+
+    def _dependence(self, tree: Arrow) -> Dependence:
+        effect = self._feature(tree.effect)
+        if isinstance(effect, Categorical):
+            what = f"{effect.name!r} has no order, so it has no direction; the effect of '~>' is a"
+            raise mistake(self.text, tree.effect.at, f"{what} continuous or ordinal feature.")
+        named: list[str] = []
+        for cause in tree.causes:
+            self._feature(cause)
+            if cause.name == effect.name:
+                raise mistake(self.text, cause.at, f"{cause.name!r} is its own cause; drop it.")
+            if cause.name in named:
+                raise mistake(self.text, cause.at, f"{cause.name!r} is named twice; drop one.")
+            named.append(cause.name)
+        before, after = self._cell(effect.name, "x"), self._cell(effect.name, "cf")
+        causes = [self._cell(name, row) for name in named for row in _ROWS]
+        unit = after.span if isinstance(effect, Continuous) else self._reach(effect)
+        cells = frozenset([before, after, *causes])
+        return Dependence(tuple(named), effect.name, before, after, unit, cells)
+
+    def _feature(self, node: FeatureName | BareName) -> Feature:
+        schema = self.codec.schema
+        if node.name in schema:
+            return schema[node.name]
+        what = f"unknown feature {brief(node.name)}; the features are {shown(schema.names)}."
+        raise mistake(self.text, node.at, what + did_you_mean(node.name, schema.names))
+
+    def _levels(self, node: Node) -> Ordinal | Categorical | None:
+        """Return the feature that a node names, if it is one with levels."""
+        feature = self._feature(node) if isinstance(node, FeatureName) else None
+        return None if isinstance(feature, Continuous) else feature
+
+    def _cell(self, name: str, row: Literal["cf", "x"]) -> Cell:
+        position = self.codec.schema.position(name)
+        low, span = self.codec.low[position].item(), self.codec.span[position].item()
+        return Cell(row, position, span, max(abs(low), abs(low + span)))
+
+    def _reach(self, feature: Feature) -> float:
+        return self.codec.reach[self.codec.schema.position(feature.name)].item()
+
+    def _described(self, node: Node) -> str:
+        match node:
+            case FeatureName():
+                return f"{_written(node)}, which is {self._feature(node).kind}"
+            case LevelName(value):
+                return f"the level {brief(value) if isinstance(value, str) else str(value).lower()}"
+            case _:
+                return "a number" if _is_number(node) else "a condition"
+
+
+def _is_number(node: Node) -> bool:
+    match node:
+        case Prefix(operator):
+            return operator == "-"
+        case Chain((operator, *_)):
+            return operator in _ARITHMETIC
+        case _:
+            return isinstance(node, Number)
+
+
+def _names_feature(node: Node) -> bool:
+    match node:
+        case Prefix(_, operand):
+            return _names_feature(operand)
+        case Chain(_, operands):
+            return any(_names_feature(operand) for operand in operands)
+        case _:
+            return isinstance(node, FeatureName)
+
+
+def _written(node: FeatureName) -> str:
+    plain = node.name.isidentifier()
+    return f"{node.row}.{node.name}" if plain else f"{node.row}[{brief(node.name)}]"
+
+
+def _same_levels(left: Ordinal | Categorical, right: Ordinal | Categorical) -> bool:
+    """Whether codes of the two can be compared; 1 and true are not the same level."""
+    same_type = level_type(left.levels[0]) == level_type(right.levels[0])
+    return left.kind == right.kind and same_type and left.levels == right.levels

@@ -1,0 +1,99 @@
+"""Crowding for numba; :mod:`proce.search.crowding` says what it is.
+
+Both write ``(i, m)`` for the candidates that have a rank. The differences of halves are
+those of :mod:`proce.search.crowding`, which the survivors must equal to the last bit.
+"""
+
+import numpy as np
+
+from proce.search.kernels.compiling import kernel
+from proce.search.kernels.pareto import UNRANKED, Floats, Ints
+
+
+@kernel
+def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> None:
+    """Write the sides of the box between a candidate's neighbours in its front."""
+    n_instances, k, m = order.shape
+    first, last = np.empty(m, np.int64), np.empty(m, np.int64)
+    two_before, one_before = np.empty(m, np.int64), np.empty(m, np.int64)
+    for i in range(n_instances):
+        for c in range(m):
+            crowding[i, c] = 0.0
+        for o in range(k):
+            for r in range(m):
+                first[r] = two_before[r] = one_before[r] = -1
+            for s in range(m):
+                c = order[i, o, s]
+                r = rank[i, c]
+                if r != UNRANKED:
+                    if first[r] < 0:
+                        first[r] = c
+                    last[r] = c
+            for s in range(m):
+                c = order[i, o, s]
+                r = rank[i, c]
+                if r == UNRANKED:
+                    continue
+                span = 0.5 * losses[i, last[r], o] - 0.5 * losses[i, first[r], o]
+                if not span > 0:
+                    continue
+                if c == first[r] or c == last[r]:
+                    crowding[i, c] = np.inf
+                if two_before[r] >= 0:
+                    box = 0.5 * losses[i, c, o] - 0.5 * losses[i, two_before[r], o]
+                    crowding[i, one_before[r]] += box / span
+                two_before[r] = one_before[r]
+                one_before[r] = c
+
+
+@kernel
+def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
+    """Write the distance between a candidate's two nearest in its front (Eq. 12)."""
+    n_instances, m, k = losses.shape
+    members = np.empty(m, np.int64)
+    place = np.empty((k, m))
+    for i in range(n_instances):
+        n_fronts = 0
+        for c in range(m):
+            if rank[i, c] != UNRANKED:
+                n_fronts = max(n_fronts, rank[i, c] + 1)
+        for r in range(n_fronts):
+            size = 0
+            for c in range(m):
+                if rank[i, c] == r:
+                    members[size] = c
+                    size += 1
+            for o in range(k):
+                low, high = np.inf, -np.inf
+                for s in range(size):
+                    low = min(low, losses[i, members[s], o])
+                    high = max(high, losses[i, members[s], o])
+                span = 0.5 * high - 0.5 * low
+                for s in range(size):
+                    offset = 0.5 * losses[i, members[s], o] - 0.5 * low
+                    place[o, s] = offset / span if span > 0 else 0.0
+            for s in range(size):
+                crowding[i, members[s]] = _gap_around(place, size, s) if size > 2 else np.inf
+
+
+@kernel
+def _gap_around(place: Floats, size: int, s: int) -> float:
+    """Return the distance between the two nearest; of equally near ones the earlier counts."""
+    a, b = 0, 0
+    gap_a, gap_b = np.inf, np.inf
+    for t in range(size):
+        gap = _squared_gap(place, s, t)
+        if t != s and gap < gap_a:
+            a, b, gap_a, gap_b = t, a, gap, gap_a
+        elif t != s and gap < gap_b:
+            b, gap_b = t, gap
+    return float(np.sqrt(_squared_gap(place, a, b)))
+
+
+@kernel
+def _squared_gap(place: Floats, a: int, b: int) -> float:
+    total = 0.0
+    for o in range(len(place)):
+        offset = place[o, a] - place[o, b]
+        total += offset * offset
+    return total

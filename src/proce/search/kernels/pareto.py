@@ -1,0 +1,172 @@
+"""Orders and ranks for numba; :mod:`proce.search.pareto` says what they are.
+
+A pool is small (200 candidates, three objectives), so what counts is branches: an order is
+found by counting how many keys are below each, which beats a merge sort up to about 700
+candidates, and who dominates whom is kept as bits.
+Loops, indices and work arrays instead of slices and array expressions: those take numba
+three times as long to compile.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.search.kernels.compiling import kernel
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+UNRANKED = np.int64(2**31 - 1)
+_ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)
+_SIGN_OFF = np.int64(2**63 - 1)
+
+
+@kernel
+def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
+    """Write the stable order of the first keys, and how many keys are below each."""
+    for c in range(size):
+        own = keys[c]
+        count = np.int64(0)
+        for d in range(size):  # no branch: this loop is vectorised
+            count += np.int64(keys[d] < own)
+        below[c] = count
+        spare[c] = 0
+    for c in range(size):
+        first = below[c]
+        order[first + spare[first]] = c
+        spare[first] += 1
+
+
+@kernel
+def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
+    """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below.
+
+    ``bits (i, m, k)`` are those of the losses.
+    """
+    n_instances, m, k = bits.shape
+    keys, spare = np.empty(m, np.int64), np.empty(m, np.int64)
+    for i in range(n_instances):
+        for o in range(k):
+            for c in range(m):
+                key = bits[i, c, o] ^ ((bits[i, c, o] >> 63) & _SIGN_OFF)  # ordered alike
+                keys[c] = key if key != -1 else 0  # -0.0 is 0.0
+            sort(keys, m, order[i, o], below[i, o], spare)
+
+
+@kernel
+def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Ints) -> None:
+    """Write the ranks ``(i, m)`` of feasible candidates, until ``n`` of an instance have one."""
+    n_instances, k, m = order.shape
+    words = (m + 63) // 64
+    none_above = np.empty((m, words), np.uint64)  # bit d of row c: d is at most c everywhere
+    one_below = np.empty((m, words), np.uint64)  # bit d of row c: d is below c somewhere
+    seen = np.empty(words, np.uint64)
+    waiting = np.empty(m, np.int64)
+    for i in range(n_instances):
+        for c in range(m):
+            for w in range(words):
+                none_above[c, w] = _ALL
+                one_below[c, w] = _NONE
+        for o in range(k):
+            _compare(i, o, violation, order, below, none_above, one_below, seen)
+        for c in range(m):
+            rank[i, c] = UNRANKED
+            for w in range(words):
+                none_above[c, w] &= one_below[c, w]
+        _peel(i, violation, none_above, n, rank, waiting, seen)
+
+
+@kernel
+def _compare(
+    i: int,
+    o: int,
+    violation: Floats,
+    order: Ints,
+    below: Ints,
+    none_above: Words,
+    one_below: Words,
+    seen: Words,
+) -> None:
+    """Walk up one objective; whoever was seen before a candidate is below it."""
+    m, words = none_above.shape
+    for w in range(words):
+        seen[w] = _NONE
+    start = 0
+    while start < m:
+        stop = start
+        while stop < m and below[i, o, order[i, o, stop]] == start:  # tied with the first
+            c = order[i, o, stop]
+            for w in range(words):
+                one_below[c, w] |= seen[w]
+            stop += 1
+        for s in range(start, stop):
+            c = order[i, o, s]
+            if violation[i, c] <= 0:
+                seen[c >> 6] |= _ONE << np.uint64(c & 63)
+        for s in range(start, stop):
+            c = order[i, o, s]
+            for w in range(words):
+                none_above[c, w] &= seen[w]
+        start = stop
+
+
+@kernel
+def _peel(
+    i: int, violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
+) -> None:
+    """Write one rank after the other: those that nobody still alive dominates."""
+    m, words = dominators.shape
+    for w in range(words):
+        alive[w] = _NONE
+    left = 0
+    for c in range(m):
+        if violation[i, c] <= 0:
+            waiting[left] = c
+            left += 1
+            alive[c >> 6] |= _ONE << np.uint64(c & 63)
+    n_ranked, front = 0, 0
+    while left > 0 and n_ranked < n:
+        kept = 0
+        for s in range(left):
+            c = waiting[s]
+            dominated = _NONE
+            for w in range(words):
+                dominated |= dominators[c, w] & alive[w]
+            if dominated != _NONE:
+                waiting[s] = waiting[kept]  # the front gathers behind those still waiting
+                waiting[kept] = c
+                kept += 1
+        for s in range(kept, left):
+            c = waiting[s]
+            rank[i, c] = front
+            alive[c >> 6] ^= _ONE << np.uint64(c & 63)
+        n_ranked += left - kept
+        left = kept
+        front += 1
+
+
+@kernel
+def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
+    """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked.
+
+    ``bits (i, m)`` are those of the violation, ordered alike since it is not negative here.
+    """
+    n_instances, m = violation.shape
+    members, keys = np.empty(m, np.int64), np.empty(m, np.int64)
+    order, below, spare = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
+    for i in range(n_instances):
+        size, front = 0, -1
+        for c in range(m):
+            if rank[i, c] != UNRANKED:
+                front = max(front, rank[i, c])
+            elif violation[i, c] > 0:
+                members[size] = c
+                keys[size] = bits[i, c]
+                size += 1
+        if m - size >= n:
+            continue
+        sort(keys, size, order, below, spare)
+        for s in range(size):
+            if s == 0 or keys[order[s]] != keys[order[s - 1]]:
+                front += 1
+            rank[i, members[order[s]]] = front

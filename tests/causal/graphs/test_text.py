@@ -1,0 +1,222 @@
+"""Graphs as DOT, DAGitty, networkx and JSON, and back."""
+
+import json
+from contextlib import suppress
+
+import networkx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proce.causal import CausalGraph
+from proce.causal.graphs.origin import Origin
+from proce.errors import GraphError
+
+NAMES = st.one_of(
+    st.sampled_from(["age", "hours per week", 'a "quoted" one', "node", "1.5", "é", "a->b", "#x"]),
+    st.text(min_size=1, max_size=8),
+)
+# What DAGitty can hold: no control characters, no backslash at the end.
+PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=8).filter(
+    lambda name: not name.endswith("\\")
+)
+
+
+@st.composite
+def graphs(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> CausalGraph:
+    nodes = draw(st.lists(names, unique=True, max_size=6))
+    pairs = [(a, b) for at, a in enumerate(nodes) for b in nodes[at + 1 :]]
+    kinds = draw(st.lists(st.sampled_from("del"), min_size=len(pairs), max_size=len(pairs)))
+    edges = [pair for pair, kind in zip(pairs, kinds, strict=True) if kind == "e"]
+    shares = {edge: draw(st.floats(0, 1)) for edge in edges if draw(st.booleans())}
+    return CausalGraph(
+        edges,
+        draw(st.permutations(nodes)),
+        shares,
+        Origin(draw(st.sampled_from([None, "pc", 'my "own"']))),
+        [pair for pair, kind in zip(pairs, kinds, strict=True) if kind == "l"],
+    )
+
+
+def same(one: CausalGraph, other: CausalGraph) -> bool:
+    return (
+        one == other
+        and one.nodes == other.nodes
+        and set(map(frozenset, one.undirected)) == set(map(frozenset, other.undirected))
+    )
+
+
+@given(graphs())
+def test_dot_text_comes_back_as_the_same_graph(graph: CausalGraph) -> None:
+    back = CausalGraph.from_dot(graph.to_dot())
+    assert same(back, graph)
+    assert back.confidence == graph.confidence
+    assert back.origin.algorithm == graph.origin.algorithm
+
+
+@given(graphs(PRINTABLE))
+def test_dagitty_text_comes_back_as_the_same_graph(graph: CausalGraph) -> None:
+    assert same(CausalGraph.from_dagitty(graph.to_dagitty()), graph)
+
+
+@given(graphs())
+def test_networkx_comes_back_as_the_same_graph(graph: CausalGraph) -> None:
+    back = CausalGraph.from_networkx(graph.to_networkx())
+    assert same(back, graph)
+    assert back.confidence == graph.confidence
+    assert back.origin.algorithm == graph.origin.algorithm
+
+
+@given(graphs())
+def test_json_comes_back_with_everything(graph: CausalGraph) -> None:
+    full = CausalGraph(
+        graph.edges,
+        graph.nodes,
+        graph.confidence,
+        Origin("pc", {"alpha": 0.01, "tiers": [["a"]]}, ("a warning",)),
+        graph.undirected,
+        [CausalGraph(graph.edges[:1], graph.nodes, undirected=graph.undirected), graph],
+    )
+    back = CausalGraph.from_json(full.to_json())
+    assert same(back, full)
+    assert (back.edges, back.confidence, back.origin) == (full.edges, full.confidence, full.origin)
+    assert back.resamples == full.resamples
+    assert back.shares == full.shares
+
+
+def test_dot_as_people_write_it() -> None:
+    text = """
+    // what we believe
+    strict digraph "loan model" {
+        rankdir = LR; node [shape=box];
+        age [label="Age of the person", pos="0,1"]
+        age -> income -> {savings; debt} [color="red" style=dotted];
+        subgraph cluster_home { housing; "hours per week"; }
+        # a comment of its own
+        income:e -> housing:w
+        edge [dir=none] sex -> age /* not
+        decided */
+    }
+    """
+    graph = CausalGraph.from_dot(text)
+    assert set(graph.edges) == {
+        ("age", "income"),
+        ("income", "savings"),
+        ("income", "debt"),
+        ("income", "housing"),
+    }
+    assert graph.undirected == (("age", "sex"),)
+    assert "hours per week" in graph.nodes
+
+
+def test_dagitty_as_the_site_writes_it() -> None:
+    text = """dag {
+    bb="-2.2,-1.9,1.7,1.5"
+    "hours per week" [outcome,pos="0.3,-0.4"]
+    age [exposure,pos="-1.2,-0.5"]
+    sex
+    age -> "hours per week" [pos="-0.4,0.2"]
+    "hours per week" <- sex
+    }"""
+    graph = CausalGraph.from_dagitty(text)
+    assert graph.nodes == ("hours per week", "age", "sex")
+    assert set(graph.edges) == {("age", "hours per week"), ("sex", "hours per week")}
+    assert CausalGraph.from_dagitty("dag{ x y -> z }").nodes == ("x", "y", "z")
+    assert CausalGraph.from_dagitty("pdag { a -- b }").undirected == (("a", "b"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("digraph { a -> }", "line 1, column 16: expected a name or '}'; found '}'"),
+        ("digraph {\n a -> b", "line 2, column 8: expected a name or '}'; found the end"),
+        ("digraph {\n\n  a -- b }", "line 3, column 5: found '--' in a digraph; expected '->'"),
+        ('digraph { "a -> b }', "line 1, column 11: a quote opens here"),
+        ("digraph { a -> b } c", "line 1, column 20: expected nothing after"),
+        ("digraph { a -> b [dir=both] }", "line 1, column 13: the direction 'both'"),
+        ("digraph { <b>a</b> -> b }", "column 11: '<' opens a name in HTML"),
+        ("digraph { a [=2] }", "column 14: expected an attribute or ']'"),
+        ("digraph { a -> b ; % }", "column 20: '%' does not belong here"),
+        ("", "line 1, column 1: expected the kind of the graph"),
+        ("digraph " + "{" * 30, "nested more than 20 deep"),
+        ("graph { a -- b }", "this is a 'graph'; expected a digraph"),
+        ("digraph { a -> b -> a }", "has a cycle: a -> b -> a"),
+        ("digraph { a -> b [confidence=high] }", "'high' is not a number"),
+        ("digraph { a -> b [confidence=7] }", "is 7.0; expected a share"),
+    ],
+)
+def test_what_dot_text_is_wrong_says_where(text: str, place: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        CausalGraph.from_dot(text)
+    assert place in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("dag { a <-> b }", "column 9: a <-> b stands for an unmeasured common cause"),
+        ("pag { a -> b }", "this is a 'pag'"),
+        ("dag { u [latent] u -> a }", "'u' is marked as latent"),
+        ("digraph { a -> b }", "this is a 'digraph'; expected 'dag { a -> b }'"),
+    ],
+)
+def test_what_dagitty_says_that_a_graph_of_features_cannot_hold(text: str, place: str) -> None:
+    with pytest.raises(GraphError) as caught:
+        CausalGraph.from_dagitty(text)
+    assert place in str(caught.value)
+
+
+def test_dagitty_cannot_hold_every_name() -> None:
+    with pytest.raises(GraphError, match="DAGitty text cannot hold the name"):
+        CausalGraph([], nodes=["a\nb"]).to_dagitty()
+
+
+def test_text_is_bounded() -> None:
+    many = "{" + " ".join(f"a{n}" for n in range(400)) + "}"
+    with pytest.raises(GraphError, match="more than 100,000 edges"):
+        CausalGraph.from_dot(f"digraph {{ {many} -> {many.replace('a', 'b')} }}")
+    with pytest.raises(GraphError, match="at most 1,000,000 are read"):
+        CausalGraph.from_dot("digraph {" + " " * 1_000_001)
+
+
+@given(st.text(alphabet='digraph{}[]"->=;,ab \\\n#/*@<', max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    for reader in (CausalGraph.from_dot, CausalGraph.from_dagitty, CausalGraph.from_json):
+        for each in (text, "digraph { " + text, "dag {" + text + "}"):
+            with suppress(GraphError):
+                reader(each)
+
+
+def test_networkx_graphs_without_direction_or_names_are_refused() -> None:
+    with pytest.raises(GraphError, match="undirected networkx graph"):
+        CausalGraph.from_networkx(networkx.Graph([("a", "b")]))
+    with pytest.raises(GraphError, match="is not an edge"):
+        CausalGraph.from_networkx(networkx.DiGraph([(1, 2)]))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"format": 2}, "has format 2; this version of proce reads up to 1"),
+        ({"format": None}, "format is None; expected 1"),
+        ({"nodes": "ab"}, "no list of nodes"),
+        ({"edges": [["a", "b"]]}, r"\['a', 'b'\] is not an edge"),
+        ({"edges": [{"cause": "a", "effect": "c"}]}, "unknown feature 'c'"),
+        ({"edges": [{"cause": "a", "effect": "b", "confidence": "x"}]}, "is 'x'; expected a share"),
+        ({"undirected": [["a"]]}, "is not an undirected pair"),
+        ({"undirected": 3}, "expected a list"),
+        ({"origin": {"algorithm": 3}}, "origin is"),
+        ({"resamples": [{"edges": [[0, 9]], "undirected": []}]}, "not a pair of positions"),
+        ({"resamples": [[]]}, "a resample of the graph is not of the form"),
+    ],
+)
+def test_json_that_does_not_fit_is_refused(change: dict[str, object], message: str) -> None:
+    record = {"format": 1, "nodes": ["a", "b"], "edges": [{"cause": "a", "effect": "b"}]} | change
+    with pytest.raises(GraphError, match=message):
+        CausalGraph.from_json(json.dumps(record))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "3", "{", "null"])
+def test_what_is_no_json_object_is_refused(text: str) -> None:
+    with pytest.raises(GraphError, match="the graph is not"):
+        CausalGraph.from_json(text)

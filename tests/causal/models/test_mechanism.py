@@ -1,0 +1,127 @@
+"""The kinds of equations: what their noise means, by hand and in the long run."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from proce.causal import Additive, Choice, Multiplicative, Ranked
+from proce.causal.models.mechanism import Mechanism, Parents
+from proce.streams import Purpose, RowStreams
+
+NO_DRAWS = torch.empty(1, 1)
+
+
+def row_uniforms(seed, keys, width):
+    return RowStreams.of(seed, keys).uniforms(0, Purpose.NOISE, width)
+
+
+def double(*values: float) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def plus_one(parents: Parents) -> Tensor:
+    return parents["a"] + 1
+
+
+def logits_of_three(parents: Parents) -> Tensor:
+    a = parents["a"]
+    return torch.stack([torch.zeros_like(a), a, 1 - a], dim=-1)
+
+
+def test_additive_by_hand() -> None:
+    mechanism = Additive(plus_one)
+    noise = mechanism.abduct({"a": double(2)}, double(7), NO_DRAWS)
+    assert noise.tolist() == [[4]]  # 7 - (2 + 1)
+    assert mechanism.respond({"a": double(10)}, noise).tolist() == [15]
+
+
+def test_additive_stays_between_its_limits() -> None:
+    mechanism = Additive(plus_one, limits=(0, 8))
+    noise = mechanism.abduct({"a": double(2)}, double(1), NO_DRAWS)
+    assert mechanism.respond({"a": double(-9)}, noise).tolist() == [0]
+    assert mechanism.respond({"a": double(99)}, noise).tolist() == [8]
+
+
+def test_multiplicative_by_hand() -> None:
+    mechanism = Multiplicative(plus_one)
+    noise = mechanism.abduct({"a": double(1)}, double(6), NO_DRAWS)
+    assert noise.item() == pytest.approx(math.log(3))  # 6 / (1 + 1)
+    assert mechanism.respond({"a": double(4)}, noise).item() == pytest.approx(15)
+
+
+def test_who_has_none_of_a_multiplicative_amount_keeps_none() -> None:
+    mechanism = Multiplicative(plus_one)
+    noise = mechanism.abduct({"a": double(1)}, double(0), NO_DRAWS)
+    assert mechanism.respond({"a": double(100)}, noise).tolist() == [0]
+
+
+def test_ranked_by_hand() -> None:
+    mechanism = Ranked(lambda parents: 0.4 * parents["a"], n_levels=4)
+    noise = mechanism.abduct({"a": double(1)}, double(1), NO_DRAWS)
+    assert noise.item() == pytest.approx(0.6)  # 1 - 0.4
+    a = double(1, 2, 2.5, 4, 100, -100)
+    ranks = mechanism.respond({"a": a}, noise.expand(6, 1))
+    assert ranks.tolist() == [1, 1, 2, 2, 3, 0]  # 1.0, 1.4, 1.6, 2.2 and both ends
+
+
+@given(st.integers(0, 2**40), st.floats(-30, 30), st.integers(0, 2))
+def test_a_choice_repeats_itself_under_the_same_parents(key: int, a: float, level: int) -> None:
+    mechanism = Choice(logits_of_three, n_levels=3)
+    draws = row_uniforms(0, torch.tensor([key]), 3)
+    noise = mechanism.abduct({"a": double(a)}, double(level), draws)
+    assert mechanism.respond({"a": double(a)}, noise).tolist() == [level]
+
+
+def test_a_million_choices_repeat_themselves() -> None:
+    mechanism = Choice(logits_of_three, n_levels=3)
+    generator = torch.Generator().manual_seed(0)
+    a = 4 * torch.randn(1_000_000, generator=generator, dtype=torch.float64)
+    levels = torch.randint(0, 3, (len(a),), generator=generator).double()
+    noise = mechanism.abduct({"a": a}, levels, row_uniforms(1, torch.arange(len(a)), 3))
+    assert torch.equal(mechanism.respond({"a": a}, noise), levels)
+
+
+def test_choices_under_other_parents_have_the_chances_of_the_softmax() -> None:
+    """Abduct from levels drawn at a = 0.3, act a = 1.5: the levels must be those of a = 1.5."""
+    n = 200_000
+    mechanism = Choice(logits_of_three, n_levels=3)
+    before, after = torch.full((n,), 0.3).double(), torch.full((n,), 1.5).double()
+    chances = logits_of_three({"a": before[:1]}).softmax(-1)[0]
+    drawn = torch.multinomial(chances, n, True, generator=torch.Generator().manual_seed(0))
+    noise = mechanism.abduct({"a": before}, drawn.double(), row_uniforms(2, torch.arange(n), 3))
+    levels = mechanism.respond({"a": after}, noise)
+    expected = logits_of_three({"a": after[:1]}).softmax(-1)[0]
+    found = torch.bincount(levels.long(), minlength=3) / n
+    assert (found - expected).abs().max() < 0.004  # over three standard errors
+    kept = (levels == drawn).double().mean()
+    assert kept > (chances * expected).sum() + 0.1  # the person's own noise is kept
+
+
+def test_abducted_noise_of_choices_is_gumbel_in_the_long_run() -> None:
+    n = 200_000
+    mechanism = Choice(logits_of_three, n_levels=3)
+    a = torch.full((n,), 0.3).double()
+    chances = logits_of_three({"a": a[:1]}).softmax(-1)[0]
+    drawn = torch.multinomial(chances, n, True, generator=torch.Generator().manual_seed(0))
+    noise = mechanism.abduct({"a": a}, drawn.double(), row_uniforms(3, torch.arange(n), 3))
+    assert (noise.mean(0) - 0.577216).abs().max() < 0.01  # Euler's constant
+    assert (noise.var(0) - math.pi**2 / 6).abs().max() < 0.03
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [Additive(plus_one), Multiplicative(plus_one), Ranked(plus_one, 9), Choice(logits_of_three, 3)],
+)
+def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
+    """Leading axes are free: (i, c) candidates respond as (i,) rows one by one."""
+    rows, values = double(0.5, 1.5), double(2, 1)
+    draws = row_uniforms(0, torch.arange(2), mechanism.noise_size)
+    noise = mechanism.abduct({"a": rows}, values, draws)
+    candidates = double(0, 1, 2, 3, 4, 5).reshape(2, 3)
+    together = mechanism.respond({"a": candidates}, noise[:, None, :])
+    one_by_one = [mechanism.respond({"a": candidates[:, k]}, noise) for k in range(3)]
+    assert torch.equal(together, torch.stack(one_by_one, dim=1))

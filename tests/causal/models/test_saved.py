@@ -1,0 +1,116 @@
+"""Causal models taken apart and put together again: the same equations, to the last bit."""
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.causal.models.saved import SavedCauses
+from proce.errors import GraphError
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
+
+GRAPH = CausalGraph([("a", "b"), ("c", "b"), ("b", "d"), ("a", "c")])
+SCHEMA = Schema(
+    [
+        Continuous("a"),
+        Continuous("b"),
+        Ordinal("c", ("low", "middle", "high")),
+        Categorical("d", ("x", "y", "z")),
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def codec_and_rows() -> tuple[Codec, torch.Tensor]:
+    draw = np.random.default_rng(0)
+    a = draw.normal(10, 2, 200)
+    rank = np.clip((a - 7) / 2 + draw.normal(0, 0.5, 200), 0, 2).round().astype(int)
+    b = np.exp(a / 5 + rank + draw.normal(0, 0.3, 200))
+    d = np.where(b > np.median(b), draw.choice(["x", "y"], 200), "z")
+    frame = pd.DataFrame({"a": a, "b": b, "c": np.array(["low", "middle", "high"])[rank], "d": d})
+    codec = Codec.fit(SCHEMA, frame)
+    return codec, codec.encode(frame).contiguous()
+
+
+def again(causes: SavedCauses, codec: Codec) -> list[StructuralCausalModel]:
+    """Return the models as they are read: from their parts alone."""
+    parts = (causes.graphs, causes.mechanisms, causes.models, causes.weights, causes.estimators)
+    return SavedCauses(*parts).load(codec, {})
+
+
+@pytest.mark.parametrize("kind", ["auto", "linear", "quadratic", "spline", "boosting"])
+def test_every_kind_of_equation(kind: str, codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    scm = StructuralCausalModel.fit(GRAPH, rows, codec, mechanism=kind)  # type: ignore[arg-type]
+    causes = SavedCauses()
+    causes.add(scm)
+    (loaded,) = again(causes, codec)
+    noise = scm.abduct(rows)
+    assert torch.equal(noise, loaded.abduct(rows))
+    acted_on = torch.tensor([True, False, False, False])
+    moved = rows + torch.tensor([0.1, 0, 0, 0], dtype=torch.float64)
+    assert torch.equal(
+        scm.propagate(moved, noise, acted_on), loaded.propagate(moved, noise, acted_on)
+    )
+    assert loaded.records == scm.records
+    assert loaded.graph == scm.graph
+
+
+@pytest.mark.parametrize("kind", ["log-linear", "log-quadratic", "log-spline"])
+def test_amounts(kind: str, codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    graph = CausalGraph([("a", "b"), ("c", "b")])
+    scm = StructuralCausalModel.fit(graph, rows, codec, mechanism=kind)  # type: ignore[arg-type]
+    causes = SavedCauses()
+    causes.add(scm)
+    (loaded,) = again(causes, codec)
+    assert torch.equal(scm.abduct(rows), loaded.abduct(rows))
+    assert torch.equal(scm.predict("b", rows), loaded.predict("b", rows))
+
+
+def test_what_models_share_is_kept_once(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    scm = StructuralCausalModel.fit(GRAPH, rows, codec, mechanism="linear")
+    other = StructuralCausalModel(GRAPH, scm.mechanisms, codec)
+    causes = SavedCauses()
+    assert [causes.add(each) for each in (scm, other, scm)] == [0, 1, 0]
+    assert len(causes.graphs) == 1
+    assert len(causes.mechanisms) == 3
+
+
+def test_limits_of_noise(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    scm = StructuralCausalModel.fit(CausalGraph([("a", "b")]), rows, codec, mechanism="linear")
+    bounded = Additive(scm.mechanisms["b"].predict, (0.0, math.inf), units="unit")
+    causes = SavedCauses()
+    causes.add(StructuralCausalModel(scm.graph, {"b": bounded}, codec))
+    (loaded,) = again(causes, codec)
+    assert loaded.mechanisms["b"].limits == (0.0, math.inf)  # type: ignore[attr-defined]
+
+
+def test_a_function_must_be_handed_over(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    graph = CausalGraph([("a", "b")])
+
+    def double(parents: dict[str, torch.Tensor]) -> torch.Tensor:
+        return 2 * parents["a"]
+
+    scm = StructuralCausalModel.fit(graph, rows, codec, equations={"b": double})
+    causes = SavedCauses()
+    causes.add(scm)
+    with pytest.raises(GraphError, match="'b' was given as a function"):
+        causes.load(codec, {})
+    (loaded,) = causes.load(codec, {"b": double})
+    assert torch.equal(scm.predict("b", rows), loaded.predict("b", rows))
+
+
+def test_weights_that_do_not_fit(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    causes = SavedCauses()
+    causes.add(StructuralCausalModel.fit(GRAPH, rows, codec, mechanism="linear"))
+    causes.weights[0] = causes.weights[0][:-1]
+    with pytest.raises(GraphError, match="do not fit"):
+        again(causes, codec)

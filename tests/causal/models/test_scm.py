@@ -1,0 +1,297 @@
+"""Structural causal models with given equations: abduction, action, prediction."""
+
+from functools import partial
+
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+
+from proce.causal import Additive, CausalGraph, Choice, Multiplicative, Ranked
+from proce.causal import StructuralCausalModel as Model
+from proce.causal.models.mechanism import Mechanism, Parents
+from proce.errors import GraphError, SchemaError
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
+
+SCHEMA = Schema(
+    [
+        Continuous("years", step=1),
+        Continuous("pay"),
+        Ordinal("grade", ("low", "middle", "high")),
+        Categorical("team", ("red", "green", "blue")),
+        Continuous("spent"),
+    ]
+)
+FRAME = pd.DataFrame(
+    {
+        "years": [0, 3, 10, 40],
+        "pay": [20.0, 35.5, 50.0, 90.25],
+        "grade": ["low", "low", "middle", "high"],
+        "team": ["red", "blue", "green", "blue"],
+        "spent": [10.0, 0.0, 33.0, 12.5],
+    }
+)
+GRAPH = CausalGraph(
+    [
+        ("years", "pay"),
+        ("pay", "grade"),
+        ("years", "team"),
+        ("pay", "spent"),
+        ("team", "spent"),
+    ],
+    SCHEMA.names,
+)
+
+
+def team_logits(parents: Parents) -> Tensor:
+    years = parents["years"]
+    return torch.stack([years * 0, years / 10, 1 - years / 20], dim=-1)
+
+
+MECHANISMS: dict[str, Mechanism] = {
+    "pay": Additive(lambda p: 10 + 2 * p["years"]),
+    "grade": Ranked(lambda p: p["pay"] / 40, 3),
+    "team": Choice(team_logits, 3),
+    "spent": Multiplicative(lambda p: p["pay"] * (1 + p["team"])),
+}
+CODEC = Codec.fit(SCHEMA, FRAME)
+MODEL = Model(GRAPH, MECHANISMS, CODEC)
+NOBODY = torch.zeros(5, dtype=torch.bool)
+
+
+def decoded(rows: Tensor) -> pd.DataFrame:
+    frame = CODEC.decode(rows)
+    assert isinstance(frame, pd.DataFrame)
+    return frame
+
+
+def test_a_counterfactual_by_hand() -> None:
+    """Ten more years for the second person: pay by the slope of 2, the rest from there."""
+    found = decoded(MODEL.counterfactual(CODEC.encode(FRAME), {"years": 13.0})).iloc[1]
+    assert found["years"] == 13
+    assert found["pay"] == pytest.approx(35.5 + 2 * 10)
+    assert found["grade"] == "low"  # 0 - 35.5 / 40 + 55.5 / 40 = 0.5, which rounds to even
+    assert found["spent"] == 0  # who spent nothing spends nothing
+
+
+def test_acting_on_a_middle_feature_leaves_its_causes_alone() -> None:
+    factual = CODEC.encode(FRAME)
+    rows = MODEL.counterfactual(factual, {"pay": 75.0})
+    assert torch.equal(rows[:, [0, 3]], factual[:, [0, 3]])  # years and team do not descend
+    found = decoded(rows)
+    assert found["pay"].tolist() == pytest.approx([75.0] * 4)
+    assert found["spent"].tolist() == pytest.approx(
+        [10 * 75 / 20, 0, 33 * 75 / 50, 12.5 * 75 / 90.25]
+    )
+
+
+def test_levels_and_tensors_can_be_acted_on() -> None:
+    factual = CODEC.encode(FRAME)
+    by_level = MODEL.counterfactual(factual, {"team": "green"})
+    by_code = MODEL.counterfactual(factual, {"team": torch.ones(4)})
+    assert torch.equal(by_level, by_code)
+    years = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    assert decoded(MODEL.counterfactual(factual, {"years": years}))["years"].tolist() == [
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+def test_a_linear_model_equals_its_closed_form() -> None:
+    """x = B x + u with do(x1 = v): x = (I - B')^-1 (u' + v e1)."""
+    names = ("a", "b", "c", "d")
+    weights = torch.tensor(
+        [[0, 0, 0, 0], [2.0, 0, 0, 0], [-1.0, 0.5, 0, 0], [0.3, 0, 4.0, 0]], dtype=torch.float64
+    )  # weights[effect, cause]
+    edges = [(names[c], names[e]) for e in range(4) for c in range(4) if weights[e, c] != 0]
+    graph = CausalGraph(edges, names)
+    mechanisms: dict[str, Mechanism] = {}
+    for effect in graph.endogenous:
+        row = weights[names.index(effect)]
+        slopes = {cause: row[names.index(cause)].item() for cause in graph.parents(effect)}
+        mechanisms[effect] = Additive(partial(_weighted, slopes))
+    values = torch.randn(50, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    codec = Codec.fit(Schema(Continuous(n) for n in names), pd.DataFrame(values, columns=names))
+    model = Model(graph, mechanisms, codec)
+    rows = codec.unit(values)
+    found = codec.raw(model.counterfactual(rows, {"b": 1.7}))
+    noise = values - values @ weights.T
+    cut, pushed = weights.clone(), noise.clone()
+    cut[1], pushed[:, 1] = 0, 1.7
+    expected = torch.linalg.solve(torch.eye(4, dtype=torch.float64) - cut, pushed.T).T
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+
+
+def _weighted(slopes: dict[str, float], parents: Parents) -> Tensor:
+    return torch.stack([slope * parents[cause] for cause, slope in slopes.items()]).sum(0)
+
+
+cells = st.tuples(
+    st.integers(0, 40),
+    st.floats(1, 100),
+    st.sampled_from(["low", "middle", "high"]),
+    st.sampled_from(["red", "green", "blue"]),
+    st.floats(0, 1000),
+)
+
+
+@given(st.lists(cells, min_size=1, max_size=8), st.integers(0, 2**32))
+def test_without_an_action_everything_stays(people: list[tuple[object, ...]], seed: int) -> None:
+    factual = CODEC.encode(pd.DataFrame(people, columns=list(SCHEMA.names)))
+    residual = MODEL.abduct(factual, seed=seed)
+    assert residual.shape == (len(people), MODEL.residual_size)
+    rows = MODEL.propagate(factual, residual, NOBODY)
+    torch.testing.assert_close(rows, factual, rtol=1e-12, atol=1e-12)
+    assert torch.equal(rows[:, 2:4], factual[:, 2:4])  # levels exactly
+    assert torch.equal(MODEL.counterfactual(factual, {}, seed=seed), factual)
+
+
+def test_what_stands_in_a_row_for_an_effect_does_not_matter_unless_acted_on() -> None:
+    factual = CODEC.encode(FRAME)
+    residual = MODEL.abduct(factual)
+    scrambled = factual.clone()
+    scrambled[:, 1:] = torch.tensor([0.9, 1, 1, 0.4])
+    rows = MODEL.propagate(scrambled, residual, NOBODY)
+    torch.testing.assert_close(rows, factual, rtol=0, atol=1e-12)
+    held = MODEL.propagate(scrambled, residual, torch.tensor([0, 1, 0, 0, 0]).bool())
+    assert torch.equal(held[:, 1], scrambled[:, 1])
+
+
+def test_candidates_are_propagated_as_rows_one_by_one() -> None:
+    factual = CODEC.encode(FRAME)
+    residual = MODEL.abduct(factual)
+    generator = torch.Generator().manual_seed(0)
+    candidates = factual[:, None, :].repeat(1, 6, 1)
+    candidates[..., 0] = torch.rand(4, 6, generator=generator, dtype=torch.float64)
+    acted_on = torch.rand(4, 6, 5, generator=generator) < 0.3
+    together = MODEL.propagate(candidates, residual, acted_on)
+    for c in range(6):
+        alone = MODEL.propagate(candidates[:, c], residual, acted_on[:, c])
+        assert torch.equal(together[:, c], alone)
+
+
+def test_a_row_has_the_same_noise_in_any_batch() -> None:
+    factual = CODEC.encode(FRAME)
+    whole = MODEL.abduct(factual, seed=3)
+    part = MODEL.abduct(factual[2:], seed=3, keys=torch.tensor([2, 3]))
+    assert torch.equal(whole[2:], part)
+    assert not torch.equal(whole[2:], MODEL.abduct(factual[2:], seed=4, keys=torch.tensor([2, 3])))
+
+
+def test_the_callers_rows_are_not_written_to() -> None:
+    factual = CODEC.encode(FRAME)
+    before = factual.clone()
+    MODEL.counterfactual(factual, {"years": 5.0, "team": "red"})
+    MODEL.propagate(factual, MODEL.abduct(factual), ~NOBODY)
+    assert torch.equal(factual, before)
+
+
+def test_a_missing_effect_stays_missing_and_its_effects_stay_put() -> None:
+    frame = FRAME.astype({"pay": float}).copy()
+    frame.loc[1, "pay"] = float("nan")
+    frame.loc[2, "team"] = None
+    rows = MODEL.counterfactual(CODEC.encode(frame), {"years": 20.0})
+    found = decoded(rows)
+    assert pd.isna(found["pay"][1])
+    assert found.loc[1, ["grade", "spent"]].tolist() == FRAME.loc[1, ["grade", "spent"]].tolist()
+    assert pd.isna(found["team"][2])
+    assert found["pay"][2] == pytest.approx(70.0)
+    assert found["spent"][2] == FRAME["spent"][2]
+
+
+def test_a_missing_root_moves_nothing() -> None:
+    frame = FRAME.astype({"years": float}).copy()
+    frame.loc[0, "years"] = float("nan")
+    factual = CODEC.encode(frame)
+    rows = MODEL.propagate(factual, MODEL.abduct(factual), NOBODY)
+    assert torch.equal(rows[0, 1:4], factual[0, 1:4])
+    assert rows[0, 0].isnan()
+
+
+def test_edges_into_a_fixed_feature_are_cut() -> None:
+    codec = Codec.fit(SCHEMA.edit("pay", action="fixed"), FRAME)
+    factual = codec.encode(FRAME)
+    rows = MODEL.with_codec(codec).counterfactual(factual, {"years": 13.0})
+    torch.testing.assert_close(rows[:, [1, 2]], factual[:, [1, 2]], rtol=0, atol=1e-12)
+
+
+def test_another_scale_gives_the_same_people() -> None:
+    other = Codec.fit(SCHEMA, FRAME.iloc[1:3])
+    here = CODEC.raw(MODEL.counterfactual(CODEC.encode(FRAME), {"years": 7.0}))
+    there = other.raw(MODEL.with_codec(other).counterfactual(other.encode(FRAME), {"years": 7.0}))
+    torch.testing.assert_close(here, there, rtol=1e-12, atol=1e-12)
+
+
+def test_the_same_levels_in_another_order_are_refused() -> None:
+    codec = Codec.fit(SCHEMA.edit("team", levels=("green", "red", "blue")), FRAME)
+    with pytest.raises(GraphError, match="the equations know 'team' as categorical"):
+        MODEL.with_codec(codec)
+
+
+def test_gradients_reach_the_causes() -> None:
+    factual = CODEC.encode(FRAME)
+    residual = MODEL.abduct(factual)
+    rows = factual.clone().requires_grad_()
+    MODEL.propagate(rows, residual, NOBODY)[:, 1].sum().backward()
+    assert rows.grad is not None
+    slope = 2 * CODEC.span[0] / CODEC.span[1]
+    torch.testing.assert_close(rows.grad[:, 0], slope.expand(4))
+
+
+def test_predictions_are_the_equations_without_noise() -> None:
+    factual = CODEC.encode(FRAME)
+    predicted = CODEC.low[1] + CODEC.span[1] * MODEL.predict("pay", factual)
+    assert predicted.tolist() == pytest.approx([10, 16, 30, 90])
+    with pytest.raises(GraphError, match="'years' has no equation"):
+        MODEL.predict("years", factual)
+
+
+def test_predictions_serve_a_rule_of_dependence() -> None:
+    rule = Rule.parse("years ~> pay", CODEC)
+    factual = CODEC.encode(FRAME)
+    rows = MODEL.counterfactual(factual, {"years": 20.0})
+    against = torch.where(torch.tensor([0, 1, 0, 0, 0]).bool(), 2 * factual - rows, rows)
+    mechanisms = {"pay": partial(MODEL.predict, "pay")}
+    assert rule.holds(factual, rows, mechanisms).all()
+    assert not rule.holds(factual, against, mechanisms).any()
+
+
+def test_equations_and_causes_must_match() -> None:
+    without = {name: each for name, each in MECHANISMS.items() if name != "grade"}
+    with pytest.raises(GraphError, match=r"'grade' has causes \(pay\) but no equation"):
+        Model(GRAPH, without, CODEC)
+    with pytest.raises(GraphError, match="equation for 'years', which the graph gives no cause"):
+        Model(GRAPH, {**MECHANISMS, "years": MECHANISMS["pay"]}, CODEC)
+    with pytest.raises(GraphError, match=r"names 'pya', which is not a feature.*mean 'pay'\?"):
+        Model(CausalGraph([("years", "pya")]), {"pya": MECHANISMS["pay"]}, CODEC)
+    with pytest.raises(GraphError, match="'team' gives one of 4 levels; the categorical"):
+        Model(GRAPH, {**MECHANISMS, "team": Choice(team_logits, 4)}, CODEC)
+
+
+@pytest.mark.parametrize(
+    ("actions", "message"),
+    [
+        ({"yeers": 3}, r"unknown feature 'yeers'.*Did you mean 'years'\?"),
+        ({"team": "gren"}, r"unknown level 'gren'.*Did you mean 'green'\?"),
+        ({"grade": 1}, "unknown level 1; known levels are 'low', 'middle', 'high'"),
+        ({"years": "three"}, "feature 'years' is a number; .* 'three'"),
+    ],
+)
+def test_an_action_that_cannot_be_is_refused(actions: dict[str, object], message: str) -> None:
+    with pytest.raises(SchemaError, match=message):
+        MODEL.counterfactual(CODEC.encode(FRAME), actions)  # type: ignore[arg-type]
+
+
+def test_fitted_equations_move_to_a_codec_of_the_same_range_only() -> None:
+    frame = pd.DataFrame({"a": [0.0, 1.0, 2.0, 3.0] * 10, "b": [0.0, 2.0, 4.0, 6.5] * 10})
+    codec = Codec.fit(Schema.infer(frame), frame)
+    scm = Model.fit(CausalGraph([("a", "b")]), codec.encode(frame), codec)
+    again = Codec.fit(Schema.infer(frame), frame)
+    assert scm.with_codec(again).codec is again
+    wider = Codec.fit(Schema.infer(frame), frame * 2)
+    with pytest.raises(GraphError, match="another unit range"):
+        scm.with_codec(wider)

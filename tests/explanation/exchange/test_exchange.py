@@ -1,0 +1,240 @@
+"""JSON both ways: everything comes back, and wrong text is refused by its place."""
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+import torch
+from pandas.testing import assert_frame_equal
+
+from proce.errors import ProceError, SchemaError
+from proce.explanation import Explanations
+from proce.explanation.record.spread import spread_of
+from proce.schema import Categorical, Codec, Continuous, Schema
+
+from .. import samples
+from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
+
+FRAMES = ("counterfactuals", "to_frame", "outcomes", "changes", "summary", "best")
+
+
+def assert_same(result: Explanations, back: Explanations) -> None:
+    for name in FRAMES:
+        assert_frame_equal(getattr(back, name)(), getattr(result, name)(), obj=name)
+    assert_frame_equal(back.reasons().frame(), result.reasons().frame())
+    assert [item.sentences() for item in back] == [item.sentences() for item in result]
+    assert back.to_json() == result.to_json()
+    assert back.provenance == result.provenance
+
+
+def test_everything_comes_back() -> None:
+    shared = samples.context(
+        vary=("savings", "job", "ratio"),
+        ranges={"amount": (0, 20_000)},
+        effort={"savings": 2.0},
+        n_graphs=50,
+        n_refits=10,
+        origin="discovered by PC",
+        needed=(0.8, 0.4),
+        spread=spread_of(samples.CODEC, samples.CODEC.encode(people())),
+    )
+    result = everything(shared=shared)
+    added = torch.zeros(2, 8, dtype=torch.float64)
+    added[0, 0], added[1, 3] = 0.31, 0.125
+    first = replace(result[0], contributions=added, refits=torch.tensor([9, 10]))
+    result = replace(result, items=(first, *result.items[1:]))
+    back = Explanations.from_json(result.to_json())
+    assert_same(result, back)
+    assert back.context.needed == (0.8, 0.4)
+    assert back.context.spread == shared.spread
+    assert back.context.n_refits == 10
+    assert torch.equal(back[0].contributions, added)
+    assert torch.equal(back[0].refits, torch.tensor([9, 10]))
+    assert back[4].contributions is None
+    assert back[0].front is not None
+    assert result[0].front is not None
+    assert torch.equal(back[0].front.losses, result[0].front.losses)
+    assert torch.equal(back[0].rows, result[0].rows)
+    assert back[2].diagnosis is not None
+    assert back[2].diagnosis.blockers == samples.diagnosis().blockers
+
+
+def test_one_number_that_is_needed_holds_for_every_class() -> None:
+    record = json.loads(everything().to_json())
+    assert record["model"]["needed"] == [0.6, 0.6]
+    record["model"]["needed"] = 0.7  # as older versions wrote it
+    assert Explanations.from_json(json.dumps(record)).context.needed == (0.7, 0.7)
+    record["model"]["needed"] = [0.7]
+    with pytest.raises(SchemaError, match="a probability for each of the 2 classes"):
+        Explanations.from_json(json.dumps(record))
+
+
+def test_a_spread_of_the_wrong_size_is_refused() -> None:
+    record = json.loads(everything().to_json()) | {"spread": {"job": [0.5, 0.5]}}
+    with pytest.raises(SchemaError, match=r"spread\.job is .*; expected 3 numbers"):
+        Explanations.from_json(json.dumps(record))
+
+
+def test_a_person_can_read_it() -> None:
+    record = json.loads(everything().to_json())
+    assert record["format"] == 1
+    first = record["explanations"][0]
+    assert first["factual"]["savings"] == 2_000
+    assert first["counterfactuals"][0]["values"]["credit_score"] == 655
+    assert first["counterfactuals"][0]["changes"][1] == {
+        "feature": "amount",
+        "kind": "hold",
+        "before": 25_500,
+        "after": 25_500,
+        "expected": 27_000,
+    }
+    assert first["sentences"] == everything()[0].sentences()
+
+
+def test_a_slice_and_an_empty_result_come_back() -> None:
+    assert_same(everything()[3:], Explanations.from_json(everything()[3:].to_json()))
+    assert_same(explanations(), Explanations.from_json(explanations().to_json()))
+
+
+def test_numbers_come_back_bit_for_bit() -> None:
+    """Also where raw = low + span * unit rounds: the unit value is found that gives it again."""
+    frame = pd.DataFrame({"a": [0.1, 1 / 3, 7.7], "b": [-1e6, 3e-7, 12.5], "j": ["u", "v", "u"]})
+    schema = Schema([Continuous("a"), Continuous("b"), Categorical("j", ("u", "v"))])
+    codec = Codec.fit(schema, frame)
+    shared = samples.context(codec=codec, edges=())
+    rows = torch.rand(200, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    rows[:, 2] = 1
+    item = samples.Explanation(
+        context=shared,
+        row=0,
+        factual=codec.encode(frame)[0],
+        raw=codec.read(frame)[0],
+        predicted=0,
+        target=1,
+        probability=0.1,
+        outcome=samples.Outcome.FOUND,
+        rows=rows,
+        changes=torch.ones(200, 3, dtype=torch.int8),
+        probabilities=torch.rand(200),
+        losses=torch.rand(200, 3),
+    )
+    result = explanations(item, frame=frame)
+    assert_same(result, Explanations.from_json(result.to_json()))
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pd.RangeIndex(10, 15),
+        pd.Index([1.5, float("nan"), 2.0, 3.0, 4.0], name="score"),
+        pd.Index([True, False, True, False, True]),
+        pd.Index(["a", "b", "a", "b", "c"], dtype=object, name="who"),
+    ],
+)
+def test_index_labels_come_back(index: Any) -> None:
+    frame = people().set_axis(index)
+    result = everything(frame=frame)
+    assert_same(result, Explanations.from_json(result.to_json()))
+
+
+def test_other_labels_come_back_as_text() -> None:
+    frame = people().set_axis(pd.date_range("2024-01-01", periods=5), axis=0)
+    back = Explanations.from_json(everything(frame=frame).to_json())
+    assert back.outcomes().index[0] == "2024-01-01 00:00:00"
+
+
+@pytest.mark.parametrize(
+    "dtypes",
+    [
+        {"savings": "Int32", "ratio": "Float64", "education": "string", "owns_car": "boolean"},
+        {"savings": "uint16", "ratio": "float32", "sex": "category", "education": object},
+        {"savings": "int64[pyarrow]", "ratio": "double[pyarrow]", "owns_car": "bool[pyarrow]"},
+    ],
+)
+def test_dtypes_come_back(dtypes: dict[str, Any]) -> None:
+    frame = people().astype(dtypes)
+    frame.columns.name = "what"
+    result = everything(frame=frame)
+    back = Explanations.from_json(result.to_json())
+    assert_same(result, back)
+    assert back.to_frame().columns.name == "what"
+
+
+def test_missing_cells_come_back() -> None:
+    frame = people().astype({"sex": object, "ratio": "float64"})
+    frame.loc["ann", "ratio"] = float("nan")
+    frame.loc["ann", "sex"] = None
+    frame["job"] = frame["job"].where(frame.index != "ann")
+    result = explanations(explanation(RAISE_SAVINGS, frame=frame), frame=frame)
+    assert_same(result, Explanations.from_json(result.to_json()))
+
+
+def test_a_result_of_another_library_comes_back_as_pandas() -> None:
+    frame = pl.from_pandas(people().reset_index(drop=True))
+    result = everything(frame=frame)
+    back = Explanations.from_json(result.to_json())
+    assert back.to_json() == result.to_json()
+    assert_frame_equal(
+        back.to_frame().reset_index(drop=True).astype({"job": object}),
+        result.to_frame().to_pandas().astype({"job": object}),
+        check_dtype=False,
+    )
+
+
+def test_settings_that_json_does_not_have_become_plain() -> None:
+    odd = {"a": (1, 2), "b": float("inf"), "c": samples.Outcome.FOUND, "d": Schema, "e": {3: {4}}}
+    result = explanations()
+    result = replace(result, provenance=replace(result.provenance, settings=odd))
+    settings = json.loads(result.to_json())["provenance"]["settings"]
+    assert settings == {"a": [1, 2], "b": None, "c": "found", "d": str(Schema), "e": {"3": [4]}}
+
+
+def changed(**fields: Any) -> str:
+    return json.dumps(json.loads(everything().to_json()) | fields)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "not JSON"),
+        ("[1", "not JSON"),
+        ("NaN", "not JSON"),
+        ("[]", "not of the form"),
+        ("{}", "expected an object with 'format'"),
+        ('{"format": 2}', "have format 2; this version of proce reads up to 1. Update proce"),
+        ('{"format": 0}', "format is 0; expected 1"),
+        ('{"format": true}', "format is True; expected a whole number"),
+        (changed(explanations=3), "explanations is 3; expected a list"),
+        (changed(explanations=[{"row": -1}]), r"explanations\[0\].row is -1"),
+        (changed(explanations=[], provenance=[]), "expected 0 labels, one per explanation"),
+        (changed(provenance={}), "provenance is {}; expected an object with 'versions'"),
+        (changed(layout={"columns": {}}), "layout.columns is {}; expected the columns"),
+        (changed(scale={}), "scale is {}; expected an object with 'savings'"),
+        (changed(graph={"edges": [["a", "b"]], "n_graphs": 0}), "not among the nodes|unknown|'a'"),
+        (changed(request={"vary": ["x"], "ranges": {}, "effort": {}}), "unknown feature 'x'"),
+    ],
+)
+def test_wrong_text_is_refused_by_its_place(text: str, message: str) -> None:
+    with pytest.raises(ProceError, match=message):
+        Explanations.from_json(text)
+
+
+def test_a_value_that_does_not_fit_is_named() -> None:
+    record = json.loads(explanations(explanation(CHANGE_JOB)).to_json())
+    values = record["explanations"][0]["counterfactuals"][0]["values"]
+    values["job"] = "pilot"
+    with pytest.raises(SchemaError, match=r"counterfactuals\[0\]\.values\.job is 'pilot'"):
+        Explanations.from_json(json.dumps(record))
+    values["job"], values["savings"] = "office", "much"
+    with pytest.raises(SchemaError, match=r"values\.savings is 'much'; expected a number"):
+        Explanations.from_json(json.dumps(record))
+
+
+def test_values_that_their_dtype_cannot_hold_are_refused() -> None:
+    record = json.loads(explanations(explanation(CHANGE_JOB)).to_json())
+    record["layout"]["columns"]["education"] = "int64"
+    with pytest.raises(SchemaError, match="do not fit their schema or layout"):
+        Explanations.from_json(json.dumps(record))

@@ -1,0 +1,130 @@
+"""The table in a notebook: changes marked, everything escaped, nothing that runs."""
+
+from html.parser import HTMLParser
+
+import pandas as pd
+import torch
+
+from proce.explanation import Explanation, Explanations, Outcome
+from proce.schema import Codec, Layout, Schema
+
+from .. import samples
+from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
+
+
+class Page(HTMLParser):
+    """Collects tags that were opened and not closed, attributes, and text."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.text = ""
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert not any(name.startswith("on") for name, _ in attrs)
+        self.tags.append(tag)
+        if tag != "br":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page_of(result: Explanations | Explanation) -> Page:
+    page = Page(result._repr_html_())
+    assert page.open == []
+    return page
+
+
+def test_changes_are_marked_by_weight_and_sign() -> None:
+    html = everything()._repr_html_()
+    assert "<b>2,000 → 3,500</b>" in html
+    assert "<b>= 25,500</b>" in html
+    assert "<i>640 ⇢ 655</i>" in html
+
+
+def test_every_row_has_a_line() -> None:
+    page = page_of(everything())
+    assert "5 rows: 2 found, 1 not found, 1 already there, 1 out of time." in page.text
+    assert "The model already says approved (70%): nothing needs to change." in page.text
+    assert samples.diagnosis().reason in page.text
+    assert "0 (ann)" in page.text
+    assert "rejected → approved" in page.text
+
+
+def test_alternatives_are_folded_away() -> None:
+    html = explanations(explanation(RAISE_SAVINGS, CHANGE_JOB))._repr_html_()
+    answer, folded = html.split("<details>")
+    assert "<b>service → office</b>" not in answer
+    assert "<b>service → office</b>" in folded
+    assert "1 alternative</summary>" in folded
+
+
+def test_one_row_is_told_in_full() -> None:
+    result = explanations(explanation(RAISE_SAVINGS))
+    for page in (page_of(result), page_of(result[0])):
+        for sentence in result[0].sentences():
+            assert sentence in page.text
+
+
+def test_what_is_in_the_data_is_escaped() -> None:
+    evil = "<script>alert('1')</script>"
+    frame = people().rename(columns={"education": evil}).set_axis([evil, *"bcde"])
+    frame["job"] = frame["job"].astype(str).replace("service", evil)
+    codec = Codec.fit(Schema.infer(frame), frame)
+    shared = samples.context(codec=codec, edges=(), classes=(evil, "b"))
+    item = explanation(CHANGE_JOB, shared=shared, notes=(evil,))
+    page = page_of(explanations(item, explanation(row=1, shared=shared), frame=frame))
+    assert "script" not in page.tags
+    assert evil in page.text
+    assert "script" not in page_of(explanations(item, frame=frame)).tags
+
+
+def test_many_rows_are_cut_and_counted() -> None:
+    frame = people().iloc[list(range(5)) * 5].reset_index(drop=True)
+    items = [explanation(CHANGE_JOB, row=row, frame=frame) for row in range(25)]
+    page = page_of(explanations(*items, frame=frame))
+    assert page.tags.count("tr") == 21
+    assert "5 more rows not shown here: to_frame() and outcomes() have all of them." in page.text
+
+
+def test_of_many_features_only_those_that_change_are_shown() -> None:
+    frame = pd.DataFrame({f"c{n}": [0.0, 1.0] for n in range(30)})
+    codec = Codec.fit(Schema.infer(frame), frame)
+    factual = codec.encode(frame)[0]
+    rows, changes = factual.clone(), torch.zeros(30, dtype=torch.int8)
+    rows[7], changes[7] = 0.5, 1
+    shared = samples.context(codec=codec, edges=())
+    item = Explanation(
+        shared,
+        0,
+        factual,
+        codec.read(frame)[0],
+        0,
+        1,
+        0.2,
+        Outcome.FOUND,
+        rows[None],
+        changes[None],
+        torch.tensor([0.7]),
+        torch.tensor([[0.3, 0.1, 0.2]]),
+    )
+    page = page_of(Explanations(shared, (item,), Layout.of(frame), samples.provenance()))
+    assert "c7" in page.text
+    assert "c8" not in page.text
+    assert "29 features without changes here left out." in page.text
+
+
+def test_features_that_change_come_first() -> None:
+    text = page_of(explanations(explanation({"amount": ("action", 1_000)}))).text
+    assert text.index("amount", text.index("the model says")) < text.index("education")
+
+
+def test_nothing_explained_is_not_an_error() -> None:
+    assert page_of(explanations()).text == "0 rows: none."
+    assert "found" in page_of(explanations(explanation())).text

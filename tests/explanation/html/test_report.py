@@ -1,0 +1,262 @@
+"""The report: whole, safe, readable by everybody, and the same words as elsewhere."""
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import torch
+
+from proce.errors import FileError, SearchError
+from proce.explanation import Explanation, Explanations
+from proce.explanation.html.page import to_page
+from proce.explanation.html.report_css import CSS
+from proce.schema import Codec, Schema
+
+from .. import samples
+from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
+
+VOID = {"meta", "br", "img", "hr", "link", "input"}
+
+
+class Page(HTMLParser):
+    """The elements of a page, its text, and whether every tag is closed in order."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.pieces: list[str] = []
+        self.feed(source)
+        self.close()
+        assert self.open == [], "every tag is closed"
+        self.text = " ".join(" ".join(self.pieces).split())
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if "style" not in self.open:
+            self.pieces.append(data)
+
+    def named(self, *tags: str) -> list[dict[str, str | None]]:
+        """Return the attributes of all elements of some tags."""
+        return [attributes for tag, attributes in self.tags if tag in tags]
+
+
+def one() -> Explanations:
+    """Return one applicant with two ways, a front, and everything that is known of them."""
+    shared = samples.context(n_refits=10, n_graphs=50)
+    added = torch.zeros(2, 8, dtype=torch.float64)
+    added[:, 0] = 0.31
+    item = explanation(
+        RAISE_SAVINGS,
+        CHANGE_JOB,
+        shared=shared,
+        front=samples.front(RAISE_SAVINGS, CHANGE_JOB),
+        contributions=added,
+        refits=torch.tensor([10, 9]),
+        support=torch.tensor([46, 40]),
+    )
+    return explanations(item)
+
+
+@cache
+def page_of_one() -> str:
+    return to_page(one())
+
+
+@cache
+def page_of_all() -> str:
+    return to_page(everything())
+
+
+def test_everything_that_was_found_is_told_in_the_words_of_the_sentences() -> None:
+    page = Page(page_of_one())
+    for sentence in one()[0].sentences():
+        assert sentence in page.text
+    for heading in (
+        "What was decided",
+        "What to do",
+        "What is expected to follow",
+        "What was kept fixed",
+        "Other ways",
+        "Near or likely: the trade-off",
+        "What causes what",
+        "How sure this is",
+        "How this was made",
+        "What was asked",
+    ):
+        assert heading in page.text
+    assert "It holds in 46 of 50 graphs learned from this data." in page.text
+    assert "It still reaches approved in 10 of 10 refits of the equations" in page.text
+    assert "The probability is 62%, where 60% was asked for." in page.text
+    assert "+31 points" in page.text
+    assert "Way 2: approved with 72%" in page.text
+    assert 'Change job from "service" to "office".' in page.text
+    assert len(page.named("svg")) == 3
+    assert samples.provenance().training_hash in page.text
+
+
+def lost() -> Explanation:
+    return everything()[2]
+
+
+def test_a_row_without_a_counterfactual_says_what_blocks_it() -> None:
+    page = Page(to_page(everything()[2:3]))
+    assert samples.diagnosis().reason in page.text
+    assert "What stands in the way" in page.text
+    assert "without the rule" in page.text
+    assert "The candidate that came nearest" in page.text
+    assert "Row 2 (cem): no way to approved found" in page.text
+
+
+def test_many_rows_have_an_overview_first_and_are_bounded_and_counted() -> None:
+    page = Page(to_page(everything(), at_most=2))
+    assert "5 rows: 2 found, 1 already there, 1 not found and 1 out of time." in page.text
+    assert "The first 2 of them are told in full below." in page.text
+    ids = [a["id"] for a in page.named("article")]
+    assert ids == ["row-0", "row-1"]
+    links = {(a["href"] or "")[1:] for a in page.named("a")}
+    assert links == set(ids)
+    assert page.text.index("All rows") < page.text.index("Row 0 (ann)")
+    with pytest.raises(SearchError, match="at_most is -1"):
+        to_page(everything(), at_most=-1)
+
+
+def test_costs_by_group_are_in_the_overview_when_asked_for() -> None:
+    assert "What it costs whom" not in page_of_all()
+    page = Page(to_page(everything(), by="sex", at_most=0))
+    assert "What it costs whom" in page.text
+    assert "A gap is a difference, not its cause." in page.text
+
+
+@pytest.mark.parametrize(
+    "source", [page_of_one, page_of_all, lambda: to_page(explanations()), lambda: to_page(lost())]
+)
+def test_the_page_is_accessible(source: Callable[[], str]) -> None:
+    page = Page(source())
+    assert page.named("html")[0]["lang"] == "en"
+    assert len(page.named("title")) == len(page.named("h1")) == len(page.named("main")) == 1
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch(r"h[1-6]", tag)]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    ids = [a["id"] for _, a in page.tags if a.get("id")]
+    assert len(ids) == len(set(ids))
+    for attributes in page.named("svg"):
+        assert attributes["role"] == "img"
+        assert attributes["aria-label"]
+    for attributes in page.named("th"):
+        assert attributes["scope"] in ("row", "col")
+    assert len(page.named("caption")) == len(page.named("table"))
+    for attributes in page.named("div"):
+        assert attributes["tabindex"] == "0"  # what scrolls can be reached by keyboard
+        assert attributes["aria-label"]
+
+
+def test_the_page_needs_nothing_else() -> None:
+    source = page_of_all()
+    page = Page(source)
+    assert not {"script", "link", "iframe", "object", "img"} & {tag for tag, _ in page.tags}
+    for _, attributes in page.tags:
+        for name in ("src", "href", "xlink:href", "action", "data"):
+            assert (attributes.get(name) or "#").startswith(("#", "data:image/png;base64,"))
+        assert not any(name.startswith("on") for name in attributes)
+    assert not re.findall(r"@import|url\((?!#)", source)
+
+
+def test_what_is_in_the_data_is_escaped() -> None:
+    evil = "<script>alert('1')</script>\"'\x00"
+    frame = people().rename(columns={"education": evil}).set_axis([evil, *"bcde"])
+    frame["job"] = frame["job"].astype(str).replace("service", evil)
+    codec = Codec.fit(Schema.infer(frame), frame)
+    shared = samples.context(codec=codec, edges=(("savings", evil),), classes=(evil, "b"))
+    way: Any = {"job": ("action", "office"), "savings": ("action", 3_500)}
+    made = replace(samples.provenance(), settings={evil: evil}, options={evil: [evil]})
+    item = explanation(way, shared=shared, notes=(evil,))
+    lost = explanation(
+        row=1, shared=shared, diagnosis=replace(samples.diagnosis(), reason=evil, broken=(evil,))
+    )
+    result = replace(explanations(item, lost, frame=frame), provenance=made)
+    page = Page(to_page(result, title=evil, by=[evil, "x"]))
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert "alert('1')" in page.text
+    assert "\x00" not in page.text
+
+
+def test_it_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "report.html"
+    assert lost().save_html(place) == place
+    before = place.read_text("utf-8")
+    assert before.startswith("<!DOCTYPE html>")
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        everything()[2:3].save_html(place, title="another")
+    assert place.read_text("utf-8") == before
+    assert list(tmp_path.iterdir()) == [place]
+    with pytest.raises(FileError, match="does not exist"):
+        lost().save_html(tmp_path / "nowhere" / "report.html")
+
+
+def test_the_same_result_gives_the_same_page() -> None:
+    assert to_page(Explanations.from_json(one().to_json())) == page_of_one()
+
+
+def test_characters_that_our_fonts_lack_are_left_to_the_browser() -> None:
+    frame = people().rename(columns={"job": "職業"})
+    codec = Codec.fit(Schema.infer(frame), frame)
+    shared = samples.context(codec=codec, edges=())
+    page = Page(to_page(explanation(CHANGE_JOB, shared=shared, frame=people())))
+    assert "職業" in page.text
+
+
+def luminance(colour: str) -> float:
+    """Return how light a colour is, as WCAG has it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_words_can_be_read_on_every_ground_light_and_dark() -> None:
+    """At least 4.5 to 1, also inside pictures, where checkers of pages do not look."""
+    assert luminance("#ffffff") == pytest.approx(1)
+    schemes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in CSS.split("@media")[:2]]
+    assert all(len(scheme) == 9 for scheme in schemes)
+    for scheme in schemes:
+        for ink, ground in (
+            *((ink, ground) for ink in ("ink", "grey", "blue") for ground in ("paper", "tint")),
+            *(("ink", ground) for ground in ("half", "most")),
+        ):
+            light, dark = sorted((luminance(scheme[each]) for each in (ink, ground)), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground, scheme)
+
+
+def test_no_picture_borrows_a_name_from_another() -> None:
+    source = page_of_all()
+    names = [set(re.findall(r'id="([^"]+)"', svg)) for svg in source.split("<svg")[1:]]
+    assert len(names) > 3
+    assert not any(one & other for one, other in combinations(names, 2))
+    used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', source))
+    assert used <= set.union(*names)
+
+
+def test_an_index_of_times_names_the_rows() -> None:
+    frame = people().set_axis(pd.date_range("2024-01-01", periods=5), axis=0)
+    assert "Row 0 (2024-01-01 00:00:00)" in Page(to_page(everything(frame=frame)[:1])).text

@@ -1,0 +1,182 @@
+"""Pictures: they take axes and return them, and every word of them can be read."""
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from proce.datasets import load_dataset
+from proce.explanation import Explanation, Explanations
+from proce.schema import Codec
+
+from .. import samples
+from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, everything, explanation, explanations
+
+EVERY_KIND: Way = {
+    "savings": ("action", 43_500),
+    "ratio": ("action", 0.4),
+    "education": ("action", "bachelor"),
+    "job": ("action", "office"),
+    "amount": ("hold", 25_500, 27_000),
+    "owns_car": ("hold", False, True),
+    "credit_score": ("consequence", 655),
+}
+PLOTS: list[Callable[[Explanations, Any], Any]] = [
+    lambda result, ax: result.plot_changes(ax=ax),
+    lambda result, ax: result.plot_front(ax=ax),
+    lambda result, ax: result[0].plot_graph(ax=ax),
+]
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def words(ax: Any) -> list[str]:
+    """Return every text of the axes."""
+    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    return [each.get_text() for each in [*ax.texts, *ticks, ax.title, ax.xaxis.label] if each]
+
+
+def overlaps(ax: Any, texts: list[Any]) -> list[tuple[str, str]]:
+    """Return the pairs of texts that cover each other."""
+    ax.figure.draw_without_rendering()
+    boxes = [(each.get_text(), each.get_window_extent()) for each in texts if each.get_text()]
+    return [(a, b) for (a, one), (b, other) in combinations(boxes, 2) if one.overlaps(other)]
+
+
+@pytest.mark.parametrize("plot", PLOTS)
+def test_a_plot_takes_axes_and_returns_them(plot: Callable[[Explanations, Any], Any]) -> None:
+    axes = plt.subplots(1, 2)[1]
+    assert plot(everything(), axes[1]) is axes[1]
+    assert not axes[0].has_data()
+    own = plot(everything(), None)
+    assert own.figure.get_size_inches().tolist() == [6, 4]
+
+
+def test_changes_are_in_raw_units_and_named() -> None:
+    ax = explanations(explanation(EVERY_KIND)).plot_changes()
+    found = words(ax)
+    assert {"2,000", "43,500", '"service"', '"office"', "25,500", "would be 27,000"} <= set(found)
+    assert {"savings\naction", "amount\nkeep", "credit score\nfollows"} <= set(found)
+    assert "Row 0: rejected → approved (approved: 31% → 62%)" in found
+    assert {line.get_marker() for line in ax.lines} >= {"o", "s", "D", "x"}
+
+
+@pytest.mark.parametrize("size", [(6, 4), (4, 3)])
+def test_no_label_of_the_changes_covers_another_or_leaves_the_axes(size: Any) -> None:
+    ax = plt.subplots(figsize=size, layout="constrained")[1]
+    explanations(explanation(EVERY_KIND)).plot_changes(ax=ax)
+    assert overlaps(ax, [*ax.texts, *ax.get_yticklabels()]) == []
+    frame = ax.get_window_extent()
+    for text in ax.texts:
+        box = text.get_window_extent()
+        assert not text.get_text() or (frame.x0 <= box.x0 and box.x1 <= frame.x1)
+
+
+def test_one_explanation_can_be_drawn_and_the_first_found_is_the_default() -> None:
+    from proce.explanation.plots.changes import plot_changes
+
+    assert "Row 4:" in plot_changes(everything()[4]).get_title()
+    assert "Row 4:" in everything()[1:].plot_changes().get_title()
+
+
+def test_what_was_not_found_is_said_in_the_picture() -> None:
+    item = explanation(diagnosis=samples.diagnosis())
+    for plot in PLOTS[:2]:
+        assert samples.diagnosis().reason in words(plot(explanations(item), None))
+    assert "No row has a counterfactual." in words(everything()[1:4].plot_changes())
+    assert "Row 0: nothing changes" in words(item.plot_graph())
+
+
+def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
+    ways = (RAISE_SAVINGS, CHANGE_JOB, {"ratio": ("action", 0.9)})
+    item = explanation(*ways[:2], front=samples.front(*ways))
+    ax = explanations(item).plot_front()
+    assert {"1", "2", "asked for: 60%"} <= set(words(ax))
+    points = ax.collections[0]
+    assert len(points.get_offsets()) == 3
+    assert points.get_array().tolist() == item.front.losses[:, 1].tolist()
+    bar = next(each for each in ax.figure.axes if each is not ax)
+    assert bar.get_ylabel() == "distance from typical rows of approved"
+    assert ax.get_ylabel() == "probability of approved"
+
+
+def test_counterfactuals_at_one_place_share_a_label() -> None:
+    same = torch.tensor([[0.3, 0.1, 0.2]] * 3)
+    item = explanation(
+        *[CHANGE_JOB] * 3, losses=same, probabilities=torch.full((3,), 0.74, dtype=torch.float64)
+    )
+    ax = explanations(item).plot_front()
+    assert "1, 2, 3" in words(ax)
+    assert "not kept" in ax.get_title()
+
+
+def test_the_graph_marks_what_is_done_what_is_kept_and_what_follows() -> None:
+    ax = explanation(RAISE_SAVINGS).plot_graph()
+    assert {"action: 2,000 → 3,500", "keep: 25,500", "follows: 640 → 655"} <= set(words(ax))
+    boxes = [each for each in ax.patches if isinstance(each, FancyBboxPatch)]
+    arrows = [each for each in ax.patches if isinstance(each, FancyArrowPatch)]
+    assert len(boxes) == 5  # those of the edges; the others neither change nor have an edge
+    assert len(arrows) == 3
+    assert sum(each.get_linestyle() != "-" and each.get_linestyle() != "solid" for each in boxes)
+
+
+def test_without_a_graph_what_changes_is_drawn_alone() -> None:
+    shared = samples.context(edges=(), origin=None)
+    ax = explanation(CHANGE_JOB, shared=shared).plot_graph()
+    assert ax.get_title() == "Row 0: no causal graph, so nothing follows"
+    assert "job" in words(ax)
+    nothing = explanation(shared=shared).plot_graph()
+    assert "No change was found for which the model says approved." in words(nothing)
+
+
+def loan_explanation() -> Explanation:
+    """Return an applicant of the loan data who raises savings."""
+    data = load_dataset("loan")
+    codec = Codec.fit(data.recourse_schema, data.frame)
+    factual, raw = codec.encode(data.frame)[0], codec.read(data.frame)[0]
+    rows, changes = factual.clone()[None], torch.zeros(1, len(factual), dtype=torch.int8)
+    for name, change, kind in (("savings", 0.1, 1), ("debt", -0.01, 3), ("credit_score", 0.1, 3)):
+        at = data.schema.position(name)
+        rows[0, at] += change
+        changes[0, at] = kind
+    shared = samples.context(codec=codec, edges=data.graph.edges)
+    fields = {name: getattr(explanation(CHANGE_JOB), name) for name in ("probabilities", "losses")}
+    return Explanation(
+        shared, 0, factual, raw, 0, 1, 0.3, samples.Outcome.FOUND, rows, changes, **fields
+    )
+
+
+def test_a_graph_of_twelve_features_can_be_read_in_six_by_four_inches() -> None:
+    ax = loan_explanation().plot_graph()
+    assert overlaps(ax, ax.texts) == []
+    assert min(text.get_fontsize() for text in ax.texts) >= 5.5
+    boxes = [p.get_window_extent() for p in ax.patches if isinstance(p, FancyBboxPatch)]
+    assert len(boxes) == 12
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_text_that_looks_like_mathematics_is_drawn_as_it_is() -> None:
+    frame = samples.people().rename(columns={"job": "$a^b$ and _c_"})
+    codec = Codec.fit(samples.Schema.infer(frame), frame)
+    shared = samples.context(codec=codec, edges=(("savings", "$a^b$ and _c_"),))
+    way: Way = {"job": ("consequence", "office"), "savings": ("action", 3_500)}
+    item = explanation(way, shared=shared)
+    for plot in PLOTS:
+        plot(explanations(item, frame=frame), None).figure.draw_without_rendering()
+
+
+def test_a_change_too_small_for_an_arrow_says_its_direction() -> None:
+    ax = explanations(explanation({"savings": ("action", 1_500)})).plot_changes()
+    assert "2,000 → 1,500" in words(ax)

@@ -1,0 +1,195 @@
+"""Many explanations: counts, medians, costs by group, against numbers worked out by hand."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib as mpl
+import pytest
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+import torch
+
+from proce.errors import SchemaError, SearchError
+from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation.tables.groups import groups_of
+
+from ..samples import Way, everything, explanation, explanations, people
+
+
+@pytest.fixture(autouse=True)
+def _close_figures() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def costing(cost: float, row: int = 0, way: Way | None = None, **fields: Any) -> Explanation:
+    """Return what was found for an applicant, at some distance."""
+    losses = torch.tensor([[0.1, 0.1, cost]], dtype=torch.float64)
+    return explanation(way or {"ratio": ("action", 0.2)}, row=row, losses=losses, **fields)
+
+
+def four() -> Explanations:
+    """Return four rows that raise savings by 1,000, 3,000 and 2,000, or change the job."""
+    return explanations(
+        explanation({"savings": ("action", 3_000), "credit_score": ("consequence", 650)}, row=0),
+        explanation({"savings": ("action", 15_000), "education": ("action", "master")}, row=1),
+        explanation({"savings": ("action", 2_700), "amount": ("hold", 3_000, 4_000)}, row=2),
+        explanation({"job": ("action", "office"), "savings": ("consequence", 89_000)}, row=3),
+        explanation(row=4),
+    )
+
+
+def test_a_summary_counts_actions_holds_and_consequences_apart() -> None:
+    table = four().summary().set_index(["feature", "kind"])
+    assert list(table.index) == [
+        ("savings", "action"),
+        ("education", "action"),
+        ("job", "action"),
+        ("amount", "hold"),
+        ("savings", "consequence"),
+        ("credit_score", "consequence"),
+    ]
+    savings = table.loc[("savings", "action")]
+    assert (savings["rows"], savings["share"], savings["median_change"]) == (3, 0.75, 2_000)
+    assert savings["median_size"] == pytest.approx(2_000 / 90_000)
+    assert table.loc[("education", "action"), "median_change"] == 1
+    assert table.loc[("education", "action"), "usual"] == '"bachelor" → "master"'
+    assert table.loc[("job", "action"), "usual"] == '"service" → "office"'
+    assert np.isnan(table.loc[("job", "action"), "median_change"])
+    assert np.isnan(table.loc[("amount", "hold"), "median_change"])
+    assert table.loc[("savings", "consequence"), "median_change"] == -1_000
+
+
+def test_a_summary_without_a_counterfactual_is_empty() -> None:
+    assert len(explanations(explanation()).summary()) == 0
+    assert len(explanations().summary()) == 0
+    assert len(explanations().summary(by="sex")) == 0
+
+
+def test_costs_by_group_and_the_gap_to_the_others() -> None:
+    """Women: 0.2 and 0.6, one not found; men: 0.1. Who is there already does not count."""
+    result = explanations(
+        costing(0.2, row=0),
+        costing(0.1, row=1),
+        costing(0.6, row=2),
+        explanation(row=3, outcome=Outcome.ALREADY_TARGET, predicted=1),
+        explanation(row=4),
+    )
+    table = result.summary(by="sex").set_index("group")
+    assert table.index.tolist() == ["female", "male"]
+    women = table.loc["female"]
+    assert (women["rows"], women["found"]) == (3, 2)
+    assert women["mean_cost"] == women["median_cost"] == pytest.approx(0.4)
+    assert women["gap"] == pytest.approx(0.3)
+    assert table.loc["male", "gap"] == pytest.approx(-0.3)
+    assert table[["gap_low", "gap_high"]].isna().all(axis=None)  # too few rows
+
+
+def two_groups(n: int, apart: float) -> tuple[Explanations, list[str]]:
+    """Return rows of two groups whose costs are normal with a deviation of 0.1."""
+    draw = np.random.default_rng(1)
+    labels = ["a", "b"] * n
+    costs = [draw.normal(1 + apart * (label == "b"), 0.1) for label in labels]
+    frame = people().iloc[[0] * 2 * n]
+    items = [costing(cost, row, frame=frame) for row, cost in enumerate(costs)]
+    return explanations(*items, frame=frame), labels
+
+
+def test_the_interval_is_that_of_the_difference_of_two_means() -> None:
+    """Of 40 rows each: 1.96 * 0.1 * sqrt(2 / 40) = 0.044 to either side."""
+    result, labels = two_groups(40, apart=0.5)
+    table = result.summary(by=labels).set_index("group")
+    gap, low, high = table.loc["b", ["gap", "gap_low", "gap_high"]]
+    assert gap == pytest.approx(0.5, abs=0.06)
+    assert (high - low) / 2 == pytest.approx(0.044, rel=0.2)
+    assert low < gap < high
+    assert table.loc["a", "gap"] == pytest.approx(-gap)
+
+
+def test_the_interval_is_the_same_each_time_and_for_many_rows_that_of_the_normal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    result, labels = two_groups(40, apart=0.1)
+    first, second = (groups_of(result, labels)[0] for _ in range(2))
+    assert first == second
+    monkeypatch.setattr("proce.explanation.tables.groups._MANY", 10)
+    normal = groups_of(result, labels)[0]
+    assert normal.low == pytest.approx(first.low, abs=0.005)
+    assert normal.high == pytest.approx(first.high, abs=0.005)
+
+
+def test_numbers_are_grouped_by_quarters_and_levels_in_their_order() -> None:
+    """Of 700, 2,000, 12,000 and 90,000 each is a quarter; 0 shares the first."""
+    result = explanations(*(costing(0.1, row) for row in range(5)))
+    names = result.summary(by="savings")["group"].tolist()
+    assert names == ["up to 700", "over 700 to 2,000", "over 2,000 to 12,000", "over 12,000"]
+    assert result.summary(by="savings")["rows"].tolist() == [2, 1, 1, 1]
+    assert result.summary(by="education")["group"].tolist() == ["school", "bachelor", "master"]
+
+
+def test_missing_values_are_a_group_of_their_own() -> None:
+    frame = people().astype({"savings": "float64"})
+    frame.loc["ann", "savings"] = float("nan")
+    result = explanations(*(costing(0.1, row, frame=frame) for row in range(3)), frame=frame)
+    assert result.summary(by="savings")["group"].tolist()[-1] == "missing"
+    labels = result.summary(by=["x", None, float("nan")])
+    assert labels["group"].tolist() == ["x", "missing"]
+
+
+def test_groups_that_make_no_sense_are_refused() -> None:
+    result = everything()
+    with pytest.raises(SearchError, match="by has 2 labels; expected one for each of the 5 rows"):
+        result.summary(by=["a", "b"])
+    with pytest.raises(SchemaError, match="unknown feature 'gender'"):
+        result.summary(by="gender")
+    many, _ = two_groups(30, 0.0)
+    with pytest.raises(SearchError, match="by makes 60 groups; expected at most 50"):
+        many.summary(by=list(range(60)))
+
+
+def test_a_summary_is_in_the_library_that_came_in() -> None:
+    frame = pl.from_pandas(people().reset_index(drop=True))
+    result = everything(frame=frame)
+    assert isinstance(result.summary(), pl.DataFrame)
+    assert isinstance(result.summary(by="sex"), pl.DataFrame)
+
+
+def words(ax: Any) -> list[str]:
+    """Return every text of the axes."""
+    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
+    return [each.get_text() for each in [*ax.texts, *ticks, ax.title, ax.xaxis.label]]
+
+
+def test_the_cohort_is_drawn_with_shares_and_medians() -> None:
+    axes = plt.subplots(1, 2)[1]
+    ax = four().plot_cohort(ax=axes[1])
+    assert ax is axes[1]
+    found = words(ax)
+    assert "+2,000; follows −1,000" in found
+    assert {"+1 level", '"service" → "office"', "of 4 rows with a counterfactual"} <= set(found)
+    assert [bar.get_width() for bar in ax.patches][:2] == [0.75, 0.25]
+    legend = ax.get_legend()
+    assert legend is not None
+    assert [each.get_text() for each in legend.get_texts()] == ["action", "keep", "follows"]
+    frame = ax.get_window_extent()
+    assert all(text.get_window_extent().x1 <= frame.x1 + 1 for text in ax.texts)
+
+
+def test_groups_are_drawn_with_their_gap() -> None:
+    result, labels = two_groups(10, apart=0.5)
+    ax = result.plot_groups(labels)
+    found = words(ax)
+    assert "a\n10 of 10 found" in found
+    group = groups_of(result, labels)[1]
+    assert f"gap {group.gap:+.3f} ({group.low:+.3f} to {group.high:+.3f})" in found
+    assert everything().plot_groups("sex").get_title() == "What it costs by sex"
+
+
+def test_without_anything_found_the_picture_says_so() -> None:
+    none = explanations(explanation(), explanation(row=1))
+    assert "No row has a counterfactual." in words(none.plot_cohort())
+    assert "No row has a counterfactual." in words(none.plot_groups("sex"))

@@ -1,0 +1,213 @@
+"""The last check: every row is decoded, sent to the model and the rules again, and measured."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce import CausalGraph, ProCE
+from proce.explanation import Change, Front
+from proce.methods import call as call_module
+from proce.methods.calls.options import Options
+from proce.methods.explaining.last_check import checked
+from proce.methods.explaining.problem import problem_of
+from proce.methods.explaining.proce_call import Call
+from proce.methods.explaining.shortlist import Chosen
+from proce.schema import Action, Categorical, Continuous, Schema
+
+from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused, without_diagnosis
+
+
+def passes(
+    explainer: ProCE, row: pd.DataFrame, changes: dict[str, Any], margin: float = 0.0, **asked: Any
+) -> bool:
+    """Whether a counterfactual with these changes would be returned."""
+    options = Options(**asked)
+    call = Call.open(explainer.fitted_, options, row, None)
+    problem = problem_of(call.fitted, options, call.query(torch.tensor([0])), call.rules, margin)
+    rows = call.factual.clone()
+    kinds = torch.zeros_like(rows, dtype=torch.int8)
+    for name, value in changes.items():
+        at = call.fitted.codec.schema.position(name)
+        rows[0, at] = call.fitted.codec.entry(name, value)
+        kinds[0, at] = Change.ACTION
+    losses = torch.zeros(1, 3)
+    chosen = Chosen(rows, kinds, losses, rows, Front(rows, losses), rows[0])
+    return bool(checked(problem, [chosen], call.layout, call.raw)[0].passed[0])
+
+
+ENOUGH = {"savings": 80}
+
+
+def test_a_sound_row_passes(banker: ProCE) -> None:
+    assert passes(banker, one(), ENOUGH)
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        ({"savings": 30}, {}),
+        ({"savings": 80, "age": 30}, {}),
+        ({"savings": 80, "debt": 50}, {}),
+        ({"savings": 80, "home": "owns"}, {}),
+        ({"savings": 120}, {}),
+        (ENOUGH, {"vary": ("debt",)}),
+        (ENOUGH, {"ranges": {"savings": (0, 70)}}),
+        (ENOUGH, {"ranges": {"age": (50, 60)}}),
+        (ENOUGH, {"rules": ("cf.savings <= 70",)}),
+        (ENOUGH, {"min_probability": 0.99}),
+        ({"savings": 80, "debt": 30}, {"max_changes": 1}),
+    ],
+    ids=str,
+)
+def test_a_row_beyond_any_limit_does_not(
+    banker: ProCE, changes: dict[str, Any], asked: dict[str, Any]
+) -> None:
+    assert not passes(banker, one(), changes, **asked)
+
+
+def test_the_margin_counts_where_it_is_asked_for(banker: ProCE) -> None:
+    changes = {"savings": 60}
+    assert 0.5 < bank(one(**changes))[0, 1] < 0.6
+    assert passes(banker, one(), changes)
+    assert not passes(banker, one(), changes, margin=0.1)
+
+
+def test_a_change_that_is_not_told_does_not_pass(banker: ProCE) -> None:
+    options = Options()
+    call = Call.open(banker.fitted_, options, one(), None)
+    problem = problem_of(call.fitted, options, call.query(torch.tensor([0])), (), 0.0)
+    rows = call.factual.clone()
+    rows[0, 1] = call.fitted.codec.entry("savings", 80)
+    nothing = torch.zeros_like(rows, dtype=torch.int8)
+    chosen = Chosen(rows, nothing, torch.zeros(1, 3), rows, Front(rows, rows), rows[0])
+    assert not bool(checked(problem, [chosen], call.layout, call.raw)[0].passed[0])
+
+
+def test_what_fails_is_dropped_and_counted() -> None:
+    """A model that takes its word back when it is asked about a handful of rows."""
+
+    def fickle(frame: pd.DataFrame) -> Any:
+        answer = bank(frame)
+        return answer[:, ::-1] if armed and 1 < len(frame) <= 8 else answer
+
+    armed = False
+    explainer = ProCE(fickle, schema=SCHEMA, settings=SETTINGS).fit(people())
+    armed = True
+    result = explainer.explain(one(), progress=without_diagnosis)
+    assert result[0].outcome == "not_found"
+    assert result[0].dropped == 8
+
+
+def test_of_an_honest_model_nothing_is_dropped(banker: ProCE) -> None:
+    """What is scored is what is shown: the search itself keeps to every limit."""
+    result = banker.explain(
+        refused(people(), 10), max_changes=2, rules=["cf.savings <= 90", "cf.age <= x.age + 9"]
+    )
+    assert sum(item.dropped for item in result) == 0
+    assert sum(len(item) for item in result) >= 30
+
+
+def test_with_equations_nothing_is_dropped_either() -> None:
+    draw = np.random.default_rng(2)
+    cause = draw.normal(size=400)
+    frame = pd.DataFrame(
+        {"a": cause, "b": 0.5 * cause + draw.normal(size=400), "c": cause + draw.normal(size=400)}
+    )
+
+    def by_a_and_c(rows: pd.DataFrame) -> Any:
+        yes = 1 / (1 + np.exp(-(rows["a"] + rows["c"]).to_numpy()))
+        return np.stack([1 - yes, yes], axis=1)
+
+    for mode in ("hard", "soft"):
+        explainer = ProCE(
+            by_a_and_c, graph=[("a", "b"), ("a", "c")], causal=mode, settings=SETTINGS
+        ).fit(frame)
+        result = explainer.explain(frame.head(20))
+        assert sum(item.dropped for item in result) == 0
+
+
+def test_whole_numbers_stay_whole_where_the_frame_says_so() -> None:
+    """Trained on fractions, asked about whole numbers: what is shown is what was checked."""
+    training = people().astype({"savings": float, "debt": float})
+    training["savings"] += 0.5
+    explainer = ProCE(bank, settings=SETTINGS).fit(training)
+    result = explainer.explain(refused(people(), 6))
+    after = result.counterfactuals()
+    assert after["savings"].dtype == people()["savings"].dtype
+    assert (bank(after)[:, 1] > 0.5).all()
+
+
+GRADES = Schema(
+    [Continuous("effort"), Categorical("grade", ("low", "mid", "top"), action=Action.INDIRECT)]
+)
+
+
+def pupils() -> pd.DataFrame:
+    """Return pupils whose grade follows from their effort, by a noise of their own."""
+    draw = np.random.default_rng(4)
+    effort = draw.uniform(0, 1, 600)
+    grade = np.digitize(effort + draw.normal(0, 0.25, 600), [0.35, 0.65])
+    return pd.DataFrame({"effort": effort, "grade": np.array(["low", "mid", "top"])[grade]})
+
+
+def wants_the_top(rows: pd.DataFrame) -> Any:
+    yes = np.where(rows["grade"] == "top", 0.9, 0.1)
+    return np.stack([1 - yes, yes], axis=1)
+
+
+@pytest.fixture(scope="module")
+def teacher() -> ProCE:
+    settings = replace(SETTINGS, n_refits=3)
+    graph = [("effort", "grade")]
+    return ProCE(wants_the_top, schema=GRADES, graph=graph, settings=settings).fit(pupils())
+
+
+def test_the_noise_of_a_level_is_the_same_in_a_question_as_in_an_answer(teacher: ProCE) -> None:
+    rows = pupils()[pupils()["grade"] == "low"].head(12)
+    frame = teacher.explain(rows, n=1, progress=without_diagnosis).to_frame()
+    assert len(frame) >= 6
+    for line in frame.to_dict("records"):
+        told = teacher.what_if(rows.iloc[[line["row"]]], {"effort": line["effort"]})
+        assert told.frame["grade"].tolist() == ["top"]
+        assert told.consequences == {"grade": ("low", "top")}
+
+
+def test_the_noise_of_a_level_belongs_to_the_row_and_not_to_its_place(teacher: ProCE) -> None:
+    """In the equations that were fitted again, too."""
+    rows = pupils()[pupils()["grade"] == "low"].head(12)
+
+    def answered(asked: pd.DataFrame) -> list[Any]:
+        return [item.rows.tolist() for item in teacher.explain(asked, progress=without_diagnosis)]
+
+    together = answered(rows)
+    assert [answered(rows.iloc[[at]])[0] for at in range(len(rows))] == together
+    assert answered(rows[::-1])[::-1] == together
+
+
+def test_graphs_that_all_agree_support_what_is_shown() -> None:
+    same = CausalGraph([("effort", "grade")])
+    graph = CausalGraph([("effort", "grade")], resamples=[same, same, same])
+    explainer = ProCE(wants_the_top, schema=GRADES, graph=graph, settings=TINY).fit(pupils())
+    rows = pupils()[pupils()["grade"] == "low"].head(12)
+    result = explainer.explain(rows, n=1, progress=without_diagnosis)
+    supports = [item.support.tolist() for item in result if item.support is not None]
+    assert len(supports) >= 4
+    assert supports == [[3]] * len(supports)
+
+
+def test_a_search_that_missed_what_is_there_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first check lets nothing pass; the searches for what blocks find rows all the same."""
+
+    def nothing_passes(*arguments: Any) -> Any:
+        return [replace(each, passed=each.passed & False) for each in checked(*arguments)]
+
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY, rules=["cf.age <= 80"]).fit(people())
+    monkeypatch.setattr(call_module, "checked", nothing_passes)
+    diagnosis = explainer.explain(one(), vary=["savings"])[0].diagnosis
+    assert diagnosis is not None
+    assert [(each.kind, each.name) for each in diagnosis.blockers] == [("search", "n_generations")]
+    assert "longer" in diagnosis.reason

@@ -1,0 +1,190 @@
+"""Which counterfactuals are shown: the margin, the named picks, several that differ."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce import ProCE, SearchSettings
+from proce.explanation import Change
+from proce.schema import Continuous, Schema
+
+from ...worlds import (
+    QUICK,
+    SCHEMA,
+    SETTINGS,
+    actions_of,
+    bank,
+    one,
+    people,
+    refused,
+    without_diagnosis,
+)
+
+Lender = Callable[[str], ProCE]
+
+
+def capped_bank(frame: pd.DataFrame) -> Any:
+    """Never say yes with more than 55%."""
+    yes = np.minimum(bank(frame)[:, 1], 0.55)
+    return np.stack([1 - yes, yes], axis=1)
+
+
+def test_by_default_the_decision_is_passed_by_the_margin(banker: ProCE) -> None:
+    result = banker.explain(refused(people(), 6))
+    assert result.context.needed == pytest.approx((0.6, 0.6))
+    for item in result:
+        assert item.margin_met
+        assert bool((item.probabilities >= 0.6 - 1e-9).all())
+
+
+def test_where_the_margin_cannot_be_had_the_decision_is_enough_and_that_is_said() -> None:
+    explainer = ProCE(capped_bank, schema=SCHEMA, settings=SETTINGS).fit(people())
+    result = explainer.explain(refused(people(), 3))
+    outcomes = result.outcomes()
+    assert (outcomes["outcome"] == "found").all()
+    assert not outcomes["margin_met"].any()
+    assert outcomes["new_probability"].between(0.5, 0.55).all()
+
+
+def test_the_margin_is_a_setting() -> None:
+    for margin in (0.0, 0.3):
+        settings = replace(SETTINGS, margin=margin)
+        explainer = ProCE(bank, schema=SCHEMA, settings=settings).fit(people())
+        result = explainer.explain(one(), n=1, vary=["savings"])
+        assert 0.5 + margin - 1e-9 <= float(result[0].probabilities[0]) < 0.5 + margin + 0.02
+
+
+def test_the_margin_is_counted_from_the_threshold() -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, threshold=0.3).fit(people())
+    result = explainer.explain(one(), n=1, vary=["savings"])
+    assert result[0].needed == pytest.approx(0.4)
+    assert 0.4 - 1e-9 <= float(result[0].probabilities[0]) < 0.42
+
+
+def test_for_the_first_class_the_threshold_is_counted_from_the_other_side() -> None:
+    """No is said below 30% of yes: with the margin of 10%, from 80% of no on."""
+    explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, threshold=0.3).fit(people())
+    result = explainer.explain(one(savings=59), target=0, n=1, vary=["savings"])
+    assert result[0].needed == pytest.approx(0.8)
+    assert 0.8 - 1e-9 <= float(result[0].probabilities[0]) < 0.82
+
+
+def test_already_target_ignores_the_margin(banker: ProCE) -> None:
+    row = one(savings=59)
+    assert 0.5 < bank(row)[0, 1] < 0.6
+    result = banker.explain(row, target=1)
+    assert result[0].outcome == "already_target"
+    assert len(result[0]) == 0
+    assert len(result.to_frame()) == 0
+
+
+def test_the_closest_is_near_to_the_best_that_exists(banker: ProCE) -> None:
+    """One number decides: the least whole savings that pass the margin are known."""
+    row = one()
+    tried = [one(savings=value) for value in range(20, 101)]
+    enough = next(each for each in tried if bank(each)[0, 1] >= 0.6)
+    result = banker.explain(row, vary=["savings"], n=1, pick="closest")
+    assert result.counterfactuals()["savings"].iloc[0] == enough["savings"].iloc[0]
+
+
+def test_a_typical_pick_is_no_less_typical_and_not_much_farther(
+    lender: Lender, rejected: pd.DataFrame
+) -> None:
+    typical = lender("off").explain(
+        rejected.head(5), pick="typical", n=1, progress=without_diagnosis
+    )
+    for item in typical:
+        if len(item):
+            distance = item.front.losses[:, 2]  # squared: four times is twice as far
+            near = item.front.losses[distance <= 4 * distance.min()]
+            assert float(item.losses[0, 2]) <= 4 * float(distance.min()) + 1e-9
+            assert float(item.losses[0, 1]) <= float(near[:, 1].max()) + 1e-9
+
+
+def test_a_balanced_pick_is_no_farther_from_the_best_of_all_three(
+    lender: Lender, rejected: pd.DataFrame
+) -> None:
+    """On losses scaled to the range of the front: the closest of the same search is no nearer."""
+    options = {"n": 1, "progress": without_diagnosis}
+    balanced = lender("off").explain(rejected.head(5), pick="balanced", **options)
+    closest = lender("off").explain(rejected.head(5), pick="closest", **options)
+    for knee, near in zip(balanced, closest, strict=True):
+        if len(knee):
+            losses = torch.cat([knee.front.losses, knee.losses, near.losses])
+            low, high = losses.min(0).values, losses.max(0).values
+            gap = ((losses - low) / (high - low).clamp(min=1e-12)).square().sum(-1)
+            assert float(gap[-2]) <= float(gap[-1]) + 0.05
+
+
+def test_several_counterfactuals_differ_in_what_they_change() -> None:
+    """Four features that do the same, so that four ways exist, each with one change."""
+    draw = np.random.default_rng(1)
+    frame = pd.DataFrame(draw.uniform(0, 1, (200, 4)), columns=list("abcd"))
+
+    def any_of_four(rows: pd.DataFrame) -> Any:
+        yes = 1 / (1 + np.exp(-20 * (rows.max(axis=1).to_numpy() - 0.9)))
+        return np.stack([1 - yes, yes], axis=1)
+
+    row = pd.DataFrame({name: [0.5] for name in frame.columns})
+    result = ProCE(any_of_four, settings=SETTINGS).fit(frame).explain(row, n=4)
+    acted_on = actions_of(result).groupby("rank")["feature"].agg(frozenset)
+    assert len(result[0]) == 4
+    assert len(set(acted_on)) >= 3
+
+
+def test_n_is_the_most_and_not_less_where_there_are_more(banker: ProCE) -> None:
+    for n in (1, 2, 7):
+        result = banker.explain(refused(people(), 3), n=n)
+        assert [len(item) for item in result] == [n, n, n]
+        ranks = result.to_frame().groupby("row")["rank"].agg(list)
+        assert all(each == list(range(1, n + 1)) for each in ranks)
+
+
+def test_fewer_are_returned_where_fewer_exist() -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 50, "b": ["x"] * 50 + ["y"] * 50})
+
+    def only_one_way(rows: pd.DataFrame) -> Any:
+        yes = np.where((rows["a"] == "y") & (rows["b"] == "y"), 0.9, 0.1)
+        return np.stack([1 - yes, yes], axis=1)
+
+    result = ProCE(only_one_way, settings=SETTINGS).fit(frame).explain(frame.head(1), n=4)
+    assert len(result[0]) == 1
+
+
+def test_fronts_are_kept_on_request(banker: ProCE) -> None:
+    row = one()
+    assert banker.explain(row, keep_front=False)[0].front is None
+    assert banker.explain(row, keep_front=True)[0].front is not None
+    assert banker.explain(row)[0].front is not None
+
+
+def test_effort_moves_the_advice_to_what_is_easier() -> None:
+    """Two features that count alike: the one that costs more is left alone."""
+    frame = pd.DataFrame(np.random.default_rng(0).uniform(0, 1, (200, 2)), columns=["a", "b"])
+    schema = Schema([Continuous("a"), Continuous("b")])
+
+    def by_the_sum(rows: pd.DataFrame) -> Any:
+        yes = 1 / (1 + np.exp(-10 * (rows.sum(axis=1).to_numpy() - 1)))
+        return np.stack([1 - yes, yes], axis=1)
+
+    settings = SearchSettings(autoencoder=QUICK)
+    explainer = ProCE(by_the_sum, schema=schema, settings=settings).fit(frame)
+    row = pd.DataFrame({"a": [0.3], "b": [0.3]})
+    for hard, easy in (("a", "b"), ("b", "a")):
+        after = explainer.explain(row, effort={hard: 4, easy: 0.5}, n=1).counterfactuals().iloc[0]
+        assert after[easy] - 0.3 > 2 * abs(after[hard] - 0.3)
+
+
+def test_holds_are_told_and_cost(lender: Lender, rejected: pd.DataFrame) -> None:
+    """A hold keeps the factual value, and where it would have gone is known."""
+    result = lender("soft").explain(rejected)
+    holds = [(item, item.changes == Change.HOLD) for item in result if len(item)]
+    assert any(bool(held.any()) for _, held in holds)
+    for item, held in holds:
+        assert bool((item.rows == item.factual)[held].all())
+        assert bool((item.expected != item.rows)[held].all())

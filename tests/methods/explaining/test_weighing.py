@@ -1,0 +1,74 @@
+"""What each action adds: the model is asked again with that action taken back, by hand here."""
+
+import pandas as pd
+import pytest
+import torch
+
+from proce import CausalGraph, ProCE, StructuralCausalModel
+from proce.explanation import Change, Explanations
+from proce.schema import Codec
+
+from ...worlds import SCHEMA, SETTINGS, bank, one, people, refused
+
+
+def taken_back(result: Explanations, rank: int, name: str) -> pd.DataFrame:
+    """Return a counterfactual with one feature as it was."""
+    frame = result.counterfactuals().iloc[[rank]].copy()
+    frame[name] = one()[name].to_numpy()
+    return frame
+
+
+def test_without_a_graph_the_cell_alone_is_taken_back(banker: ProCE) -> None:
+    result = banker.explain(one(), n=3)
+    for rank in range(len(result[0])):
+        for at, name in enumerate(SCHEMA.names):
+            added = result[0].contributions[rank, at].item()
+            if result[0].changes[rank, at] != Change.ACTION:
+                assert added == 0
+                continue
+            without = bank(taken_back(result, rank, name))[0, 1]
+            assert added == pytest.approx(result[0].probabilities[rank].item() - without)
+    assert result[0].refits is None
+    assert result.context.n_refits == 0
+
+
+def test_what_follows_is_taken_back_too() -> None:
+    """Debt is 60 less savings, but for each person's own difference: both move back together."""
+    frame = people()
+    codec = Codec.fit(SCHEMA, frame)
+    graph = CausalGraph([("savings", "debt")])
+    scm = StructuralCausalModel.fit(
+        graph,
+        codec.encode(frame),
+        codec,
+        equations={"debt": lambda parents: 60 - parents["savings"]},
+    )
+    explainer = ProCE(bank, schema=SCHEMA, graph=scm, settings=SETTINGS).fit(frame)
+    result = explainer.explain(one(), n=1, vary=["savings"])
+    kinds = dict(zip(SCHEMA.names, result[0].changes[0].tolist(), strict=True))
+    assert (kinds["savings"], kinds["debt"]) == (Change.ACTION, Change.CONSEQUENCE)
+    at = SCHEMA.position("savings")
+    expected = result[0].probabilities[0].item() - bank(one())[0, 1]  # nothing else was done
+    assert result[0].contributions[0, at].item() == pytest.approx(expected)
+    assert result[0].contributions.count_nonzero() == 1
+
+
+def test_refits_are_counted_and_the_rows_do_not_depend_on_their_batch() -> None:
+    graph = [("savings", "debt")]
+    explainer = ProCE(bank, schema=SCHEMA, graph=graph, settings=SETTINGS).fit(people())
+    many = explainer.explain(refused(people(), 4), n=2)
+    assert many.context.n_refits == SETTINGS.n_refits == 2
+    for row, item in enumerate(many):
+        assert item.refits.shape == (len(item),)
+        assert bool((item.refits <= 2).all())
+        assert bool((item.refits >= 0.8 * 2).all())  # or it would not have been shown
+        alone = explainer.explain(refused(people(), 4).iloc[[row]], n=2)[0]
+        assert torch.equal(alone.contributions, item.contributions)
+
+
+def test_how_the_training_rows_lie_comes_with_the_result(banker: ProCE) -> None:
+    spread = banker.explain(one(), n=1).context.spread
+    assert spread["age"][0] == people()["age"].min()
+    assert spread["age"][-1] == people()["age"].max()
+    shares = people()["home"].value_counts(normalize=True)
+    assert spread["home"] == pytest.approx((shares["rents"], shares["owns"]))

@@ -1,0 +1,137 @@
+"""What would follow from a change that somebody has in mind."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from proce import CausalGraph, ProCE, SchemaError
+from proce.causal import StructuralCausalModel
+from proce.schema import Action, Codec, Continuous, Schema
+
+from ...worlds import SCHEMA, TINY, bank, one, people
+
+SCHOOL_TO_PAY = Schema(
+    [
+        Continuous("years", step=1),
+        Continuous("pay", step=1, action=Action.INDIRECT),
+        Continuous("rent", step=1),
+    ]
+)
+
+
+def workers(n: int = 200) -> pd.DataFrame:
+    draw = np.random.default_rng(0)
+    years = draw.integers(0, 20, n)
+    pay = 10 + 2 * years + draw.integers(-3, 4, n)
+    return pd.DataFrame({"years": years, "pay": pay, "rent": pay // 2 + draw.integers(0, 3, n)})
+
+
+def by_rent(frame: pd.DataFrame) -> Any:
+    yes = 1 / (1 + np.exp(-(frame["rent"].to_numpy(float) - 15)))
+    return np.stack([1 - yes, yes], axis=1)
+
+
+@pytest.fixture(scope="module")
+def worker_explainer() -> ProCE:
+    """Pay rises by two a year, rent by half of the pay: the equations are given."""
+    graph = CausalGraph([("years", "pay"), ("pay", "rent")])
+    codec = Codec.fit(SCHOOL_TO_PAY, workers())
+    equations: dict[str, Callable[[Any], Any]] = {
+        "pay": lambda causes: 10 + 2 * causes["years"],
+        "rent": lambda causes: causes["pay"] / 2,
+    }
+    scm = StructuralCausalModel.fit(
+        graph, codec.encode(workers()), codec, equations=equations, seed=0
+    )
+    rules = ["cf.rent <= 20"]
+    return ProCE(by_rent, SCHOOL_TO_PAY, graph=scm, rules=rules, settings=TINY).fit(workers())
+
+
+ROW = pd.DataFrame({"years": [5], "pay": [21], "rent": [11]}, index=["ann"])
+
+
+def test_consequences_follow_by_the_equations(worker_explainer: ProCE) -> None:
+    """Two years more: four more pay, two more rent; the person's own noise stays."""
+    told = worker_explainer.what_if(ROW, {"years": 7})
+    assert told.frame.to_dict("list") == {"years": [7], "pay": [25], "rent": [13]}
+    assert dict(told.consequences) == {"pay": (21, 25), "rent": (11, 13)}
+    assert list(told.frame.index) == ["ann"]
+    assert told.frame.dtypes.tolist() == ROW.dtypes.tolist()
+
+
+def test_the_new_decision_and_its_probabilities(worker_explainer: ProCE) -> None:
+    told = worker_explainer.what_if(ROW, {"years": 15})
+    assert (told.before, told.after) == (0, 1)
+    assert told.probabilities == pytest.approx(dict(enumerate(by_rent(told.frame)[0])))
+
+
+def test_rules_that_break_are_named(worker_explainer: ProCE) -> None:
+    assert worker_explainer.what_if(ROW, {"years": 7}).broken == ()
+    assert worker_explainer.what_if(ROW, {"rent": 30}).broken == ("cf.rent <= 20",)
+
+
+def test_what_is_set_is_not_moved_by_its_causes(worker_explainer: ProCE) -> None:
+    told = worker_explainer.what_if(ROW, {"years": 7, "pay": 21})
+    assert told.frame.to_dict("list") == {"years": [7], "pay": [21], "rent": [11]}
+
+
+def test_what_nobody_can_act_on_can_be_asked_about_and_is_noted(worker_explainer: ProCE) -> None:
+    """Its effects follow all the same."""
+    told = worker_explainer.what_if(ROW, {"pay": 29})
+    assert told.frame.to_dict("list") == {"years": [5], "pay": [29], "rent": [15]}
+    assert told.notes == ("pay is indirect: nobody can act on it.",)
+
+
+def test_without_changes_nothing_changes(worker_explainer: ProCE) -> None:
+    told = worker_explainer.what_if(ROW, {})
+    pd.testing.assert_frame_equal(told.frame, ROW)
+    assert told.before == told.after
+    assert told.consequences == {}
+
+
+def test_without_a_graph_nothing_follows() -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
+    told = explainer.what_if(one(), {"savings": 90, "school": "high"})
+    pd.testing.assert_frame_equal(told.frame, one(savings=90, school="high"))
+    assert told.consequences == {}
+    assert (told.before, told.after) == (0, 1)
+
+
+def test_a_missing_cell_stays_missing() -> None:
+    frame = people().astype({"savings": float})
+    frame.loc[::7, "savings"] = np.nan
+
+    def lenient(rows: pd.DataFrame) -> Any:
+        return bank(rows.assign(savings=rows["savings"].fillna(0)))
+
+    explainer = ProCE(lenient, schema=SCHEMA, settings=TINY).fit(frame)
+    told = explainer.what_if(frame.iloc[[0]], {"debt": 0})
+    assert told.frame["savings"].isna().all()
+    assert told.frame["debt"].tolist() == [0]
+
+
+def test_the_frame_is_not_written_into(worker_explainer: ProCE) -> None:
+    kept = ROW.copy(deep=True)
+    worker_explainer.what_if(ROW, {"years": 7})
+    pd.testing.assert_frame_equal(ROW, kept)
+
+
+@pytest.mark.parametrize(
+    ("row", "changes", "message"),
+    [
+        (ROW, {"yaers": 7}, "unknown feature 'yaers'.* Did you mean 'years'"),
+        (ROW, {"years": "many"}, "'years' is a number; got 'many'"),
+        (ROW, {"years": None}, "'years' is a number; got None"),
+        (ROW, {"years": float("nan")}, "'years' is a number; got nan"),
+        (pd.concat([ROW, ROW]), {"years": 7}, "takes one row; the frame has 2"),
+        (ROW.drop(columns="pay"), {"years": 7}, "lacks the column 'pay'"),
+    ],
+)
+def test_a_wrong_question_says_what_is_wrong(
+    worker_explainer: ProCE, row: Any, changes: Any, message: str
+) -> None:
+    with pytest.raises(SchemaError, match=message):
+        worker_explainer.what_if(row, changes)

@@ -1,0 +1,129 @@
+"""What DiCE's process does when DiCE fails, hangs or dies, and that nothing is left behind."""
+
+import multiprocessing
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from proce import ModelError, Progress
+from proce.methods import Dice, DiceSettings, dice_worker
+from proce.methods.published.dice.process import DiceProcess
+
+from ....worlds import SCHEMA, bank, people, refused
+
+pytest.importorskip("dice_ml")
+forks = pytest.mark.skipif(
+    "fork" not in multiprocessing.get_all_start_methods(), reason="the fault is planted by a fork"
+)
+TRAINING = people(300)
+ROWS = refused(people(60, seed=5), 3)
+QUICK = DiceSettings(sample_size=60, seconds_per_row=20)
+
+
+def failing(monkeypatch: pytest.MonkeyPatch, fault: Callable[[], Any]) -> None:
+    """Let DiCE fail on the second row alone."""
+    answer = dice_worker.finder
+
+    def sometimes(kit: Any, question: Any, *rest: Any) -> Any:
+        if question.query["x000"] == int(ROWS["age"].iloc[1]):
+            fault()
+        return answer(kit, question, *rest)
+
+    monkeypatch.setattr(dice_worker, "finder", sometimes)
+
+
+def fail() -> None:
+    raise ValueError("no such luck")
+
+
+@forks
+@pytest.mark.parametrize(
+    ("fault", "note"),
+    [
+        (fail, "DiCE failed: ValueError: no such luck"),
+        (lambda: os._exit(3), "DiCE's process ended by itself"),
+        (lambda: time.sleep(600), "DiCE took longer than 4 s."),
+    ],
+    ids=["raises", "dies", "hangs"],
+)
+def test_a_row_that_fails_does_not_touch_the_others(
+    monkeypatch: pytest.MonkeyPatch, fault: Callable[[], Any], note: str
+) -> None:
+    settings = DiceSettings(sample_size=60, seconds_per_row=4 if "longer" in note else 20)
+    explainer = Dice(bank, SCHEMA, settings).fit(TRAINING)
+    expected = explainer.explain(ROWS, n=2)
+    failing(monkeypatch, fault)
+    result = explainer.explain(ROWS, n=2)
+    assert [item.outcome for item in result] == ["found", "not_found", "found"]
+    assert note in result[1].notes[0]
+    for at in (0, 2):
+        same = expected[at : at + 1].counterfactuals()
+        pd.testing.assert_frame_equal(result[at : at + 1].counterfactuals(), same)
+    assert multiprocessing.active_children() == []
+
+
+def test_a_search_without_an_end_is_ended() -> None:
+    """The genetic method draws until enough rows have the class, however long that takes."""
+
+    def never(frame: pd.DataFrame) -> Any:
+        return np.tile([0.9, 0.1], (len(frame), 1))
+
+    settings = DiceSettings(method="genetic", seconds_per_row=1)
+    result = Dice(never, SCHEMA, settings).fit(TRAINING).explain(ROWS[:1])
+    assert result[0].outcome == "not_found"
+    assert "longer than 1 s" in result[0].notes[0]
+
+
+@forks
+def test_the_time_of_the_whole_call_binds_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    explainer = Dice(bank, SCHEMA, QUICK).fit(TRAINING)
+    failing(monkeypatch, lambda: time.sleep(600))
+    outcomes = explainer.explain(ROWS, n=1, budget_seconds=4).outcomes()["outcome"].tolist()
+    assert outcomes == ["found", "out_of_time", "out_of_time"]
+
+
+def test_a_caller_who_stops_gets_what_was_found_by_then() -> None:
+    told: list[Progress] = []
+
+    def stop(progress: Progress) -> bool:
+        told.append(progress)
+        return len(told) < 3
+
+    result = Dice(bank, SCHEMA, QUICK).fit(TRAINING).explain(ROWS, n=1, progress=stop)
+    outcomes = result.outcomes()["outcome"].tolist()
+    assert outcomes == ["found", "out_of_time", "out_of_time"]
+
+
+def test_a_model_that_fails_is_an_error_of_the_model() -> None:
+    asked: list[int] = []
+
+    def breaks(frame: pd.DataFrame) -> Any:
+        asked.append(len(frame))
+        if len(asked) > 4:
+            raise RuntimeError("out of order")
+        return bank(frame)
+
+    explainer = Dice(breaks, SCHEMA, QUICK).fit(TRAINING)
+    with pytest.raises(ModelError, match="out of order"):
+        explainer.explain(ROWS)
+    assert multiprocessing.active_children() == []
+
+
+@pytest.mark.slow
+def test_where_the_system_cannot_fork_it_answers_the_same() -> None:
+    explainer = Dice(bank, SCHEMA, QUICK).fit(TRAINING)
+    expected = explainer.explain(ROWS, n=2)
+    plain = DiceProcess.__init__
+
+    def spawned(self: Any, kit: Any) -> None:
+        plain(self, kit, "spawn")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DiceProcess, "__init__", spawned)
+        result = explainer.explain(ROWS, n=2)
+    pd.testing.assert_frame_equal(result.counterfactuals(), expected.counterfactuals())

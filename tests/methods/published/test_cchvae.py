@@ -1,0 +1,185 @@
+"""Counterfactuals come from the latent neighbourhood, and what is fixed stays fixed."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce import Progress, SearchError
+from proce.latent import VariationalSettings
+from proce.methods import Cchvae, CchvaeSettings
+from proce.methods.calls.call import keys_of
+from proce.schema import Action
+from proce.streams import RowStreams
+from proce.training import TrainingSettings
+
+from ...worlds import SCHEMA, bank, people, refused
+
+TRAINING = people(400)
+BRIEF = TrainingSettings(n_epochs=80, batch_size=32, learning_rate=5e-3, patience=20, halve_after=8)
+SETTINGS = CchvaeSettings(network=VariationalSettings(hidden_size=32, training=BRIEF))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> Cchvae:
+    return Cchvae(bank, SCHEMA, SETTINGS).fit(TRAINING)
+
+
+@pytest.fixture(scope="module")
+def rows() -> pd.DataFrame:
+    return refused(people(60, seed=5), 12)
+
+
+def test_everyone_gets_a_row_of_the_target_class(fitted: Cchvae, rows: pd.DataFrame) -> None:
+    result = fitted.explain(rows, n=1)
+    assert (result.outcomes()["outcome"] == "found").all()
+    assert (bank(result.counterfactuals())[:, 1] > 0.5).all()
+
+
+def test_immutable_features_never_move_not_even_on_the_way(
+    fitted: Cchvae, rows: pd.DataFrame
+) -> None:
+    codec = fitted.learnt_.codec
+    factual = codec.encode(rows).contiguous()
+    home = codec.schema.position("home")
+    assert fitted.prepared_.is_given.tolist() == [name == "home" for name in codec.schema.names]
+    latents = torch.randn(12, 50, fitted.prepared_.latent_size, dtype=torch.float64) * 3
+    decoded = fitted._decoded(latents, factual)
+    assert (decoded[..., home] == factual[:, None, home]).all()
+    frame = fitted.explain(rows, n=4).to_frame()
+    assert (frame["home"].to_numpy() == rows["home"].iloc[frame["row"]].to_numpy()).all()
+    assert len(frame) > 30
+
+
+def test_without_fixed_features_the_network_has_no_condition(rows: pd.DataFrame) -> None:
+    free = SCHEMA.edit("home", action=Action.FREE)
+    fitted = Cchvae(bank, free, SETTINGS).fit(TRAINING)
+    assert not fitted.prepared_.is_given.any()
+    assert (fitted.explain(rows, n=1).outcomes()["outcome"] == "found").all()
+
+
+def test_features_that_only_follow_are_given_where_the_schema_is_respected() -> None:
+    schema = SCHEMA.edit("school", action=Action.INDIRECT)
+    brief = CchvaeSettings(network=VariationalSettings(training=TrainingSettings(n_epochs=1)))
+    for respect, given in ((False, 1), (True, 2)):
+        fitted = Cchvae(bank, schema, brief, respect_schema=respect).fit(TRAINING)
+        assert fitted.prepared_.is_given.sum() == given
+
+
+def test_draws_fill_a_shell_evenly(fitted: Cchvae) -> None:
+    """In d dimensions, half of a shell's volume lies beyond the d-th root of the mean power."""
+    centre = torch.ones(3, 4, dtype=torch.float64)
+    streams = RowStreams.of(0, torch.arange(3))
+    drawn = fitted._drawn(streams, 4, centre) - 1  # from 0.4 to 0.5
+    radius = drawn.norm(dim=-1)
+    assert ((radius > 0.4) & (radius < 0.5)).all()
+    middle = ((0.4**4 + 0.5**4) / 2) ** (1 / 4)
+    assert (radius > middle).double().mean().item() == pytest.approx(0.5, abs=0.05)
+    assert drawn.mean((0, 1)).abs().max() < 0.03
+
+
+def test_it_is_the_nearest_that_reaches_the_class_in_the_first_shell_with_one(
+    fitted: Cchvae, rows: pd.DataFrame
+) -> None:
+    """Shell by shell, written out for one row."""
+    codec, person = fitted.learnt_.codec, rows.head(1)
+    found = fitted.explain(person, n=1)
+    number = found.provenance.evaluations // SETTINGS.n_candidates - 1
+    factual = codec.encode(person).contiguous()
+    centre = fitted.prepared_.posterior(factual)[0]
+    streams = RowStreams.of(0, keys_of(factual))
+    expected = None
+    for shell in range(number + 1):
+        assert expected is None
+        decoded = fitted._decoded(fitted._drawn(streams, shell, centre), factual)[0]
+        on_grid = codec.encode(codec.decode(decoded).round({"age": 0, "savings": 0, "debt": 0}))
+        frame = codec.decode(on_grid)
+        good = frame[bank(frame)[:, 1] > 0.5].drop_duplicates()
+        if len(good):
+            away = (codec.encode(good) - factual).abs() / codec.reach
+            expected = good.iloc[int(away.mean(-1).argmin())]
+    assert expected is not None
+    assert found.counterfactuals().iloc[0].to_dict() == expected.to_dict()
+
+
+def test_further_ones_come_from_further_shells(fitted: Cchvae, rows: pd.DataFrame) -> None:
+    one, four = (fitted.explain(rows, n=n) for n in (1, 4))
+    assert four.provenance.evaluations > one.provenance.evaluations
+    frame = four.to_frame()
+    assert (frame.groupby("row").size() == 4).all()
+    first = frame[frame["rank"] == 1].drop(columns=["row", "rank"])
+    pd.testing.assert_frame_equal(first, one.counterfactuals())
+
+
+def test_fitting_is_told_and_repeatable(rows: pd.DataFrame) -> None:
+    told: list[Progress] = []
+    brief = CchvaeSettings(network=VariationalSettings(training=TrainingSettings(n_epochs=2)))
+    first = Cchvae(bank, SCHEMA, brief).fit(TRAINING, progress=told.append)
+    assert [(each.stage, each.done, each.total) for each in told] == [("fit", 1, 2), ("fit", 2, 2)]
+    second, other = (Cchvae(bank, SCHEMA, brief, seed=seed).fit(TRAINING) for seed in (0, 1))
+    frames = [each.explain(rows, n=1).to_frame() for each in (first, second, other)]
+    pd.testing.assert_frame_equal(frames[0], frames[1])
+    assert not frames[0].equals(frames[2])
+
+
+def test_one_way_actions_bind_only_where_the_schema_is_respected(rows: pd.DataFrame) -> None:
+    kept = {}
+    for respect in (False, True):
+        fitted = Cchvae(bank, SCHEMA, SETTINGS, respect_schema=respect).fit(TRAINING)
+        frame = fitted.explain(rows, n=1).to_frame()
+        before = rows.iloc[frame["row"]]
+        assert len(frame) >= 10
+        kept[respect] = bool((frame["age"].to_numpy() >= before["age"].to_numpy()).all())
+    assert kept == {False: False, True: True}
+
+
+def test_rejected_candidates_do_not_count(rows: pd.DataFrame) -> None:
+    rule = "cf.school == x.school"
+    fitted = Cchvae(bank, SCHEMA, SETTINGS, reject_by=[rule]).fit(TRAINING)
+    frame = fitted.explain(rows, n=1).to_frame()
+    assert len(frame) >= 10
+    assert (frame["school"].to_numpy() == rows["school"].iloc[frame["row"]].to_numpy()).all()
+
+
+def test_evaluations_are_counted_and_kept(fitted: Cchvae, rows: pd.DataFrame) -> None:
+    lacking = {}
+    for most in (1, 3_000):
+        result = fitted.explain(rows, n=2, max_evaluations=most)
+        assert result.provenance.evaluations <= len(rows) * most
+        missed = [item for item in result if item.outcome == "not_found"]
+        assert all("max_evaluations was reached" in item.notes[0] for item in missed)
+        lacking[most] = len(missed)
+    assert len(rows) >= lacking[1] > lacking[3_000]
+
+
+def test_when_time_is_up_that_is_the_outcome(fitted: Cchvae, rows: pd.DataFrame) -> None:
+    result = fitted.explain(rows, n=1, budget_seconds=1e-9)
+    assert (result.outcomes()["outcome"] == "out_of_time").all()
+
+
+def test_where_no_shell_has_one_that_is_said() -> None:
+    def never(frame: pd.DataFrame) -> Any:
+        return np.tile([0.9, 0.1], (len(frame), 1))
+
+    brief = VariationalSettings(training=TrainingSettings(n_epochs=1))
+    settings = CchvaeSettings(n_candidates=5, max_rounds=3, network=brief)
+    item = Cchvae(never, SCHEMA, settings).fit(TRAINING).explain(TRAINING.head(1))[0]
+    assert item.outcome == "not_found"
+    assert "from within 0.3 of this row's latent" in item.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_candidates": 0}, "n_candidates is 0; expected a whole number from 1"),
+        ({"max_rounds": 2.5}, "max_rounds is 2.5"),
+        ({"step": 0}, "step is 0; expected a number above 0"),
+        ({"step": "wide"}, "step is 'wide'"),
+        ({"network": None}, "network is a NoneType; expected VariationalSettings"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(SearchError, match=message):
+        CchvaeSettings(**settings)

@@ -1,0 +1,165 @@
+"""What the published methods share: limits, budgets and what is learnt."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from proce.errors import NotFittedError, SearchError
+from proce.latent import VariationalSettings
+from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
+from proce.methods.published.published import Published
+from proce.methods.published.task import Candidates, Learnt, Task, binding
+from proce.objective import MixedDistance
+from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
+from proce.training import TrainingSettings
+
+BRIEF = VariationalSettings(training=TrainingSettings(n_epochs=2))
+SCHEMA = Schema(
+    [
+        Continuous("age", (18, 90), step=1, action=Action.INCREASE),
+        Continuous("pay", action=Action.INDIRECT),
+        Categorical("sex", ("f", "m"), action=Action.FIXED),
+    ]
+)
+
+
+def people(n: int = 120) -> pd.DataFrame:
+    draw = np.random.default_rng(1)
+    return pd.DataFrame(
+        {
+            "age": draw.integers(20, 70, n),
+            "pay": draw.uniform(0, 100, n).round(2),
+            "sex": draw.choice(["f", "m"], n),
+        }
+    )
+
+
+def young_or_rich(frame: pd.DataFrame) -> np.ndarray:
+    yes = ((frame["age"] < 30) | (frame["pay"] > 80)).to_numpy(float)
+    return np.stack([1 - yes, yes], axis=1)
+
+
+ROWS = pd.DataFrame({"age": [50, 40], "pay": [20.0, 70.0], "sex": ["f", "m"]})
+
+
+def test_only_what_is_fixed_binds_unless_asked() -> None:
+    assert [f.action for f in binding(SCHEMA, respect_schema=True)] == [
+        Action.INCREASE,
+        Action.INDIRECT,
+        Action.FIXED,
+    ]
+    loose = [Action.FREE, Action.FREE, Action.FIXED]
+    assert [f.action for f in binding(SCHEMA, respect_schema=False)] == loose
+
+
+@pytest.mark.parametrize("kind", [Nearest, Face])
+def test_one_way_and_indirect_features_bind_with_respect_schema(kind: type) -> None:
+    free = kind(young_or_rich, SCHEMA).fit(people())
+    moved = free.explain(ROWS, n=1).counterfactuals()
+    assert (young_or_rich(moved)[:, 1] == 1).all()
+    bound = kind(young_or_rich, SCHEMA, respect_schema=True).fit(people())
+    assert (bound.explain(ROWS, n=1).outcomes()["outcome"] == "not_found").all()
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (Nearest, NearestSettings()),
+        (Face, FaceSettings(n_neighbours=15)),
+        (
+            Cchvae,
+            CchvaeSettings(network=VariationalSettings(training=TrainingSettings(n_epochs=2))),
+        ),
+    ],
+)
+def test_other_limits_give_what_a_fresh_fit_gives(kind: type, settings: object) -> None:
+    rules = ["cf.pay <= 90"]
+    fresh = kind(young_or_rich, SCHEMA, settings, reject_by=rules)
+    first = fresh.fit(people()).explain(ROWS, n=2).to_frame()
+    shared = kind(young_or_rich, SCHEMA, settings, respect_schema=True).fit(people())
+    second = shared.restricted(respect_schema=False, reject_by=rules).explain(ROWS, n=2)
+    pd.testing.assert_frame_equal(first, second.to_frame())
+    assert (first["pay"] <= 90).all()
+
+
+def test_other_limits_need_a_fit() -> None:
+    with pytest.raises(NotFittedError):
+        Nearest(young_or_rich, SCHEMA).restricted(respect_schema=True, reject_by=())
+
+
+def test_settings_of_another_method_are_refused() -> None:
+    with pytest.raises(SearchError, match="expected NearestSettings"):
+        Nearest(young_or_rich, SCHEMA, FaceSettings()).fit(people())  # type: ignore[arg-type]
+
+
+class Scattered(Published[NearestSettings]):
+    """Tries the same three rows for everybody."""
+
+    Settings = NearestSettings
+
+    def _prepare(self, learnt: Learnt, progress: object) -> None:
+        """Return nothing."""
+
+    def _find(self, task: Task) -> Candidates:
+        tried = task.factual[:, None].repeat(1, 3, 1)
+        tried[:, :, 1] = torch.tensor([0.5, 0.95, 0.99])
+        tried = task.repair(tried)
+        flags, self.chances = task.reached(tried)
+        self.left = task.left.tolist()
+        return Candidates(tried, flags, torch.zeros(len(task), dtype=torch.bool))
+
+
+def test_evaluations_are_counted_for_each_row() -> None:
+    method = Scattered(young_or_rich, SCHEMA).fit(people())
+    result = method.explain(ROWS, n=3, max_evaluations=2)
+    assert method.left == [0, 0]
+    assert method.chances.isnan().tolist() == [[False, False, True]] * 2
+    assert [len(item) for item in result] == [1, 1]
+    assert result.provenance.evaluations == 4
+    assert len(method.explain(ROWS, n=3)[0]) == 2
+
+
+def test_rules_reject_what_the_model_would_accept() -> None:
+    strict = Scattered(young_or_rich, SCHEMA, reject_by=["cf.pay < 97"]).fit(people())
+    result = strict.explain(ROWS, n=3)
+    assert [len(item) for item in result] == [1, 1]
+
+
+def test_gower_and_deviation_by_hand() -> None:
+    """Ages 0, 5, 10, 90: median 5 (the lower middle), deviations 5, 0, 5, 85 with median 5."""
+    frame = pd.DataFrame(
+        {
+            "age": [0.0, 5.0, 10.0, 90.0],
+            "school": ["low", "mid", "high", "low"],
+            "sex": ["f", "m", "f", "m"],
+        }
+    )
+    schema = Schema(
+        [
+            Continuous("age"),
+            Ordinal("school", ("low", "mid", "high")),
+            Categorical("sex", ("f", "m")),
+        ]
+    )
+    codec = Codec.fit(schema, frame)
+    rows = codec.encode(frame)
+    gower = MixedDistance.gower(codec)(rows[0], rows[2])
+    assert gower.tolist() == pytest.approx([10 / 90, 1.0, 0.0])
+    deviation = MixedDistance.by_deviation(codec, rows)(rows[0], rows[2])
+    assert deviation.tolist() == pytest.approx([2.0, 1.0, 0.0])
+
+
+def test_a_missing_cell_is_one_away_from_any_other() -> None:
+    distance = MixedDistance(torch.tensor([False]), torch.tensor([2.0]))
+    gone, there = torch.tensor([torch.nan]), torch.tensor([4.0])
+    assert distance(gone, there).item() == 1.0
+    assert distance(gone, gone).item() == 0.0
+    assert distance(there, there + 1).item() == 0.5
+
+
+def test_a_feature_that_hardly_varies_is_scaled_by_its_mean_deviation() -> None:
+    frame = pd.DataFrame({"x": [0.0, 0.0, 0.0, 10.0], "c": [1.0, 1.0, 1.0, 1.0]})
+    codec = Codec.fit(Schema([Continuous("x"), Continuous("c", action=Action.FIXED)]), frame)
+    scale = MixedDistance.by_deviation(codec, codec.encode(frame)).scale
+    assert scale.tolist() == pytest.approx([0.25, 1.0])

@@ -1,0 +1,108 @@
+"""The first steps of the descent, computed by hand."""
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+from torch import Tensor, nn
+
+from proce.methods import Wachter
+from proce.methods.calls.call import Asked
+from proce.methods.calls.options import Options
+from proce.methods.published.task import Task
+from proce.methods.published.wachter.descent import Descent
+from proce.methods.published.wachter.relaxation import Region
+from proce.schema import Categorical, Continuous, Schema
+
+FRAME = pd.DataFrame(
+    {
+        "pay": [0.0, 2.0, 4.0, 6.0, 10.0],  # the median is 4, the deviation from it 2: 0.2
+        "rent": [0.0, 1.0, 5.0, 9.0, 10.0],  # 4: 0.4
+        "job": ["clerk", "nurse", "guard", "clerk", "nurse"],
+    }
+)
+SCHEMA = Schema(
+    [
+        Continuous("pay", (-10, 20)),
+        Continuous("rent", (0, 10)),
+        Categorical("job", ("clerk", "guard", "nurse")),
+    ]
+)
+PAY, RENT, NURSE = 3.0, -1.0, 0.25  # of the score
+
+
+class Scored(nn.Module):
+    def forward(self, inputs: Tensor) -> Tensor:
+        return PAY * inputs[:, 0] + RENT * inputs[:, 1] + NURSE * inputs[:, 4] - 1
+
+
+def posed(row: dict[str, object], loss: str) -> tuple[Task, Region, Descent]:
+    method = Wachter(Scored(), SCHEMA).fit(FRAME)
+    learnt, prepared = method.learnt_, method.prepared_
+    asked = Asked.read(learnt.codec, learnt.classifier, Options(), pd.DataFrame([row]), None)
+    task = Task.of(learnt, Asked(**asked), torch.tensor([0]))
+    region = prepared.space.region(task.genome)
+    return task, region, Descent(task, prepared.distance, loss)
+
+
+CLERK = {"pay": 0.0, "rent": 5.0, "job": "clerk"}  # a score of -1.5
+P = 1 / (1 + math.exp(1.5))
+
+
+@pytest.mark.parametrize(
+    ("loss", "slope"), [("cross_entropy", 1 - P), ("squared", 2 * (1 - P) ** 2 * P)]
+)
+def test_the_least_weight_is_where_the_best_feature_pays_for_itself(
+    loss: str, slope: float
+) -> None:
+    """Pay gains 3 a unit and costs 1 / 0.2: 0.6 a cost; rent gains 0.4, a nurse 0.25."""
+    _, region, descent = posed(CLERK, loss)
+    assert float(descent.least_weight(region)) == pytest.approx(1 / (slope * 0.6))
+
+
+def test_a_feature_without_room_does_not_count() -> None:
+    """Rent is at its least, so the next best after pay is the job."""
+    task, region, descent = posed(CLERK | {"rent": 0.0}, "cross_entropy")
+    region.movable[:, 0] = False
+    p = 1 / (1 + math.exp(1))
+    assert float(descent.least_weight(region)) == pytest.approx(1 / ((1 - p) * 0.25))
+    assert task.call.evaluations == 1
+
+
+def test_below_the_least_weight_nothing_moves_and_above_it_the_best_feature_alone() -> None:
+    task, region, descent = posed(CLERK, "cross_entropy")
+    least, everyone = descent.least_weight(region), torch.tensor([0])
+
+    def first_step(weight: Tensor) -> list[float]:
+        points = descent.run(region, region.start, weight, everyone, n_steps=1, step_size=0.05)
+        return (points - region.start)[0].tolist()
+
+    assert first_step(0.99 * least) == [0] * 5
+    assert first_step(1.01 * least) == pytest.approx([0.05, 0, 0, 0, 0])  # Adam's first step
+    assert first_step(1.6 * least)[:2] == pytest.approx([0.05, -0.05])  # 0.6 / 0.4 is 1.5
+    assert task.call.evaluations == 4
+
+
+def test_the_weight_of_a_level_goes_to_the_level_that_gains() -> None:
+    """Uncentred, the slope is -λ (1 - p) / 4 for a nurse, and -1, what leaving costs, for a clerk.
+
+    Without the mean m of the three: clerk -1 - m, guard -m, nurse -s - m; the largest of them
+    moves by the step. With s = 2, m = -1: clerk 0, guard 1, nurse -1. So the nurse gains 0.05 and
+    the guard, who has no weight to lose, gives none: the projection takes 0.025 from both.
+    """
+    _, region, descent = posed(CLERK, "cross_entropy")
+    region.movable[:, :2] = False
+    weight = torch.tensor([2 / ((1 - P) * NURSE)], dtype=torch.float64)
+    points = descent.run(region, region.start, weight, torch.tensor([0]), n_steps=1, step_size=0.05)
+    assert points[0].tolist() == pytest.approx([0, 0.5, 0.975, 0, 0.025])
+
+
+def test_a_number_that_returns_stops_at_its_own_value() -> None:
+    """With a weight of next to nothing distance alone counts."""
+    _, region, descent = posed(CLERK, "cross_entropy")
+    away = region.start + torch.tensor([0.03, -0.2, 0, 0, 0])
+    weight = torch.tensor([1e-9], dtype=torch.float64)
+    points = descent.run(region, away, weight, torch.tensor([0]), n_steps=1, step_size=0.05)
+    assert points[0, 0] == region.start[0, 0]
+    assert float(points[0, 1]) == pytest.approx(0.35)

@@ -1,0 +1,94 @@
+"""Rows as points: weights of levels stay weights, bounds hold, and rounding gives rows back."""
+
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+from proce.classifier import InputEncoding, label, one_hot
+from proce.methods.published.wachter.relaxation import Region, Relaxation, on_simplex
+from proce.objective import GeneMap, genome_of, limits_of
+from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
+
+FRAME = pd.DataFrame(
+    {
+        "pay": [0.0, 10.0, 5.0, None],
+        "school": ["none", "basic", "high", "basic"],
+        "job": ["clerk", "nurse", None, "clerk"],
+    }
+)
+SCHEMA = Schema(
+    [
+        Continuous("pay", (0, 20)),
+        Ordinal("school", ("none", "basic", "high"), action=Action.INCREASE),
+        Categorical("job", ("clerk", "nurse")),
+    ]
+)
+CODEC = Codec.fit(SCHEMA, FRAME)
+
+
+def region_of(encoding: InputEncoding) -> Region:
+    rows = CODEC.encode(FRAME)
+    limits = limits_of(CODEC, rows)
+    return Relaxation.of(encoding, SCHEMA).region(genome_of(CODEC, rows, limits, GeneMap(3)))
+
+
+def test_weights_by_hand() -> None:
+    nothing = -torch.inf
+    values = torch.tensor([[0.5, 0.5, 0.5], [2.0, 0.0, 0.0], [0.8, 0.4, nothing], [0.1, -3, 0.3]])
+    third = 1 / 3
+    expected = [[third] * 3, [1, 0, 0], [0.7, 0.3, 0], [0.4, 0, 0.6]]
+    assert on_simplex(values).numpy() == pytest.approx(torch.tensor(expected).numpy())
+
+
+@given(arrays.arrays(float, (5,), elements=st.floats(-5, 5)))
+def test_weights_are_the_nearest_ones(values: object) -> None:
+    """No other weights are nearer: the gap makes no sharp angle with the way to any corner."""
+    point = torch.as_tensor(values)
+    weights = on_simplex(point)
+    assert bool((weights >= 0).all())
+    assert float(weights.sum()) == pytest.approx(1)
+    for corner in torch.eye(5, dtype=torch.float64):
+        assert float((point - weights) @ (corner - weights)) <= 1e-9
+
+
+def test_a_point_stands_where_its_row_is_encoded() -> None:
+    region = region_of(one_hot(CODEC))
+    assert region.start[0].tolist() == [0, 1, 0, 0, 1, 0, 0, 0]  # pay, school, job, two flags
+    assert region.upper[0].tolist()[:6] == [2, 1, 1, 1, 1, 1]
+    assert region.upper[1].tolist()[1:4] == [0, 1, 1]  # school does not fall
+    assert region.movable[0].tolist() == [True] * 6 + [False] * 2
+    assert region.movable[3].tolist() == [False] + [True] * 5 + [False] * 2  # pay is missing
+
+
+@pytest.mark.parametrize("kind", [one_hot, label])
+def test_a_point_that_did_not_move_is_its_row(kind: object) -> None:
+    region = region_of(kind(CODEC))  # type: ignore[operator]
+    for points in (region.start, region.project(region.start)):
+        rows = region.rounded(points)
+        assert torch.equal(rows.nan_to_num(-9), CODEC.encode(FRAME).nan_to_num(-9))
+
+
+def test_points_outside_come_back_inside() -> None:
+    region = region_of(one_hot(CODEC))
+    far = region.start + 3 * (torch.arange(8) % 3 - 1)  # -3, 0, 3, …
+    inside = region.project(far)
+    assert bool((inside >= region.lower)[region.movable].all())
+    assert bool((inside <= region.upper)[region.movable].all())
+    assert torch.equal(inside[~region.movable], region.start[~region.movable])
+    assert region.space.by_feature(inside, 0.0)[[0, 1, 3]].sum(-1).numpy() == pytest.approx(1)
+    assert inside[1, 1] == 0
+
+
+def test_rounding_takes_the_heaviest_level_and_permitted_values() -> None:
+    region = region_of(one_hot(CODEC))
+    points = region.start.clone()
+    points[0] = torch.tensor([0.5, 0.3, 0.3, 0.4, 0.45, 0.55, 0, 0])
+    assert region.rounded(points)[0].tolist() == [0.5, 2, 1]
+    coded = region_of(label(CODEC))
+    points = coded.start.clone()
+    points[0] = torch.tensor([0.5, 1.4, 0.8, 0, 0])
+    assert coded.rounded(points)[0].tolist() == [0.5, 1, 1]
+    assert coded.space.span.tolist() == [1, 2, 1, 1, 1]

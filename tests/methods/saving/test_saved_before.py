@@ -1,0 +1,33 @@
+"""A folder that an earlier version saved loads, and what was recorded then is still true of it.
+
+``fixtures/saved_v1`` is of format 1: 150 made-up loan applicants, a pipeline of scikit-learn, a
+graph with refits, and a rule with an equation of its own. It is never written again; a later
+format gets a folder beside it.
+"""
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from proce import ProCE
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+
+
+def test_format_1() -> None:
+    """The model says what it said of rows and of counterfactuals, and finds some for all.
+
+    Which alternatives are shown may change with the search; what was true stays true.
+    """
+    recorded = json.loads((FIXTURES / "saved_v1_answers.json").read_text("utf-8"))
+    loaded = ProCE.load(FIXTURES / "saved_v1")
+    rows, answers = pd.DataFrame(recorded["rows"]), pd.DataFrame(recorded["answers"])
+    result = loaded.explain(rows, target=1)
+    assert [item.probability for item in result] == pytest.approx(recorded["probabilities"])
+    assert {str(item.outcome) for item in result} == {"found"}
+    again = loaded.explain(answers[rows.columns].astype(rows.dtypes), target=1)
+    assert {str(item.outcome) for item in again} == {"already_target"}
+    reached = [chance for each in recorded["reached"] for chance in each]
+    assert [item.probability for item in again] == pytest.approx(reached)

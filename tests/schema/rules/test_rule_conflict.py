@@ -1,0 +1,137 @@
+"""Rules that no row can obey together are found, and none else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema, rule_conflict
+from proce.schema.rules.conflict import conflict
+
+FRAME = pd.DataFrame(
+    {
+        "age": [20, 40, 60],
+        "pay": [1.5, 2.5, 9.0],
+        "school": ["none", "basic", "high"],
+        "home": ["rents", "owns", "rents"],
+    }
+)
+SCHEMA = Schema(
+    [
+        Continuous("age", step=1),
+        Continuous("pay"),
+        Ordinal("school", ("none", "basic", "high")),
+        Categorical("home", ("rents", "owns")),
+    ]
+)
+CODEC = Codec.fit(SCHEMA, FRAME)
+ROWS = CODEC.encode(FRAME)
+
+
+def conflicting(*texts: str, rows: torch.Tensor = ROWS) -> list[str]:
+    return [rule.text for rule in conflict([Rule.parse(text, CODEC) for text in texts], rows)]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("cf.age > x.age", "cf.age <= x.age"),
+        ("cf.age > 40 and cf.age < 30",),
+        ("cf.age == x.age", "cf.age != x.age"),
+        ("cf.age <= 10", "cf.age >= x.age"),
+        ("cf.school > x.school", 'cf.school < "basic"'),
+        ('cf.school > "none"', 'cf.school < "high"', 'cf.school != "basic"'),
+        ('cf.home != "rents"', 'cf.home != "owns"'),
+        ("cf.home != x.home", "cf.home == x.home"),
+        ("cf.school > x.school => cf.age > x.age", "cf.school > x.school", "cf.age <= x.age"),
+        ("not (cf.pay > 3 or cf.age > 30)", "cf.pay > 5"),
+        ("cf.pay * 2 - 1 < x.pay", "cf.pay / 2 > x.pay + 10"),
+        ("cf.pay + cf.age < 10", "cf.pay > 5", "cf.age > 6"),
+    ],
+)
+def test_a_contradiction_is_proved(texts: tuple[str, ...]) -> None:
+    assert conflicting(*texts) == list(texts)
+
+
+def test_rules_that_have_no_part_in_it_are_left_out() -> None:
+    texts = ("cf.pay > 3", "cf.age > x.age", 'cf.home == "owns"', "cf.age < x.age")
+    assert conflicting(*texts) == ["cf.age > x.age", "cf.age < x.age"]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (),
+        ("cf.age > x.age",),
+        ("cf.age > 1000",),
+        ("cf.age <= 30", "cf.age > x.age"),
+        ("cf.age >= x.age", "cf.age < x.age + 0.0001", "cf.pay > 3"),
+        ("cf.pay == 3.25", "cf.pay + cf.age == 100"),
+        ("cf.school > x.school => cf.age > x.age", "cf.age <= x.age"),
+        ("cf.pay * cf.age < 0", "cf.pay * cf.age > 0"),  # not linear: nothing is claimed
+        ("age ~> pay", "cf.age > x.age", "cf.pay < x.pay"),  # known to the equations alone
+    ],
+)
+def test_rules_that_can_be_obeyed_are_not_accused(texts: tuple[str, ...]) -> None:
+    assert conflicting(*texts) == []
+
+
+def test_nothing_is_said_of_a_value_that_is_missing() -> None:
+    """A rule never blocks because of a cell that nobody knows."""
+    unknown = ROWS.clone()
+    unknown[1, 0] = np.nan
+    assert conflicting("cf.age > 70 and cf.age < 60", rows=unknown) == []
+    assert conflicting("cf.pay > 7 and cf.pay < 6", rows=unknown) == ["cf.pay > 7 and cf.pay < 6"]
+
+
+def test_too_many_cases_are_left_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ("cf.pay < 1 or cf.pay > 9", "cf.age < 1 or cf.age > 99", "cf.pay == 5")
+    assert conflicting(*texts) == ["cf.pay < 1 or cf.pay > 9", "cf.pay == 5"]
+    monkeypatch.setattr(rule_conflict, "_MOST_PROGRAMS", 1)
+    assert conflicting(*texts) == []
+
+
+NUMBERS = st.integers(15, 65)
+OPERATORS = st.sampled_from(["<", "<=", ">", ">=", "==", "!="])
+COMPARISONS = st.one_of(
+    st.builds("cf.age {} {}".format, OPERATORS, NUMBERS),
+    st.builds("cf.age {} x.age".format, OPERATORS),
+    st.builds("x.age {} {}".format, OPERATORS, NUMBERS),
+    st.builds("cf.school {} x.school".format, OPERATORS),
+    st.builds(
+        'cf.home {} "{}"'.format, st.sampled_from(["==", "!="]), st.sampled_from(["rents", "owns"])
+    ),
+)
+RULES = st.recursive(
+    COMPARISONS,
+    lambda inner: st.one_of(
+        st.builds("({}) and ({})".format, inner, inner),
+        st.builds("({}) or ({})".format, inner, inner),
+        st.builds("({}) => ({})".format, inner, inner),
+        st.builds("not ({})".format, inner),
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=60)
+@given(texts=st.lists(RULES, min_size=1, max_size=3), seed=st.integers(0, 10**6))
+def test_no_row_obeys_what_is_called_a_contradiction(texts: list[str], seed: int) -> None:
+    """Thousands of pairs of rows are tried by chance; a single one would refute the proof."""
+    accused = conflict([Rule.parse(text, CODEC) for text in texts], ROWS)
+    if not accused:
+        return
+    draw = torch.Generator().manual_seed(seed)
+    pairs = [torch.rand(4_000, 4, generator=draw, dtype=torch.float64) for _ in range(2)]
+    for rows in pairs:
+        rows[:, 0] = (rows[:, 0] * 40).round() / 40  # whole years, so that equal ones occur
+        rows[:, 2] = (rows[:, 2] * 3).floor()
+        rows[:, 3] = (rows[:, 3] * 2).floor()
+    factual, others = pairs
+    others[:, 0] = others[:, 0] * 3 - 1
+    held = torch.ones(4_000, dtype=torch.bool)
+    for rule in accused:
+        held &= rule.holds(factual, others)
+    assert not bool(held.any())
