@@ -22,8 +22,8 @@ from proce.datasets import load_dataset
 from proce.methods import ProCE, SearchSettings
 from proce.methods.calls.options import Options
 from proce.methods.explaining.problem import problem_of, search
-from proce.methods.explaining.proce_call import Call
-from proce.objective import Counterfactuals, genome_of, initial_population
+from proce.methods.explaining.proce_call import ProceCall
+from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Codec
 
 REPEATS, PYMOO_ROWS, MANY, DICE_ROWS = 5, 4, 256, 10
@@ -36,9 +36,9 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def posed(explainer: ProCE, frame: Any) -> Counterfactuals:
+def posed(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
-    call = Call.open(explainer.fitted_, Options(), frame, None)
+    call = ProceCall.open(explainer.fitted_, Options(), frame, None)
     query = call.query(torch.arange(len(frame)))
     margin = explainer.fitted_.settings.margin
     return problem_of(explainer.fitted_, call.options, query, call.rules, margin)
@@ -54,7 +54,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
     from pymoo.optimize import minimize
 
     problem, settings = posed(explainer, frame), explainer.fitted_.settings
-    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.layout)
+    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
     only = torch.zeros(1, dtype=torch.long)
 
     class Same(Problem):
@@ -76,7 +76,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
             return genome.repair(torch.from_numpy(x)[None])[0].numpy()
 
     start = initial_population(
-        genome, problem.query, explainer.fitted_.rows, problem.layout, settings.population_size, 0
+        genome, problem.query, explainer.fitted_.rows, problem.gene_map, settings.population_size, 0
     )
     algorithm = NSGA2(
         pop_size=settings.population_size,

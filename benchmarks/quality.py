@@ -21,7 +21,7 @@ from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
 from proce.methods import ProCE, SearchSettings
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import Call
+from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.fitted import Fitted
 from proce.metrics import (
     Judges,
@@ -91,7 +91,7 @@ def variants(setting: Setting, schema: Schema, rules: Sequence[str]) -> Callable
 
 def explain_with(fitted: Fitted, frame: Any, pick: str = "closest") -> Explanations:
     """Explain rows with the parts of a fitted explainer."""
-    return Call.open(fitted, Options(target=1, n=1, pick=pick), frame, None).run()
+    return ProceCall.open(fitted, Options(target=1, n=1, pick=pick), frame, None).run()
 
 
 def measured(setting: Setting, result: Explanations, judges: Judges) -> dict[str, float]:

@@ -59,7 +59,7 @@ class TrainingRecord:
     elapsed_seconds: float
 
 
-Progress = Callable[[Epoch], object]
+EpochCallback = Callable[[Epoch], object]
 
 
 @contextmanager
@@ -81,7 +81,7 @@ def train(
     n_rows: int,
     settings: TrainingSettings,
     generator: torch.Generator,
-    progress: Progress | None = None,
+    progress: EpochCallback | None = None,
 ) -> TrainingRecord:
     """Minimise a loss by Adam; leave the network in evaluation mode with its best weights.
 

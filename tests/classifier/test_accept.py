@@ -108,5 +108,5 @@ def test_the_probe_asks_with_valid_rows(low, span, step):
     reach = (step or 0) / span
     assert -reach <= rows[:, 0].min() <= rows[:, 0].max() <= 1 + reach
     if step:
-        raw = codec.raw(rows)[:, 0]
+        raw = codec.to_raw(rows)[:, 0]
         assert raw.numpy() == pytest.approx((raw / step).round().numpy() * step, rel=1e-9)

@@ -91,10 +91,10 @@ def test_what_a_raise_brings_about(loan: Dataset) -> None:
     assert loan.truth is not None
     codec = loan.truth.codec
     income = torch.tensor(loan.frame["income"].to_numpy() * 1.1)
-    after = codec.raw(loan.truth.counterfactual(codec.encode(loan.frame), {"income": income}))
+    after = codec.to_raw(loan.truth.counterfactual(codec.encode(loan.frame), {"income": income}))
     at = {name: loan.schema.position(name) for name in loan.schema.names}
     for name in ("age", "sex", "education", "job", "years_employed"):
-        before = codec.raw(codec.encode(loan.frame))[:, at[name]]
+        before = codec.to_raw(codec.encode(loan.frame))[:, at[name]]
         assert torch.equal(after[:, at[name]], before)
     grown = after[:, at["savings"]] / torch.tensor(loan.frame["savings"].to_numpy())
     assert grown.tolist() == pytest.approx([1.1**1.5] * len(grown))

@@ -89,7 +89,7 @@ def explanation(
     """Return what was found for an applicant; fields replace the usual ones."""
     shared = shared or context()
     frame = people() if frame is None else frame
-    factual, raw = CODEC.encode(frame)[row], CODEC.read(frame)[row]
+    factual, raw = CODEC.encode(frame)[row], CODEC.raw_of_frame(frame)[row]
     rows, changes = factual.repeat(len(ways), 1), torch.zeros(len(ways), len(SCHEMA)).to(torch.int8)
     expected = torch.full_like(rows, torch.nan)
     for at, way in enumerate(ways):
@@ -97,9 +97,9 @@ def explanation(
             position = SCHEMA.position(name)
             changes[at, position] = KINDS[kind]
             if kind != "hold":
-                rows[at, position] = CODEC.entry(name, value)
+                rows[at, position] = CODEC.encode_value(name, value)
             elif would:
-                expected[at, position] = CODEC.entry(name, would[0])
+                expected[at, position] = CODEC.encode_value(name, would[0])
     chances = [0.62 + 0.1 * at for at in range(len(ways))]
     losses = [[-math.log(chance), 0.01, 0.2 * at] for at, chance in enumerate(chances, 1)]
     usual: dict[str, Any] = {

@@ -83,13 +83,13 @@ class World:
         for at, way in enumerate(ways):
             for name, (kind, value) in way.items():
                 position = self.codec.schema.position(name)
-                rows[at, position] = self.codec.entry(name, value)
+                rows[at, position] = self.codec.encode_value(name, value)
                 changes[at, position] = KINDS[kind]
         return Explanation(
             context=Context(self.codec, (0, 1), (0.5, 0.5)),
             row=row,
             factual=factual,
-            raw=self.codec.raw(factual),
+            raw=self.codec.to_raw(factual),
             predicted=0,
             target=1,
             probability=0.0,

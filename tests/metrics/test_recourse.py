@@ -48,13 +48,13 @@ def advice(own=(2, 3), outcome=Outcome.FOUND, cost=0.0, **changes) -> Explanatio
     shown, kinds = factual.clone(), torch.zeros(3, dtype=torch.int8)
     for name, (kind, value) in changes.items():
         at = CODEC.schema.position(name)
-        shown[at], kinds[at] = CODEC.entry(name, value), KINDS[kind]
+        shown[at], kinds[at] = CODEC.encode_value(name, value), KINDS[kind]
     n = int(bool(changes))
     return Explanation(
         context=Context(CODEC, ("no", "yes"), (0.5, 0.5)),
         row=0,
         factual=factual,
-        raw=CODEC.raw(factual),
+        raw=CODEC.to_raw(factual),
         predicted=0,
         target=1,
         probability=0.2,

@@ -14,11 +14,11 @@ import torch
 from proce.causal import Additive, CausalGraph, Choice, Ranked, StructuralCausalModel
 from proce.latent import AutoEncoder
 from proce.objective import (
-    Counterfactuals,
+    CounterfactualProblem,
     FeatureDistance,
     Query,
     Requirement,
-    gene_map,
+    gene_map_of,
     genome_of,
     limits_of,
 )
@@ -79,7 +79,7 @@ class World:
     def _entry(self, name, value) -> float:
         if value is None:
             return float("nan") if isinstance(self.codec.schema[name], Continuous) else -1.0
-        return float(self.codec.entry(name, value))
+        return float(self.codec.encode_value(name, value))
 
     def random_rows(self, count, seed=0) -> torch.Tensor:
         """Rows anywhere on the unit range, with any level."""
@@ -102,9 +102,9 @@ class World:
 
     def problem(
         self, factual, mode="hard", *, rules=(), vary=None, ranges=None, effort=None, **options
-    ) -> Counterfactuals:
+    ) -> CounterfactualProblem:
         options = {"requirement": Requirement(None, 0.0)} | options
-        return Counterfactuals(
+        return CounterfactualProblem(
             codec=self.codec,
             classifier=PayClassifier(),
             autoencoder=self.autoencoder,
@@ -113,7 +113,7 @@ class World:
             query=self.query(factual),
             limits=limits_of(self.codec, factual, vary, ranges),
             mode=mode,
-            layout=gene_map(self.codec, self.scm, mode),
+            gene_map=gene_map_of(self.codec, self.scm, mode),
             rules=[(Rule.parse(text, self.codec), {}) for text in rules],
             effort=torch.ones(6, dtype=torch.float64) if effort is None else effort,
             **options,
@@ -121,13 +121,13 @@ class World:
 
     def genes(self, problem, rows, acting=()) -> torch.Tensor:
         """Genes for rows ``(i, c, f)``, with the switches of some features on."""
-        layout = problem.layout
+        layout = problem.gene_map
         on = [float(self.codec.schema.names[at] in acting) for at in layout.switched]
         switches = torch.tensor(on, dtype=torch.float64).expand(*rows.shape[:-1], len(on))
         return torch.cat([rows, switches], dim=-1)
 
     def genome(self, problem):
-        return genome_of(self.codec, problem.query.factual, problem.limits, problem.layout)
+        return genome_of(self.codec, problem.query.factual, problem.limits, problem.gene_map)
 
 
 @pytest.fixture(scope="session")

@@ -127,7 +127,7 @@ def test_in_hard_mode_what_is_not_switched_on_follows(world, own, wanted, acting
     genes = world.genome(problem).repair(world.genes(problem, rows[:, None], acting))
     told = problem.realise(genes)
     by_hand = told.acted_on | told.held
-    on = problem.limits.movable & problem.layout.acting(genes)[:, 0]
+    on = problem.limits.movable & problem.gene_map.acting(genes)[:, 0]
     assert not bool((by_hand[:, 0] & ~on).any())
     start = torch.where(by_hand, told.point, row[:, None])
     again = world.scm.propagate(start, problem.query.residual, by_hand)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.objective import GeneMap, gene_map, initial_population
+from proce.objective import GeneMap, gene_map_of, initial_population
 from proce.search import GeneKind
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
@@ -27,19 +27,19 @@ def varied(make_world):
 
 def population(world, problem, size=30, seed=0, start="mixed"):
     genome, training = world.genome(problem), world.random_rows(20, seed=9)
-    return initial_population(genome, problem.query, training, problem.layout, size, seed, start)
+    return initial_population(genome, problem.query, training, problem.gene_map, size, seed, start)
 
 
 def test_in_hard_mode_every_effect_that_can_be_acted_on_has_a_switch(world, make_world):
-    assert gene_map(world.codec, world.scm, "hard") == GeneMap(6, SWITCHED)
+    assert gene_map_of(world.codec, world.scm, "hard") == GeneMap(6, SWITCHED)
     fewer = make_world(pay={"action": "indirect"}, club={"action": "fixed"})
-    assert gene_map(fewer.codec, fewer.scm, "hard").switched == (SKILL, DEGREE)
+    assert gene_map_of(fewer.codec, fewer.scm, "hard").switched == (SKILL, DEGREE)
 
 
 @pytest.mark.parametrize("mode", ["soft", "paper", "off"])
 def test_in_other_modes_there_are_no_switches(world, mode):
-    assert gene_map(world.codec, world.scm, mode) == GeneMap(6)
-    assert gene_map(world.codec, None, "hard") == GeneMap(6)
+    assert gene_map_of(world.codec, world.scm, mode) == GeneMap(6)
+    assert gene_map_of(world.codec, None, "hard") == GeneMap(6)
 
 
 def test_a_feature_may_be_acted_on_where_its_switch_is_on_or_it_has_none():

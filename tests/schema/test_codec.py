@@ -211,8 +211,8 @@ def test_unit_undoes_raw():
     frame = people()
     codec = Codec.fit(Schema.infer(frame), frame)
     rows = codec.encode(frame)
-    assert codec.raw(rows)[:, 1].tolist() == [3.1, 2.7, 4.0, 3.3]
-    torch.testing.assert_close(codec.unit(codec.raw(rows)), rows, rtol=0, atol=1e-15)
+    assert codec.to_raw(rows)[:, 1].tolist() == [3.1, 2.7, 4.0, 3.3]
+    torch.testing.assert_close(codec.to_unit(codec.to_raw(rows)), rows, rtol=0, atol=1e-15)
 
 
 def test_a_constant_feature_is_accepted_where_it_is_fixed():

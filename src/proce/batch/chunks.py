@@ -17,8 +17,8 @@ from proce.methods import Progress
 CHUNK = 4_096  # rows explained in one call
 _ROWS_PER_BATCH = 16_384  # read from a file at once
 
-Report = Callable[[Progress], object]
-Ask = Callable[[pa.Table, Report | None], Explanations]
+ProgressCallback = Callable[[Progress], object]
+Ask = Callable[[pa.Table, ProgressCallback | None], Explanations]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Rows:
 
 
 def explained(
-    rows: Rows, ask: Ask, progress: Report | None = None, skip: int = 0
+    rows: Rows, ask: Ask, progress: ProgressCallback | None = None, skip: int = 0
 ) -> Iterator[Explanations]:
     """Yield the explanations of a file's chunks, their rows counted from the file's first.
 
@@ -107,7 +107,7 @@ def explain_to(
     rows: Rows,
     ask: Ask,
     *,
-    progress: Report | None = None,
+    progress: ProgressCallback | None = None,
     also: Callable[[Explanations], None] | None = None,
 ) -> None:
     """Explain the chunks of a file that have no part yet, and keep each as a part.
@@ -149,7 +149,9 @@ def _typed(source: Source, types: TypedColumns) -> Iterator[Chunk]:
         first += len(batch)
 
 
-def _within(total: int, first_row: int, progress: Report | None) -> Report | None:
+def _within(
+    total: int, first_row: int, progress: ProgressCallback | None
+) -> ProgressCallback | None:
     """Return a callback for a chunk that tells of the whole file."""
     if progress is None:
         return None

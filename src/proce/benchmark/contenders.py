@@ -12,7 +12,7 @@ from proce.causal import CausalGraph, StructuralCausalModel
 from proce.explanation import Explanations
 from proce.methods import SearchSettings
 from proce.methods.calls.options import Options
-from proce.methods.explaining.proce_call import Call
+from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.fitted import Fitted, fit_parts, resolved_mode
 from proce.methods.published.published import Published
 from proce.schema import Schema
@@ -70,7 +70,7 @@ class Contenders:
             keep_front=False,
             **self._limits(variant),
         )
-        return Contender(lambda frame: Call.open(fitted, options, frame, None).run(), seconds)
+        return Contender(lambda frame: ProceCall.open(fitted, options, frame, None).run(), seconds)
 
     def _fit_proce(self, variant: Variant, settings: SearchSettings) -> Fitted:
         return fit_parts(

@@ -22,8 +22,8 @@ from proce.classifier.probe import probe_rows
 from proce.errors import ModelError
 from proce.schema import Codec, Level
 from proce.training import (
+    EpochCallback,
     Loss,
-    Progress,
     TrainingRecord,
     TrainingSettings,
     random_stream,
@@ -86,7 +86,7 @@ def fit_network(
     balanced: bool = False,
     seed: int = 0,
     settings: TrainingSettings | None = None,
-    progress: Progress | None = None,
+    progress: EpochCallback | None = None,
 ) -> TrainedNetwork:
     """Train one of the paper's classifiers.
 

@@ -9,7 +9,7 @@ from torch.nn.functional import cross_entropy
 from proce.errors import SchemaError
 from proce.latent.autoencoder import AutoEncoder
 from proce.schema import MISSING_LEVEL, Codec, Continuous
-from proce.training import Progress, TrainingRecord, TrainingSettings, random_stream, train
+from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
 _NUMBER_WEIGHT = 30.0  # a unit-range error of 0.18 counts like one nat of a level's
 
@@ -64,7 +64,7 @@ def fit_autoencoder(
     *,
     seed: int = 0,
     device: str = "cpu",
-    progress: Progress | None = None,
+    progress: EpochCallback | None = None,
 ) -> tuple[AutoEncoder, TrainingRecord]:
     """Learn a latent space of the rows; the same seed gives the same weights.
 

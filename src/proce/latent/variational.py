@@ -16,7 +16,7 @@ from torch.nn.functional import cross_entropy
 from proce.errors import SchemaError
 from proce.latent.row_network import RowNetwork
 from proce.schema import MISSING_LEVEL, Codec
-from proce.training import Progress, TrainingRecord, TrainingSettings, random_stream, train
+from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
 _HALF_LOG_2PI = math.log(2 * math.pi) / 2
 _LEAST_SCALE = 0.1  # of a number's standard deviation: a spike in the data would have any density
@@ -155,7 +155,7 @@ def fit_variational(
     settings: VariationalSettings | None = None,
     *,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: EpochCallback | None = None,
 ) -> tuple[VariationalAutoEncoder, TrainingRecord]:
     """Learn the rows' distribution given some features; the same seed gives the same weights.
 

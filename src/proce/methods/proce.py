@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator
 from proce.classifier import Classifier
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations
-from proce.methods.calls.method import Report
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options, checked_texts
 from proce.methods.calls.progress_bar import closing
-from proce.methods.explaining.proce_call import Call
+from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.ranking import Pick
 from proce.methods.explaining.what_if import WhatIf, what_if
 from proce.methods.fitting.fitted import Fitted, fit_parts
@@ -73,7 +73,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.device = device
 
-    def fit(self, X: Any, y: Any = None, *, progress: Report | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, progress: ProgressCallback | None = None) -> Self:
         """Learn the latent space, the equations and the prototypes.
 
         Parameters
@@ -117,7 +117,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         rules: Sequence[str] = (),
         max_evaluations: int | None = None,
         budget_seconds: float | None = None,
-        progress: Report | None = None,
+        progress: ProgressCallback | None = None,
         keep_front: bool | None = None,
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
@@ -171,7 +171,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         if progress is not None and not callable(progress):
             raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
         with closing(progress):
-            return Call.open(self._fitted(), options, X, progress).run()
+            return ProceCall.open(self._fitted(), options, X, progress).run()
 
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         """Return what would follow from setting some features of a row, and the new decision.

@@ -3,13 +3,13 @@
 from proce.objective.distance import FeatureDistance
 from proce.objective.limits import Limits, limits_of
 from proce.objective.mixed import MixedDistance
-from proce.objective.objectives import Counterfactuals, Direction, Mode, directions, gene_map
 from proce.objective.prediction import Requirement, askable
+from proce.objective.problem import CounterfactualProblem, Direction, Mode, directions, gene_map_of
 from proce.objective.query import Query, pose
 from proce.objective.start import GeneMap, Start, genome_of, initial_population
 
 __all__ = [
-    "Counterfactuals",
+    "CounterfactualProblem",
     "Direction",
     "FeatureDistance",
     "GeneMap",
@@ -21,7 +21,7 @@ __all__ = [
     "Start",
     "askable",
     "directions",
-    "gene_map",
+    "gene_map_of",
     "genome_of",
     "initial_population",
     "limits_of",

@@ -88,7 +88,7 @@ def _column(
     seen_high = 1.0 if isinstance(feature, Continuous) else float(len(feature.levels) - 1)
     low, high = 0.0, seen_high
     if isinstance(feature, Continuous) and feature.range is not None:
-        low, high = (float(codec.entry(feature.name, limit)) for limit in feature.range)
+        low, high = (float(codec.encode_value(feature.name, limit)) for limit in feature.range)
     lower = torch.minimum(torch.full_like(own, low), own)
     upper = torch.maximum(torch.full_like(own, high), own)
     if feature.action is Action.INCREASE:
@@ -138,7 +138,7 @@ def _entries(codec: Codec, name: str, limits: Any) -> tuple[float, float]:
     pair = hasattr(limits, "__len__") and not isinstance(limits, str) and len(limits) == 2
     if not pair or any(limit is None for limit in limits):
         raise SchemaError(f"the range of {name!r} is {limits!r}; expected (low, high).")
-    low, high = (float(codec.entry(name, limit)) for limit in limits)
+    low, high = (float(codec.encode_value(name, limit)) for limit in limits)
     if not low <= high:
         raise SchemaError(
             f"the range of {name!r} is {tuple(limits)!r}, which is empty; write the lower limit"

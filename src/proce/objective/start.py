@@ -49,13 +49,13 @@ class GeneMap:
         return flags
 
 
-def genome_of(codec: Codec, factual: Tensor, limits: Limits, layout: GeneMap) -> Genome:
+def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) -> Genome:
     """Return the genes of rows ``(i, f)``.
 
     Their anchor is the row; where a range of the call forbids its value, the nearest permitted.
     """
     features = list(codec.schema)
-    n_switches = len(layout.switched)
+    n_switches = len(gene_map.switched)
     kinds = [_kind(feature) for feature in features] + [GeneKind.LEVEL] * n_switches
     step = torch.zeros(len(kinds), dtype=torch.float64)
     origin = torch.zeros_like(step)
@@ -66,7 +66,7 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, layout: GeneMap) ->
         elif not isinstance(feature, Continuous):
             step[at] = 1.0
     nothing = factual.new_zeros(len(factual), n_switches)
-    switchable = limits.movable[:, list(layout.switched)]
+    switchable = limits.movable[:, list(gene_map.switched)]
     genome = Genome.of(
         torch.cat([limits.lower, nothing], dim=-1),
         torch.cat([limits.upper, nothing + 1], dim=-1),
@@ -87,7 +87,7 @@ def initial_population(
     genome: Genome,
     query: Query,
     training: Tensor,
-    layout: GeneMap,
+    gene_map: GeneMap,
     size: int,
     seed: int,
     start: Start = "mixed",
@@ -100,7 +100,7 @@ def initial_population(
 
     Parameters
     ----------
-    genome, query, layout
+    genome, query, gene_map
         What may move, for whom, and where it stands.
     training
         The training rows ``(n, f)``.
@@ -122,7 +122,7 @@ def initial_population(
     noisy = torch.where(is_level, torch.where(third < _LEVEL_CHANCE, anew.round(), own), bell)
     if start == "gaussian":
         return genome.repair(noisy)
-    near = _neighbour_genes(query, training, layout, fourth[..., 0])
+    near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
     taken = torch.where(third < 0.2 + 0.8 * second[..., :1], near, own)  # from few genes to all
     turn = torch.arange(size) % 3
     mixed = torch.where((turn == 0)[:, None], noisy, taken)
@@ -130,7 +130,7 @@ def initial_population(
     return genome.repair(mixed)
 
 
-def _neighbour_genes(query: Query, training: Tensor, layout: GeneMap, draws: Tensor) -> Tensor:
+def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: Tensor) -> Tensor:
     """Return a row of each one's prototype for every candidate, ``(i, size, g)``."""
     chosen = torch.stack(
         [
@@ -139,7 +139,7 @@ def _neighbour_genes(query: Query, training: Tensor, layout: GeneMap, draws: Ten
         ]
     )
     rows = training[chosen]  # (i, size, f)
-    switches = rows.new_ones(*rows.shape[:-1], len(layout.switched))
+    switches = rows.new_ones(*rows.shape[:-1], len(gene_map.switched))
     return torch.cat([rows, switches], dim=-1)
 
 

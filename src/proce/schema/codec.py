@@ -91,7 +91,7 @@ class Codec:
                 columns[position] = values
         return torch.from_numpy(columns).T  # (i, f), each feature contiguous in memory
 
-    def read(self, frame: Any) -> Tensor:
+    def raw_of_frame(self, frame: Any) -> Tensor:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
         opened = _matching(self.schema, frame)
         columns = [torch.from_numpy(_read(opened, feature).copy()) for feature in self.schema]
@@ -109,7 +109,7 @@ class Codec:
         rows, layout
             As for ``decode``.
         factual, raw
-            ``(i, f)``, what each row was before, from ``encode`` and from ``read``.
+            ``(i, f)``, what each row was before, from ``encode`` and from ``raw_of_frame``.
         """
         columns = self.columns(rows)
         for position, feature in enumerate(self.schema):
@@ -136,7 +136,7 @@ class Codec:
                 columns[feature.name] = level_column(codes, feature.levels)
         return columns
 
-    def raw(self, rows: Tensor) -> Tensor:
+    def to_raw(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.
 
         What lies on a feature's step, but for rounding, comes back exactly on it.
@@ -149,15 +149,15 @@ class Codec:
         ]
         return torch.stack(columns, dim=-1)
 
-    def unit(self, raw: Tensor) -> Tensor:
-        """Return rows ``(…, f)`` with numbers on the unit range; undoes ``raw``."""
+    def to_unit(self, raw: Tensor) -> Tensor:
+        """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
         return (raw - self.low.to(raw.device)) / self.span.to(raw.device)
 
     def missing(self, rows: Tensor) -> Tensor:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
         return torch.where(self._is_number.to(rows.device), rows.isnan(), rows < 0)
 
-    def entry(self, name: str, value: Level | Tensor) -> float | Tensor:
+    def encode_value(self, name: str, value: Level | Tensor) -> float | Tensor:
         """Return a raw number or a level as it stands in a row.
 
         A tensor holds raw numbers, or level codes, which are entries already.

@@ -4,7 +4,7 @@ from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome
 from proce.search.nsga2 import nsga2
 from proce.search.problem import Evaluation, Problem
-from proce.search.result import Archive, Progress, SearchProgress, SearchResult, Stop
+from proce.search.result import Archive, SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.survival import Population
 from proce.streams import Purpose, RowStreams
@@ -17,9 +17,9 @@ __all__ = [
     "NSGA2Settings",
     "Population",
     "Problem",
-    "Progress",
     "Purpose",
     "RowStreams",
+    "SearchCallback",
     "SearchError",
     "SearchProgress",
     "SearchResult",

@@ -14,7 +14,7 @@ from proce.errors import SearchError
 from proce.search.genome import Genome
 from proce.search.pareto import cleaned
 from proce.search.problem import Problem, evaluated
-from proce.search.result import Progress, SearchProgress, SearchResult, Stop
+from proce.search.result import SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.state import Ended, Running
 from proce.search.survival import Candidates
@@ -34,7 +34,7 @@ def nsga2(
     archive_by: int = 0,
     max_evaluations: int | None = None,
     budget_seconds: float | None = None,
-    progress: Progress | None = None,
+    progress: SearchCallback | None = None,
 ) -> SearchResult:
     """Minimise the losses of a problem for every instance of a genome.
 

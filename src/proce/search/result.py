@@ -120,4 +120,4 @@ class SearchProgress:
     elapsed_seconds: float
 
 
-Progress = Callable[[SearchProgress], object]
+SearchCallback = Callable[[SearchProgress], object]

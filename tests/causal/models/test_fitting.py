@@ -131,7 +131,7 @@ def test_a_linear_model_equals_its_closed_form(seed):
         for i in range(1, size)
     }
     scm = StructuralCausalModel(CausalGraph(edges), equations, codec)
-    got = codec.raw(scm.counterfactual(codec.encode(frame), {"b": 2.0}))
+    got = codec.to_raw(scm.counterfactual(codec.encode(frame), {"b": 2.0}))
     cut = weights.clone()
     cut[1] = 0
     forced = noise.clone()

@@ -117,8 +117,8 @@ def test_a_linear_model_equals_its_closed_form() -> None:
     values = torch.randn(50, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     codec = Codec.fit(Schema(Continuous(n) for n in names), pd.DataFrame(values, columns=names))
     model = Model(graph, mechanisms, codec)
-    rows = codec.unit(values)
-    found = codec.raw(model.counterfactual(rows, {"b": 1.7}))
+    rows = codec.to_unit(values)
+    found = codec.to_raw(model.counterfactual(rows, {"b": 1.7}))
     noise = values - values @ weights.T
     cut, pushed = weights.clone(), noise.clone()
     cut[1], pushed[:, 1] = 0, 1.7
@@ -221,8 +221,10 @@ def test_edges_into_a_fixed_feature_are_cut() -> None:
 
 def test_another_scale_gives_the_same_people() -> None:
     other = Codec.fit(SCHEMA, FRAME.iloc[1:3])
-    here = CODEC.raw(MODEL.counterfactual(CODEC.encode(FRAME), {"years": 7.0}))
-    there = other.raw(MODEL.with_codec(other).counterfactual(other.encode(FRAME), {"years": 7.0}))
+    here = CODEC.to_raw(MODEL.counterfactual(CODEC.encode(FRAME), {"years": 7.0}))
+    there = other.to_raw(
+        MODEL.with_codec(other).counterfactual(other.encode(FRAME), {"years": 7.0})
+    )
     torch.testing.assert_close(here, there, rtol=1e-12, atol=1e-12)
 
 

@@ -111,7 +111,7 @@ def test_numbers_come_back_bit_for_bit() -> None:
         context=shared,
         row=0,
         factual=codec.encode(frame)[0],
-        raw=codec.read(frame)[0],
+        raw=codec.raw_of_frame(frame)[0],
         predicted=0,
         target=1,
         probability=0.1,

@@ -104,7 +104,7 @@ def test_of_many_features_only_those_that_change_are_shown() -> None:
         shared,
         0,
         factual,
-        codec.read(frame)[0],
+        codec.raw_of_frame(frame)[0],
         0,
         1,
         0.2,

@@ -145,7 +145,7 @@ def loan_explanation() -> Explanation:
     """Return an applicant of the loan data who raises savings."""
     data = load_dataset("loan")
     codec = Codec.fit(data.recourse_schema, data.frame)
-    factual, raw = codec.encode(data.frame)[0], codec.read(data.frame)[0]
+    factual, raw = codec.encode(data.frame)[0], codec.raw_of_frame(data.frame)[0]
     rows, changes = factual.clone()[None], torch.zeros(1, len(factual), dtype=torch.int8)
     for name, change, kind in (("savings", 0.1, 1), ("debt", -0.01, 3), ("credit_score", 0.1, 3)):
         at = data.schema.position(name)

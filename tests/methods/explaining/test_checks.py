@@ -14,7 +14,7 @@ from proce.methods import call as call_module
 from proce.methods.calls.options import Options
 from proce.methods.explaining.last_check import checked
 from proce.methods.explaining.problem import problem_of
-from proce.methods.explaining.proce_call import Call
+from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.shortlist import Chosen
 from proce.schema import Action, Categorical, Continuous, Schema
 
@@ -26,13 +26,13 @@ def passes(
 ) -> bool:
     """Whether a counterfactual with these changes would be returned."""
     options = Options(**asked)
-    call = Call.open(explainer.fitted_, options, row, None)
+    call = ProceCall.open(explainer.fitted_, options, row, None)
     problem = problem_of(call.fitted, options, call.query(torch.tensor([0])), call.rules, margin)
     rows = call.factual.clone()
     kinds = torch.zeros_like(rows, dtype=torch.int8)
     for name, value in changes.items():
         at = call.fitted.codec.schema.position(name)
-        rows[0, at] = call.fitted.codec.entry(name, value)
+        rows[0, at] = call.fitted.codec.encode_value(name, value)
         kinds[0, at] = Change.ACTION
     losses = torch.zeros(1, 3)
     chosen = Chosen(rows, kinds, losses, rows, Front(rows, losses), rows[0])
@@ -78,10 +78,10 @@ def test_the_margin_counts_where_it_is_asked_for(banker: ProCE) -> None:
 
 def test_a_change_that_is_not_told_does_not_pass(banker: ProCE) -> None:
     options = Options()
-    call = Call.open(banker.fitted_, options, one(), None)
+    call = ProceCall.open(banker.fitted_, options, one(), None)
     problem = problem_of(call.fitted, options, call.query(torch.tensor([0])), (), 0.0)
     rows = call.factual.clone()
-    rows[0, 1] = call.fitted.codec.entry("savings", 80)
+    rows[0, 1] = call.fitted.codec.encode_value("savings", 80)
     nothing = torch.zeros_like(rows, dtype=torch.int8)
     chosen = Chosen(rows, nothing, torch.zeros(1, 3), rows, Front(rows, rows), rows[0])
     assert not bool(checked(problem, [chosen], call.layout, call.raw)[0].passed[0])

@@ -19,9 +19,9 @@ from proce.causal.discovery.equivalence import best_scoring, directed_by_separat
 from proce.causal.discovery.knowledge import Knowledge
 from proce.causal.discovery.lingam import lingam
 from proce.causal.discovery.resampling import (
+    DiscoveryCallback,
     DiscoveryProgress,
     Found,
-    Progress,
     n_processes,
     resampled,
 )
@@ -49,7 +49,7 @@ def discover(
     bootstrap: int = 0,
     seed: int = 0,
     n_jobs: int = 1,
-    progress: Progress | None = None,
+    progress: DiscoveryCallback | None = None,
 ) -> "CausalGraph":
     """Propose a graph from data; a person has to judge it.
 

@@ -40,7 +40,7 @@ class DiscoveryProgress:
     total: int
 
 
-Progress = Callable[[DiscoveryProgress], object]
+DiscoveryCallback = Callable[[DiscoveryProgress], object]
 
 
 def n_processes(n_jobs: int) -> int:
@@ -57,7 +57,7 @@ def resampled(
     n_resamples: int,
     seed: int,
     n_jobs: int,
-    progress: Progress | None,
+    progress: DiscoveryCallback | None,
 ) -> list[Found]:
     """Search in resampled rows; return what was done when it was stopped.
 

@@ -212,7 +212,7 @@ class StructuralCausalModel:
         columns = list(factual.unbind(-1))
         for name, value in actions.items():
             at = self.codec.schema.position(name)
-            entries = torch.as_tensor(self.codec.entry(name, value), dtype=torch.float64)
+            entries = torch.as_tensor(self.codec.encode_value(name, value), dtype=torch.float64)
             columns[at] = entries.to(factual).broadcast_to(factual.shape[:-1])
             acted_on[at] = True
             reached = self.graph.descendants(name) if name in self.graph.nodes else ()

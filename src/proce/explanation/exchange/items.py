@@ -30,7 +30,7 @@ def read_explanations(record: Record, context: Context) -> tuple[Explanation, ..
     expected = reader.entries([[reader.expected(way) for way in ways] for ways in found], raw)
     front_rows = reader.entries([reader.listed(each) for each in fronts], raw)
     steps = reader.steps(found, rows, raw)
-    factual = context.codec.unit(raw)
+    factual = context.codec.to_unit(raw)
     return tuple(
         reader.explanation(*each)
         for each in zip(records, factual, raw, rows, expected, front_rows, steps, strict=True)
@@ -190,9 +190,9 @@ class _Reader:
 
 def _entries(codec: Codec, wanted: Tensor, raw: Tensor) -> Tensor:
     """Return values in raw units as entries: those that give these very values again."""
-    rows = codec.unit(wanted)
+    rows = codec.to_unit(wanted)
     best = rows.clone()
-    away = (codec.raw(rows) != wanted) & ~wanted.isnan()
+    away = (codec.to_raw(rows) != wanted) & ~wanted.isnan()
     lower = upper = rows
     for _ in range(_NEIGHBOURS):
         if not bool(away.any()):
@@ -200,9 +200,9 @@ def _entries(codec: Codec, wanted: Tensor, raw: Tensor) -> Tensor:
         lower = torch.nextafter(lower, torch.full_like(rows, -math.inf))
         upper = torch.nextafter(upper, torch.full_like(rows, math.inf))
         for near in (lower, upper):
-            hit = away & (codec.raw(near) == wanted)
+            hit = away & (codec.to_raw(near) == wanted)
             best, away = torch.where(hit, near, best), away & ~hit
-    return torch.where(wanted == raw, codec.unit(raw), best)
+    return torch.where(wanted == raw, codec.to_unit(raw), best)
 
 
 def _codes(feature: Feature) -> dict[tuple[str, Level], float]:

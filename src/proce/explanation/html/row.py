@@ -92,7 +92,7 @@ def _decided(item: Explanation) -> str:
     words = f"The model says {now}; the probability of {then} is {percent(item.probability)}."
     if item.outcome is not Outcome.ALREADY_TARGET:
         words += (
-            f" Asked: what would have had to be different for it to say {then}, with a probability"
+            f" Call: what would have had to be different for it to say {then}, with a probability"
             f" of at least {percent(item.needed)}."
         )
     codec = item.context.codec

@@ -87,7 +87,7 @@ def stacked(items: Sequence[Explanation]) -> tuple[Tensor, Tensor, Tensor]:
 
 def raw_rows(context: Context, rows: Tensor, factual: Tensor, raw: Tensor) -> Tensor:
     """Return rows ``(n, f)`` in raw units and level codes; unchanged cells as they came in."""
-    return torch.where(rows == factual, raw, context.codec.raw(rows))
+    return torch.where(rows == factual, raw, context.codec.to_raw(rows))
 
 
 def plain(feature: Feature, value: float) -> Level | None:

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from proce.classifier import Classifier, decide
 from proce.explanation import Context, Explanation, Explanations, Outcome
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import provenance
 from proce.objective import Requirement, limits_of
@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(eq=False, kw_only=True)
-class Asked:
+class Call:
     """A call, what was found so far, and its clock.
 
     Attributes
@@ -46,7 +46,7 @@ class Asked:
     codec: Codec
     classifier: Classifier
     options: Options
-    progress: Report | None
+    progress: ProgressCallback | None
     context: Context
     layout: Layout
     factual: Tensor
@@ -64,13 +64,13 @@ class Asked:
         classifier: Classifier,
         options: Options,
         X: Any,
-        progress: Report | None,
+        progress: ProgressCallback | None,
         *,
         margin: float = 0.0,
         **causes: Any,
     ) -> dict[str, Any]:
         """Read the rows, ask the model about them, and return the fields of this class."""
-        factual, raw = codec.encode(X).contiguous(), codec.read(X)
+        factual, raw = codec.encode(X).contiguous(), codec.raw_of_frame(X)
         limits_of(codec, factual[:1], options.vary, options.ranges)  # or a slip would show up late
         chances = classifier.predict_proba(factual)
         target = options.targets(decide(chances, classifier.threshold), classifier)
@@ -146,7 +146,7 @@ class Asked:
         self.stopped = True
 
     def tell(self, progress: Progress) -> object:
-        """Report how far the call has come; it ends soon where the answer is False."""
+        """ProgressCallback how far the call has come; it ends soon where the answer is False."""
         told = self.progress and self.progress(progress)
         self.stopped = self.stopped or told is False
         return told

@@ -36,7 +36,7 @@ class Progress:
     front_size: float = 0.0
 
 
-Report = Callable[[Progress], object]
+ProgressCallback = Callable[[Progress], object]
 
 
 @runtime_checkable
@@ -56,7 +56,7 @@ class Method(Protocol):
         ranges: Mapping[str, Any] | None = None,
         max_evaluations: int | None = None,
         budget_seconds: float | None = None,
-        progress: Report | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row.
 

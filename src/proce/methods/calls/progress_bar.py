@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.method import Progress, ProgressCallback
 
 
-def progress_bar() -> "Bar":
+def progress_bar() -> "ProgressBar":
     """Return a callback for ``progress=`` that draws a bar; it ends with the call."""
-    return Bar()
+    return ProgressBar()
 
 
-class Bar:
+class ProgressBar:
     """Draws what it is told; a bar per stage."""
 
     def __init__(self) -> None:
@@ -44,10 +44,10 @@ class Bar:
 
 
 @contextmanager
-def closing(progress: Report | None) -> Iterator[None]:
+def closing(progress: ProgressCallback | None) -> Iterator[None]:
     """End a bar with the work, also where that stops early or fails."""
     try:
         yield
     finally:
-        if isinstance(progress, Bar):
+        if isinstance(progress, ProgressBar):
             progress.close()

@@ -9,11 +9,11 @@ from torch import Tensor
 from proce.causal import Ensemble
 from proce.explanation import Change, Explanation
 from proce.methods.explaining.shortlist import shortfalls
-from proce.objective import Counterfactuals, askable
+from proce.objective import CounterfactualProblem, askable
 
 
 def weighed(
-    problem: Counterfactuals, items: Sequence[Explanation], refits: Ensemble | None
+    problem: CounterfactualProblem, items: Sequence[Explanation], refits: Ensemble | None
 ) -> list[Explanation]:
     """Return the explanations of a problem's rows with ``contributions`` and ``refits``."""
     counts = [len(item) for item in items]
@@ -36,7 +36,7 @@ def weighed(
 
 
 def contributions(
-    problem: Counterfactuals, rows: Tensor, changes: Tensor, chances: Tensor
+    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, chances: Tensor
 ) -> Tensor:
     """Return by how much the target's probability falls when one action is taken back, ``(n, f)``.
 
@@ -70,7 +70,9 @@ def contributions(
     return added
 
 
-def _reached(problem: Counterfactuals, rows: Tensor, changes: Tensor, refits: Ensemble) -> Tensor:
+def _reached(
+    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, refits: Ensemble
+) -> Tensor:
     """Return in how many refits the actions reach the decision, ``(n,)``."""
     short = shortfalls(problem, rows[:, None], _by_hand(changes)[:, None], refits)
     return torch.stack([each[:, 0] <= 0 for each in short]).sum(0)

@@ -17,11 +17,11 @@ from proce.methods.explaining.last_check import checked, within_limits
 from proce.methods.explaining.problem import problem_of, search
 from proce.methods.explaining.shortlist import choose
 from proce.methods.fitting.fitted import Fitted
-from proce.objective import Counterfactuals, Requirement
+from proce.objective import CounterfactualProblem, Requirement
 from proce.schema import Action, Continuous
 
 if TYPE_CHECKING:
-    from proce.methods.explaining.proce_call import Call
+    from proce.methods.explaining.proce_call import ProceCall
 
 MOST_ROWS = 8  # rows of a call whose blockers are searched
 MOST_RELAXATIONS = 16  # searches for them
@@ -48,7 +48,7 @@ class Relaxation:
     options: Options
 
 
-def diagnose(call: "Call", rows: list[int]) -> dict[int, Diagnosis]:
+def diagnose(call: "ProceCall", rows: list[int]) -> dict[int, Diagnosis]:
     """Return what blocks each of the rows; beyond the first few without searching for it."""
     if not rows:
         return {}
@@ -73,7 +73,7 @@ def diagnose(call: "Call", rows: list[int]) -> dict[int, Diagnosis]:
     return {row: _told(call, row, blockers[row], tried if row in looked else None) for row in rows}
 
 
-def _relaxations(call: "Call") -> Iterator[Relaxation]:
+def _relaxations(call: "ProceCall") -> Iterator[Relaxation]:
     """Yield limits to lift, the likeliest first."""
     fitted, options = _quick(call.fitted), call.options
     for at, (rule, _) in enumerate(fitted.rules):
@@ -115,7 +115,10 @@ def _quick(fitted: Fitted) -> Fitted:
 
 
 def _try(
-    call: "Call", relaxation: Relaxation, rows: list[int], blockers: Mapping[int, list[Blocker]]
+    call: "ProceCall",
+    relaxation: Relaxation,
+    rows: list[int],
+    blockers: Mapping[int, list[Blocker]],
 ) -> None:
     """Search with a limit lifted, and note it where that is enough and was needed."""
     fitted, options = relaxation.fitted, replace(relaxation.options, n=1)
@@ -138,7 +141,7 @@ def _try(
                 blockers[row].append(Blocker(kind, name, text, float(chosen[at].losses[best, 2])))
 
 
-def _obeys(problem: Counterfactuals, row: Tensor, changes: Tensor) -> bool:
+def _obeys(problem: CounterfactualProblem, row: Tensor, changes: Tensor) -> bool:
     """Whether a row needs no relaxation: the search could have come upon it as things are."""
     rows, query = row[None], problem.query
     fine = bool(within_limits(problem, rows, changes[None]))
@@ -149,7 +152,7 @@ def _obeys(problem: Counterfactuals, row: Tensor, changes: Tensor) -> bool:
 
 
 def _words(
-    call: "Call", relaxation: Relaxation, row: Tensor, changes: Tensor, chance: float
+    call: "ProceCall", relaxation: Relaxation, row: Tensor, changes: Tensor, chance: float
 ) -> str:
     """Return what would do."""
     kind, name, schema = relaxation.kind, relaxation.name, relaxation.fitted.codec.schema
@@ -168,12 +171,12 @@ def _words(
         return f"with a probability of {chance:.0%}"
     at = schema.position(name)
     feature = schema.features[at]
-    value = plain(feature, relaxation.fitted.codec.raw(row)[at].item())
+    value = plain(feature, relaxation.fitted.codec.to_raw(row)[at].item())
     shown = f"{value:,.6g}" if isinstance(feature, Continuous) else repr(value)
     return f"with {name} allowed to {'reach' if kind == 'range' else 'become'} {shown}"
 
 
-def _told(call: "Call", row: int, blockers: list[Blocker], tried: int | None) -> Diagnosis:
+def _told(call: "ProceCall", row: int, blockers: list[Blocker], tried: int | None) -> Diagnosis:
     item = call.items[row]
     label, needed = call.context.classes[item.target], _needed(call, item.target)
     if not bool(call.fitted.index.sizes[item.target] > 0):
@@ -213,14 +216,16 @@ def _nearness(chance: float, needed: float) -> str:
     )
 
 
-def _needed(call: "Call", target: int) -> float:
+def _needed(call: "ProceCall", target: int) -> float:
     """Return the probability that counts: that of the decision, or more where it was asked for."""
     classifier = call.fitted.classifier
     requirement = Requirement(classifier.threshold, 0.0, call.options.min_probability)
     return requirement.probabilities(len(classifier.classes))[target]
 
 
-def _closest(call: "Call", row: int) -> tuple[dict[str, Any] | None, float | None, tuple[str, ...]]:
+def _closest(
+    call: "ProceCall", row: int
+) -> tuple[dict[str, Any] | None, float | None, tuple[str, ...]]:
     """Return the nearest miss in raw units, its probability and the rules that it breaks."""
     item = call.items[row]
     if item.miss is None:
@@ -232,7 +237,7 @@ def _closest(call: "Call", row: int) -> tuple[dict[str, Any] | None, float | Non
         rule.text for rule, needs in rules if not bool(rule.holds(item.factual[None], rows, needs))
     ]
     codec = call.fitted.codec
-    raw = codec.raw(rows)[0].tolist()
+    raw = codec.to_raw(rows)[0].tolist()
     values = {f.name: plain(f, value) for f, value in zip(codec.schema, raw, strict=True)}
     return values, chance, tuple(broken)
 

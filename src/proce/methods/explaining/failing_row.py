@@ -6,14 +6,14 @@ from torch import Tensor
 
 from proce.errors import ModelError
 from proce.explanation.words.cells import plain
-from proce.objective import Counterfactuals
+from proce.objective import CounterfactualProblem
 from proce.search import Evaluation
 
 _MOST_VALUES = 8  # of a candidate, in a message
 
 
 @dataclass(frozen=True, eq=False)
-class Located:
+class NamesFailingRow:
     """The problem of some rows; what its model raises leaves with the row named.
 
     Attributes
@@ -24,7 +24,7 @@ class Located:
         ``(i,)``, the position of each instance in the frame that is explained.
     """
 
-    problem: Counterfactuals
+    problem: CounterfactualProblem
     rows: Tensor
 
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
@@ -64,6 +64,6 @@ class Located:
 
     def _told(self, candidate: Tensor) -> str:
         codec = self.problem.codec
-        values = zip(codec.schema, codec.raw(candidate).tolist(), strict=True)
+        values = zip(codec.schema, codec.to_raw(candidate).tolist(), strict=True)
         told = [f"{feature.name}={plain(feature, value)!r}" for feature, value in values]
         return ", ".join(told[:_MOST_VALUES]) + ", …" * (len(told) > _MOST_VALUES)

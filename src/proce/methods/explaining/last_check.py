@@ -8,7 +8,7 @@ from torch import Tensor
 from proce.classifier import Classifier, decide
 from proce.explanation import Change
 from proce.methods.explaining.shortlist import Chosen
-from proce.objective import Counterfactuals
+from proce.objective import CounterfactualProblem
 from proce.schema import Codec, Layout
 
 _ROUNDING = 1e-6  # what a value may lose on the way to a frame and back
@@ -31,7 +31,7 @@ class Checked:
 
 
 def checked(
-    problem: Counterfactuals, chosen: list[Chosen], layout: Layout, raw: Tensor
+    problem: CounterfactualProblem, chosen: list[Chosen], layout: Layout, raw: Tensor
 ) -> list[Checked]:
     """Decode the chosen rows, ask the model and the rules again, and see which still hold.
 
@@ -85,7 +85,7 @@ def asked_again(
     return again, classifier.predict_proba(again)
 
 
-def within_limits(problem: Counterfactuals, rows: Tensor, changes: Tensor) -> Tensor:
+def within_limits(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
     """Return flags ``(n,)``: the rows ``(n, f)``, one of each instance, obey every limit.
 
     Parameters

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from torch import Tensor
 
 from proce.methods.calls.options import Options
-from proce.methods.explaining.failing_row import Located
+from proce.methods.explaining.failing_row import NamesFailingRow
 from proce.methods.fitting.fitted import BoundRule, Fitted
 from proce.objective import (
-    Counterfactuals,
+    CounterfactualProblem,
     Query,
     Requirement,
-    gene_map,
+    gene_map_of,
     genome_of,
     initial_population,
     limits_of,
@@ -21,10 +21,10 @@ from proce.search import SearchProgress, SearchResult, nsga2
 
 def problem_of(
     fitted: Fitted, options: Options, query: Query, rules: tuple[BoundRule, ...], margin: float
-) -> Counterfactuals:
+) -> CounterfactualProblem:
     """Return the search problem of a query under the options of a call."""
     limits = limits_of(fitted.codec, query.factual, options.vary, options.ranges)
-    return Counterfactuals(
+    return CounterfactualProblem(
         codec=fitted.codec,
         classifier=fitted.classifier,
         autoencoder=fitted.autoencoder,
@@ -33,7 +33,7 @@ def problem_of(
         query=query,
         limits=limits,
         mode=fitted.mode,
-        layout=gene_map(fitted.codec, fitted.scm, fitted.mode),
+        gene_map=gene_map_of(fitted.codec, fitted.scm, fitted.mode),
         requirement=Requirement(fitted.classifier.threshold, margin, options.min_probability),
         rules=(*fitted.rules, *rules),
         effort=options.efforts(fitted.codec),
@@ -44,7 +44,7 @@ def problem_of(
 
 
 def search(
-    problem: Counterfactuals,
+    problem: CounterfactualProblem,
     rows: Tensor,
     fitted: Fitted,
     options: Options,
@@ -53,19 +53,19 @@ def search(
 ) -> SearchResult:
     """Run NSGA-II on a problem; ``rows (i,)`` are the positions that errors name."""
     settings = fitted.settings
-    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.layout)
+    genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
     without_rows = fitted.left_out is not None
     initial = initial_population(
         genome,
         problem.query,
         fitted.codec.reach[None] if without_rows else fitted.rows,
-        problem.layout,
+        problem.gene_map,
         settings.population_size,
         fitted.seed,
         "gaussian" if without_rows else settings.start,
     )
     return nsga2(
-        Located(problem, rows),
+        NamesFailingRow(problem, rows),
         genome,
         initial,
         settings,

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from proce.explanation import Change, Explanation, Explanations, Outcome
-from proce.methods.calls.call import Asked
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.call import Call
+from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import FRONTS_KEPT, Options
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.explaining.contributions import weighed
@@ -17,7 +17,7 @@ from proce.methods.explaining.last_check import Checked, checked
 from proce.methods.explaining.problem import problem_of, search
 from proce.methods.explaining.shortlist import Chosen, choose
 from proce.methods.fitting.fitted import BoundRule, Fitted
-from proce.objective import Counterfactuals, Query, pose
+from proce.objective import CounterfactualProblem, Query, pose
 from proce.search import SearchProgress, SearchResult, Stop
 
 _CUT_SHORT = (Stop.OUT_OF_TIME, Stop.CALLER)
@@ -28,7 +28,7 @@ _NO_ROWS = (
 
 
 @dataclass(eq=False, kw_only=True)
-class Call(Asked):
+class ProceCall(Call):
     """The work of one call of ProCE, and how far it has come."""
 
     fitted: Fitted
@@ -36,12 +36,14 @@ class Call(Asked):
     generations: int = 0
 
     @classmethod
-    def open(cls, fitted: Fitted, options: Options, X: Any, progress: Report | None) -> "Call":
+    def open(
+        cls, fitted: Fitted, options: Options, X: Any, progress: ProgressCallback | None
+    ) -> "ProceCall":
         """Read the rows, ask the model about them, and find out what is wanted for each."""
         options.efforts(fitted.codec)  # or a slip would show up late
         margin = 0.0 if options.min_probability else fitted.settings.margin
         graph = fitted.scm.graph if fitted.scm else None
-        asked = Asked.read(
+        asked = Call.read(
             fitted.codec,
             fitted.classifier,
             options,
@@ -121,7 +123,7 @@ class Call(Asked):
         self.items.update(zip(part.tolist(), weighed(problem, made, fitted.refits), strict=True))
 
     def _found(
-        self, problem: Counterfactuals, part: Tensor
+        self, problem: CounterfactualProblem, part: Tensor
     ) -> tuple[SearchResult, list[Chosen], list[Checked]]:
         left = self.seconds_left
         found = search(problem, part, self.fitted, self.options, left, self._told)

@@ -15,7 +15,7 @@ from proce.causal import Actions, Ensemble
 from proce.explanation import Change, Front
 from proce.methods.calls.options import Options
 from proce.methods.explaining.ranking import non_dominated, ranked
-from proce.objective import Counterfactuals, askable
+from proce.objective import CounterfactualProblem, askable
 from proce.search import SearchResult
 
 _SHORTLIST = 16  # candidates of a row that are looked at closely
@@ -50,7 +50,7 @@ class Chosen:
 
 
 def choose(
-    problem: Counterfactuals, found: SearchResult, options: Options, refits: Ensemble | None
+    problem: CounterfactualProblem, found: SearchResult, options: Options, refits: Ensemble | None
 ) -> list[Chosen]:
     """Choose for each row what to show, and some more in case a candidate fails the last check."""
     pool = shortlist(found)
@@ -99,9 +99,9 @@ def shortlist(found: SearchResult) -> Tensor:
     return torch.cat([found.archive.genes[:, None], population.genes[instances, kept]], dim=1)
 
 
-def pruned(problem: Counterfactuals, genes: Tensor) -> Tensor:
+def pruned(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
     """Take changes back one by one, as long as a candidate stays feasible and gets closer."""
-    home, switch_of = _home(problem), problem.layout.switch_of
+    home, switch_of = _home(problem), problem.gene_map.switch_of
     movable = torch.nonzero(problem.limits.movable.any(0)).flatten().tolist()
     if not movable:
         return genes
@@ -123,7 +123,7 @@ def pruned(problem: Counterfactuals, genes: Tensor) -> Tensor:
     return genes
 
 
-def firmness(problem: Counterfactuals, told: Actions, refits: Ensemble | None) -> Tensor:
+def firmness(problem: CounterfactualProblem, told: Actions, refits: Ensemble | None) -> Tensor:
     """Return what the actions of each candidate ``(i, c)`` lack in the worst refit.
 
     Zero where they reach the target in all of them; infinite where they do in too few of them to
@@ -140,7 +140,7 @@ def firmness(problem: Counterfactuals, told: Actions, refits: Ensemble | None) -
 
 
 def shortfalls(
-    problem: Counterfactuals, rows: Tensor, by_hand: Tensor, refits: Ensemble
+    problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor, refits: Ensemble
 ) -> Iterator[Tensor]:
     """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
     query, enough = problem.query, replace(problem.requirement, margin=0.0)
@@ -183,13 +183,13 @@ def change_kinds(told: Actions) -> Tensor:
     return kinds
 
 
-def _home(problem: Counterfactuals) -> Tensor:
+def _home(problem: CounterfactualProblem) -> Tensor:
     """Return where each feature's gene is when nothing is done: the row, inside its limits."""
     limits, factual = problem.limits, problem.query.factual
     return torch.minimum(torch.maximum(factual, limits.lower), limits.upper)
 
 
-def _distance(problem: Counterfactuals, genes: Tensor) -> Tensor:
+def _distance(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
     """Return the final distance ``(i, c)``, infinite where a candidate is not feasible."""
     everyone = torch.arange(len(genes))
     evaluation = problem(genes, everyone)

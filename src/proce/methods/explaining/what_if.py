@@ -44,7 +44,7 @@ class WhatIf:
 def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
     """Set features of one row, let the rest follow, and ask the model and the rules again."""
     codec, classifier = fitted.codec, fitted.classifier
-    factual, raw = codec.encode(row).contiguous(), codec.read(row)
+    factual, raw = codec.encode(row).contiguous(), codec.raw_of_frame(row)
     if len(factual) != 1:
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
     rows = factual.clone()
@@ -53,7 +53,7 @@ def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
     freed = fitted
     for name, value in changes.items():
         position = codec.schema.position(name)
-        rows[0, position] = float(codec.entry(name, value))
+        rows[0, position] = float(codec.encode_value(name, value))
         acted_on[position] = True
         if codec.schema[name].action in (Action.FIXED, Action.INDIRECT):
             notes.append(f"{name} is {codec.schema[name].action.value}: nobody can act on it.")

@@ -15,7 +15,7 @@ from proce.errors import GraphError, RuleError, SchemaError, SearchError, did_yo
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
 from proce.methods.calls.call import hash_of, keys_of
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import checked_texts
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.fitting.settings import SearchSettings
@@ -138,7 +138,7 @@ def fit_parts(
     threshold: float | None,
     seed: int,
     device: str,
-    progress: Report | None,
+    progress: ProgressCallback | None,
 ) -> Fitted:
     """Fit every part on the training rows."""
     check_estimator(schema, settings, SearchSettings, seed)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from proce.errors import SearchError
 from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.found import Found
 from proce.methods.published.growing_spheres import in_shell
 from proce.methods.published.published import Published
@@ -71,7 +71,7 @@ class Cchvae(Published[CchvaeSettings]):
 
     Settings = CchvaeSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> VariationalAutoEncoder:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> VariationalAutoEncoder:
         """Return the network, trained on the training rows."""
 
         def told(epoch: Epoch) -> object:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.errors import MissingExtraError, SearchError
-from proce.methods.calls.method import Report
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
 from proce.objective import MixedDistance
@@ -78,7 +78,7 @@ class Certifai(Published[CertifaiSettings]):
 
     Settings = CertifaiSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> "CertifaiDistance":
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> "CertifaiDistance":
         _pygad()
         return CertifaiDistance.of(learnt.codec, learnt.rows)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.methods.calls.method import Report
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above, check_count
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
@@ -56,7 +56,7 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
 
     Settings = GrowingSpheresSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> None:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> None:
         """Learn nothing: the method needs the model alone."""
 
     def _find(self, task: Task) -> Candidates:

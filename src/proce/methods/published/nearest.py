@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import SearchError, did_you_mean
-from proce.methods.calls.method import Report
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.found import Found, differ
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
@@ -69,7 +69,7 @@ class Nearest(Published[NearestSettings]):
 
     Settings = NearestSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> tuple[Tensor, ...]:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> tuple[Tensor, ...]:
         """Return the training rows ``(m, f)`` of each predicted class, each row once."""
         classes = range(len(learnt.classifier.classes))
         return tuple(_each_once(learnt.rows[learnt.predicted == k]) for k in classes)

@@ -13,8 +13,8 @@ from torch import Tensor
 from proce.classifier import as_classifier, decide
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Change, Explanation, Explanations, Outcome
-from proce.methods.calls.call import Asked, hash_of
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.call import Call, hash_of
+from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options, checked_texts
 from proce.methods.calls.progress_bar import closing
 from proce.methods.explaining.last_check import asked_again
@@ -70,7 +70,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         self.threshold = threshold
         self.seed = seed
 
-    def fit(self, X: Any, y: Any = None, *, progress: Report | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, progress: ProgressCallback | None = None) -> Self:
         """Learn what the method needs from the rows that the model was trained on.
 
         Parameters
@@ -114,7 +114,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         ranges: Mapping[str, Any] | None = None,
         max_evaluations: int | None = None,
         budget_seconds: float | None = None,
-        progress: Report | None = None,
+        progress: ProgressCallback | None = None,
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
 
@@ -149,7 +149,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
         learnt = self._learnt()
         with closing(progress):
-            call = Asked(**Asked.read(learnt.codec, learnt.classifier, options, X, progress))
+            call = Call(**Call.read(learnt.codec, learnt.classifier, options, X, progress))
             return self._run(learnt, call)
 
     def restricted(self, *, respect_schema: bool, reject_by: Sequence[str]) -> Self:
@@ -178,7 +178,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         return before.respect_schema == after.respect_schema
 
     @abstractmethod
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> Any:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> Any:
         """Return what the method learns beyond that; kept as ``prepared_``."""
 
     @abstractmethod
@@ -190,7 +190,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         """The settings in use."""
         return self.settings if self.settings is not None else type(self).Settings()
 
-    def _run(self, learnt: Learnt, call: Asked) -> Explanations:
+    def _run(self, learnt: Learnt, call: Call) -> Explanations:
         wanted = call.settle()
         call.tell(Progress("search", len(call.items), len(call.factual)))
         try:
@@ -214,7 +214,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             generations=0,
         )
 
-    def _solve(self, learnt: Learnt, call: Asked, part: Tensor) -> None:
+    def _solve(self, learnt: Learnt, call: Call, part: Tensor) -> None:
         """Find, check and record the counterfactuals of the rows at some positions."""
         task = Task.of(learnt, call, part)
         found = self._find(task)

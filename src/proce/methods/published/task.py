@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, decide
-from proce.methods.calls.call import Asked, keys_of
+from proce.methods.calls.call import Call, keys_of
 from proce.methods.calls.method import Progress
 from proce.methods.fitting.fitted import BoundRule
 from proce.objective import GeneMap, Limits, genome_of, limits_of
@@ -79,10 +79,10 @@ class Task:
     limits: Limits
     genome: Genome
     left: Tensor
-    call: Asked
+    call: Call
 
     @classmethod
-    def of(cls, learnt: Learnt, call: Asked, part: Tensor) -> "Task":
+    def of(cls, learnt: Learnt, call: Call, part: Tensor) -> "Task":
         """Pose the task of the rows of a call at some positions ``(i,)``."""
         options, factual = call.options, call.factual[part]
         codec = replace(learnt.codec, schema=binding(learnt.codec.schema, learnt.respect_schema))
@@ -105,7 +105,7 @@ class Task:
         return self.call.over
 
     def tell(self, generation: int) -> None:
-        """Report that the method goes on, in its own rounds."""
+        """ProgressCallback that the method goes on, in its own rounds."""
         done = len(self.call.items)
         self.call.tell(Progress("search", done, len(self.call.factual), generation))
 

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from proce.methods import Wachter
-from proce.methods.calls.call import Asked
+from proce.methods.calls.call import Call
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Task
 from proce.methods.published.wachter.descent import Descent
@@ -40,8 +40,8 @@ class Scored(nn.Module):
 def posed(row: dict[str, object], loss: str) -> tuple[Task, Region, Descent]:
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
     learnt, prepared = method.learnt_, method.prepared_
-    asked = Asked.read(learnt.codec, learnt.classifier, Options(), pd.DataFrame([row]), None)
-    task = Task.of(learnt, Asked(**asked), torch.tensor([0]))
+    asked = Call.read(learnt.codec, learnt.classifier, Options(), pd.DataFrame([row]), None)
+    task = Task.of(learnt, Call(**asked), torch.tensor([0]))
     region = prepared.space.region(task.genome)
     return task, region, Descent(task, prepared.distance, loss)
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import MissingExtraError, SearchError
-from proce.methods.calls.method import Report
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.dice.network import DiceNetwork
 from proce.methods.published.dice.process import DiceProcess
 from proce.methods.published.dice.view import DiceView
@@ -99,7 +99,7 @@ class Dice(Published[DiceSettings]):
 
     Settings = DiceSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> "tuple[DiceView, Kit]":
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> "tuple[DiceView, Kit]":
         view, settings, network = DiceView.of(learnt), self.settings_, None
         if settings.method == "gradient":
             low, high = (torch.from_numpy(end) for end in (view.raw.min(0), view.raw.max(0)))

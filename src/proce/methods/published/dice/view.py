@@ -57,7 +57,7 @@ class DiceView:
                 "every training row misses a cell, and DiCE takes complete rows only. Fill in what"
                 " is missing, or drop the features concerned."
             )
-        raw = codec.raw(learnt.rows[complete]).numpy()
+        raw = codec.to_raw(learnt.rows[complete]).numpy()
         columns = list(zip(codec.schema, raw.T, strict=True))
         return cls(
             codec,
@@ -114,7 +114,7 @@ class DiceView:
     def question(self, task: Task, at: int, varied: Tensor) -> Question:
         """Return what DiCE is asked about one row of a task."""
         own = task.genome.anchor[at]
-        raw, usual = self.codec.raw(own).numpy(), np.median(self.raw, axis=0)
+        raw, usual = self.codec.to_raw(own).numpy(), np.median(self.raw, axis=0)
         gone = self.codec.missing(own).numpy()
         for k, codes in enumerate(self.seen):
             if codes and (gone[k] or int(raw[k]) not in codes):
@@ -134,13 +134,13 @@ class DiceView:
 
     def rows(self, values: Values, task: Task, at: int, varied: Tensor) -> Tensor:
         """Return values of DiCE's ``(c, f)`` as rows on permitted values ``(1, c, f)``."""
-        rows = self.codec.unit(torch.from_numpy(values))
+        rows = self.codec.to_unit(torch.from_numpy(values))
         held = torch.where(varied, rows, task.genome.anchor[at])
         return task.repair(held[None], torch.tensor([at]))
 
     def _ranges(self, task: Task, at: int, varied: Tensor) -> dict[str, list[Any]]:
         ends = torch.stack([task.genome.lower[at], task.genome.upper[at]])
-        lower, upper = self.codec.raw(ends).numpy()
+        lower, upper = self.codec.to_raw(ends).numpy()
         lower = np.where(varied, lower, self.raw.min(0))
         upper = np.where(varied, upper, self.raw.max(0))
         ranges: dict[str, list[Any]] = {}

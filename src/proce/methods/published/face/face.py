@@ -8,7 +8,7 @@ from torch import Tensor
 
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
-from proce.methods.calls.method import Progress, Report
+from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.face.graph import FaceSettings, placed
 from proce.methods.published.face.regions import Region, Regions, distinct, regions_of
 from proce.methods.published.published import Published
@@ -40,7 +40,7 @@ class Face(Published[FaceSettings]):
 
     Settings = FaceSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> Regions:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> Regions:
         settings: FaceSettings = self.settings_
         rows = distinct(learnt.rows)
         if len(rows) <= settings.n_neighbours:

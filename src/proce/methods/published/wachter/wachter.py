@@ -13,7 +13,7 @@ from torch import Tensor
 
 from proce.classifier import Classifier, DifferentiableClassifier, InputEncoding
 from proce.errors import ModelInterfaceError, SearchError, did_you_mean
-from proce.methods.calls.method import Report
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above, check_count
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
@@ -85,7 +85,7 @@ class Wachter(Published[WachterSettings]):
 
     Settings = WachterSettings
 
-    def _prepare(self, learnt: Learnt, progress: Report | None) -> _Prepared:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> _Prepared:
         encoding = _checked_encoding(learnt.classifier, learnt.rows[:1])
         space = Relaxation.of(encoding, learnt.codec.schema)
         return _Prepared(space, MixedDistance.by_deviation(learnt.codec, learnt.rows))

@@ -28,7 +28,7 @@ NAMES = ("prediction", "prototype", "distance")
 
 
 @dataclass(frozen=True, eq=False)
-class Counterfactuals:
+class CounterfactualProblem:
     """The search problem of some rows: genes in, losses and violations out.
 
     Attributes
@@ -39,7 +39,7 @@ class Counterfactuals:
         The rows and what they may become.
     mode
         What the distance is; see ``docs/paper.md``.
-    layout
+    gene_map
         Where the genes stand.
     requirement
         What counts as reaching the target.
@@ -63,7 +63,7 @@ class Counterfactuals:
     query: Query
     limits: Limits
     mode: Mode
-    layout: GeneMap
+    gene_map: GeneMap
     requirement: Requirement
     rules: Sequence[tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]]
     effort: Tensor
@@ -71,7 +71,7 @@ class Counterfactuals:
     causal_weight: float = 1.0
     effect_weight: float = 1.0
 
-    def take(self, instances: Tensor) -> "Counterfactuals":
+    def take(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some of the rows, given by position."""
         return replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
 
@@ -92,7 +92,7 @@ class Counterfactuals:
         if self.mode in ("hard", "soft") and self.scm is not None:
             acting = self.limits.movable[:, None].expand_as(rows)
             if self.mode == "hard":
-                acting = acting & self.layout.acting(genes)
+                acting = acting & self.gene_map.acting(genes)
             return self.scm.actions(factual, rows, self.query.residual, acting)
         changed = (rows - factual[:, None]).abs() > 1e-9
         nothing = torch.zeros_like(changed)
@@ -156,7 +156,7 @@ class Counterfactuals:
         return frozenset(map(self.codec.schema.position, self.scm.graph.endogenous))
 
 
-def gene_map(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
+def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
     """Return where the genes stand: in ``hard`` mode with a switch per actionable effect.
 
     It depends on no row: a row that lacks a cell has the same genes alone and among others.
