@@ -1,25 +1,30 @@
 """What a person gets, and how it is told."""
 
-from proce.explanation.receipts.receipt import Receipt
 from proce.explanation.receipts.verdict import Verdict, verify
 from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
+from proce.explanation.record.outcome import Change, Outcome, done_by_hand
 from proce.explanation.record.provenance import Provenance
-from proce.explanation.result.explanation import OBJECTIVES, Change, Explanation, Front, Outcome
-from proce.explanation.result.explanations import Explanations
+from proce.explanation.record.rows import ExplainedRows
+from proce.explanation.result.explanation import Explanation
+from proce.explanation.result.explanations import Explanations, Receipt
 
 __all__ = [
-    "OBJECTIVES",
     "Blocker",
     "Change",
     "Context",
+    "Counterfactuals",
     "Diagnosis",
+    "ExplainedRows",
     "Explanation",
     "Explanations",
     "Front",
+    "Fronts",
     "Outcome",
     "Provenance",
     "Receipt",
     "Verdict",
+    "done_by_hand",
     "verify",
 ]

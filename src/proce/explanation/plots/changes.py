@@ -1,4 +1,4 @@
-"""Before and after of one explanation, on the spread of the training rows."""
+"""Before and after of one row, on the spread of the training rows."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -12,16 +12,16 @@ from proce.explanation.plots.style import (
     LINE,
     LONGEST,
     MOST,
-    first_found,
     own_axes,
     plain_frame,
     settled,
     write_instead,
 )
+from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.spread import N_QUANTILES
-from proce.explanation.result.explanation import Change, Explanation
-from proce.explanation.result.explanations import Explanations
-from proce.explanation.words.cells import Cell, cells_of
+from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
     cell_texts,
     class_text,
@@ -44,31 +44,30 @@ _EDGE = 5  # pixels between a label and the edge
 _UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
 
 
-def plot_changes(result: Explanations | Explanation, ax: "Axes | None" = None) -> "Axes":
-    """Draw before and after of the recommended counterfactual of the first row that has one.
+def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
+    """Draw before and after of the recommended counterfactual.
 
     One line a feature, on the range of the training rows; labels are in raw units. Where the
     result knows how the training rows lie, a wide band holds nine of ten of them, a dark one the
-    middle half, and levels are told with their share.
+    middle half, and levels carry their share.
 
     Parameters
     ----------
-    result
-        Explanations, or one of them.
+    row
+        One explained row.
     ax
         Where to draw; ``None`` makes a figure.
     """
-    explanation = first_found(result)
     ax = own_axes(ax)
-    if explanation is None or not len(explanation):
-        return write_instead(ax, result)
-    cells = cells_of([explanation])[0][0]
+    if not len(row):
+        return write_instead(ax, sentences(row)[0])
+    cells = row_cells(row)[0]
     shown = cells[:_MOST_LINES]
     size = 9.0 if len(shown) <= 7 else 7.5
     labels = [
         label
         for place, cell in enumerate(shown)
-        for label in _draw_change(ax, explanation, cell, -place, size)
+        for label in _draw_change(ax, row, cell, -place, size)
     ]
     between = "\n" if len(shown) <= 7 else ", "
     names = [
@@ -77,16 +76,16 @@ def plot_changes(result: Explanations | Explanation, ax: "Axes | None" = None) -
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xticks([0, 1], ["lowest", "highest"], fontsize=size)
-    ax.set_xlabel(_legend(explanation, cells, len(shown)), fontsize=size)
-    ax.set_title(_contrast(explanation), fontsize=10)
+    ax.set_xlabel(_legend(row, cells, len(shown)), fontsize=size)
+    ax.set_title(_contrast(row), fontsize=10)
     plain_frame(ax, "top", "right", "left")
     _make_room(ax, labels)
     return ax
 
 
-def _legend(explanation: Explanation, cells: Sequence[Cell], n_shown: int) -> str:
+def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> str:
     shown = cells[:n_shown]
-    known = explanation.context.spread is not None
+    known = row.context.spread is not None
     parts = ["in the training rows"]
     if any(isinstance(cell.feature, Categorical) for cell in shown):
         parts[0] += " (names have no order)"
@@ -99,27 +98,27 @@ def _legend(explanation: Explanation, cells: Sequence[Cell], n_shown: int) -> st
     return "; ".join(parts)
 
 
-def _contrast(explanation: Explanation) -> str:
-    classes = explanation.context.classes
-    now, then = (class_text(classes[at]) for at in (explanation.predicted, explanation.target))
-    new, old = percents(explanation.probabilities[0].item(), explanation.probability)
-    return f"Row {explanation.row}: {now} → {then} ({then}: {old} → {new})"
+def _contrast(row: ExplainedRow) -> str:
+    classes = row.context.classes
+    now, then = (class_text(classes[at]) for at in (row.predicted, row.target))
+    new, old = percents(row.probabilities[0].item(), row.probability)
+    return f"Row {row.row}: {now} → {then} ({then}: {old} → {new})"
 
 
 def _draw_change(
-    ax: "Axes", explanation: Explanation, cell: Cell, y: float, size: float
+    ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float, size: float
 ) -> "Iterable[Text]":
     """Draw one feature and return its labels, each on the side where nothing else is."""
     color = GREY if cell.kind is Change.CONSEQUENCE else BLUE
     marker = _MARKERS[cell.kind]
-    codec = explanation.context.codec
+    codec = row.context.codec
     span = codec.span[cell.position].item()
-    start, end = _place(explanation, cell, cell.before), _place(explanation, cell, cell.after)
+    start, end = _place(row, cell, cell.before), _place(row, cell, cell.after)
     first, last = (short(text, LONGEST) for text in cell_texts(cell, span))
-    first += _share(explanation, cell, cell.before)
-    last += _share(explanation, cell, cell.after)
+    first += _share(row, cell, cell.before)
+    last += _share(row, cell, cell.after)
     ax.axhline(y, color=LINE, linewidth=0.8, zorder=0)
-    _draw_spread(ax, explanation, cell, y)
+    _draw_spread(ax, row, cell, y)
     if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
         start, end = _UNORDERED
     if start != start:  # NaN: it was missing
@@ -127,7 +126,7 @@ def _draw_change(
     if cell.kind is Change.HOLD:
         last = "kept"
         if cell.expected == cell.expected:  # not NaN
-            end = _place(explanation, cell, cell.expected)
+            end = _place(row, cell, cell.expected)
             last = f"would be {short(value_text(cell.feature, cell.expected, span), LONGEST)}"
         ax.plot([start, end], [y, y], color=color, linewidth=1.2, linestyle=":", zorder=1)
         ax.plot([end], [y], marker="x", color=color, markersize=7, zorder=2)
@@ -174,27 +173,27 @@ def _draw_change(
         )
 
 
-def _draw_spread(ax: "Axes", explanation: Explanation, cell: Cell, y: float) -> None:
+def _draw_spread(ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float) -> None:
     """Draw where nine of ten training rows lie, and the middle half of them."""
-    spread = (explanation.context.spread or {}).get(cell.feature.name, ())
+    spread = (row.context.spread or {}).get(cell.feature.name, ())
     if not spread or not isinstance(cell.feature, Continuous):
         return
     for low, color, half in ((1, MOST, 0.16), (5, HALF, 0.1)):
-        ends = [_place(explanation, cell, spread[at]) for at in (low, N_QUANTILES - 1 - low)]
+        ends = [_place(row, cell, spread[at]) for at in (low, N_QUANTILES - 1 - low)]
         ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
 
 
-def _share(explanation: Explanation, cell: Cell, code: float) -> str:
+def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
     """Return which share of the training rows has a level, for behind its name."""
-    spread = (explanation.context.spread or {}).get(cell.feature.name, ())
+    spread = (row.context.spread or {}).get(cell.feature.name, ())
     if not spread or isinstance(cell.feature, Continuous) or code < 0:
         return ""
     return f" ({share_text(spread[int(code)])})"
 
 
-def _place(explanation: Explanation, cell: Cell, value: float) -> float:
+def _place(row: ExplainedRow, cell: ChangedCell, value: float) -> float:
     """Return where a value lies between the lowest and the highest of the training rows."""
-    codec, at = explanation.context.codec, cell.position
+    codec, at = row.context.codec, cell.position
     if isinstance(cell.feature, Ordinal):
         return value / codec.reach[at].item()
     if isinstance(cell.feature, Categorical):

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from proce.explanation.plots.first_row import NOTHING_TO_DRAW
 from proce.explanation.plots.style import (
     BLUE,
     FAINT,
@@ -20,10 +21,11 @@ from proce.explanation.plots.style import (
     settled,
     write_instead,
 )
-from proce.explanation.result.explanation import Change
-from proce.explanation.result.explanations import Explanations
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import Change
 from proce.explanation.tables.cohort import Tally, change_text, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
+from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import name_text, short
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ _LOOKS: dict[Change, dict[str, Any]] = {
 }
 
 
-def plot_cohort(result: Explanations, ax: "Axes | None" = None) -> "Axes":
+def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     """Draw in which share of the rows each feature is acted on, held, or follows.
 
     Of the recommended counterfactuals; beside each bar the median change in raw units, or the
@@ -56,7 +58,7 @@ def plot_cohort(result: Explanations, ax: "Axes | None" = None) -> "Axes":
     for tally in tallies(result):
         by_feature.setdefault(tally.feature.name, []).append(tally)
     if not by_feature:
-        return write_instead(ax, result)
+        return write_instead(ax, _reason(result))
     shown = list(by_feature)[:_MOST_LINES]
     size = 9.0 if len(shown) <= 8 else 7.5
     for place, name in enumerate(shown):
@@ -78,7 +80,9 @@ def plot_cohort(result: Explanations, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def plot_groups(result: Explanations, by: str | Sequence[Any], ax: "Axes | None" = None) -> "Axes":
+def plot_groups(
+    result: ExplainedFrame, by: str | Sequence[Any], ax: "Axes | None" = None
+) -> "Axes":
     """Draw what the recommended counterfactuals cost in each group, and the gaps.
 
     A dot is the mean cost, the dark band the middle half of a group's rows, the light one nine of
@@ -97,7 +101,7 @@ def plot_groups(result: Explanations, by: str | Sequence[Any], ax: "Axes | None"
     groups = groups_of(result, by)
     ax = own_axes(ax)
     if not any(group.costs for group in groups):
-        return write_instead(ax, result)
+        return write_instead(ax, _reason(result))
     shown = groups[:_MOST_LINES]
     size = 9.0 if len(shown) <= 7 else 7.5
     for place, group in enumerate(shown):
@@ -121,6 +125,12 @@ def plot_groups(result: Explanations, by: str | Sequence[Any], ax: "Axes | None"
     return ax
 
 
+def _reason(result: ExplainedFrame) -> str:
+    """Return why there is nothing to draw."""
+    (*rows,) = result
+    return sentences(rows[0])[0] if len(rows) == 1 else NOTHING_TO_DRAW
+
+
 def gap_text(group: Group) -> str:
     """Return how far a group is from the others: ``+0.051 (+0.013 to +0.092)``."""
     if group.gap is None:
@@ -131,7 +141,7 @@ def gap_text(group: Group) -> str:
 
 
 def _draw_feature(
-    ax: "Axes", result: Explanations, tallies: Sequence[Tally], y: float, size: float
+    ax: "Axes", result: ExplainedFrame, tallies: Sequence[Tally], y: float, size: float
 ) -> None:
     end, words = 0.0, []
     for tally in tallies:

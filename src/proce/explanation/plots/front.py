@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 from proce.explanation.plots.style import (
     GREY,
     INK,
-    first_found,
     own_axes,
     plain_frame,
     settled,
     write_instead,
 )
-from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.explanations import Explanations
+from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import class_text, percent
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 _NEAR = 14  # pixels between labels
 
 
-def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> "Axes":
+def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw the Pareto front: distance against the probability of the target.
 
     The third objective, how far a row is from typical rows of the target, is the colour. The
@@ -29,20 +28,19 @@ def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> 
 
     Parameters
     ----------
-    result
-        Explanations, of which the first with a front is drawn, or one of them.
+    row
+        One explained row.
     ax
         Where to draw; ``None`` makes a figure.
     """
-    explanation = first_found(result)
     ax = own_axes(ax)
-    if explanation is None or not len(explanation):
-        return write_instead(ax, result)
-    front = explanation.front
-    losses, chances = explanation.losses, explanation.probabilities
+    if not len(row):
+        return write_instead(ax, sentences(row)[0])
+    front = row.front
+    losses, chances = row.losses, row.probabilities
     if front is not None:
         losses, chances = front.losses, (-front.losses[:, 0]).exp()
-    target = class_text(explanation.context.classes[explanation.target])
+    target = class_text(row.context.classes[row.target])
     points = ax.scatter(losses[:, 2], chances, c=losses[:, 1], cmap="viridis", s=26, zorder=2)
     points.set_edgecolor(GREY)  # the darkest and the lightest show on any ground
     points.set_linewidth(0.5)
@@ -50,15 +48,15 @@ def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> 
     bar.set_label(f"distance from typical rows of {target}")
     bar.outline.set_visible(False)
     ax.scatter(
-        explanation.losses[:, 2],
-        explanation.probabilities,
+        row.losses[:, 2],
+        row.probabilities,
         s=90,
         facecolors="none",
         edgecolors=INK,
         linewidths=1.2,
         zorder=3,
     )
-    needed = explanation.needed
+    needed = row.needed
     ax.axhline(needed, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     ax.annotate(
         f"asked for: {percent(needed)}",
@@ -75,18 +73,18 @@ def plot_front(result: Explanations | Explanation, ax: "Axes | None" = None) -> 
     ax.set_ylabel(f"probability of {target}")
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     kept = "" if front is not None else "; the front was not kept"
-    ax.set_title(f"Row {explanation.row}: circled ways are shown, by rank{kept}", fontsize=10)
+    ax.set_title(f"Row {row.row}: circled ways are shown, by rank{kept}", fontsize=10)
     ax.margins(0.08)
     plain_frame(ax, "top", "right")
-    _number_ranks(ax, explanation)
+    _number_ranks(ax, row)
     return ax
 
 
-def _number_ranks(ax: "Axes", explanation: Explanation) -> None:
+def _number_ranks(ax: "Axes", row: ExplainedRow) -> None:
     """Write the rank beside each counterfactual; those close together share a label."""
     settled(ax)
     groups: list[tuple[tuple[float, float], list[str]]] = []
-    pairs = zip(explanation.losses[:, 2].tolist(), explanation.probabilities.tolist(), strict=True)
+    pairs = zip(row.losses[:, 2].tolist(), row.probabilities.tolist(), strict=True)
     for rank, point in enumerate(pairs, 1):
         x, y = ax.transData.transform(point)
         for first, ranks in groups:

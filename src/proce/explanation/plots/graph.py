@@ -30,8 +30,10 @@ from proce.explanation.plots.style import (
     write_instead,
 )
 from proce.explanation.record.context import Context
-from proce.explanation.result.explanation import Change, Explanation
-from proce.explanation.words.cells import Cell, cells_of
+from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import cell_texts, name_text, short
 
 if TYPE_CHECKING:
@@ -59,7 +61,7 @@ class _Box:
     height: float
 
 
-def plot_graph(explanation: Explanation, ax: "Axes | None" = None) -> "Axes":
+def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw the causal graph, causes above effects, with the recommended counterfactual.
 
     Features that are acted on or held have a thick frame, those that follow a dashed one; each
@@ -73,14 +75,14 @@ def plot_graph(explanation: Explanation, ax: "Axes | None" = None) -> "Axes":
     ax
         Where to draw; ``None`` makes a figure.
     """
-    ranked = cells_of([explanation])[0]
+    ranked = row_cells(explanation)
     cells = {cell.feature.name: cell for cell in (ranked[0] if ranked else ())}
     context = explanation.context
     joined = {name for edge in context.edges for name in edge}
     alone = [name for name in cells if name not in joined]
     ax = own_axes(ax)
     if not joined and not alone:
-        return write_instead(ax, explanation)
+        return write_instead(ax, sentences(explanation)[0])
     boxes = {name: _box(explanation, name, cells.get(name)) for name in [*joined, *alone]}
     middles, routes = _places(context, boxes, alone)
     ax.set_title(_title(explanation, cells), fontsize=10)
@@ -93,7 +95,7 @@ def plot_graph(explanation: Explanation, ax: "Axes | None" = None) -> "Axes":
     return ax
 
 
-def _title(explanation: Explanation, cells: Mapping[str, Cell]) -> str:
+def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
     if not explanation.context.edges:
         return f"Row {explanation.row}: no causal graph, so nothing follows"
     if not cells:
@@ -101,7 +103,7 @@ def _title(explanation: Explanation, cells: Mapping[str, Cell]) -> str:
     return f"Row {explanation.row}: what to do, and what follows"
 
 
-def _box(explanation: Explanation, name: str, cell: Cell | None) -> _Box:
+def _box(explanation: ExplainedRow, name: str, cell: ChangedCell | None) -> _Box:
     lines = [short(name_text(name), _LONGEST)]
     if cell is not None:
         span = explanation.context.codec.span[cell.position].item()
@@ -183,7 +185,7 @@ def _canvas(
     return float(scale)
 
 
-def _flows(edge: Edge, cells: Mapping[str, Cell]) -> bool:
+def _flows(edge: Edge, cells: Mapping[str, ChangedCell]) -> bool:
     """Whether something follows along an edge: its cause moved, and its effect with it."""
     cause, effect = (cells.get(name) for name in edge)
     moved = cause is not None and cause.kind is not Change.HOLD

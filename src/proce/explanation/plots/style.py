@@ -5,9 +5,7 @@ What a person does, holds or may expect is told by marker and word, never by col
 
 from typing import TYPE_CHECKING
 
-from proce.explanation.result.explanation import Change, Explanation
-from proce.explanation.result.explanations import Explanations
-from proce.explanation.words.sentences import sentences
+from proce.explanation.record.outcome import Change
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,22 +43,10 @@ def plain_frame(ax: "Axes", *sides: str) -> None:
         ax.spines[side].set_visible(False)
 
 
-def write_instead(ax: "Axes", result: Explanations | Explanation) -> "Axes":
+def write_instead(ax: "Axes", reason: str) -> "Axes":
     """Say in the picture why there is nothing to draw."""
-    if isinstance(result, Explanation):
-        reason = sentences(result)[0]
-    else:
-        reason = sentences(result[0])[0] if len(result) == 1 else "No row has a counterfactual."
     ax.text(
         0.5, 0.5, reason, ha="center", va="center", wrap=True, transform=ax.transAxes, fontsize=10
     )
     ax.set_axis_off()
     return ax
-
-
-def first_found(result: Explanations | Explanation) -> Explanation | None:
-    """Return the first explanation that has counterfactuals, with a front if there is one."""
-    if isinstance(result, Explanation):
-        return result
-    found = [item for item in result if len(item)]
-    return next((item for item in found if item.front is not None), next(iter(found), None))

@@ -8,22 +8,21 @@ import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from proce.classifier.model_sum import model_sum
-from proce.errors import FileError, ReceiptError, SearchError
+from proce.errors import FileError, ReceiptError
+from proce.explanation.exchange.explanations_json import from_json, to_json
 from proce.explanation.exchange.record import Record
-from proce.explanation.result.explanations import Explanations
-from proce.files import read_text, write_text
+from proce.explanation.record.frame import ExplainedFrame
+from proce.files import read_text
 
 FORMAT = 1
 _FORM = '{"receipt": 1, "checksum": …, "explanation": {…}}'
 
 
 @dataclass(frozen=True, eq=False)
-class Receipt:
+class ReceiptRecord:
     """What one row was told, with all that is needed to ask the model again.
 
     Attributes
@@ -36,80 +35,46 @@ class Receipt:
         When, in UTC.
     """
 
-    result: Explanations
+    result: ExplainedFrame
     model_name: str | None = None
     model_sha256: str | None = None
     written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
-    @classmethod
-    def of(
-        cls, result: Explanations, at: int = 0, model: str | PathLike[str] | None = None
-    ) -> "Receipt":
-        """Return the receipt of one row.
 
-        Parameters
-        ----------
-        result
-            Some explanations.
-        at
-            The position of the row among them.
-        model
-            The file or folder that the model was read from.
-        """
-        if not -len(result) <= at < len(result):
-            raise SearchError(f"at is {at!r}; there are {len(result)} explanations.")
-        at %= len(result)
-        one = result[at : at + 1]
-        if model is None:
-            return cls(one)
-        path = model_file(Path(model))
-        return cls(one, path.name, model_sum(path))
+def receipt_to_json(receipt: ReceiptRecord) -> str:
+    """Return a receipt as JSON text."""
+    record: dict[str, Any] = {
+        "receipt": FORMAT,
+        "written": receipt.written,
+        "model": {"name": receipt.model_name, "sha256": receipt.model_sha256},
+        "explanation": json.loads(to_json(receipt.result)),
+    }
+    record["checksum"] = checksum(record)
+    return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
-    def to_json(self) -> str:
-        """Return the receipt as JSON text."""
-        record: dict[str, Any] = {
-            "receipt": FORMAT,
-            "written": self.written,
-            "model": {"name": self.model_name, "sha256": self.model_sha256},
-            "explanation": json.loads(self.result.to_json()),
-        }
-        record["checksum"] = checksum(record)
-        return json.dumps(record, ensure_ascii=False, indent=1) + "\n"
 
-    @classmethod
-    def from_json(cls, text: str) -> "Receipt":
-        """Read a receipt.
+def receipt_from_json(text: str) -> ReceiptRecord:
+    """Read a receipt.
 
-        Raises
-        ------
-        ReceiptError
-            It is not as it was written.
-        """
-        if was_changed(text):
-            raise ReceiptError(
-                "the receipt was changed after it was written: its checksum does not fit. It"
-                " proves nothing; use the original."
-            )
-        record = _opened(text)
-        model = record["model"]
-        name, total = model.get("name"), model.get("sha256")
-        return cls(
-            Explanations.from_json(json.dumps(record["explanation"].value)),
-            None if name is None else name.text(),
-            None if total is None else total.text(),
-            record["written"].text(),
+    Raises
+    ------
+    ReceiptError
+        It is not as it was written.
+    """
+    if was_changed(text):
+        raise ReceiptError(
+            "the receipt was changed after it was written: its checksum does not fit. It"
+            " proves nothing; use the original."
         )
-
-    def save(self, path: str | PathLike[str]) -> Path:
-        """Write the receipt to a file, whole or not at all."""
-        target = Path(path)
-        write_text(target, self.to_json())
-        return target
-
-    @classmethod
-    def load(cls, path: str | PathLike[str]) -> "Receipt":
-        """Read a receipt from a file."""
-        return cls.from_json(read_text(Path(path), "the receipt"))
+    record = _opened(text)
+    model = record["model"]
+    name, total = model.get("name"), model.get("sha256")
+    return ReceiptRecord(
+        from_json(json.dumps(record["explanation"].value)),
+        None if name is None else name.text(),
+        None if total is None else total.text(),
+        record["written"].text(),
+    )
 
 
 def checksum(record: dict[str, Any]) -> str:

@@ -7,8 +7,8 @@ from torch import Tensor
 
 from proce.classifier import Classifier, decide
 from proce.errors import ModelError
-from proce.explanation.receipts.receipt import Receipt
-from proce.explanation.result.explanation import Explanation
+from proce.explanation.receipts.receipt import ReceiptRecord
+from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import class_text, percents
 from proce.schema import Codec, Level
 from proce.schema.feature import shown
@@ -65,7 +65,7 @@ class Verdict:
         return all(answer.holds for answer in self.answers)
 
 
-def verify(receipt: Receipt, classifier: Classifier, codec: Codec) -> Verdict:
+def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verdict:
     """Send a receipt's row and counterfactuals to a model again.
 
     Parameters
@@ -75,18 +75,18 @@ def verify(receipt: Receipt, classifier: Classifier, codec: Codec) -> Verdict:
     classifier, codec
         The model, and the codec of the rows that it takes.
     """
-    (item,) = receipt.result.items
-    classes = item.context.classes
+    (row,) = receipt.result
+    classes = row.context.classes
     if classifier.classes != classes:
         raise ModelError(
             f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
             f" model of the classes {shown(classes)}. Give the model that it was written for."
         )
-    chances = classifier.predict_proba(codec.encode(_frame(item)))
+    chances = classifier.predict_proba(codec.encode(_frame(row)))
     says = decide(chances, classifier.threshold).tolist()
-    now = chances[:, item.target].tolist()
-    then = [item.predicted, *[item.target] * len(item)]
-    before = [item.probability, *item.probabilities.tolist()]
+    now = chances[:, row.target].tolist()
+    then = [row.predicted, *[row.target] * len(row)]
+    before = [row.probability, *row.probabilities.tolist()]
     return Verdict(
         tuple(
             Answer(rank, classes[was], classes[is_now], chance, chance_now)
@@ -97,9 +97,9 @@ def verify(receipt: Receipt, classifier: Classifier, codec: Codec) -> Verdict:
     )
 
 
-def _frame(item: Explanation) -> object:
+def _frame(row: ExplainedRow) -> object:
     """Return the row, then its counterfactuals, as the frame that a model takes."""
-    codec = item.context.codec
-    rows: Tensor = torch.cat([item.factual[None], item.rows])
+    codec = row.context.codec
+    rows: Tensor = torch.cat([row.factual[None], row.rows])
     same = (len(rows), -1)
-    return codec.rebuild(rows, codec.layout, item.factual.expand(same), item.raw.expand(same))
+    return codec.rebuild(rows, codec.layout, row.factual.expand(same), row.raw.expand(same))

@@ -51,3 +51,8 @@ class Context:
     ranges: Mapping[str, tuple[Level, Level]] = field(default_factory=dict)
     effort: Mapping[str, float] = field(default_factory=dict)
     spread: Mapping[str, tuple[float, ...]] | None = None
+
+    @property
+    def graph_was_learned(self) -> bool:
+        """Whether the causal graph was read off data rather than given by a person."""
+        return bool(self.edges) and self.origin not in (None, "given")

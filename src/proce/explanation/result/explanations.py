@@ -1,48 +1,42 @@
 """What a person gets: the explanations of all rows, and every form they can take."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
-from proce.explanation.record.context import Context
-from proce.explanation.record.provenance import Provenance
+import torch
+
+from proce.classifier.model_sum import model_sum
+from proce.errors import SearchError
+from proce.explanation.receipts.receipt import (
+    ReceiptRecord,
+    model_file,
+    receipt_from_json,
+    receipt_to_json,
+)
+from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.result.explanation import Explanation
-from proce.schema import Layout
-
-if TYPE_CHECKING:
-    from proce.explanation.receipts.receipt import Receipt
-    from proce.explanation.tables.reasons import Reasons
+from proce.explanation.tables.reasons import Reasons, reasons_of
+from proce.files import read_text, write_text
 
 
-@dataclass(frozen=True, eq=False)
-class Explanations:
+class Explanations(ExplainedFrame):
     """The explanations of a frame's rows, in its order; has a length, slices and iterates.
 
     Attributes
     ----------
-    context
-        What all rows share.
-    items
-        One a row.
+    rows
+        What is known of the rows, as columns; an :class:`Explanation` is a view on them.
     layout
         How the frame looked that was explained.
     provenance
         How the explanations came about.
     """
 
-    context: Context
-    items: tuple[Explanation, ...]
-    layout: Layout
-    provenance: Provenance
-
-    def __len__(self) -> int:
-        return len(self.items)
-
     def __iter__(self) -> Iterator[Explanation]:
-        return iter(self.items)
+        return (Explanation(self.rows, index) for index in range(len(self)))
 
     @overload
     def __getitem__(self, key: int) -> Explanation: ...
@@ -51,9 +45,10 @@ class Explanations:
     def __getitem__(self, key: slice) -> "Explanations": ...
 
     def __getitem__(self, key: int | slice) -> "Explanation | Explanations":
-        if isinstance(key, slice):
-            return replace(self, items=self.items[key])
-        return self.items[key]
+        places = range(len(self))[key]
+        if isinstance(places, range):
+            return replace(self, rows=self.rows.take(torch.tensor(places, dtype=torch.long)))
+        return Explanation(self.rows, places)
 
     def to_frame(self) -> Any:
         """Return all counterfactuals: row, rank, then the columns of the frame explained.
@@ -73,10 +68,9 @@ class Explanations:
 
     def best(self) -> Any:
         """Return the recommended counterfactual of every row that has one."""
-        from proce.explanation.tables.frames import counterfactuals
+        from proce.explanation.tables.frames import recommended
 
-        firsts = [replace(e, rows=e.rows[:1], changes=e.changes[:1]) for e in self.items]
-        return counterfactuals(replace(self, items=tuple(firsts)))
+        return recommended(self)
 
     def outcomes(self) -> Any:
         """Return one line per row, found or not."""
@@ -107,7 +101,7 @@ class Explanations:
 
     def reasons(
         self, at_most: int = 4, codes: "Mapping[str, tuple[str, str]] | None" = None
-    ) -> "Reasons":
+    ) -> Reasons:
         """Return the principal reasons of each row in order, as a draft for a notice.
 
         Parameters
@@ -117,8 +111,6 @@ class Explanations:
         codes
             By feature, a code and a text of your own for it.
         """
-        from proce.explanation.tables.reasons import reasons_of
-
         return reasons_of(self, at_most, codes)
 
     def save_html(
@@ -156,7 +148,8 @@ class Explanations:
         """Read explanations from JSON text."""
         from proce.explanation.exchange.explanations_json import from_json
 
-        return from_json(text)
+        read = from_json(text)
+        return cls(read.rows, read.layout, read.provenance)
 
     def receipt(self, at: int = 0, *, model: str | PathLike[str] | None = None) -> "Receipt":
         """Return one row's explanation as a receipt, to be checked on the model again later.
@@ -168,21 +161,21 @@ class Explanations:
         model
             The file or folder of the model, whose checksum the receipt then carries.
         """
-        from proce.explanation.receipts.receipt import Receipt
-
         return Receipt.of(self, at, model)
 
     def plot_changes(self, ax: Any = None) -> Any:
         """Draw before and after of the recommended counterfactual; return the axes."""
         from proce.explanation.plots.changes import plot_changes
+        from proce.explanation.plots.first_row import plot_first_row
 
-        return plot_changes(self, ax)
+        return plot_first_row(self, plot_changes, ax)
 
     def plot_front(self, ax: Any = None) -> Any:
         """Draw the Pareto front of the first row that has one; return the axes."""
+        from proce.explanation.plots.first_row import plot_first_row
         from proce.explanation.plots.front import plot_front
 
-        return plot_front(self, ax)
+        return plot_first_row(self, plot_front, ax)
 
     def plot_cohort(self, ax: Any = None) -> Any:
         """Draw which features change how often, and by how much; return the axes."""
@@ -197,11 +190,81 @@ class Explanations:
         return plot_groups(self, by, ax)
 
     def __repr__(self) -> str:
-        counts = Counter(item.outcome.value for item in self.items)
-        told = ", ".join(f"{count} {outcome}" for outcome, count in counts.items())
-        return f"Explanations({len(self)} rows{': ' if told else ''}{told})"
+        tally = self.rows.outcome_counts()
+        counts = ", ".join(f"{count} {outcome.value}" for outcome, count in tally.items())
+        return f"Explanations({len(self)} rows{': ' if counts else ''}{counts})"
 
     def _repr_html_(self) -> str:
         from proce.explanation.html.notebook import to_html
 
         return to_html(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Receipt(ReceiptRecord):
+    """What one row was told, with all that is needed to ask the model again.
+
+    Attributes
+    ----------
+    result
+        The explanation of one row, with its features, seed, settings and versions.
+    model_name, model_sha256
+        Of the file that was explained; ``None`` where it was not named.
+    written
+        When, in UTC.
+    """
+
+    result: Explanations
+
+    @classmethod
+    def of(
+        cls, result: Explanations, at: int = 0, model: str | PathLike[str] | None = None
+    ) -> "Receipt":
+        """Return the receipt of one row.
+
+        Parameters
+        ----------
+        result
+            Some explanations.
+        at
+            The position of the row among them.
+        model
+            The file or folder that the model was read from.
+        """
+        if not -len(result) <= at < len(result):
+            raise SearchError(f"at is {at!r}; there are {len(result)} explanations.")
+        place = at % len(result)
+        one = result[place : place + 1]
+        if model is None:
+            return cls(one)
+        path = model_file(Path(model))
+        return cls(one, path.name, model_sum(path))
+
+    def to_json(self) -> str:
+        """Return the receipt as JSON text."""
+        return receipt_to_json(self)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Receipt":
+        """Read a receipt.
+
+        Raises
+        ------
+        ReceiptError
+            It is not as it was written.
+        """
+        read = receipt_from_json(text)
+        frame = read.result
+        result = Explanations(frame.rows, frame.layout, frame.provenance)
+        return cls(result, read.model_name, read.model_sha256, read.written)
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the receipt to a file, whole or not at all."""
+        target = Path(path)
+        write_text(target, self.to_json())
+        return target
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "Receipt":
+        """Read a receipt from a file."""
+        return cls.from_json(read_text(Path(path), "the receipt"))

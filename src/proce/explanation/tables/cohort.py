@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from proce.explanation.result.explanation import Change
-from proce.explanation.result.explanations import Explanations
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import Change
 from proce.explanation.tables.frames import frame_of
-from proce.explanation.words.cells import Cell, cells_of
+from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.explanation.words.values import value_text
 from proce.schema import Categorical, Continuous, Feature
 
@@ -45,23 +45,24 @@ class Tally:
     usual: str | None
 
 
-def n_found(result: Explanations) -> int:
+def n_found(result: ExplainedFrame) -> int:
     """Return how many rows have a counterfactual."""
-    return sum(len(item) > 0 for item in result.items)
+    return int((result.rows.counts > 0).sum())
 
 
-def tallies(result: Explanations) -> list[Tally]:
+def tallies(result: ExplainedFrame) -> list[Tally]:
     """Return what changes: actions, then holds, then consequences, the most frequent first."""
-    groups: dict[tuple[Change, int], list[Cell]] = {}
-    for ranked in cells_of(result.items):
-        for cell in ranked[0] if ranked else ():
+    groups: dict[tuple[Change, int], list[ChangedCell]] = {}
+    recommended = cells_of_counterfactuals(result.rows, result.rows.recommended())
+    for cells in recommended.by_counterfactual():
+        for cell in cells:
             groups.setdefault((cell.kind, cell.position), []).append(cell)
-    found = n_found(result)
+    n_rows = n_found(result)
     order = sorted(groups, key=lambda key: (key[0], -len(groups[key]), key[1]))
-    return [_tally(groups[key], found) for key in order]
+    return [_tally(groups[key], n_rows) for key in order]
 
 
-def feature_frame(result: Explanations) -> Any:
+def feature_frame(result: ExplainedFrame) -> Any:
     """Return the tallies as a frame."""
     lines = tallies(result)
     return frame_of(
@@ -78,7 +79,7 @@ def feature_frame(result: Explanations) -> Any:
     )
 
 
-def change_text(result: Explanations, tally: Tally) -> str:
+def change_text(result: ExplainedFrame, tally: Tally) -> str:
     """Return the usual size of a change: ``+10,400``, ``−1 level`` or ``"service" → "office"``."""
     if tally.median_change is None:
         return tally.usual or ""
@@ -89,7 +90,7 @@ def change_text(result: Explanations, tally: Tally) -> str:
     return f"{sign}{size:g} level{'s' * (size != 1)}"
 
 
-def _tally(cells: list[Cell], found: int) -> Tally:
+def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
     feature, kind = cells[0].feature, cells[0].kind
     moves = [c.after - c.before for c in cells if c.before == c.before]  # not NaN
     ordered = kind is not Change.HOLD and not isinstance(feature, Categorical)
@@ -101,7 +102,7 @@ def _tally(cells: list[Cell], found: int) -> Tally:
         feature,
         kind,
         len(cells),
-        len(cells) / found,
+        len(cells) / n_rows,
         median(moves) if ordered and moves else None,
         median(cell.size for cell in cells),
         usual,

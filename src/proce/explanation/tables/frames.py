@@ -8,15 +8,18 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import torch
+from torch import Tensor
 
 from proce.errors import SearchError
-from proce.explanation.result.explanation import Change, Explanation
-from proce.explanation.result.explanations import Explanations
-from proce.explanation.words.cells import Cell, cells_of, plain, stacked
+from proce.explanation.record.counterfactuals import Counterfactuals
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import CHANGES, OUTCOMES, Change
+from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.cells import changed_cells
+from proce.losses import Loss
 
-_DISTANCE = 2
 _DTYPES = {"int64": "int64", "bool": "bool", "string": "str", "double": "float64"}
-_WITHOUT_ANSWER = {  # where there is no counterfactual
+_NULLABLE_DTYPES = {  # of columns that are missing where there is no counterfactual
     "n_actions": "Int64",
     "n_holds": "Int64",
     "n_consequences": "Int64",
@@ -24,24 +27,24 @@ _WITHOUT_ANSWER = {  # where there is no counterfactual
 }
 
 
-def counterfactuals(result: Explanations) -> Any:
+def counterfactuals(result: ExplainedFrame) -> Any:
     """Return all counterfactuals in the layout of the frame that was explained."""
-    layout = result.layout.take(_rows(result))
-    if not result.items:
-        nothing = result.context.codec.low.new_empty(0, len(result.context.codec.schema))
-        return result.context.codec.decode(nothing, layout)
-    rows, factual, raw = stacked(result.items)
-    return result.context.codec.rebuild(rows, layout, factual, raw)
+    return _as_frame(result, result.rows.counterfactuals)
 
 
-def to_frame(result: Explanations) -> Any:
+def recommended(result: ExplainedFrame) -> Any:
+    """Return the recommended counterfactual of every row that has one, in the same layout."""
+    return _as_frame(result, result.rows.recommended())
+
+
+def to_frame(result: ExplainedFrame) -> Any:
     """Return all counterfactuals with their row and rank in front."""
     native = counterfactuals(result)
-    ranks = [rank for item in result.items for rank in range(1, len(item) + 1)]
     names = ["row", "rank"]
     while set(names) & set(result.layout.columns):
         names = [f"_{name}" for name in names]
-    numbers = [np.array(each, dtype=np.int64) for each in (_rows(result), ranks)]
+    ways = result.rows.counterfactuals
+    numbers = [result.rows.positions[ways.owner].numpy(), ways.ranks().numpy()]
     if isinstance(native, pd.DataFrame):
         front = pd.DataFrame(dict(zip(names, numbers, strict=True)), index=native.index)
         header = pd.Index([*names, *native.columns], name=native.columns.name)
@@ -54,89 +57,70 @@ def to_frame(result: Explanations) -> Any:
     return nw.concat([first, opened], how="horizontal").to_native()
 
 
-def path(item: Explanation, rank: int = 1) -> Any:
+def path(row: ExplainedRow, rank: int = 1) -> Any:
     """Return the row, and every step from there to its counterfactual of a rank."""
-    if not item.steps:
+    if not row.steps:
         raise SearchError(
-            f"row {item.row} has no path: it has no counterfactual, or its method leads there in"
+            f"row {row.row} has no path: it has no counterfactual, or its method leads there in"
             " one step. Methods with paths are Face."
         )
-    if not 1 <= rank <= len(item.steps):
-        raise SearchError(f"rank is {rank}; row {item.row} has the paths 1 to {len(item.steps)}.")
-    rows = torch.cat([item.factual[None], item.steps[rank - 1]])
-    codec = item.context.codec
-    factual, raw = item.factual.expand_as(rows), item.raw.expand_as(rows)
-    return codec.rebuild(rows, codec.layout, factual, raw)
+    if not 1 <= rank <= len(row.steps):
+        raise SearchError(f"rank is {rank}; row {row.row} has the paths 1 to {len(row.steps)}.")
+    codec = row.context.codec
+    steps = torch.cat([row.factual[None], row.steps[rank - 1]])
+    factual, raw = (own.expand(len(steps), -1) for own in (row.factual, row.raw))
+    return codec.rebuild(steps, codec.layout, factual, raw)
 
 
-def outcomes(result: Explanations) -> Any:
+def outcomes(result: ExplainedFrame) -> Any:
     """Return one line per row: what was asked, what was found, or why nothing was."""
-    items = result.items
-    label = pa.array(list(result.context.classes)).type
-    classes = result.context.classes
+    rows = result.rows
+    classes = pa.array(list(result.context.classes))
+    best = rows.recommended()
+    positions = rows.positions.tolist()
+    diagnoses = [rows.diagnoses.get(row) for row in range(len(rows))]
     columns = {
-        "row": pa.array([item.row for item in items], pa.int64()),
-        "outcome": pa.array([item.outcome.value for item in items], pa.string()),
-        "predicted": pa.array([classes[item.predicted] for item in items], label),
-        "target": pa.array([classes[item.target] for item in items], label),
-        "probability": pa.array([item.probability for item in items], pa.float64()),
-        "n_counterfactuals": pa.array([len(item) for item in items], pa.int64()),
-        "new_probability": _of_best(items, lambda item: float(item.probabilities[0])),
-        "distance": _of_best(items, lambda item: float(item.losses[0, _DISTANCE])),
+        "row": pa.array(positions, pa.int64()),
+        "outcome": pa.array([outcome.value for outcome in OUTCOMES]).take(_codes(rows.outcomes)),
+        "predicted": classes.take(_codes(rows.predicted)),
+        "target": classes.take(_codes(rows.target)),
+        "probability": pa.array(rows.probability.numpy(), pa.float64()),
+        "n_counterfactuals": pa.array(rows.counts.numpy(), pa.int64()),
+        "new_probability": _of_recommended(rows.counts, best.probabilities),
+        "distance": _of_recommended(rows.counts, best.losses[:, Loss.DISTANCE]),
+        **{
+            f"n_{change.name.lower()}s": _of_recommended(
+                rows.counts, (best.changes == change).sum(1)
+            )
+            for change in (Change.ACTION, Change.HOLD, Change.CONSEQUENCE)
+        },
+        "margin_met": _of_recommended(rows.counts, rows.margin_met[best.owner]),
+        "reason": pa.array([d.reason if d else None for d in diagnoses], pa.string()),
     }
-    kinds = [item.changes[0].tolist() if len(item) else None for item in items]
-    for name, kind in (
-        ("n_actions", Change.ACTION),
-        ("n_holds", Change.HOLD),
-        ("n_consequences", Change.CONSEQUENCE),
-    ):
-        counts = [None if each is None else each.count(kind) for each in kinds]
-        columns[name] = pa.array(counts, pa.int64())
-    met = [item.margin_met if len(item) else None for item in items]
-    columns["margin_met"] = pa.array(met, pa.bool_())
-    reasons = [item.diagnosis.reason if item.diagnosis else None for item in items]
-    columns["reason"] = pa.array(reasons, pa.string())
-    return frame_of(result, columns, [item.row for item in items])
+    return frame_of(result, columns, positions)
 
 
-def changes(result: Explanations) -> Any:
+def changes(result: ExplainedFrame) -> Any:
     """Return one line per change of every counterfactual."""
-    lines = [
-        (item.row, rank, cell)
-        for item, ranked in zip(result.items, cells_of(result.items), strict=True)
-        for rank, cells in enumerate(ranked, 1)
-        for cell in cells
-    ]
-    cells = [cell for _, _, cell in lines]
+    cells = changed_cells(result.rows)
+    ways = result.rows.counterfactuals
+    lines = torch.from_numpy(cells.counterfactual)
+    rows = result.rows.positions[ways.owner[lines]]
+    names = pa.array(list(result.context.codec.schema.names), pa.string())
+    kinds = pa.array([change.name.lower() for change in CHANGES])
     columns = {
-        "row": pa.array([row for row, _, _ in lines], pa.int64()),
-        "rank": pa.array([rank for _, rank, _ in lines], pa.int64()),
-        **before_and_after(cells),
-        "kind": pa.array([cell.kind.name.lower() for cell in cells], pa.string()),
+        "row": pa.array(rows.numpy(), pa.int64()),
+        "rank": pa.array(ways.ranks()[lines].numpy(), pa.int64()),
+        "feature": names.take(pa.array(cells.position)),
+        "before": cells.plain_values(cells.before),
+        "after": cells.plain_values(cells.after),
+        "kind": kinds.take(pa.array(cells.kind)),
     }
-    return frame_of(result, columns, [row for row, _, _ in lines])
-
-
-def _rows(result: Explanations) -> list[int]:
-    return [item.row for item in result.items for _ in range(len(item))]
-
-
-def _of_best(items: Sequence[Explanation], value: Any) -> pa.Array:
-    """Return a number of the recommended counterfactual, missing where there is none."""
-    return pa.array([value(item) if len(item) else None for item in items], pa.float64())
-
-
-def before_and_after(cells: Sequence[Cell]) -> dict[str, Any]:
-    """Return the columns that say what changed, and how."""
-    return {
-        "feature": pa.array([cell.feature.name for cell in cells], pa.string()),
-        "before": [plain(cell.feature, cell.before) for cell in cells],
-        "after": [plain(cell.feature, cell.after) for cell in cells],
-    }
+    return frame_of(result, columns, rows.tolist())
 
 
 def frame_of(
-    result: Explanations, columns: Mapping[str, Any], rows: Sequence[int] | None = None
+    result: ExplainedFrame, columns: Mapping[str, Any], rows: Sequence[int] | None = None
 ) -> Any:
     """Make a frame of our own columns; lists of mixed values become objects, or else text.
 
@@ -156,12 +140,32 @@ def frame_of(
     return nw.from_arrow(pa.table(arrays), backend=library).to_native()
 
 
+def _as_frame(result: ExplainedFrame, ways: Counterfactuals) -> Any:
+    rows = result.rows
+    layout = result.layout.take(rows.positions[ways.owner].tolist())
+    codec = result.context.codec
+    if not len(rows):
+        return codec.decode(ways.rows, layout)
+    return codec.rebuild(ways.rows, layout, rows.factual[ways.owner], rows.raw[ways.owner])
+
+
+def _codes(column: Tensor) -> pa.Array:
+    return pa.array(column.numpy(), pa.int64())
+
+
+def _of_recommended(counts: Tensor, values: Tensor) -> pa.Array:
+    """Spread values of the rows that have a counterfactual over all rows; missing elsewhere."""
+    found = (counts > 0).numpy()
+    places = np.cumsum(found) - 1
+    return pa.array(values.numpy()).take(pa.array(places, mask=~found))
+
+
 def _series(name: str, values: Any) -> Any:
     if isinstance(values, list):
         series = np.empty(len(values), dtype=object)
         series[:] = values
         return series
-    dtype: Any = _WITHOUT_ANSWER.get(name, _DTYPES[str(values.type)])
+    dtype: Any = _NULLABLE_DTYPES.get(name, _DTYPES[str(values.type)])
     if dtype == "float64":
         return values.to_numpy(zero_copy_only=False)
     return pd.array(values.to_pylist(), dtype=dtype)

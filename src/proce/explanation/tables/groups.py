@@ -12,19 +12,19 @@ import torch
 from numpy.typing import NDArray
 
 from proce.errors import SearchError
-from proce.explanation.result.explanation import Outcome
-from proce.explanation.result.explanations import Explanations
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import Outcome
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.values import MISSING, one_line, value_text
+from proce.losses import Loss
 from proce.schema import Continuous
 
 CONFIDENCE = 0.95
-FEWEST = 5  # rows on either side of a gap, or no interval is given
-MOST_GROUPS = 50
-_DRAWS = 2_000  # of the bootstrap
+MIN_GROUP_ROWS = 5  # on either side of a gap, or no interval is given
+MAX_GROUPS = 50
+_N_RESAMPLES = 2_000
 _SEED = 0
-_MANY = 2_000  # rows from which on the mean of a resample is as good as normal
-_DISTANCE = 2
+_MAX_RESAMPLED_ROWS = 2_000  # of more rows, the mean of a resample is as good as normal
 _QUARTERS = (0.25, 0.5, 0.75)
 
 
@@ -59,7 +59,7 @@ class Group:
         return float(np.mean(self.costs)) if self.costs else None
 
 
-def groups_of(result: Explanations, by: str | Sequence[Any]) -> list[Group]:
+def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
     """Return the groups of a feature's values, in their order, or of labels given.
 
     Parameters
@@ -73,21 +73,22 @@ def groups_of(result: Explanations, by: str | Sequence[Any]) -> list[Group]:
     labels = _labels(result, by)
     costs: dict[str, list[float]] = {}
     rows: Counter[str] = Counter()
-    for item, name in zip(result.items, labels, strict=True):
-        if item.outcome is not Outcome.ALREADY_TARGET:
-            rows[name] += 1
-            found = [item.losses[0, _DISTANCE].item()] if len(item) else []
-            costs.setdefault(name, []).extend(found)
-    if len(costs) > MOST_GROUPS:
+    best = result.rows.recommended()
+    cost_of = dict(zip(best.owner.tolist(), best.losses[:, Loss.DISTANCE].tolist(), strict=True))
+    wanted = (result.rows.outcomes != Outcome.ALREADY_TARGET.code).nonzero().flatten()
+    for row in wanted.tolist():
+        rows[labels[row]] += 1
+        costs.setdefault(labels[row], []).extend([cost_of[row]] if row in cost_of else [])
+    if len(costs) > MAX_GROUPS:
         raise SearchError(
-            f"by makes {len(costs)} groups; expected at most {MOST_GROUPS}. Put values together"
+            f"by makes {len(costs)} groups; expected at most {MAX_GROUPS}. Put values together"
             " that belong together, and hand over a label for each row."
         )
     order = [name for name in dict.fromkeys(_order(result, by, labels)) if name in costs]
     return [_group(name, rows[name], costs) for name in order]
 
 
-def group_frame(result: Explanations, by: str | Sequence[Any]) -> Any:
+def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:
     """Return the groups as a frame."""
     groups = groups_of(result, by)
     medians = [float(np.median(group.costs)) if group.costs else None for group in groups]
@@ -107,7 +108,7 @@ def group_frame(result: Explanations, by: str | Sequence[Any]) -> Any:
     )
 
 
-def _labels(result: Explanations, by: str | Sequence[Any]) -> list[str]:
+def _labels(result: ExplainedFrame, by: str | Sequence[Any]) -> list[str]:
     """Return the group of each row."""
     if not isinstance(by, str):
         labels = [MISSING if each is None or each != each else str(each) for each in by]
@@ -118,9 +119,9 @@ def _labels(result: Explanations, by: str | Sequence[Any]) -> list[str]:
             )
         return [one_line(label) for label in labels]
     schema = result.context.codec.schema
-    at = schema.position(by)
-    feature, span = schema.features[at], result.context.codec.span[at].item()
-    values = [item.raw[at].item() for item in result.items]
+    position = schema.position(by)
+    feature, span = schema.features[position], result.context.codec.span[position].item()
+    values = result.rows.raw[:, position].tolist()
     if not isinstance(feature, Continuous):
         return [value_text(feature, value).strip('"') for value in values]
     names, cuts = _quarters(feature, values, span)
@@ -145,14 +146,13 @@ def _quarters(
     return [f"up to {texts[0]}", *between, f"over {texts[-1]}"], cuts
 
 
-def _order(result: Explanations, by: str | Sequence[Any], labels: Sequence[str]) -> list[str]:
+def _order(result: ExplainedFrame, by: str | Sequence[Any], labels: Sequence[str]) -> list[str]:
     """Return the groups of a feature by its values, of labels by name; missing ones last."""
     if not isinstance(by, str):
         return [*sorted({*labels} - {MISSING}), MISSING]
-    at = result.context.codec.schema.position(by)
-    raw = torch.stack([item.raw[at] for item in result.items]) if len(result) else torch.zeros(0)
+    raw = result.rows.raw[:, result.context.codec.schema.position(by)]
     order = raw.nan_to_num(nan=torch.inf).argsort(stable=True).tolist()
-    return [*(labels[at] for at in order if labels[at] != MISSING), MISSING]
+    return [*(labels[row] for row in order if labels[row] != MISSING), MISSING]
 
 
 def _group(name: str, n_rows: int, costs: dict[str, list[float]]) -> Group:
@@ -161,7 +161,7 @@ def _group(name: str, n_rows: int, costs: dict[str, list[float]]) -> Group:
     if not len(own) or not len(others):
         return Group(name, n_rows, tuple(costs[name]), None, None, None)
     gap = float(own.mean() - others.mean())
-    if min(len(own), len(others)) < FEWEST:
+    if min(len(own), len(others)) < MIN_GROUP_ROWS:
         return Group(name, n_rows, tuple(costs[name]), gap, None, None)
     draw = np.random.default_rng(_SEED)
     gaps = _means(own, draw) - _means(others, draw)
@@ -171,8 +171,8 @@ def _group(name: str, n_rows: int, costs: dict[str, list[float]]) -> Group:
 
 def _means(values: NDArray[np.float64], draw: np.random.Generator) -> NDArray[np.float64]:
     """Return the means of resamples."""
-    if len(values) > _MANY:
-        return draw.normal(values.mean(), values.std() / np.sqrt(len(values)), _DRAWS)
-    drawn = values[draw.integers(len(values), size=(_DRAWS, len(values)))]
+    if len(values) > _MAX_RESAMPLED_ROWS:
+        return draw.normal(values.mean(), values.std() / np.sqrt(len(values)), _N_RESAMPLES)
+    drawn = values[draw.integers(len(values), size=(_N_RESAMPLES, len(values)))]
     means: NDArray[np.float64] = drawn.mean(1)
     return means

@@ -14,10 +14,11 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from proce.errors import SchemaError, SearchError, did_you_mean
-from proce.explanation.result.explanation import Change, Explanation, Outcome
-from proce.explanation.result.explanations import Explanations
-from proce.explanation.tables.frames import before_and_after, frame_of
-from proce.explanation.words.cells import Cell, cells_of, plain
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import Change, Outcome
+from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.tables.frames import frame_of
+from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import cell_texts, class_text, name_text, percents
 from proce.schema import Categorical
@@ -42,7 +43,7 @@ class Reason:
         Of the caller's table, or no code and a sentence of ours.
     """
 
-    cell: Cell
+    cell: ChangedCell
     weight: float
     measure: Measure
     code: str | None
@@ -61,7 +62,7 @@ class Reasons:
         For each of them its reasons, the weightiest first; empty where there are none.
     """
 
-    result: Explanations
+    result: ExplainedFrame
     rows: tuple[tuple[Reason, ...], ...]
 
     def __len__(self) -> int:
@@ -73,16 +74,19 @@ class Reasons:
     def frame(self) -> Any:
         """Return one line per reason, in the library of the frame that was explained."""
         lines = [
-            (item.row, order, reason)
-            for item, reasons in zip(self.result.items, self.rows, strict=True)
+            (row.row, order, reason)
+            for row, reasons in zip(self.result, self.rows, strict=True)
             for order, reason in enumerate(reasons, 1)
         ]
         reasons = [reason for _, _, reason in lines]
+        cells = [reason.cell for reason in reasons]
         rows = [row for row, _, _ in lines]
         columns = {
             "row": pa.array(rows, pa.int64()),
             "order": pa.array([order for _, order, _ in lines], pa.int64()),
-            **before_and_after([reason.cell for reason in reasons]),
+            "feature": pa.array([cell.feature.name for cell in cells], pa.string()),
+            "before": [plain_value(cell.feature, cell.before) for cell in cells],
+            "after": [plain_value(cell.feature, cell.after) for cell in cells],
             "weight": pa.array([reason.weight for reason in reasons], pa.float64()),
             "measure": pa.array([reason.measure for reason in reasons], pa.string()),
             "code": pa.array([reason.code for reason in reasons], pa.string()),
@@ -96,13 +100,13 @@ class Reasons:
         classes = self.result.context.classes
         rows = [
             {
-                "row": item.row,
-                "outcome": item.outcome.value,
-                "predicted": classes[item.predicted],
-                "target": classes[item.target],
+                "row": row.row,
+                "outcome": row.outcome.value,
+                "predicted": classes[row.predicted],
+                "target": classes[row.target],
                 "reasons": [_record(reason) for reason in reasons],
             }
-            for item, reasons in zip(self.result.items, self.rows, strict=True)
+            for row, reasons in zip(self.result, self.rows, strict=True)
         ]
         record = {"status": DRAFT, "rows": rows}
         return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
@@ -111,57 +115,61 @@ class Reasons:
         """Return the draft of a letter about the explanation at a position of the result."""
         if not -len(self) <= row < len(self):
             raise SearchError(f"row is {row}; the result has the rows 0 to {len(self) - 1}.")
-        item, reasons = self.result.items[row], self.rows[row]
-        return "\n\n".join(_paragraphs(item, reasons)) + "\n"
+        place = row % len(self)
+        explained = ExplainedRow(self.result.rows, place)
+        return "\n\n".join(_paragraphs(explained, self.rows[place])) + "\n"
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{item.row}: {' '.join(reason.text for reason in reasons) or '–'}"
-            for item, reasons in zip(self.result.items, self.rows, strict=True)
+            f"{row.row}: {' '.join(reason.text for reason in reasons) or '–'}"
+            for row, reasons in zip(self.result, self.rows, strict=True)
         )
 
 
 def reasons_of(
-    result: Explanations, at_most: int = 4, codes: Mapping[str, tuple[str, str]] | None = None
+    result: ExplainedFrame, at_most: int = 4, codes: Mapping[str, tuple[str, str]] | None = None
 ) -> Reasons:
     """Return the reasons of each row; see :class:`Reasons`."""
     if at_most < 1:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
     table = _checked(codes, result.context.codec.schema.names)
-    pairs = zip(result.items, cells_of(result.items), strict=True)
+    pairs = zip(result, ranked_cells(result.rows), strict=True)
     return Reasons(
         result,
-        tuple(_of(item, ranked[0] if ranked else (), table)[:at_most] for item, ranked in pairs),
+        tuple(
+            _reasons_of_row(row, ranked[0] if ranked else (), table)[:at_most]
+            for row, ranked in pairs
+        ),
     )
 
 
-def _of(
-    item: Explanation, cells: Sequence[Cell], table: Mapping[str, tuple[str, str]]
+def _reasons_of_row(
+    row: ExplainedRow, cells: Sequence[ChangedCell], table: Mapping[str, tuple[str, str]]
 ) -> tuple[Reason, ...]:
     actions = [cell for cell in cells if cell.kind is Change.ACTION]
     measure: Measure = "distance"
     together = sum(cell.size for cell in actions)
     weights = [cell.size / together if together else 0.0 for cell in actions]
-    if item.contributions is not None:
+    if row.contributions is not None:
         measure = "probability"
-        weights = [item.contributions[0, cell.position].item() for cell in actions]
-    order = sorted(range(len(actions)), key=lambda at: -weights[at])  # stable: then the larger
+        weights = [row.contributions[0, cell.position].row() for cell in actions]
+    pairs = sorted(zip(weights, actions, strict=True), key=lambda pair: -pair[0])  # stable
     return tuple(
-        Reason(actions[at], weights[at], measure, *_told(item, actions[at], table))
-        for at in order
-        if weights[at] > 0
+        Reason(cell, weight, measure, *_code_and_text(row, cell, table))
+        for weight, cell in pairs
+        if weight > 0
     )
 
 
-def _told(
-    item: Explanation, cell: Cell, table: Mapping[str, tuple[str, str]]
+def _code_and_text(
+    row: ExplainedRow, cell: ChangedCell, table: Mapping[str, tuple[str, str]]
 ) -> tuple[str | None, str]:
     """Return the code and the text of a reason."""
     if cell.feature.name in table:
         return table[cell.feature.name]
-    before, after = cell_texts(cell, item.context.codec.span[cell.position].item())
+    before, after = cell_texts(cell, row.context.codec.span[cell.position].row())
     name = name_text(cell.feature.name)
-    target = class_text(item.context.classes[item.target])
+    target = class_text(row.context.classes[row.target])
     held = f"{name[:1].upper()}{name[1:]} is {before}"
     other = f"in the variant for which the model says {target} it is {after}."
     if isinstance(cell.feature, Categorical):
@@ -173,8 +181,8 @@ def _record(reason: Reason) -> dict[str, Any]:
     cell = reason.cell
     return {
         "feature": cell.feature.name,
-        "before": plain(cell.feature, cell.before),
-        "after": plain(cell.feature, cell.after),
+        "before": plain_value(cell.feature, cell.before),
+        "after": plain_value(cell.feature, cell.after),
         "weight": reason.weight,
         "measure": reason.measure,
         "code": reason.code,
@@ -182,15 +190,15 @@ def _record(reason: Reason) -> dict[str, Any]:
     }
 
 
-def _paragraphs(item: Explanation, reasons: Sequence[Reason]) -> list[str]:
-    classes = item.context.classes
-    now, then = (class_text(classes[at]) for at in (item.predicted, item.target))
+def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
+    classes = row.context.classes
+    now, then = (class_text(classes[label]) for label in (row.predicted, row.target))
     draft = f"{DRAFT[:1].upper()}{DRAFT[1:]}. To be checked by a person before it is sent."
     opening = f"The model said {now}."
-    if item.outcome is Outcome.ALREADY_TARGET:
+    if row.outcome is Outcome.ALREADY_TARGET:
         return [draft, f"{opening} There is nothing to give reasons for."]
-    if not len(item):
-        return [draft, f"{opening} No reasons can be drafted. {sentences(item)[0]}"]
+    if not len(row):
+        return [draft, f"{opening} No reasons can be drafted. {sentences(row)[0]}"]
     if not reasons:
         return [
             draft,
@@ -201,7 +209,7 @@ def _paragraphs(item: Explanation, reasons: Sequence[Reason]) -> list[str]:
         f"{order}. {f'[{reason.code}] ' if reason.code else ''}{reason.text}"
         for order, reason in enumerate(reasons, 1)
     ]
-    new, old = percents(item.probabilities[0].item(), item.probability)
+    new, old = percents(row.probabilities[0].row(), row.probability)
     measured = "by how much the probability falls when that change alone is taken back"
     if reasons[0].measure == "distance":
         measured = "by the size of the change"

@@ -1,20 +1,25 @@
-"""The cells of counterfactuals that are not as they were: told apart, in raw units, by size."""
+"""The cells of counterfactuals that are not as they were, in raw units, by size."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.explanation.record.context import Context
-from proce.explanation.result.explanation import Change, Explanation
+from proce.explanation.record.counterfactuals import Counterfactuals
+from proce.explanation.record.outcome import CHANGES, Change
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Categorical, Continuous, Feature, Level
 
-_KINDS = tuple(Change)
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
-class Cell(NamedTuple):
+class ChangedCell(NamedTuple):
     """A cell that was acted on, is held, or follows.
 
     Attributes
@@ -40,49 +45,102 @@ class Cell(NamedTuple):
     size: float
 
 
-def cells_of(items: Sequence[Explanation]) -> list[list[list[Cell]]]:
-    """Return the cells of each explanation's counterfactuals.
+@dataclass(frozen=True, eq=False)
+class ChangedCells:
+    """All changed cells of some counterfactuals, as columns ``(m,)``.
 
-    Of one counterfactual first the actions, then the holds, then the consequences; the largest
-    first among each.
+    The cells of one counterfactual stand together: first the actions, then the holds, then the
+    consequences; the largest first among each.
+
+    Attributes
+    ----------
+    context
+        What the rows share.
+    n_counterfactuals
+        How many counterfactuals there are; one without changes has no cells.
+    counterfactual
+        The line of the counterfactual that each cell belongs to.
+    position, kind, before, after, expected, size
+        As in :class:`ChangedCell`.
     """
-    found: list[list[list[Cell]]] = [[[] for _ in range(len(item))] for item in items]
-    flat = [cells for each in found for cells in each]
-    filled = [item for item in items if len(item)]
-    if not filled:
-        return found
-    context = filled[0].context
-    rows, factual, raw = stacked(filled)
-    expected = torch.cat([_expected(item) for item in filled])
-    changes = torch.cat([item.changes for item in filled])
-    for position, feature in enumerate(context.codec.schema):
-        owners = torch.nonzero(changes[:, position]).flatten()
-        if not len(owners):
-            continue
-        entries = torch.stack(
-            [each[owners, position] for each in (factual, rows, expected)]
-        )  # (3, n)
-        before, after, would = _raw(context, position, entries, raw[owners, position])
-        kinds = changes[owners, position].long()
-        to = torch.where(kinds == Change.HOLD, entries[2], entries[1])
-        sizes = _sizes(context, position, entries[0], to)
-        columns = (owners, kinds, before, after, would, sizes)
-        for owner, kind, *values in zip(*(each.tolist() for each in columns), strict=True):
-            flat[owner].append(Cell(position, feature, _KINDS[kind], *values))
-    for cells in flat:
-        cells.sort(key=lambda cell: (cell.kind, -cell.size, cell.position))
-    return found
+
+    context: Context
+    n_counterfactuals: int
+    counterfactual: Integers
+    position: Integers
+    kind: Integers
+    before: Floats
+    after: Floats
+    expected: Floats
+    size: Floats
+
+    def __len__(self) -> int:
+        return len(self.counterfactual)
+
+    def by_counterfactual(self) -> list[list[ChangedCell]]:
+        """Return the cells of each counterfactual."""
+        features = self.context.codec.schema.features
+        cells: list[list[ChangedCell]] = [[] for _ in range(self.n_counterfactuals)]
+        columns = (self.counterfactual, self.position, self.kind)
+        values = (self.before, self.after, self.expected, self.size)
+        for line, position, kind, *numbers in zip(
+            *(column.tolist() for column in (*columns, *values)), strict=True
+        ):
+            cells[line].append(ChangedCell(position, features[position], CHANGES[kind], *numbers))
+        return cells
+
+    def plain_values(self, values: Floats) -> list[Level | None]:
+        """Return one of the columns of raw values as numbers and levels."""
+        plain = np.empty(len(self), dtype=object)
+        for position, feature in enumerate(self.context.codec.schema):
+            cells = np.flatnonzero(self.position == position)
+            plain[cells] = _objects(plain_column(feature, values[cells].tolist()))
+        return list(plain)
 
 
-def stacked(items: Sequence[Explanation]) -> tuple[Tensor, Tensor, Tensor]:
-    """Return all counterfactuals ``(n, f)``, and what each was before: entries and raw units."""
-    counts = torch.tensor([len(item) for item in items])
-    rows = torch.cat([item.rows for item in items])
-    factual, raw = (
-        torch.stack([getattr(item, name) for item in items]).repeat_interleave(counts, 0)
-        for name in ("factual", "raw")
+def changed_cells(rows: ExplainedRows) -> ChangedCells:
+    """Return the changed cells of all counterfactuals of some rows."""
+    return cells_of_counterfactuals(rows, rows.counterfactuals)
+
+
+def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
+    """Return for each row, for each of its counterfactuals by rank, the changed cells."""
+    cells = changed_cells(rows).by_counterfactual()
+    return [
+        cells[first:last] for first, last in zip(rows.extents[:-1], rows.extents[1:], strict=True)
+    ]
+
+
+def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
+    """Return the changed cells of one row's counterfactuals, by rank."""
+    return ranked_cells(row.alone())[0]
+
+
+def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> ChangedCells:
+    """Return the changed cells of some of the counterfactuals of rows."""
+    context, owner = rows.context, ways.owner
+    lines, positions = torch.nonzero(ways.changes, as_tuple=True)
+    kind = ways.changes[lines, positions].long()
+    entries = torch.stack(
+        [
+            rows.factual[owner[lines], positions],
+            ways.rows[lines, positions],
+            ways.expected[lines, positions],
+        ]
+    )  # (3, m): before, after, expected
+    raw = rows.raw[owner[lines], positions]
+    values, size = torch.empty_like(entries), torch.empty_like(raw)
+    for position in range(len(context.codec.schema)):
+        cells = torch.nonzero(positions == position).flatten()
+        own = entries[:, cells]
+        values[:, cells] = _raw_values(context, position, own, raw[cells])
+        end = torch.where(kind[cells] == Change.HOLD, own[2], own[1])
+        size[cells] = _sizes(context, position, own[0], end)
+    order = np.lexsort(
+        [positions.numpy(), -size.numpy(), kind.numpy(), lines.numpy()]  # the last key is first
     )
-    return rows, factual, raw
+    columns = (lines, positions, kind, *values, size)
+    return ChangedCells(context, len(ways), *(column.numpy()[order] for column in columns))
 
 
 def raw_rows(context: Context, rows: Tensor, factual: Tensor, raw: Tensor) -> Tensor:
@@ -90,7 +148,7 @@ def raw_rows(context: Context, rows: Tensor, factual: Tensor, raw: Tensor) -> Te
     return torch.where(rows == factual, raw, context.codec.to_raw(rows))
 
 
-def plain(feature: Feature, value: float) -> Level | None:
+def plain_value(feature: Feature, value: float) -> Level | None:
     """Return a raw number or a level's code as a plain value; ``None`` where it is missing."""
     return plain_column(feature, [value])[0]
 
@@ -104,12 +162,14 @@ def plain_column(feature: Feature, values: Sequence[float]) -> list[Level | None
     return [None if value != value else value for value in values]
 
 
-def _expected(item: Explanation) -> Tensor:
-    return torch.full_like(item.rows, np.nan) if item.expected is None else item.expected
+def _objects(values: Sequence[Level | None]) -> NDArray[np.object_]:
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column
 
 
-def _raw(context: Context, position: int, entries: Tensor, raw: Tensor) -> Tensor:
-    """Return before, after and expected ``(3, n)`` in raw units."""
+def _raw_values(context: Context, position: int, entries: Tensor, raw: Tensor) -> Tensor:
+    """Return before, after and expected ``(3, m)`` of one feature in raw units."""
     values = entries
     if isinstance(context.codec.schema.features[position], Continuous):
         values = context.codec.raw_numbers(position, entries)

@@ -4,8 +4,8 @@ import math
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 
-from proce.explanation.result.explanation import Change
-from proce.explanation.words.cells import Cell
+from proce.explanation.record.outcome import Change
+from proce.explanation.words.cells import ChangedCell
 from proce.schema import Continuous, Feature, Level
 
 MISSING = "missing"
@@ -66,7 +66,7 @@ def short(text: str, longest: int) -> str:
     return f"{line[: longest - end - 1].rstrip()}…{line[-end:].lstrip()}"
 
 
-def cell_texts(cell: Cell, span: float | None) -> tuple[str, str]:
+def cell_texts(cell: ChangedCell, span: float | None) -> tuple[str, str]:
     """Return before and after of a changed cell, which read differently.
 
     Without a step, a number to reach is rounded away from the number that is, so that who does

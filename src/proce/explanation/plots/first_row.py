@@ -1,0 +1,28 @@
+"""Which row of many a picture of one row shows."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from proce.explanation.plots.style import own_axes, write_instead
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.rows import ExplainedRow
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+NOTHING_TO_DRAW = "No row has a counterfactual."
+
+
+def plot_first_row(
+    result: ExplainedFrame,
+    plot: "Callable[[ExplainedRow, Axes | None], Axes]",
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw the first row that has a counterfactual, one with a front where there is any.
+
+    Where no row has one, the picture says so; a single row says why.
+    """
+    found = [row for row in result if len(row)]
+    with_front = [row for row in found if row.front is not None]
+    rows = with_front or found or (list(result) if len(result) == 1 else [])
+    return plot(rows[0], ax) if rows else write_instead(own_axes(ax), NOTHING_TO_DRAW)

@@ -1,0 +1,102 @@
+"""Explained rows in the making: each chunk of a call adds what it found."""
+
+from torch import Tensor
+
+from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import Counterfactuals, Fronts
+from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.rows import ExplainedRows
+
+_OPEN = -1  # in the column of outcomes: the search for this row has not ended
+
+
+class ExplainedRowsBuilder:
+    """Collects the outcome and the counterfactuals of each row of a call.
+
+    Parameters
+    ----------
+    context, factual, raw, predicted, target, probability
+        As in :class:`ExplainedRows`.
+    """
+
+    def __init__(
+        self,
+        context: Context,
+        factual: Tensor,
+        raw: Tensor,
+        predicted: Tensor,
+        target: Tensor,
+        probability: Tensor,
+    ) -> None:
+        self._context, self._factual, self._raw = context, factual, raw
+        self._predicted, self._target, self._probability = predicted, target, probability
+        self._outcomes = predicted.new_full((len(predicted),), _OPEN)
+        self._margin_met = self._outcomes < 0
+        self._dropped = predicted.new_zeros(len(predicted))
+        self._counterfactuals = [Counterfactuals.empty(factual.shape[1])]
+        self._fronts = [Fronts.empty(factual.shape[1])]
+        self._diagnoses: dict[int, Diagnosis] = {}
+        self._notes: dict[int, tuple[str, ...]] = {}
+
+    @property
+    def n_finished(self) -> int:
+        """How many rows have an outcome."""
+        return int((self._outcomes != _OPEN).sum())
+
+    def open_rows(self) -> Tensor:
+        """Return the positions of the rows that have no outcome yet."""
+        return (self._outcomes == _OPEN).nonzero().flatten()
+
+    def rows_that_ended(self, outcome: Outcome) -> Tensor:
+        """Return the positions of the rows with an outcome."""
+        return (self._outcomes == outcome.code).nonzero().flatten()
+
+    def finish(self, rows: Tensor, outcome: Outcome) -> None:
+        """Set how the search for some rows ended."""
+        self._outcomes[rows] = outcome.code
+
+    def add(self, counterfactuals: Counterfactuals) -> None:
+        """Add counterfactuals; their owners have been found."""
+        self._counterfactuals.append(counterfactuals)
+        self.finish(counterfactuals.owner, Outcome.FOUND)
+
+    def keep_fronts(self, fronts: Fronts) -> None:
+        """Add whole Pareto sets."""
+        self._fronts.append(fronts)
+
+    def miss_margin(self, rows: Tensor) -> None:
+        """Set that the counterfactuals of some rows do not keep the margin."""
+        self._margin_met[rows] = False
+
+    def drop(self, rows: Tensor, counts: Tensor) -> None:
+        """Set how many candidates of some rows failed the last check."""
+        self._dropped[rows] = counts
+
+    def note(self, row: int, *notes: str) -> None:
+        """Add what the reader of a row should know."""
+        self._notes[row] = (*self._notes.get(row, ()), *notes)
+
+    def diagnose(self, row: int, diagnosis: Diagnosis) -> None:
+        """Set what blocks a row."""
+        self._diagnoses[row] = diagnosis
+
+    def build(self) -> ExplainedRows:
+        """Return the finished rows."""
+        assert self.n_finished == len(self._outcomes), "every row has an outcome"
+        return ExplainedRows(
+            context=self._context,
+            positions=self._predicted.new_tensor(range(len(self._predicted))),
+            factual=self._factual,
+            raw=self._raw,
+            predicted=self._predicted,
+            target=self._target,
+            probability=self._probability,
+            outcomes=self._outcomes,
+            margin_met=self._margin_met,
+            dropped=self._dropped,
+            counterfactuals=Counterfactuals.concatenate(self._counterfactuals),
+            fronts=Fronts.concatenate(self._fronts),
+            diagnoses=self._diagnoses,
+            notes=self._notes,
+        )

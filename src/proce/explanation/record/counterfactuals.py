@@ -1,0 +1,207 @@
+"""The counterfactuals of many rows as columns: one line a counterfactual."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from proce.losses import Loss
+
+UNKNOWN_COUNT = -1
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Counterfactuals:
+    """Counterfactuals ``(n, …)``, those of one row together, the recommended one first.
+
+    Attributes
+    ----------
+    owner
+        ``(n,)``, the position of the explained row that each belongs to; ascending.
+    rows
+        ``(n, f)``, in the entries of a codec.
+    changes
+        ``(n, f)``, a ``Change`` for each cell.
+    probabilities
+        ``(n,)``, of the target.
+    losses
+        ``(n, 3)``; see :class:`proce.losses.Loss`.
+    expected
+        ``(n, f)``, where each feature would be if it were neither acted on nor held; NaN where
+        that is not known. It is read for holds only.
+    contributions
+        ``(n, f)``, by how much the probability of the target falls when one action is taken back,
+        with all that follows; 0 for all other cells. NaN where the model was not asked.
+    support
+        ``(n,)``, in how many of the bootstrap graphs each holds; -1 without such graphs.
+    refits
+        ``(n,)``, in how many refits of the equations the actions still reach the target; -1
+        without refits.
+    steps
+        The way to each counterfactual ``(s, f)``, the counterfactual last; empty for methods
+        that give none.
+    """
+
+    owner: Tensor
+    rows: Tensor
+    changes: Tensor
+    probabilities: Tensor
+    losses: Tensor
+    expected: Tensor
+    contributions: Tensor
+    support: Tensor
+    refits: Tensor
+    steps: tuple[Tensor, ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        owner: Tensor,
+        rows: Tensor,
+        changes: Tensor,
+        probabilities: Tensor,
+        losses: Tensor,
+        *,
+        expected: Tensor | None = None,
+        contributions: Tensor | None = None,
+        support: Tensor | None = None,
+        refits: Tensor | None = None,
+        steps: Sequence[Tensor] = (),
+    ) -> "Counterfactuals":
+        """Return columns in which what was not measured is marked as unknown."""
+        unknown = torch.full_like(rows, torch.nan)
+        uncounted = torch.full_like(owner, UNKNOWN_COUNT)
+        return cls(
+            owner=owner,
+            rows=rows,
+            changes=changes,
+            probabilities=probabilities,
+            losses=losses,
+            expected=unknown if expected is None else expected,
+            contributions=unknown if contributions is None else contributions,
+            support=uncounted if support is None else support,
+            refits=uncounted if refits is None else refits,
+            steps=tuple(steps),
+        )
+
+    @classmethod
+    def empty(cls, n_features: int) -> "Counterfactuals":
+        """Return no counterfactuals of rows with so many features."""
+        rows = torch.zeros(0, n_features, dtype=torch.float64)
+        owner = torch.zeros(0, dtype=torch.long)
+        losses = torch.zeros(0, len(Loss), dtype=torch.float64)
+        return cls.of(owner, rows, rows.to(torch.int8), rows.new_zeros(0), losses)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Counterfactuals"]) -> "Counterfactuals":
+        """Return all lines of some parts, ordered by their owners."""
+        order = torch.cat([part.owner for part in parts]).argsort(stable=True)
+        columns = {
+            name: torch.cat([getattr(part, name) for part in parts])[order] for name in _COLUMNS
+        }
+        steps = [step for part in parts for step in part.steps]
+        in_order = tuple(steps[line] for line in order.tolist()) if steps else ()
+        return cls(**columns, steps=in_order)
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    def take(self, lines: Tensor) -> "Counterfactuals":
+        """Return some of the lines, given by position."""
+        columns = {name: getattr(self, name)[lines] for name in _COLUMNS}
+        steps = tuple(self.steps[line] for line in lines.tolist()) if self.steps else ()
+        return replace(self, **columns, steps=steps)
+
+    def owned_by(self, rows: Tensor) -> "Counterfactuals":
+        """Return the lines of some explained rows, renumbered to the order given."""
+        starts, counts = self._extents(int(rows.max()) + 1 if len(rows) else 0)
+        counts = counts[rows]
+        owner = torch.repeat_interleave(torch.arange(len(rows)), counts)
+        place = torch.arange(len(owner)) - (counts.cumsum(0) - counts)[owner]
+        return replace(self.take(starts[rows][owner] + place), owner=owner)
+
+    def counts(self, n_rows: int) -> Tensor:
+        """Return how many counterfactuals each of the explained rows has, ``(i,)``."""
+        return self.owner.bincount(minlength=n_rows)
+
+    def ranks(self) -> Tensor:
+        """Return the rank of each line among those of its row, from 1, ``(n,)``."""
+        starts, _ = self._extents(int(self.owner.max()) + 1 if len(self) else 0)
+        return torch.arange(len(self)) - starts[self.owner] + 1
+
+    def _extents(self, n_rows: int) -> tuple[Tensor, Tensor]:
+        """Return where the lines of each row start, and how many it has."""
+        counts = self.owner.bincount(minlength=n_rows)
+        return counts.cumsum(0) - counts, counts
+
+
+@dataclass(frozen=True, eq=False)
+class Fronts:
+    """The whole Pareto sets of the rows for which they were kept.
+
+    Attributes
+    ----------
+    owner
+        ``(p,)``, the position of the explained row that each member belongs to; ascending.
+    rows
+        ``(p, f)``, in the entries of a codec.
+    losses
+        ``(p, 3)``; see :class:`proce.losses.Loss`.
+    """
+
+    owner: Tensor
+    rows: Tensor
+    losses: Tensor
+
+    @classmethod
+    def empty(cls, n_features: int) -> "Fronts":
+        """Return no fronts of rows with so many features."""
+        rows = torch.zeros(0, n_features, dtype=torch.float64)
+        losses = torch.zeros(0, len(Loss), dtype=torch.float64)
+        return cls(torch.zeros(0, dtype=torch.long), rows, losses)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence["Fronts"]) -> "Fronts":
+        """Return all members of some fronts, ordered by their owners."""
+        order = torch.cat([part.owner for part in parts]).argsort(stable=True)
+        columns = [torch.cat([getattr(part, name) for part in parts])[order] for name in _FRONT]
+        return cls(*columns)
+
+    def of(self, row: int) -> "Front | None":
+        """Return the front of one explained row, or ``None`` where it was not kept."""
+        first, last = torch.searchsorted(self.owner, torch.tensor([row, row + 1])).tolist()
+        return Front(self.rows[first:last], self.losses[first:last]) if last > first else None
+
+    def owned_by(self, rows: Tensor) -> "Fronts":
+        """Return the fronts of some explained rows, renumbered to the order given."""
+        parts = [Fronts.empty(self.rows.shape[1])]
+        for place, row in enumerate(rows.tolist() if len(self.owner) else []):
+            front = self.of(row)
+            if front is not None:
+                owner = torch.full((len(front),), place)
+                parts.append(Fronts(owner, front.rows, front.losses))
+        return Fronts.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Front:
+    """The Pareto set of one row: valid, rule-abiding, none better than another in every loss.
+
+    Attributes
+    ----------
+    rows
+        ``(p, f)``, in the entries of a codec.
+    losses
+        ``(p, 3)``; see :class:`proce.losses.Loss`.
+    """
+
+    rows: Tensor
+    losses: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+_COLUMNS = tuple(name for name in Counterfactuals.__dataclass_fields__ if name != "steps")
+_FRONT = tuple(Fronts.__dataclass_fields__)

@@ -1,0 +1,39 @@
+"""An explained frame: its rows, how it looked, and how the explanations came about."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from proce.explanation.record.context import Context
+from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.schema import Layout
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedFrame:
+    """Everything that a call of ``explain`` returns, as plain data.
+
+    Attributes
+    ----------
+    rows
+        What is known of each row, in the order of the frame.
+    layout
+        How the frame looked that was explained.
+    provenance
+        How the explanations came about.
+    """
+
+    rows: ExplainedRows
+    layout: Layout
+    provenance: Provenance
+
+    @property
+    def context(self) -> Context:
+        """What all rows share."""
+        return self.rows.context
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[ExplainedRow]:
+        return iter(self.rows)

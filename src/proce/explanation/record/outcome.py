@@ -1,0 +1,39 @@
+"""How the search for a row ended, and what became of each cell."""
+
+from enum import IntEnum, StrEnum
+
+from torch import Tensor
+
+
+class Outcome(StrEnum):
+    """How the search for a row ended."""
+
+    FOUND = "found"
+    NOT_FOUND = "not_found"
+    ALREADY_TARGET = "already_target"
+    OUT_OF_TIME = "out_of_time"
+
+    @property
+    def code(self) -> int:
+        """The number that stands for this outcome in a column."""
+        return OUTCOMES.index(self)
+
+
+OUTCOMES = tuple(Outcome)
+
+
+class Change(IntEnum):
+    """What became of a feature in a counterfactual."""
+
+    NONE = 0
+    ACTION = 1
+    HOLD = 2
+    CONSEQUENCE = 3
+
+
+CHANGES = tuple(Change)
+
+
+def done_by_hand(changes: Tensor) -> Tensor:
+    """Return flags for the cells that a person acts on or holds; all other cells follow."""
+    return (changes == Change.ACTION) | (changes == Change.HOLD)

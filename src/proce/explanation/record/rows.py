@@ -1,0 +1,269 @@
+"""What is known of explained rows, as columns; one row is a view on them."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from torch import Tensor
+
+from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
+from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.outcome import OUTCOMES, Outcome
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExplainedRows:
+    """The rows of a call, what was asked for them and what was found.
+
+    All tensors have one entry a row; the counterfactuals name the row that they belong to.
+
+    Attributes
+    ----------
+    context
+        What all rows share.
+    positions
+        ``(i,)``, where each row stands in the frame that was explained.
+    factual, raw
+        ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in.
+    predicted, target
+        ``(i,)``, classes as positions.
+    probability
+        ``(i,)``, of the target, for the rows as they are.
+    outcomes
+        ``(i,)``, how each search ended, as positions in ``OUTCOMES``.
+    margin_met
+        ``(i,)``, whether the counterfactuals keep the margin that was asked for.
+    dropped
+        ``(i,)``, how many candidates failed the last check on the model itself.
+    counterfactuals, fronts
+        Of all rows; whole fronts only where they were kept.
+    diagnoses
+        By row without a counterfactual: what blocks it.
+    notes
+        By row that has any: what the reader should know, such as cells that are missing.
+    """
+
+    context: Context
+    positions: Tensor
+    factual: Tensor
+    raw: Tensor
+    predicted: Tensor
+    target: Tensor
+    probability: Tensor
+    outcomes: Tensor
+    margin_met: Tensor
+    dropped: Tensor
+    counterfactuals: Counterfactuals
+    fronts: Fronts
+    diagnoses: Mapping[int, Diagnosis] = field(default_factory=dict)
+    notes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def __iter__(self) -> "Iterator[ExplainedRow]":
+        return (ExplainedRow(self, index) for index in range(len(self)))
+
+    def take(self, rows: Tensor) -> "ExplainedRows":
+        """Return some of the rows, given by their place among these."""
+        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        places = list(enumerate(rows.tolist()))
+        return replace(
+            self,
+            **columns,
+            counterfactuals=self.counterfactuals.owned_by(rows),
+            fronts=self.fronts.owned_by(rows),
+            diagnoses={
+                place: self.diagnoses[row] for place, row in places if row in self.diagnoses
+            },
+            notes={place: self.notes[row] for place, row in places if row in self.notes},
+        )
+
+    def recommended(self) -> Counterfactuals:
+        """Return the first counterfactual of every row that has one."""
+        return self.counterfactuals.take((self.counterfactuals.ranks() == 1).nonzero().flatten())
+
+    def outcome_counts(self) -> Counter[Outcome]:
+        """Return how many rows ended in which outcome, in the order of their first rows."""
+        return Counter(OUTCOMES[code] for code in self.outcomes.tolist())
+
+    @cached_property
+    def counts(self) -> Tensor:
+        """How many counterfactuals each row has, ``(i,)``."""
+        return self.counterfactuals.counts(len(self))
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """Where the counterfactuals of each row begin; the last number is where they end."""
+        return (0, *self.counts.cumsum(0).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class ExplainedRow:
+    """One row of :class:`ExplainedRows`; it holds nothing of its own.
+
+    Attributes
+    ----------
+    record
+        The columns of all rows.
+    index
+        The place of this row among them.
+    """
+
+    record: ExplainedRows
+    index: int
+
+    def __len__(self) -> int:
+        return int(self.record.counts[self.index])
+
+    @property
+    def context(self) -> Context:
+        """What this row shares with the other rows of the call."""
+        return self.record.context
+
+    @property
+    def row(self) -> int:
+        """The position of the row in the frame that was explained."""
+        return int(self.record.positions[self.index])
+
+    @property
+    def factual(self) -> Tensor:
+        """The row in the entries of the codec, ``(f,)``."""
+        return self.record.factual[self.index]
+
+    @property
+    def raw(self) -> Tensor:
+        """The row in raw units, as it came in, ``(f,)``."""
+        return self.record.raw[self.index]
+
+    @property
+    def predicted(self) -> int:
+        """The class of the row as it is, as a position."""
+        return int(self.record.predicted[self.index])
+
+    @property
+    def target(self) -> int:
+        """The wanted class, as a position."""
+        return int(self.record.target[self.index])
+
+    @property
+    def probability(self) -> float:
+        """The probability of the target, for the row as it is."""
+        return float(self.record.probability[self.index])
+
+    @property
+    def needed(self) -> float:
+        """The probability of the target that was asked for."""
+        return self.context.needed[self.target]
+
+    @property
+    def outcome(self) -> Outcome:
+        """How the search ended."""
+        return OUTCOMES[int(self.record.outcomes[self.index])]
+
+    @property
+    def margin_met(self) -> bool:
+        """Whether the counterfactuals keep the margin that was asked for."""
+        return bool(self.record.margin_met[self.index])
+
+    @property
+    def dropped(self) -> int:
+        """How many candidates failed the last check on the model itself."""
+        return int(self.record.dropped[self.index])
+
+    @property
+    def rows(self) -> Tensor:
+        """The counterfactuals, the recommended one first, ``(n, f)``."""
+        return self.record.counterfactuals.rows[self._lines]
+
+    @property
+    def changes(self) -> Tensor:
+        """A ``Change`` for each cell of the counterfactuals, ``(n, f)``."""
+        return self.record.counterfactuals.changes[self._lines]
+
+    @property
+    def probabilities(self) -> Tensor:
+        """The probability of the target for each counterfactual, ``(n,)``."""
+        return self.record.counterfactuals.probabilities[self._lines]
+
+    @property
+    def losses(self) -> Tensor:
+        """The losses of each counterfactual, ``(n, 3)``: prediction, prototype, distance."""
+        return self.record.counterfactuals.losses[self._lines]
+
+    @property
+    def expected(self) -> Tensor:
+        """Where each feature would be if it were neither acted on nor held, ``(n, f)``.
+
+        NaN where that is not known.
+        """
+        return self.record.counterfactuals.expected[self._lines]
+
+    @property
+    def contributions(self) -> Tensor | None:
+        """By how much the probability falls when one action is taken back, ``(n, f)``.
+
+        ``None`` where the model was not asked.
+        """
+        values = self.record.counterfactuals.contributions[self._lines]
+        return None if not len(values) or bool(values.isnan().any()) else values
+
+    @property
+    def support(self) -> Tensor | None:
+        """In how many of the bootstrap graphs each holds, ``(n,)``; ``None`` without them."""
+        return self._known_counts(self.record.counterfactuals.support)
+
+    @property
+    def refits(self) -> Tensor | None:
+        """In how many refits of the equations the actions of each still reach the target, ``(n,)``.
+
+        ``None`` without refits.
+        """
+        return self._known_counts(self.record.counterfactuals.refits)
+
+    @property
+    def steps(self) -> tuple[Tensor, ...]:
+        """The way to each counterfactual ``(s, f)``; empty for methods that give none."""
+        return self.record.counterfactuals.steps[self._lines]
+
+    @property
+    def front(self) -> Front | None:
+        """The whole Pareto set, where it was kept."""
+        return self.record.fronts.of(self.index)
+
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """For ``not_found``: what blocks."""
+        return self.record.diagnoses.get(self.index)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader should know, such as cells that are missing and so stay as they are."""
+        return self.record.notes.get(self.index, ())
+
+    def alone(self) -> ExplainedRows:
+        """Return the columns of this row only."""
+        return self.record.take(self.record.positions.new_tensor([self.index]))
+
+    @property
+    def _lines(self) -> slice:
+        return slice(self.record.extents[self.index], self.record.extents[self.index + 1])
+
+    def _known_counts(self, counts: Tensor) -> Tensor | None:
+        own = counts[self._lines]
+        return None if not len(own) or bool((own < 0).any()) else own
+
+
+_COLUMNS = (
+    "positions",
+    "factual",
+    "raw",
+    "predicted",
+    "target",
+    "probability",
+    "outcomes",
+    "margin_met",
+    "dropped",
+)
