@@ -14,6 +14,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from proce.errors import SearchError
+
 _GOLDEN = 0x9E3779B97F4A7C15
 _FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _LOW_HALF = 0xFFFFFFFF
@@ -108,3 +110,14 @@ def _signed(value: int) -> int:
     """Return a 64-bit pattern as the int64 that PyTorch takes."""
     value %= 2**64
     return value - 2**64 if value >= 2**63 else value
+
+
+def row_keys(rows: Tensor) -> Tensor:
+    """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
+    return folded(rows.nan_to_num(nan=-9.0))
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what is not a whole number from 0 on."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise SearchError(f"seed is {seed!r}; expected a whole number from 0 on.")

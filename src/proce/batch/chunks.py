@@ -98,8 +98,8 @@ def explained(
         if number < skip:
             continue
         result = ask(chunk.table, _within(rows.count, chunk.first_row, progress))
-        items = tuple(replace(item, row=item.row + chunk.first_row) for item in result)
-        yield replace(result, items=items)
+        positions = result.rows.positions + chunk.first_row
+        yield replace(result, rows=replace(result.rows, positions=positions))
 
 
 def explain_to(
@@ -130,7 +130,8 @@ def explain_to(
 
 def tally(result: Explanations) -> Counter[str]:
     """Return how many rows ended in which way."""
-    return Counter(item.outcome.value for item in result)
+    counts = result.rows.outcome_counts()
+    return Counter({outcome.value: count for outcome, count in counts.items()})
 
 
 def as_table(frame: Any) -> pa.Table:

@@ -13,7 +13,9 @@ from proce.explanation import Explanations
 from proce.methods import SearchSettings
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.fitting.fitted import Fitted, fit_parts, resolved_mode
+from proce.methods.fitting.fit import fit_parts
+from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.modes import resolve_mode
 from proce.methods.published.published import Published
 from proce.schema import Schema
 
@@ -70,7 +72,7 @@ class Contenders:
             keep_front=False,
             **self._limits(variant),
         )
-        return Contender(lambda frame: ProceCall.open(fitted, options, frame, None).run(), seconds)
+        return Contender(lambda frame: ProceCall(fitted, options, frame).run(), seconds)
 
     def _fit_proce(self, variant: Variant, settings: SearchSettings) -> Fitted:
         return fit_parts(
@@ -89,13 +91,13 @@ class Contenders:
 
     def _as_asked(self, fitted: Fitted, variant: Variant, settings: SearchSettings) -> Fitted:
         """Return the parts of a fit under the mode, the settings and the rules of a variant."""
-        mode = resolved_mode(variant.causal, fitted.scm)
+        mode = resolve_mode(variant.causal, fitted.scm)
         return replace(
             fitted,
             mode=mode,
             settings=settings,
             refits=fitted.refits if mode in ("hard", "soft") and settings.n_refits else None,
-            rules=fitted.bound(self._rules(variant)),
+            rules=fitted.bind(self._rules(variant)),
         )
 
     def _published(self, variant: Variant) -> Contender:

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 from proce.datasets.load import LOADERS
 from proce.errors import BenchmarkError, did_you_mean
-from proce.methods.explaining.ranking import Pick
+from proce.methods.calls.options import Pick
 
 MethodName = Literal[
     "ProCE", "Wachter", "GrowingSpheres", "Certifai", "Dice", "Face", "Cchvae", "Nearest"

@@ -6,6 +6,7 @@ from proce.classifier.classifier import (
     DifferentiableClassifier,
     decide,
     position_of,
+    predict_in_blocks,
 )
 from proce.classifier.encoding import InputEncoding, label, one_hot
 from proce.classifier.networks import TrainedNetwork, fit_network
@@ -21,4 +22,5 @@ __all__ = [
     "label",
     "one_hot",
     "position_of",
+    "predict_in_blocks",
 ]

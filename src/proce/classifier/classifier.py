@@ -18,6 +18,8 @@ from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
 from proce.schema.feature import level_type, shown
 
+_BLOCK_ROWS = 100_000  # rows that a model is asked about at a time
+
 
 @runtime_checkable
 class Classifier(Protocol):
@@ -145,3 +147,8 @@ def _plain_class(label: Any, name: str) -> Level:
             " Several outputs at once, or labels of another type, are not supported."
         )
     return value
+
+
+def predict_in_blocks(classifier: Classifier, rows: Tensor) -> Tensor:
+    """Return the class of each of many rows ``(n, f)``, asking about a block of them at a time."""
+    return torch.cat([classifier.predict(block) for block in torch.split(rows, _BLOCK_ROWS)])

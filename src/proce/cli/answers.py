@@ -101,7 +101,7 @@ def to_stdout(job: Job) -> Counter[str]:
         job.also(result)
         counts += tally(result)
         if person:
-            job.shown.extend(result.items[: _IN_TABLE - len(job.shown)])
+            job.shown.extend(result[: _IN_TABLE - len(job.shown)])
         else:
             typer.echo(csv_text(as_table(result.to_frame()), header=first), nl=False)
             first = False

@@ -101,7 +101,9 @@ def explain(
     explainer = ProCE.load(folder)
     if causal is not None:
         explainer.set_params(causal=causal)
-        explainer.fitted_ = explainer.fitted_.in_mode(causal)
+        from proce.methods.fitting.modes import in_mode
+
+        explainer.fitted_ = in_mode(explainer.fitted_, causal)
     codec = explainer.fitted_.codec
     options: dict[str, Any] = {
         "target": read_class(target, explainer.classes_),

@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from proce.classifier import Classifier
-from proce.errors import NotFittedError, SearchError
+from proce.errors import NotFittedError
 from proce.explanation import Explanations
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.calls.options import Options, checked_texts
+from proce.methods.calls.options import Options, Pick, check_callback, checked_texts
 from proce.methods.calls.progress_bar import closing
 from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.explaining.ranking import Pick
 from proce.methods.explaining.what_if import WhatIf, what_if
-from proce.methods.fitting.fitted import Fitted, fit_parts
+from proce.methods.fitting.fit import fit_parts
+from proce.methods.fitting.fitted import Fitted
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
@@ -48,7 +48,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
     seed
         The same seed gives the same answer for a row, whatever else is in the batch.
     device
-        Where the auto-encoder and the search run: ``"cpu"`` or ``"cuda"``.
+        Where the auto-encoder runs: ``"cpu"`` or ``"cuda"``. The search runs on the CPU.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
                 device=self.device,
                 progress=progress,
             )
-        self._take(fitted)
+        self._set_fitted(fitted)
         return self
 
     def explain(
@@ -139,7 +139,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         max_changes
             At most this many actions and holds.
         effort
-            ``{name: 0.5 .. 4}``, how hard a change is for this person.
+            ``{name: 0.1 .. 10}``, how hard a change is for this person; 1 is usual.
         min_probability
             Of the target; by default the decision and the margin of the settings.
         rules
@@ -168,10 +168,9 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             budget_seconds=budget_seconds,
             keep_front=keep_front,
         )
-        if progress is not None and not callable(progress):
-            raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
+        check_callback(progress)
         with closing(progress):
-            return ProceCall.open(self._fitted(), options, X, progress).run()
+            return ProceCall(self._fitted(), options, X, progress).run()
 
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         """Return what would follow from setting some features of a row, and the new decision.
@@ -244,11 +243,11 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
 
         loaded = load_explainer(folder, model, equations)
         explainer = cls(**loaded.parameters)
-        explainer._take(loaded.fitted)
+        explainer._set_fitted(loaded.fitted)
         return explainer
 
-    def _take(self, fitted: Fitted) -> None:
-        """Become fitted."""
+    def _set_fitted(self, fitted: Fitted) -> None:
+        """Keep what was fitted or loaded, with the attributes that scikit-learn expects."""
         self.fitted_ = fitted
         self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)

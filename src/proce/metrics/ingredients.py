@@ -5,12 +5,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from proce.causal import CausalGraph, StructuralCausalModel
-from proce.classifier import Classifier, as_classifier
+from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
 from proce.errors import GraphError, ModelError, RuleError, SchemaError, SearchError
 from proce.explanation import Context, Explanations
@@ -19,9 +17,9 @@ from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.validity import Predicted
 from proce.schema import Codec, Rule, Schema
 from proce.schema.feature import shown
+from proce.streams import check_seed
 
 BoundRule = tuple[Rule, Mapping[str, Predicted]]
-_ASK_AT_ONCE = 100_000  # rows per call when the training rows are classified
 
 
 def check_call(result: Any, seed: Any) -> None:
@@ -31,8 +29,7 @@ def check_call(result: Any, seed: Any) -> None:
             f"result is a {type(result).__name__}; expected what explain(...) returned, a"
             " proce.Explanations."
         )
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise SearchError(f"seed is {seed!r}; expected a whole number from 0 on.")
+    check_seed(seed)
 
 
 def read_model(name: str, model: Any, context: Context, threshold: float | None) -> Classifier:
@@ -114,7 +111,7 @@ def read_neighbourhood(
         return neighbourhood
     if classifier is None or train is None:
         return None
-    predicted = torch.cat([classifier.predict(part) for part in torch.split(train, _ASK_AT_ONCE)])
+    predicted = predict_in_blocks(classifier, train)
     return Neighbourhood.fit(context.codec, train, predicted, len(context.classes), seed=seed)
 
 

@@ -9,7 +9,7 @@ from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations, Outcome
 from proce.metrics.answers import Answers
-from proce.objective import limits_of
+from proce.objective import CallLimits
 from proce.schema import Categorical, Codec, Continuous
 
 _ROUNDING = 1e-6  # on the unit range
@@ -100,7 +100,7 @@ def take_actions(answers: Answers, truth: StructuralCausalModel, seed: int = 0) 
 
 def allowed(codec: Codec, answers: Answers) -> Tensor:
     """Return flags ``(c,)``: the codec's schema lets a person do all that is done by hand."""
-    limits = limits_of(codec, answers.factual)
+    limits = CallLimits.read(codec).of_rows(codec, answers.factual)
     outside = answers.rows < limits.lower - _ROUNDING
     outside |= answers.rows > limits.upper + _ROUNDING
     return ~(answers.by_hand & (outside | ~limits.movable)).any(-1)

@@ -28,7 +28,7 @@ def target_class_validity(
     Parameters
     ----------
     classifier
-        Call again.
+        Asked again.
     rows
         ``(i, f)``, a counterfactual for each row where there is one.
     found

@@ -9,7 +9,7 @@ from proce.causal import Actions, StructuralCausalModel
 from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
 
-CHARGE = 0.02  # per action, so that advice is short
+ACTION_CHARGE = 0.02  # per action, so that advice is short
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +72,13 @@ def causal_gap(rows: Tensor, residual: Tensor, scm: StructuralCausalModel) -> Te
     columns = rows.unbind(-1)
     gaps = [torch.zeros_like(column) for column in columns]
     for name in scm.graph.endogenous:
-        at = scm.codec.schema.position(name)
-        value, follows = scm.outcome(at, columns, residual[:, None, :])
+        position = scm.codec.schema.position(name)
+        value, follows = scm.outcome(position, columns, residual[:, None, :])
         if isinstance(scm.codec.schema[name], Categorical):
-            gap = (columns[at] != value).to(rows.dtype)
+            gap = (columns[position] != value).to(rows.dtype)
         else:
-            gap = (columns[at] - value).abs() / scm.codec.reach[at].item()
-        gaps[at] = torch.where(follows, gap, 0.0)
+            gap = (columns[position] - value).abs() / scm.codec.reach[position].item()
+        gaps[position] = torch.where(follows, gap, 0.0)
     return torch.stack(gaps, dim=-1)
 
 
@@ -91,24 +91,23 @@ def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Te
     """
     gaps = torch.zeros_like(rows)
     for name in scm.graph.endogenous:
-        at = scm.codec.schema.position(name)
-        predicted, own = scm.predict(name, rows), factual[:, None, at]
+        position = scm.codec.schema.position(name)
+        predicted, own = scm.predict(name, rows), factual[:, None, position]
         if isinstance(scm.codec.schema[name], Categorical):
             chances = predicted.softmax(-1)
             codes = own.long().clamp(min=0).expand(rows.shape[:-1])[..., None]
-            gaps[..., at] = (1 - chances.gather(-1, codes).squeeze(-1)).square()
+            gaps[..., position] = (1 - chances.gather(-1, codes).squeeze(-1)).square()
         else:
-            gaps[..., at] = ((predicted - own) / scm.codec.reach[at].item()).square()
+            gaps[..., position] = ((predicted - own) / scm.codec.reach[position].item()).square()
     return gaps.masked_fill(scm.codec.missing(factual)[:, None], 0.0)
 
 
-def action_cost(told: Actions, distance: FeatureDistance, effort: Tensor) -> Tensor:
+def action_cost(realised: Actions, distance: FeatureDistance, effort: Tensor) -> Tensor:
     """Return the cost ``(i, c)`` of what a person does: L1 by effort, and a charge per action.
 
     An action costs the distance to where the feature would be without it: its old value, or where
     its causes lead. A hold costs what it prevents, by the same measure, so holding a feature and
     nearly holding it cost nearly the same.
     """
-    by_hand = told.acted_on | told.held
-    size = distance.absolute(told.point, told.expected) * by_hand
-    return (size * effort.to(size)).sum(-1) + CHARGE * told.count
+    size = distance.absolute(realised.point, realised.expected) * realised.by_hand
+    return (size * effort.to(size)).sum(-1) + ACTION_CHARGE * realised.count

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema import Action, Categorical, Codec, Continuous
+from proce.schema import Action, Categorical, Codec, Continuous, Level
 from proce.schema.feature import shown
 
 _ACTIONABLE = (Action.FREE, Action.INCREASE, Action.DECREASE)
@@ -38,7 +38,7 @@ class Limits:
 
     def take(self, instances: Tensor) -> "Limits":
         """Return the limits of some of the rows, given by position."""
-        return Limits(*(getattr(self, each)[instances] for each in self.__dataclass_fields__))
+        return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
 
     def excess(self, rows: Tensor, acted_on: Tensor, reach: Tensor) -> Tensor:
         """Return how far rows ``(i, c, f)`` lie outside, ``(i, c)``, on the unit range."""
@@ -48,60 +48,90 @@ class Limits:
         return beyond.nan_to_num(nan=0.0).where(beyond > _ROUNDING, 0.0).sum(-1)
 
 
-def limits_of(
-    codec: Codec,
-    factual: Tensor,
-    vary: Iterable[str] | None = None,
-    ranges: Mapping[str, Any] | None = None,
-) -> Limits:
-    """Return what rows ``(i, f)`` may become.
+@dataclass(frozen=True, eq=False)
+class CallLimits:
+    """What a call lets a person act on, and how far; read and checked once.
 
-    A factual value outside a permitted range may stay; outside a range of this call it may
-    not, since that range binds the final value. What is missing never moves.
-
-    Parameters
+    Attributes
     ----------
-    codec
-        Schema and scale.
-    factual
-        The rows.
-    vary
-        Names that may be acted on; ``None`` for all that the schema lets move.
+    varied
+        Names that may be acted on, where the schema lets them.
     ranges
-        ``{name: (low, high)}`` for this call, in raw units or levels of an ordinal feature.
+        By name, the limits of the final value in raw units, or levels of an ordinal feature.
+    bounds
+        The same in the entries of a row.
     """
-    names = _checked_vary(codec, vary)
-    bounds = {name: _entries(codec, name, limits) for name, limits in (ranges or {}).items()}
-    columns = [
-        _column(codec, at, factual[:, at], feature.name in names, bounds.get(feature.name))
-        for at, feature in enumerate(codec.schema)
-    ]
-    movable, *ends = (torch.stack(each, dim=-1) for each in zip(*columns, strict=True))
-    gone = codec.missing(factual)  # no range binds what nobody knows
-    return Limits(movable & ~gone, *(torch.where(gone, factual, end) for end in ends))
 
+    varied: frozenset[str]
+    ranges: Mapping[str, tuple[Level, Level]]
+    bounds: Mapping[str, tuple[float, float]]
 
-def _column(
-    codec: Codec, at: int, own: Tensor, varied: bool, asked: tuple[float, float] | None
-) -> tuple[Tensor, ...]:
-    feature = codec.schema.features[at]
-    seen_high = 1.0 if isinstance(feature, Continuous) else float(len(feature.levels) - 1)
-    low, high = 0.0, seen_high
-    if isinstance(feature, Continuous) and feature.range is not None:
-        low, high = (float(codec.encode_value(feature.name, limit)) for limit in feature.range)
-    lower = torch.minimum(torch.full_like(own, low), own)
-    upper = torch.maximum(torch.full_like(own, high), own)
-    if feature.action is Action.INCREASE:
-        lower = own
-    if feature.action is Action.DECREASE:
-        upper = own
-    least = torch.maximum(lower, torch.minimum(torch.zeros_like(own), own))
-    most = torch.minimum(upper, torch.maximum(torch.full_like(own, seen_high), own))
-    if asked is not None:
-        lower, least = (each.clamp(min=asked[0]) for each in (lower, least))
-        upper, most = (each.clamp(max=asked[1]) for each in (upper, most))
-    movable = torch.full_like(own, varied and feature.action in _ACTIONABLE, dtype=torch.bool)
-    return movable, lower, upper, least, most
+    @classmethod
+    def read(
+        cls,
+        codec: Codec,
+        vary: Iterable[str] | None = None,
+        ranges: Mapping[str, Any] | None = None,
+    ) -> "CallLimits":
+        """Read the limits of a call, and refuse those that make no sense.
+
+        Parameters
+        ----------
+        codec
+            Schema and scale.
+        vary
+            Names that may be acted on; ``None`` for all that the schema lets move.
+        ranges
+            ``{name: (low, high)}`` for this call, in raw units or levels of an ordinal feature.
+        """
+        names = _checked_vary(codec, vary)
+        bounds = {name: _entries(codec, name, limits) for name, limits in (ranges or {}).items()}
+        pairs = {name: (limits[0], limits[1]) for name, limits in (ranges or {}).items()}
+        return cls(frozenset(names), pairs, bounds)
+
+    def of_rows(self, codec: Codec, factual: Tensor) -> Limits:
+        """Return what rows ``(i, f)`` may become.
+
+        A factual value outside a permitted range may stay; outside a range of this call it may
+        not, since that range binds the final value. What is missing never moves.
+
+        Parameters
+        ----------
+        codec
+            Schema and scale; the schema says which actions there are.
+        factual
+            The rows.
+        """
+        columns = [
+            self._of_feature(codec, position, factual[:, position])
+            for position in range(len(codec.schema))
+        ]
+        movable, *ends = (torch.stack(column, dim=-1) for column in zip(*columns, strict=True))
+        gone = codec.missing(factual)  # no range binds what nobody knows
+        return Limits(movable & ~gone, *(torch.where(gone, factual, end) for end in ends))
+
+    def _of_feature(self, codec: Codec, position: int, own: Tensor) -> tuple[Tensor, ...]:
+        """Return the columns of :class:`Limits` for one feature, whose values are ``own``."""
+        feature = codec.schema.features[position]
+        highest = 1.0 if isinstance(feature, Continuous) else float(len(feature.levels) - 1)
+        low, high = 0.0, highest
+        if isinstance(feature, Continuous) and feature.range is not None:
+            low, high = (float(codec.encode_value(feature.name, limit)) for limit in feature.range)
+        lower = own.clamp(max=low)
+        upper = own.clamp(min=high)
+        if feature.action is Action.INCREASE:
+            lower = own
+        if feature.action is Action.DECREASE:
+            upper = own
+        least = torch.maximum(lower, own.clamp(max=0.0))
+        most = torch.minimum(upper, own.clamp(min=highest))
+        if feature.name in self.bounds:
+            first, last = self.bounds[feature.name]
+            lower, least = lower.clamp(min=first), least.clamp(min=first)
+            upper, most = upper.clamp(max=last), most.clamp(max=last)
+        can_move = feature.name in self.varied and feature.action in _ACTIONABLE
+        movable = torch.full_like(own, can_move, dtype=torch.bool)
+        return movable, lower, upper, least, most
 
 
 def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:

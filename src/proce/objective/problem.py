@@ -24,7 +24,6 @@ from proce.schema import Action, Codec, Rule
 from proce.search import Evaluation
 
 Mode = Literal["hard", "soft", "paper", "off"]
-NAMES = ("prediction", "prototype", "distance")
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,8 +78,7 @@ class CounterfactualProblem:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         everyone = torch.arange(len(self.query.factual), device=instances.device)
         part = self if torch.equal(instances, everyone) else self.take(instances)
-        told = part.realise(genes)
-        return part.score(told)
+        return part.score(part.realise(genes))
 
     def realise(self, genes: Tensor) -> Actions:
         """Return what a person would see: rows with their consequences, told apart.
@@ -98,44 +96,43 @@ class CounterfactualProblem:
         nothing = torch.zeros_like(changed)
         return Actions(rows, changed, nothing, nothing, factual[:, None].expand_as(rows), nothing)
 
-    def score(self, told: Actions) -> Evaluation:
+    def score(self, realised: Actions) -> Evaluation:
         """Return the losses and the violation of realised rows."""
-        rows, query = told.point, self.query
+        rows, query = realised.point, self.query
         flat = askable(rows).reshape(-1, rows.shape[-1])
         chances = self.classifier.predict_proba(flat).reshape(*rows.shape[:-1], -1)
         losses = torch.stack(
             [
                 prediction_loss(chances, query.target),
                 prototype_loss(rows, query.prototype, self.autoencoder),
-                self.final_distance(told),
+                self.final_distance(realised),
             ],
             dim=-1,
         )
         short = self.requirement.shortfall(chances, query.target)
-        return Evaluation(losses, short + self.violation(told))
+        return Evaluation(losses, short + self.violation(realised))
 
-    def final_distance(self, told: Actions) -> Tensor:
+    def final_distance(self, realised: Actions) -> Tensor:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
         factual = self.query.factual
         if self.mode == "hard":
-            return action_cost(told, self.distance, self._weights)
-        apart = self.distance.squared(told.point, factual) * self.effort.to(told.point)
+            return action_cost(realised, self.distance, self._weights)
+        apart = self.distance.squared(realised.point, factual) * self.effort.to(realised.point)
         if self.mode == "off" or self.scm is None:
             return apart.sum(-1)
         if self.mode == "soft":
-            gap = causal_gap(told.point, self.query.residual, self.scm).square()
+            gap = causal_gap(realised.point, self.query.residual, self.scm).square()
             return apart.sum(-1) + self.causal_weight * gap.sum(-1)
-        roots = [at for at in range(apart.shape[-1]) if at not in self._endogenous]
-        return apart[..., roots].sum(-1) + printed_gap(told.point, factual, self.scm).sum(-1)
+        roots = [place for place in range(apart.shape[-1]) if place not in self._endogenous]
+        return apart[..., roots].sum(-1) + printed_gap(realised.point, factual, self.scm).sum(-1)
 
-    def violation(self, told: Actions) -> Tensor:
+    def violation(self, realised: Actions) -> Tensor:
         """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""
-        by_hand = told.acted_on | told.held
-        total = self.limits.excess(told.point, by_hand, self.codec.reach)
+        total = self.limits.excess(realised.point, realised.by_hand, self.codec.reach)
         for rule, mechanisms in self.rules:
-            total = total + rule.violation(self.query.factual, told.point, mechanisms)
+            total = total + rule.violation(self.query.factual, realised.point, mechanisms)
         if self.max_changes is not None:
-            total = total + (told.count - self.max_changes).clamp(min=0)
+            total = total + (realised.count - self.max_changes).clamp(min=0)
         return total
 
     @cached_property

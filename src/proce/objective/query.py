@@ -45,7 +45,7 @@ class Query:
             self.factual[instances],
             self.target[instances],
             self.prototype[instances],
-            tuple(self.neighbours[each] for each in instances.tolist()),
+            tuple(self.neighbours[instance] for instance in instances.tolist()),
             self.residual[instances],
             self.keys[instances],
             self.seed,
@@ -68,10 +68,10 @@ def pose(
     prototype = torch.empty_like(latents)
     neighbours: list[Tensor] = [torch.empty(0, dtype=torch.long)] * len(factual)
     for wanted in sorted(set(target.tolist())):
-        asked = torch.nonzero(target == wanted).flatten()
-        found = index.prototype(latents[asked], wanted, n_neighbours)
-        prototype[asked] = found.latents
-        for row, near in zip(asked.tolist(), found.neighbours, strict=True):
+        rows = torch.nonzero(target == wanted).flatten()
+        prototypes = index.prototype(latents[rows], wanted, n_neighbours)
+        prototype[rows] = prototypes.latents
+        for row, near in zip(rows.tolist(), prototypes.neighbours, strict=True):
             neighbours[row] = near
     noise = factual.new_empty(len(factual), 0)
     if scm is not None:

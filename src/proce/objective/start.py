@@ -17,8 +17,8 @@ from proce.search import GeneKind, Genome, Purpose, RowStreams
 
 Start = Literal["mixed", "gaussian"]
 _SNAP = 1e-3  # of the range: a smaller change of a number without a step is none
-_SPREAD = 0.15  # standard deviation of the Gaussian start, on the unit range
-_LEVEL_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
+_START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
+_LEVEL_REDRAW_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class GeneMap:
     @property
     def switch_of(self) -> dict[int, int]:
         """The gene of each switch, by the position of its feature."""
-        return {at: self.n_features + k for k, at in enumerate(self.switched)}
+        return {position: self.n_features + place for place, position in enumerate(self.switched)}
 
     def acting(self, genes: Tensor) -> Tensor:
         """Return flags ``(i, c, f)``: may this feature be acted on? True without a switch."""
@@ -59,12 +59,12 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
     kinds = [_kind(feature) for feature in features] + [GeneKind.LEVEL] * n_switches
     step = torch.zeros(len(kinds), dtype=torch.float64)
     origin = torch.zeros_like(step)
-    for at, feature in enumerate(features):
+    for position, feature in enumerate(features):
         if isinstance(feature, Continuous) and feature.step is not None:
-            step[at] = feature.step / codec.span[at]
-            origin[at] = -codec.low[at] / codec.span[at]
+            step[position] = feature.step / codec.span[position]
+            origin[position] = -codec.low[position] / codec.span[position]
         elif not isinstance(feature, Continuous):
-            step[at] = 1.0
+            step[position] = 1.0
     nothing = factual.new_zeros(len(factual), n_switches)
     switchable = limits.movable[:, list(gene_map.switched)]
     genome = Genome.of(
@@ -86,6 +86,7 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
 def initial_population(
     genome: Genome,
     query: Query,
+    reach: Tensor,
     training: Tensor,
     gene_map: GeneMap,
     size: int,
@@ -102,8 +103,10 @@ def initial_population(
     ----------
     genome, query, gene_map
         What may move, for whom, and where it stands.
+    reach
+        ``(f,)``, how far apart two entries of a feature can be.
     training
-        The training rows ``(n, f)``.
+        The training rows ``(n, f)``; read for ``mixed`` only.
     size
         Of the population.
     seed
@@ -116,10 +119,13 @@ def initial_population(
     draws = streams.uniforms(0, Purpose.START, 4 * size * n_genes)
     first, second, third, fourth = draws.reshape(n_rows, 4, size, n_genes).unbind(1)
     own = genome.anchor[:, None].expand(n_rows, size, n_genes)
-    bell = own + _SPREAD * _reach(training, n_genes) * torch.special.ndtri(first)
+    reach_of_genes = torch.cat([reach, reach.new_ones(n_genes - len(reach))])  # switches: 0 or 1
+    bell = own + _START_DEVIATION * reach_of_genes * torch.special.ndtri(first)
     anew = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
     is_level = genome.kind == GeneKind.LEVEL
-    noisy = torch.where(is_level, torch.where(third < _LEVEL_CHANCE, anew.round(), own), bell)
+    noisy = torch.where(
+        is_level, torch.where(third < _LEVEL_REDRAW_CHANCE, anew.round(), own), bell
+    )
     if start == "gaussian":
         return genome.repair(noisy)
     near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
@@ -141,12 +147,6 @@ def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: T
     rows = training[chosen]  # (i, size, f)
     switches = rows.new_ones(*rows.shape[:-1], len(gene_map.switched))
     return torch.cat([rows, switches], dim=-1)
-
-
-def _reach(training: Tensor, n_genes: int) -> Tensor:
-    """Return ``(g,)`` how far entries go in the training rows: 1 for numbers, ranks for levels."""
-    far = training.nan_to_num(nan=0.0).amax(0)
-    return torch.cat([far, far.new_ones(n_genes - len(far))])
 
 
 def _kind(feature: Continuous | object) -> GeneKind:

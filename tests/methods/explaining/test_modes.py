@@ -122,7 +122,7 @@ def test_the_front_holds_what_no_other_row_beats(result: Any) -> None:
 
 
 def test_consequences_follow_from_the_actions(lender: Lender, rejected: pd.DataFrame) -> None:
-    """Call what the actions alone lead to, the equations give the row that is shown."""
+    """Asked what the actions alone lead to, the equations give the row that is shown."""
     explainer = lender("hard")
     result = explainer.explain(rejected.head(4), n=2)
     shown = result.to_frame()

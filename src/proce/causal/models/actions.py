@@ -48,9 +48,14 @@ class Actions:
     outside: Tensor
 
     @property
+    def by_hand(self) -> Tensor:
+        """What a person does, by acting or by holding; all else follows."""
+        return self.acted_on | self.held
+
+    @property
     def count(self) -> Tensor:
         """How many actions and holds each row takes, ``(i, c)``."""
-        return (self.acted_on | self.held).sum(-1)
+        return self.by_hand.sum(-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,184 +1,187 @@
-"""What one call asks, of whichever method: rows, the model's word on them, what is wanted."""
+"""One call of any method: the rows, what the model says of them, what is wanted, and the clock."""
 
-import hashlib
 import logging
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, decide
-from proce.explanation import Context, Explanation, Explanations, Outcome
+from proce.explanation import Context, Explanations, Outcome, Provenance
+from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
-from proce.methods.calls.provenance import provenance
-from proce.objective import Requirement, limits_of
+from proce.methods.calls.provenance import versions_in_use
+from proce.objective import CallLimits, Requirement
 from proce.schema import Codec, Layout
-from proce.streams import folded
 
+CUT_SHORT = "The search was ended early; more time may find better."
 _log = logging.getLogger(__name__)
 
 
-@dataclass(eq=False, kw_only=True)
 class Call:
     """A call, what was found so far, and its clock.
 
+    Parameters
+    ----------
+    context
+        What all explanations of the call share.
+    classifier
+        The model.
+    options
+        What the caller wants.
+    limits
+        What may move, and how far, by the options.
+    X
+        The rows to explain, as a frame.
+    progress
+        Called while the method works; ``None`` for nobody.
+
     Attributes
     ----------
-    codec, classifier, options, progress, context
-        The features, the model, and what was asked.
+    context, classifier, options, limits
+        As given.
     layout, factual, raw
         The frame, its rows ``(i, f)`` as entries, and in raw units.
-    chances, target
-        The model's probabilities ``(i, k)``, and the wanted classes ``(i,)``.
-    began
-        When, on the clock of ``time.perf_counter``.
-    items
-        The explanations that are finished, by row.
+    predicted, target
+        ``(i,)``, the classes of the rows as they are, and the wanted ones.
+    record
+        What was found so far.
     evaluations
-        Candidates that the model was asked about.
-    stopped
-        Whether the caller has had enough.
+        How many candidates the model was asked about.
     """
 
-    codec: Codec
-    classifier: Classifier
-    options: Options
-    progress: ProgressCallback | None
-    context: Context
-    layout: Layout
-    factual: Tensor
-    raw: Tensor
-    chances: Tensor
-    target: Tensor
-    began: float = field(default_factory=time.perf_counter)
-    items: dict[int, Explanation] = field(default_factory=dict)
-    evaluations: int = 0
-    stopped: bool = False
-
-    @staticmethod
-    def read(
-        codec: Codec,
+    def __init__(
+        self,
+        context: Context,
         classifier: Classifier,
         options: Options,
+        limits: CallLimits,
         X: Any,
         progress: ProgressCallback | None,
+    ) -> None:
+        self._began = time.perf_counter()
+        self._progress = progress
+        self._stopped = False
+        codec = context.codec
+        self.context, self.classifier = context, classifier
+        self.options, self.limits = options, limits
+        self.factual, self.raw = codec.encode(X).contiguous(), codec.raw_of_frame(X)
+        self.layout = Layout.of(X)
+        probabilities = classifier.predict_proba(self.factual)
+        self.predicted = decide(probabilities, classifier.threshold)
+        self.target = options.targets(self.predicted, classifier)
+        self.record = ExplainedRowsBuilder(
+            context,
+            self.factual,
+            self.raw,
+            self.predicted,
+            self.target,
+            probabilities.gather(1, self.target[:, None]).squeeze(1),
+        )
+        self.evaluations = 0
+        self._note_missing_cells()
+
+    def __len__(self) -> int:
+        return len(self.factual)
+
+    def rows_to_change(self) -> Tensor:
+        """Set aside the rows that have their target already; return the positions of the others."""
+        reached = self.predicted == self.target
+        self.record.finish(torch.nonzero(reached).flatten(), Outcome.ALREADY_TARGET)
+        return torch.nonzero(~reached).flatten()
+
+    def note_cut_short(self, rows: Tensor) -> None:
+        """Note for some rows that their search did not run to its end."""
+        for row in rows.tolist():
+            self.record.note(row, CUT_SHORT)
+
+    def result(
+        self,
         *,
-        margin: float = 0.0,
-        **causes: Any,
-    ) -> dict[str, Any]:
-        """Read the rows, ask the model about them, and return the fields of this class."""
-        factual, raw = codec.encode(X).contiguous(), codec.raw_of_frame(X)
-        limits_of(codec, factual[:1], options.vary, options.ranges)  # or a slip would show up late
-        chances = classifier.predict_proba(factual)
-        target = options.targets(decide(chances, classifier.threshold), classifier)
-        needed = Requirement(classifier.threshold, margin, options.min_probability)
-        context = Context(
-            codec,
-            classifier.classes,
-            needed.probabilities(len(classifier.classes)),
-            threshold=classifier.threshold,
-            vary=options.vary,
-            ranges={name: tuple(limits) for name, limits in (options.ranges or {}).items()},
-            effort=dict(options.effort or {}),
-            **causes,
-        )
-        return {
-            "codec": codec,
-            "classifier": classifier,
-            "options": options,
-            "progress": progress,
-            "context": context,
-            "layout": Layout.of(X),
-            "factual": factual,
-            "raw": raw,
-            "chances": chances,
-            "target": target,
-        }
+        method: str,
+        seed: int,
+        settings: Mapping[str, Any],
+        mode: str,
+        graph: str | None,
+        training_rows: int,
+        training_hash: str,
+        generations: int,
+    ) -> Explanations:
+        """Return the explanations once every row has its outcome.
 
-    def settle(self) -> Tensor:
-        """Set aside rows that have their target already; return the positions of the others."""
-        predicted = decide(self.chances, self.classifier.threshold)
-        for row in torch.nonzero(predicted == self.target).flatten().tolist():
-            self.items[row] = self.without(row, Outcome.ALREADY_TARGET)
-        return torch.nonzero(predicted != self.target).flatten()
-
-    def without(self, row: int, outcome: Outcome, cut_short: bool = False) -> Explanation:
-        """Return the explanation of a row that has no counterfactual, or none yet."""
-        target = int(self.target[row])
-        factual = self.factual[row]
-        nothing = factual.new_zeros(0, len(factual))
-        notes = _notes(self.codec, factual)
-        if cut_short:
-            notes = (*notes, "The search was ended early; more time may find better.")
-        return Explanation(
-            context=self.context,
-            row=row,
-            factual=factual,
-            raw=self.raw[row],
-            predicted=int(decide(self.chances[row], self.classifier.threshold)),
-            target=target,
-            probability=float(self.chances[row, target]),
-            outcome=outcome,
-            rows=nothing,
-            changes=nothing.to(torch.int8),
-            probabilities=factual.new_zeros(0),
-            losses=factual.new_zeros(0, 3),
-            notes=notes,
-        )
-
-    def closed(self, **made_by: Any) -> Explanations:
-        """Return the result once every row has its explanation; the rest is its provenance."""
-        items = tuple(self.items[row] for row in range(len(self.factual)))
-        record = provenance(
+        The parameters are those of :class:`proce.explanation.Provenance` that the call itself
+        does not know.
+        """
+        provenance = Provenance(
+            versions=versions_in_use(),
+            method=method,
+            seed=seed,
+            settings=settings,
             options=self.options.plain(),
-            elapsed_seconds=time.perf_counter() - self.began,
+            mode=mode,
+            graph=graph,
+            training_rows=training_rows,
+            training_hash=training_hash,
+            elapsed_seconds=time.perf_counter() - self._began,
+            generations=generations,
             evaluations=self.evaluations,
-            **made_by,
         )
-        return Explanations(self.context, items, self.layout, record)
+        return Explanations(self.record.build(), self.layout, provenance)
 
-    def interrupted(self) -> None:
-        """Note that the person at the keyboard wants to stop."""
-        _log.warning("interrupted: %d of %d rows were finished", len(self.items), len(self.raw))
-        self.stopped = True
+    def interrupt(self) -> None:
+        """End the call soon: the person at the keyboard wants to stop."""
+        _log.warning("interrupted: %d of %d rows were finished", self.record.n_finished, len(self))
+        self._stopped = True
 
-    def tell(self, progress: Progress) -> object:
-        """ProgressCallback how far the call has come; it ends soon where the answer is False."""
-        told = self.progress and self.progress(progress)
-        self.stopped = self.stopped or told is False
-        return told
+    def report(self, progress: Progress) -> object:
+        """Tell the caller how far the call has come; the answer False ends the call soon."""
+        answer = self._progress and self._progress(progress)
+        self._stopped = self._stopped or answer is False
+        return answer
+
+    def report_rows(self, generation: int = 0) -> object:
+        """Tell the caller how many rows are finished."""
+        return self.report(Progress("search", self.record.n_finished, len(self), generation))
 
     @property
     def seconds_left(self) -> float | None:
         """What is left of the time limit, or None without one."""
         if self.options.budget_seconds is None:
             return None
-        return max(0.0, self.options.budget_seconds - (time.perf_counter() - self.began))
+        return max(0.0, self.options.budget_seconds - (time.perf_counter() - self._began))
 
     @property
     def over(self) -> bool:
         """Whether the call must end now."""
         left = self.seconds_left
-        return self.stopped or (left is not None and left <= 0)
+        return self._stopped or (left is not None and left <= 0)
+
+    def _note_missing_cells(self) -> None:
+        names = self.context.codec.schema.names
+        missing = self.context.codec.missing(self.factual)
+        for row in torch.nonzero(missing.any(1)).flatten().tolist():
+            cells = torch.nonzero(missing[row]).flatten().tolist()
+            listed = ", ".join(names[position] for position in cells)
+            self.record.note(row, f"Missing and so left as they are: {listed}.")
 
 
-def keys_of(factual: Tensor) -> Tensor:
-    """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
-    return folded(factual.nan_to_num(nan=-9.0))
-
-
-def hash_of(rows: Tensor) -> str:
-    """Return the SHA-256 of rows."""
-    return hashlib.sha256(rows.contiguous().numpy().tobytes()).hexdigest()
-
-
-def _notes(codec: Codec, factual: Tensor) -> tuple[str, ...]:
-    """Return what the reader should know of a row."""
-    gone = torch.nonzero(codec.missing(factual)).flatten().tolist()
-    if not gone:
-        return ()
-    names = ", ".join(codec.schema.names[at] for at in gone)
-    return (f"Missing and so left as they are: {names}.",)
+def call_context(
+    codec: Codec,
+    classifier: Classifier,
+    options: Options,
+    limits: CallLimits,
+    requirement: Requirement,
+) -> Context:
+    """Return what all explanations of a call share, where no causes are known."""
+    return Context(
+        codec,
+        classifier.classes,
+        requirement.probabilities(len(classifier.classes)),
+        threshold=classifier.threshold,
+        vary=options.vary,
+        ranges=limits.ranges,
+        effort=dict(options.effort or {}),
+    )

@@ -60,5 +60,5 @@ class Method(Protocol):
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row.
 
-        An option that a method cannot honour raises ``UnsupportedOption``.
+        An option of ProCE that a method cannot honour raises ``UnsupportedOption``.
         """

@@ -3,19 +3,21 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, position_of
-from proce.errors import SchemaError, SearchError, did_you_mean
-from proce.methods.explaining.ranking import Pick, checked_pick
+from proce.errors import SchemaError, SearchError, UnsupportedOption, did_you_mean
+from proce.objective import Requirement
 from proce.schema import Codec, Level
 from proce.schema.feature import shown
 
-FRONTS_KEPT = 1_000  # rows up to which whole fronts are kept unless asked otherwise
+Pick = Literal["closest", "balanced", "typical", "first"]
+MAX_ROWS_WITH_FRONTS = 1_000  # of a call, unless the caller wants fronts for more
+MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +38,17 @@ class Options:
     keep_front: bool | None = None
 
     def __post_init__(self) -> None:
-        checked_pick(self.pick)
+        check_pick(self.pick)
         for name in ("n", "max_changes", "max_evaluations"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
         for name in ("ranges", "effort"):
             _check_mapping(name, getattr(self, name))
-        least, budget = self.min_probability, self.budget_seconds
-        if least is not None and not (_is_number(least) and 0 < least <= 1):
-            raise SearchError(f"min_probability is {least!r}; expected more than 0, at most 1.")
+        probability, budget = self.min_probability, self.budget_seconds
+        if probability is not None and not (_is_number(probability) and 0 < probability <= 1):
+            raise SearchError(
+                f"min_probability is {probability!r}; expected more than 0, at most 1."
+            )
         if budget is not None and not (_is_number(budget) and budget > 0):
             raise SearchError(
                 f"budget_seconds is {budget!r}; expected a positive number of seconds."
@@ -53,9 +57,18 @@ class Options:
             object.__setattr__(self, name, _plain(getattr(self, name)))
 
     def plain(self) -> dict[str, Any]:
-        """Return what was asked for, as values that survive JSON."""
-        asked = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
-        return {name: value for name, value in asked.items() if value not in (None, [], {})}
+        """Return the options that were given, as values that survive JSON."""
+        values = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        return {name: value for name, value in values.items() if value not in (None, [], {})}
+
+    def keeps_fronts(self, n_rows: int) -> bool:
+        """Whether whole Pareto fronts are kept for a call of so many rows."""
+        return n_rows <= MAX_ROWS_WITH_FRONTS if self.keep_front is None else self.keep_front
+
+    def requirement(self, classifier: Classifier, margin: float) -> Requirement:
+        """Return what counts as reaching the target; a probability given replaces the margin."""
+        own_margin = 0.0 if self.min_probability else margin
+        return Requirement(classifier.threshold, own_margin, self.min_probability)
 
     def targets(self, predicted: Tensor, classifier: Classifier) -> Tensor:
         """Return the wanted class of each row, ``(i,)``."""
@@ -68,7 +81,7 @@ class Options:
             )
         return 1 - predicted
 
-    def efforts(self, codec: Codec) -> Tensor:
+    def effort_weights(self, codec: Codec) -> Tensor:
         """Return how hard a change of each feature is, ``(f,)``."""
         weights = torch.ones(len(codec.schema), dtype=torch.float64)
         for name, weight in (self.effort or {}).items():
@@ -77,10 +90,10 @@ class Options:
                     f"effort names {name!r}, which is not a feature; the features are"
                     f" {shown(codec.schema.names)}." + did_you_mean(name, codec.schema.names)
                 )
-            if not (_is_number(weight) and 0.1 <= weight <= 10):
+            if not (_is_number(weight) and MIN_EFFORT <= weight <= MAX_EFFORT):
                 raise SearchError(
-                    f"the effort of {name!r} is {weight!r}; expected 0.5 (easy) to 4 (hard), 1"
-                    " being usual."
+                    f"the effort of {name!r} is {weight!r}; expected {MIN_EFFORT:g} (easy) to"
+                    f" {MAX_EFFORT:g} (hard), 1 being usual."
                 )
             weights[codec.schema.position(name)] = weight
         return weights
@@ -93,6 +106,32 @@ def checked_texts(option: str, texts: Iterable[str] | None) -> tuple[str, ...]:
     if isinstance(texts, str) or not isinstance(texts, Iterable):
         raise SearchError(f"{option} is {texts!r}; expected a list, such as [{texts!r}].")
     return tuple(texts)
+
+
+def check_pick(pick: str) -> None:
+    """Refuse a pick that does not exist."""
+    if pick not in get_args(Pick):
+        known = ", ".join(repr(name) for name in get_args(Pick))
+        hint = did_you_mean(pick, get_args(Pick))
+        raise SearchError(f"pick is {pick!r}; expected one of {known}.{hint}")
+
+
+def check_callback(progress: Any) -> None:
+    """Refuse a progress callback that cannot be called."""
+    if progress is not None and not callable(progress):
+        raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
+
+
+def refuse_unsupported(method: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that a method cannot honour, and names that are no options at all."""
+    for name in options:
+        if name in Options.__dataclass_fields__:
+            raise UnsupportedOption(
+                f"{method} cannot honour the option {name!r}, which is one of ProCE's; leave it"
+                " out, or explain with proce.ProCE."
+            )
+        hint = did_you_mean(name, Options.__dataclass_fields__)
+        raise TypeError(f"explain() got an unexpected keyword argument {name!r}.{hint}")
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:
@@ -121,7 +160,7 @@ def _is_number(value: Any) -> bool:
 def _plain(value: Any) -> Any:
     """Return a value, or the values in a collection, as JSON can hold them."""
     if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
+        return {name: _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     return value.item() if isinstance(value, np.generic) else value

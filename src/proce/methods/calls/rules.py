@@ -1,24 +1,75 @@
-"""Rules that contradict each other: said before anything is searched."""
+"""The rules of an explainer or of a call: read, bound to equations, and checked for conflicts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from torch import Tensor
 
+from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import RuleError
-from proce.schema import Rule
+from proce.objective import directions
+from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
 
+BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
 
-def refuse_contradiction(rules: Sequence[Rule], factual: Tensor) -> None:
+
+def bind_rules(
+    texts: Sequence[str],
+    codec: Codec,
+    rows: Tensor,
+    scm: StructuralCausalModel | None,
+    seed: int,
+) -> tuple[BoundRule, ...]:
+    """Read rules, and find or fit the equations of those with ``~>``.
+
+    Parameters
+    ----------
+    texts
+        The rules as they were written.
+    codec
+        The features that they name.
+    rows
+        Training rows ``(n, f)``, on which an equation that the graph does not have is fitted.
+    scm
+        The causal model whose equations are used where it has them, or ``None``.
+    seed
+        Of the fit.
+    """
+
+    def fit_on_named_causes(rule: Rule) -> StructuralCausalModel:
+        causes, effect = rule.dependence or ((), "")
+        if not len(rows):
+            raise RuleError(
+                f"rule {rule.text!r} needs an equation of {effect!r} that is not in the graph, and"
+                " the explainer was saved without the training rows to fit it on. Save it with"
+                " rows=True, or give the rule to ProCE before it is fitted."
+            )
+        graph = CausalGraph([(cause, effect) for cause in causes])
+        return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
+
+    rules = [Rule.parse(text, codec) for text in texts]
+    return tuple((rule, directions(rule, scm, fit_on_named_causes)) for rule in rules)
+
+
+def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
     """Name the rules that no counterfactual of rows ``(i, f)`` or of others like them can obey."""
-    found = conflict(rules, factual)
-    if len(found) == 1:
+    clashing = conflict([rule for rule, _ in rules], factual)
+    if len(clashing) == 1:
         raise RuleError(
-            f"no row can obey the rule '{found[0]}', whatever changes. Drop it, or change it."
+            f"no row can obey the rule '{clashing[0]}', whatever changes. Drop it, or change it."
         )
-    if found:
-        texts = [f"'{rule}'" for rule in found]
+    if clashing:
+        texts = [f"'{rule}'" for rule in clashing]
         raise RuleError(
             f"the rules {', '.join(texts[:-1])} and {texts[-1]} contradict each other: no row can"
             f" obey {'both' if len(texts) == 2 else 'all of them'}. Drop one of them, or change it."
         )
+
+
+def broken_rules(rules: Sequence[BoundRule], factual: Tensor, row: Tensor) -> tuple[str, ...]:
+    """Return the texts of the rules that a row ``(f,)`` breaks, given what it was before."""
+    return tuple(
+        rule.text
+        for rule, mechanisms in rules
+        if not bool(rule.holds(factual[None], row[None], mechanisms)[0])
+    )

@@ -1,31 +1,31 @@
-"""Where a model failed in the middle of a search: for which row, asked about what."""
+"""A model that fails in the middle of a search: for which row, given what."""
 
 from dataclasses import dataclass
 
 from torch import Tensor
 
 from proce.errors import ModelError
-from proce.explanation.words.cells import plain
+from proce.explanation.words.cells import plain_value
 from proce.objective import CounterfactualProblem
 from proce.search import Evaluation
 
-_MOST_VALUES = 8  # of a candidate, in a message
+_MAX_VALUES = 8  # of a candidate, in a message
 
 
 @dataclass(frozen=True, eq=False)
 class NamesFailingRow:
-    """The problem of some rows; what its model raises leaves with the row named.
+    """The problem of some rows; an error that its model raises leaves with the row named.
 
     Attributes
     ----------
     problem
-        Evaluates.
-    rows
+        The problem that is evaluated.
+    positions
         ``(i,)``, the position of each instance in the frame that is explained.
     """
 
     problem: CounterfactualProblem
-    rows: Tensor
+    positions: Tensor
 
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
@@ -33,18 +33,20 @@ class NamesFailingRow:
             return self.problem(genes, instances)
         except ModelError as error:
             candidates = self.problem.take(instances).realise(genes).point  # (i, c, f)
-            at, alone = self._narrowed(candidates.flatten(0, 1))
-            if alone is None:
+            n_candidates = candidates.shape[1]
+            first, cause = self._first_failure(candidates.flatten(0, 1))
+            if cause is None:
                 raise
-            row = int(self.rows[instances[at // candidates.shape[1]]])
-            told = self._told(candidates.flatten(0, 1)[at])
-            error.args = (f"row {row}, a candidate with {told}: {alone}",)
+            row = int(self.positions[instances[first // n_candidates]])
+            values = self._values_text(candidates.flatten(0, 1)[first])
+            error.args = (f"row {row}, a candidate with {values}: {cause}",)
             raise
 
-    def _narrowed(self, candidates: Tensor) -> tuple[int, ModelError | None]:
-        """Halve the candidates ``(n, f)`` down to one that the model fails on, and its error.
+    def _first_failure(self, candidates: Tensor) -> tuple[int, ModelError | None]:
+        """Halve candidates ``(n, f)`` down to one on which the model fails; return its error.
 
-        No error where the model answers now: it does not depend on its input alone.
+        There is no error where the model answers now: its answer does not depend on its input
+        alone.
         """
         low, high = 0, len(candidates)
         while high - low > 1:
@@ -62,8 +64,8 @@ class NamesFailingRow:
             return error
         return None
 
-    def _told(self, candidate: Tensor) -> str:
+    def _values_text(self, candidate: Tensor) -> str:
         codec = self.problem.codec
         values = zip(codec.schema, codec.to_raw(candidate).tolist(), strict=True)
-        told = [f"{feature.name}={plain(feature, value)!r}" for feature, value in values]
-        return ", ".join(told[:_MOST_VALUES]) + ", …" * (len(told) > _MOST_VALUES)
+        texts = [f"{feature.name}={plain_value(feature, value)!r}" for feature, value in values]
+        return ", ".join(texts[:_MAX_VALUES]) + ", …" * (len(texts) > _MAX_VALUES)

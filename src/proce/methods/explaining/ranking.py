@@ -1,24 +1,12 @@
 """Which of the rows found are shown: the recommended one, then others that differ from it."""
 
-from typing import Literal, get_args
-
 import torch
 from torch import Tensor
 
-from proce.errors import SearchError, did_you_mean
+from proce.losses import Loss
+from proce.methods.calls.options import Pick
 
-Pick = Literal["closest", "balanced", "typical", "first"]
-_COST = 2.0  # how much a farther row must differ more to be shown
-_PREDICTION, _PROTOTYPE, _DISTANCE = range(3)
-
-
-def checked_pick(pick: str) -> Pick:
-    """Return a pick by its name, or say which there are."""
-    if pick not in get_args(Pick):
-        known = ", ".join(repr(each) for each in get_args(Pick))
-        hint = did_you_mean(pick, get_args(Pick))
-        raise SearchError(f"pick is {pick!r}; expected one of {known}.{hint}")
-    return pick  # type: ignore[return-value]
+_DISTANCE_WEIGHT = 2.0  # how much more a farther row must differ to be shown
 
 
 def ranked(
@@ -63,14 +51,14 @@ def ranked(
         return (order + more)[:n]
     chosen = [_recommended(losses, pick, within)]
     scaled = _scaled(losses)
-    extra = scaled[:, _DISTANCE]
+    extra = scaled[:, Loss.DISTANCE]
     least = torch.full((len(losses),), torch.inf, dtype=torch.float64)
     while len(chosen) < min(n, len(losses)):
         last = chosen[-1]
         different = _jaccard(acted_on, acted_on[last])
         apart = (scaled - scaled[last]).square().mean(-1).sqrt()
         least = torch.minimum(least, different + 0.5 * apart)
-        worth = least - _COST * extra
+        worth = least - _DISTANCE_WEIGHT * extra
         worth[chosen] = -torch.inf
         chosen.append(int(worth.argmax()))
     return chosen
@@ -84,7 +72,7 @@ def non_dominated(losses: Tensor) -> Tensor:
 
 
 def _recommended(losses: Tensor, pick: Pick, within: float) -> int:
-    distance = losses[:, _DISTANCE]
+    distance = losses[:, Loss.DISTANCE]
     if pick == "first":
         return 0
     if pick == "closest":
@@ -92,7 +80,7 @@ def _recommended(losses: Tensor, pick: Pick, within: float) -> int:
     if pick == "balanced":
         return int(_scaled(losses).square().sum(-1).argmin())
     near = distance <= within * distance.min() + 1e-12
-    return int(losses[:, _PROTOTYPE].where(near, torch.inf).argmin())
+    return int(losses[:, Loss.PROTOTYPE].where(near, torch.inf).argmin())
 
 
 def _scaled(losses: Tensor) -> Tensor:

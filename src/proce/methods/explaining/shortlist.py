@@ -5,114 +5,133 @@ it. A person is shown what remains when every change that can go has gone, as lo
 however the equations might be fitted.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from proce.causal import Actions, Ensemble
-from proce.explanation import Change, Front
+from proce.explanation import Change, Fronts
+from proce.losses import Loss
 from proce.methods.calls.options import Options
+from proce.methods.explaining.firmness import worst_shortfall
 from proce.methods.explaining.ranking import non_dominated, ranked
-from proce.objective import CounterfactualProblem, askable
+from proce.objective import CounterfactualProblem
 from proce.search import SearchResult
 
-_SHORTLIST = 16  # candidates of a row that are looked at closely
-_MOST = 0.8  # of the refits must be reached, or it is no advice
-_ROUNDS = 3  # of taking back one change each
-_TYPICAL = 2.0  # times as far as the closest may a typical row be
-_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
+_POOL_SIZE = 16  # candidates of a row that are looked at closely
+_PRUNING_ROUNDS = 3  # in each of which one change is taken back
+_TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
+_N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
+_PRUNED_PICKS = ("closest", "balanced")
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
-    """Candidates of one row that are worth a last check, the recommended one first.
+class Shortlist:
+    """Candidates that are worth a last check, those of a row together, the recommended one first.
 
     Attributes
     ----------
+    owner
+        ``(n,)``, the instance that each belongs to; ascending.
     rows, changes, losses
         ``(n, f)``, ``(n, f)`` and ``(n, 3)``.
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held.
-    front
-        The whole Pareto set.
-    miss
-        ``(f,)``, the candidate that came nearest, feasible or not.
+    fronts
+        The whole Pareto sets of all instances.
+    misses
+        ``(i, f)``, the candidate of each instance that came nearest, feasible or not.
     """
 
+    owner: Tensor
     rows: Tensor
     changes: Tensor
     losses: Tensor
     expected: Tensor
-    front: Front
-    miss: Tensor
+    fronts: Fronts
+    misses: Tensor
 
 
-def choose(
-    problem: CounterfactualProblem, found: SearchResult, options: Options, refits: Ensemble | None
-) -> list[Chosen]:
+def make_shortlist(
+    problem: CounterfactualProblem,
+    search: SearchResult,
+    options: Options,
+    refits: Ensemble | None,
+) -> Shortlist:
     """Choose for each row what to show, and some more in case a candidate fails the last check."""
-    pool = shortlist(found)
-    if options.pick in ("closest", "balanced"):
-        pool = torch.cat([pool, pruned(problem, pool)], dim=1)
-    told = problem.realise(pool)
-    scored = problem.score(told)
-    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & (told.count > 0)
-    lacking = firmness(problem, told, refits)
-    feasible &= lacking.isfinite()
-    kinds, by_hand = change_kinds(told), told.acted_on | told.held
-    everyone = problem.realise(found.population.genes).point
-    within = _TYPICAL if problem.mode == "hard" else _TYPICAL**2  # other distances are squared
+    pool = nearest_candidates(search)
+    if options.pick in _PRUNED_PICKS:
+        pool = torch.cat([pool, prune(problem, pool)], dim=1)
+    realised = problem.realise(pool)
+    scored = problem.score(realised)
+    shortfall = worst_shortfall(problem, realised, refits)
+    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & shortfall.isfinite()
+    feasible &= realised.count > 0
+    # The distances of the other modes are squared.
+    factor = _TYPICAL_DISTANCE_FACTOR ** (1 if problem.mode == "hard" else 2)
+    everything_done = realised.by_hand
     chosen = []
-    for at in range(len(pool)):
-        good = _distinct(told.point[at], feasible[at])
-        if options.pick in ("closest", "balanced"):
-            good = good[~needless(scored.losses[at, good], by_hand[at, good], lacking[at, good])]
-        losses, lacks = scored.losses[at, good], lacking[at, good]
-        firm = lacks <= lacks.min() if len(good) else feasible[at, good]
-        hands, most = by_hand[at, good], options.n + _SPARE
-        order = good[ranked(losses, hands, options.pick, most, firm, within)]
-        rows, changes = told.point[at, order], kinds[at, order]
-        front = _front(everyone[at], found, at)
-        losses, expected = scored.losses[at, order], told.expected[at, order]
-        chosen.append(Chosen(rows, changes, losses, expected, front, everyone[at, 0]))
-    return chosen
+    for instance in range(len(pool)):
+        losses, lacking = scored.losses[instance], shortfall[instance]
+        by_hand = everything_done[instance]
+        good = _first_of_each(realised.point[instance], feasible[instance])
+        if options.pick in _PRUNED_PICKS:
+            good = good[~needless(losses[good], by_hand[good], lacking[good])]
+        firm = lacking[good] <= lacking[good].min() if len(good) else feasible[instance, good]
+        n_wanted = options.n + _N_SPARE
+        chosen.append(
+            good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]
+        )
+    owner = torch.repeat_interleave(
+        torch.arange(len(pool)), torch.tensor([len(places) for places in chosen])
+    )
+    places = torch.cat(chosen)
+    population = problem.realise(search.population.genes).point
+    return Shortlist(
+        owner,
+        realised.point[owner, places],
+        change_kinds(realised)[owner, places],
+        scored.losses[owner, places],
+        realised.expected[owner, places],
+        _fronts(population, search),
+        population[:, 0],
+    )
 
 
-def shortlist(found: SearchResult) -> Tensor:
+def nearest_candidates(search: SearchResult) -> Tensor:
     """Return genes ``(i, s, g)``: the closest feasible one, then others from near to far.
 
     Where fewer are feasible they repeat; where none is, what stands there is not feasible.
     """
-    population = found.population
-    distance = population.losses[..., 2].where(population.violation <= 0, torch.inf)
+    population = search.population
+    distance = population.losses[..., Loss.DISTANCE].where(population.violation <= 0, torch.inf)
     order = distance.argsort(dim=1, stable=True)
     n_feasible = distance.isfinite().sum(1).clamp(min=1)
-    size = min(_SHORTLIST, order.shape[1]) - 1
+    size = min(_POOL_SIZE, order.shape[1]) - 1
     near = torch.arange(size // 2).expand(len(order), -1)
     steps = torch.linspace(0, 1, size - size // 2)
     far = (size // 2 + steps * (n_feasible - 1 - size // 2).clamp(min=0)[:, None]).round().long()
     places = torch.minimum(torch.cat([near, far], dim=1), n_feasible[:, None] - 1)
     kept = order.gather(1, places)
     instances = torch.arange(len(order))[:, None]
-    return torch.cat([found.archive.genes[:, None], population.genes[instances, kept]], dim=1)
+    return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
 
 
-def pruned(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
+def prune(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
     """Take changes back one by one, as long as a candidate stays feasible and gets closer."""
-    home, switch_of = _home(problem), problem.gene_map.switch_of
+    unchanged, switch_of = _unchanged_genes(problem), problem.gene_map.switch_of
     movable = torch.nonzero(problem.limits.movable.any(0)).flatten().tolist()
     if not movable:
         return genes
-    best = _distance(problem, genes)
-    for _ in range(_ROUNDS):
+    best = _feasible_distance(problem, genes)
+    for _ in range(_PRUNING_ROUNDS):
         variants = genes[:, :, None].repeat(1, 1, len(movable), 1)  # (i, s, m, g)
-        for at, gene in enumerate(movable):
-            variants[:, :, at, gene] = home[:, None, gene]
+        for place, gene in enumerate(movable):
+            variants[:, :, place, gene] = unchanged[:, None, gene]
             if gene in switch_of:
-                variants[:, :, at, switch_of[gene]] = 0.0
-        values = _distance(problem, variants.flatten(1, 2)).reshape(variants.shape[:-1])
+                variants[:, :, place, switch_of[gene]] = 0.0
+        values = _feasible_distance(problem, variants.flatten(1, 2)).reshape(variants.shape[:-1])
         closest, which = values.min(-1)
         better = closest < best - 1e-9
         if not bool(better.any()):
@@ -123,33 +142,7 @@ def pruned(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
     return genes
 
 
-def firmness(problem: CounterfactualProblem, told: Actions, refits: Ensemble | None) -> Tensor:
-    """Return what the actions of each candidate ``(i, c)`` lack in the worst refit.
-
-    Zero where they reach the target in all of them; infinite where they do in too few of them to
-    call it advice.
-    """
-    worst = torch.zeros_like(told.point[..., 0])
-    if refits is None:
-        return worst
-    held = torch.zeros_like(worst)
-    for short in shortfalls(problem, told.point, told.acted_on | told.held, refits):
-        worst = torch.maximum(worst, short)
-        held += short <= 0
-    return worst.where(held >= _MOST * len(refits.members), torch.inf)
-
-
-def shortfalls(
-    problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor, refits: Ensemble
-) -> Iterator[Tensor]:
-    """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
-    query, enough = problem.query, replace(problem.requirement, margin=0.0)
-    for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
-        chances = problem.classifier.predict_proba(askable(reached).flatten(0, 1))
-        yield enough.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)
-
-
-def needless(losses: Tensor, by_hand: Tensor, lacking: Tensor) -> Tensor:
+def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
     """Return flags ``(p,)``: rows that do all that another does and more, for nothing.
 
     The other acts on some of the same features only, is no farther, no less likely and as firm.
@@ -160,50 +153,54 @@ def needless(losses: Tensor, by_hand: Tensor, lacking: Tensor) -> Tensor:
         ``(p, 3)``: prediction, prototype, distance.
     by_hand
         ``(p, f)``, what each acts on or holds.
-    lacking
+    shortfall
         ``(p,)``, what each lacks in the worst refit.
     """
-    fewer = (by_hand[None] <= by_hand[:, None]).all(-1) & (by_hand[None] != by_hand[:, None]).any(
-        -1
-    )
-    as_good = (losses[None] <= losses[:, None])[..., [0, 2]].all(-1)
-    as_firm = lacking[None] <= lacking[:, None]
+    subset = (by_hand[None] <= by_hand[:, None]).all(-1)
+    fewer = subset & (by_hand[None] != by_hand[:, None]).any(-1)
+    compared = [Loss.PREDICTION, Loss.DISTANCE]
+    as_good = (losses[None] <= losses[:, None])[..., compared].all(-1)
+    as_firm = shortfall[None] <= shortfall[:, None]
     return (fewer & as_good & as_firm).any(1)
 
 
-def change_kinds(told: Actions) -> Tensor:
+def change_kinds(realised: Actions) -> Tensor:
     """Return a ``Change`` for each cell of realised rows, ``(i, c, f)``."""
-    kinds = torch.zeros_like(told.point, dtype=torch.int8)
+    kinds = torch.zeros_like(realised.point, dtype=torch.int8)
     for change, flags in (
-        (Change.ACTION, told.acted_on),
-        (Change.HOLD, told.held),
-        (Change.CONSEQUENCE, told.consequence),
+        (Change.ACTION, realised.acted_on),
+        (Change.HOLD, realised.held),
+        (Change.CONSEQUENCE, realised.consequence),
     ):
         kinds[flags] = int(change)
     return kinds
 
 
-def _home(problem: CounterfactualProblem) -> Tensor:
-    """Return where each feature's gene is when nothing is done: the row, inside its limits."""
+def _unchanged_genes(problem: CounterfactualProblem) -> Tensor:
+    """Return each feature's gene when nothing is done: the row, inside its limits."""
     limits, factual = problem.limits, problem.query.factual
     return torch.minimum(torch.maximum(factual, limits.lower), limits.upper)
 
 
-def _distance(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
+def _feasible_distance(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
     """Return the final distance ``(i, c)``, infinite where a candidate is not feasible."""
-    everyone = torch.arange(len(genes))
-    evaluation = problem(genes, everyone)
-    return evaluation.losses[..., 2].where(evaluation.violation <= 0, torch.inf)
+    evaluation = problem(genes, torch.arange(len(genes)))
+    return evaluation.losses[..., Loss.DISTANCE].where(evaluation.violation <= 0, torch.inf)
 
 
-def _front(rows: Tensor, found: SearchResult, at: int) -> Front:
-    feasible = _distinct(rows, found.population.violation[at] <= 0)
-    losses = found.population.losses[at, feasible]
-    best = non_dominated(losses)
-    return Front(rows[feasible][best], losses[best])
+def _fronts(population: Tensor, search: SearchResult) -> Fronts:
+    """Return the feasible members of populations ``(i, c, f)`` that no other dominates."""
+    parts = [Fronts.empty(population.shape[-1])]
+    for instance, rows in enumerate(population):
+        feasible = _first_of_each(rows, search.population.violation[instance] <= 0)
+        losses = search.population.losses[instance, feasible]
+        best = non_dominated(losses)
+        owner = torch.full((int(best.sum()),), instance)
+        parts.append(Fronts(owner, rows[feasible][best], losses[best]))
+    return Fronts.concatenate(parts)
 
 
-def _distinct(rows: Tensor, feasible: Tensor) -> Tensor:
+def _first_of_each(rows: Tensor, feasible: Tensor) -> Tensor:
     """Return the positions of feasible rows ``(p, f)``, each row once, in their order."""
     positions = torch.nonzero(feasible).flatten()
     if len(positions) < 2:

@@ -1,15 +1,21 @@
 """What would follow from a change that a person has in mind."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import narwhals as nw
 import torch
+from torch import Tensor
 
 from proce.classifier import decide
 from proce.errors import SchemaError
+from proce.methods.calls.rules import broken_rules
 from proce.methods.fitting.fitted import Fitted
-from proce.schema import Action, Layout, Level
+from proce.schema import Action, Feature, Layout, Level
+from proce.streams import row_keys
+
+_NOT_ACTIONABLE = (Action.FIXED, Action.INDIRECT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,46 +53,54 @@ def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
     factual, raw = codec.encode(row).contiguous(), codec.raw_of_frame(row)
     if len(factual) != 1:
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
-    rows = factual.clone()
     acted_on = torch.zeros(len(codec.schema), dtype=torch.bool)
-    notes = []
-    freed = fitted
-    for name, value in changes.items():
-        position = codec.schema.position(name)
-        rows[0, position] = float(codec.encode_value(name, value))
-        acted_on[position] = True
-        if codec.schema[name].action in (Action.FIXED, Action.INDIRECT):
-            notes.append(f"{name} is {codec.schema[name].action.value}: nobody can act on it.")
-            freed = freed.edited(name, action=Action.FREE)
-    if freed.scm is not None:
-        residual = freed.scm.abduct(factual, seed=fitted.seed, keys=fitted.keys(factual))
-        followed = freed.scm.propagate(rows, residual, acted_on)[:, None]
-        told = freed.scm.actions(factual, followed, residual, acted_on.expand_as(followed))
-        rows = torch.where(acted_on, rows, told.point[:, 0])
+    acted_on[[codec.schema.position(name) for name in changes]] = True
+    rows = _propagated(fitted, factual, changes, acted_on)
     frame = codec.rebuild(rows, Layout.of(row), factual, raw)
-    again = codec.encode(frame)
-    chances = classifier.predict_proba(torch.cat([factual, again]))
+    shown = codec.encode(frame)
+    chances = classifier.predict_proba(torch.cat([factual, shown]))
     before, after = decide(chances, classifier.threshold).tolist()
-    broken = [r.text for r, needs in fitted.rules if not bool(r.holds(factual, again, needs)[0])]
-    moved = (again != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
+    moved = (shown != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
     return WhatIf(
         frame,
         {
-            codec.schema.names[at]: _pair(row, frame, codec.schema.features[at].columns[0])
-            for at in torch.nonzero(moved).flatten().tolist()
+            codec.schema.names[position]: _pair(row, frame, codec.schema.features[position])
+            for position in torch.nonzero(moved).flatten().tolist()
         },
         classifier.classes[before],
         classifier.classes[after],
         dict(zip(classifier.classes, chances[1].tolist(), strict=True)),
-        tuple(broken),
-        tuple(notes),
+        broken_rules(fitted.rules, factual[0], shown[0]),
+        tuple(
+            f"{name} is {codec.schema[name].action.value}: nobody can act on it."
+            for name in changes
+            if codec.schema[name].action in _NOT_ACTIONABLE
+        ),
     )
 
 
-def _pair(before: Any, after: Any, column: str) -> tuple[Any, Any]:
-    import narwhals as nw
+def _propagated(
+    fitted: Fitted, factual: Tensor, changes: Mapping[str, Any], acted_on: Tensor
+) -> Tensor:
+    """Return the row ``(1, f)`` with its changes and all that follows from them."""
+    codec = fitted.codec
+    rows = factual.clone()
+    for name, value in changes.items():
+        rows[0, codec.schema.position(name)] = float(codec.encode_value(name, value))
+    if fitted.scm is None:
+        return rows
+    bound = [name for name in changes if codec.schema[name].action in _NOT_ACTIONABLE]
+    schema = codec.schema.edit(bound, action=Action.FREE) if bound else codec.schema
+    scm = replace(fitted.scm, codec=replace(codec, schema=schema))
+    residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
+    propagated = scm.propagate(rows, residual, acted_on)[:, None]
+    realised = scm.actions(factual, propagated, residual, acted_on.expand_as(propagated))
+    return torch.where(acted_on, rows, realised.point[:, 0])
 
+
+def _pair(before: Any, after: Any, feature: Feature) -> tuple[Any, Any]:
     first, second = (
-        nw.from_native(each, eager_only=True)[column].to_list()[0] for each in (before, after)
+        nw.from_native(frame, eager_only=True)[feature.columns[0]].to_list()[0]
+        for frame in (before, after)
     )
     return first, second

@@ -8,23 +8,28 @@ from typing import Any, ClassVar, Generic, Self, TypeVar
 import numpy as np
 import torch
 from sklearn.base import BaseEstimator
-from torch import Tensor
 
-from proce.classifier import as_classifier, decide
-from proce.errors import NotFittedError, SearchError
-from proce.explanation import Change, Explanation, Explanations, Outcome
-from proce.methods.calls.call import Call, hash_of
-from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.calls.options import Options, checked_texts
+from proce.classifier import as_classifier, predict_in_blocks
+from proce.errors import NotFittedError
+from proce.explanation import Explanations, Outcome
+from proce.methods.calls.call import Call
+from proce.methods.calls.construction import check_construction
+from proce.methods.calls.method import ProgressCallback
+from proce.methods.calls.options import (
+    Options,
+    check_callback,
+    checked_texts,
+    refuse_unsupported,
+)
 from proce.methods.calls.progress_bar import closing
-from proce.methods.explaining.last_check import asked_again
-from proce.methods.fitting.fitted import bound_rules, check_estimator, predicted_classes
+from proce.methods.calls.provenance import hash_of_rows
+from proce.methods.calls.rules import bind_rules
+from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, Learnt, Task
-from proce.objective import MixedDistance
 from proce.schema import Codec, Level, Schema
 
 Its = TypeVar("Its")  # the settings of a method
-_CHUNK = 256  # rows worked on at a time; bounds memory and does not change results
+_CHUNK_SIZE = 256  # rows worked on at a time; bounds memory and does not change results
 
 
 class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
@@ -82,7 +87,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         progress
             Called while something is learnt.
         """
-        check_estimator(self.schema, self.settings_, type(self).Settings, self.seed)
+        check_construction(self.schema, self.settings_, type(self).Settings, self.seed)
         codec = Codec.fit(self.schema or Schema.infer(X), X)
         rows = codec.encode(X).contiguous()
         classifier = as_classifier(self.model, codec, self.threshold)
@@ -91,8 +96,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             codec,
             classifier,
             rows,
-            predicted_classes(classifier, rows),
-            bound_rules(texts, codec, rows, None, self.seed),
+            predict_in_blocks(classifier, rows),
+            bind_rules(texts, codec, rows, None, self.seed),
             bool(self.respect_schema),
             int(self.seed),
         )
@@ -115,6 +120,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         max_evaluations: int | None = None,
         budget_seconds: float | None = None,
         progress: ProgressCallback | None = None,
+        **unsupported: Any,
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
 
@@ -136,7 +142,15 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             What was found by then is returned.
         progress
             Called with a ``Progress``; stops by returning False.
+        **unsupported
+            Options that only ProCE has.
+
+        Raises
+        ------
+        UnsupportedOption
+            For an option of ProCE that this method cannot honour.
         """
+        refuse_unsupported(type(self).__name__, unsupported)
         options = Options(
             target=target,
             n=n,
@@ -145,12 +159,10 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
         )
-        if progress is not None and not callable(progress):
-            raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
+        check_callback(progress)
         learnt = self._learnt()
         with closing(progress):
-            call = Call(**Call.read(learnt.codec, learnt.classifier, options, X, progress))
-            return self._run(learnt, call)
+            return self._run(learnt, open_call(learnt, options, X, progress))
 
     def restricted(self, *, respect_schema: bool, reject_by: Sequence[str]) -> Self:
         """Return the same method under other limits; nothing is learnt again that need not be.
@@ -164,7 +176,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         changed = {"respect_schema": respect_schema, "reject_by": reject_by}
         other = type(self)(**(self.get_params(deep=False) | changed))
         texts = checked_texts("reject_by", reject_by)
-        rules = bound_rules(texts, before.codec, before.rows, None, before.seed)
+        rules = bind_rules(texts, before.codec, before.rows, None, before.seed)
         after = replace(before, rules=rules, respect_schema=bool(respect_schema))
         same = self._serves(before, after)
         other.prepared_ = self.prepared_ if same else other._prepare(after, None)
@@ -191,35 +203,27 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         return self.settings if self.settings is not None else type(self).Settings()
 
     def _run(self, learnt: Learnt, call: Call) -> Explanations:
-        wanted = call.settle()
-        call.tell(Progress("search", len(call.items), len(call.factual)))
+        rows = call.rows_to_change()
+        call.report_rows()
         try:
-            for part in torch.split(wanted, _CHUNK):
-                if len(part) and not call.over:
-                    self._solve(learnt, call, part)
-                    call.tell(Progress("search", len(call.items), len(call.factual)))
+            for chunk in torch.split(rows, _CHUNK_SIZE):
+                if len(chunk) and not call.over:
+                    task = Task.of(learnt, call, chunk)
+                    record_candidates(task, chunk, self._find(task))
+                    call.report_rows()
         except KeyboardInterrupt:
-            call.interrupted()
-        for row in wanted.tolist():
-            if row not in call.items:
-                call.items[row] = call.without(row, Outcome.OUT_OF_TIME)
-        return call.closed(
+            call.interrupt()
+        call.record.finish(call.record.open_rows(), Outcome.OUT_OF_TIME)
+        return call.result(
             method=type(self).__name__,
             seed=learnt.seed,
             settings=asdict(self.settings_),
             mode="off",
             graph=None,
             training_rows=len(learnt.rows),
-            training_hash=hash_of(learnt.rows),
+            training_hash=hash_of_rows(learnt.rows),
             generations=0,
         )
-
-    def _solve(self, learnt: Learnt, call: Call, part: Tensor) -> None:
-        """Find, check and record the counterfactuals of the rows at some positions."""
-        task = Task.of(learnt, call, part)
-        found = self._find(task)
-        for at, row in enumerate(part.tolist()):
-            call.items[row] = _explanation(task, found, at, row)
 
     def _learnt(self) -> Learnt:
         if not self.__sklearn_is_fitted__():
@@ -236,60 +240,3 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would clone the model too, and a clone of it is not trained.
         return type(self)(**self.get_params(deep=False))
-
-
-def _explanation(task: Task, found: Candidates, at: int, row: int) -> Explanation:
-    """Return the explanation of one row: its candidates that hold when asked again."""
-    call, learnt = task.call, task.learnt
-    places = torch.nonzero(found.found[at]).flatten()
-    rows = found.rows[at, places]
-    passed, chances = _passed(task, rows, at, row)
-    kept = _first_of_each(rows, passed)[: task.n]
-    outcome = Outcome.OUT_OF_TIME if bool(found.unfinished[at]) else Outcome.NOT_FOUND
-    outcome = Outcome.FOUND if len(kept) else outcome
-    empty = call.without(row, outcome, bool(found.unfinished[at]))
-    notes = (*empty.notes, found.notes[at]) if at in found.notes else empty.notes
-    if not len(kept):
-        return replace(empty, notes=notes, dropped=len(rows))
-    shown = rows[kept]
-    gone = learnt.codec.missing(shown) & learnt.codec.missing(task.factual[at])
-    changed = (shown != task.factual[at]) & ~gone
-    distance = MixedDistance.gower(learnt.codec)(shown, task.factual[at]).mean(-1)
-    losses = torch.stack([-chances[kept].log(), torch.full_like(distance, torch.nan), distance], -1)
-    return replace(
-        empty,
-        rows=shown,
-        changes=changed.to(torch.int8) * int(Change.ACTION),
-        probabilities=chances[kept],
-        losses=losses,
-        notes=notes,
-        dropped=int((~passed).sum()),
-        steps=tuple(found.steps[at][int(places[k])] for k in kept) if found.steps else (),
-    )
-
-
-def _passed(task: Task, rows: Tensor, at: int, row: int) -> tuple[Tensor, Tensor]:
-    """Ask the model again at the values shown; return flags and the target's probabilities."""
-    call, learnt, target = task.call, task.learnt, int(task.target[at])
-    factual = task.factual[at].expand_as(rows)
-    raw = call.raw[row].expand_as(rows)
-    if not len(rows):
-        return torch.zeros(0, dtype=torch.bool), rows.new_zeros(0)
-    again, chances = asked_again(learnt.codec, learnt.classifier, rows, factual, raw, call.layout)
-    passed = decide(chances, learnt.classifier.threshold) == target
-    passed &= task.allowed(again[None], torch.tensor([at]))[0]
-    for rule, mechanisms in learnt.rules:
-        passed &= rule.holds(factual, again, mechanisms)
-    return passed, chances[:, target]
-
-
-def _first_of_each(rows: Tensor, passed: Tensor) -> Tensor:
-    """Return the positions of rows that passed, each row once, in their order."""
-    seen: set[tuple[float, ...]] = set()
-    kept = []
-    for at in torch.nonzero(passed).flatten().tolist():
-        cells = tuple(rows[at].nan_to_num(nan=-9.0).tolist())
-        if cells not in seen:
-            seen.add(cells)
-            kept.append(at)
-    return torch.tensor(kept, dtype=torch.long)

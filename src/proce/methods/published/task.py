@@ -10,13 +10,12 @@ import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, decide
-from proce.methods.calls.call import Call, keys_of
-from proce.methods.calls.method import Progress
-from proce.methods.fitting.fitted import BoundRule
-from proce.objective import GeneMap, Limits, genome_of, limits_of
+from proce.methods.calls.call import Call
+from proce.methods.calls.rules import BoundRule
+from proce.objective import GeneMap, Limits, genome_of
 from proce.schema import Action, Codec, Schema
 from proce.search import Genome
-from proce.streams import RowStreams
+from proce.streams import RowStreams, row_keys
 
 UNLIMITED = 2**62  # evaluations, where the caller set no limit
 _ROUNDING = 1e-9
@@ -86,7 +85,7 @@ class Task:
         """Pose the task of the rows of a call at some positions ``(i,)``."""
         options, factual = call.options, call.factual[part]
         codec = replace(learnt.codec, schema=binding(learnt.codec.schema, learnt.respect_schema))
-        limits = limits_of(codec, factual, options.vary, options.ranges)
+        limits = call.limits.of_rows(codec, factual)
         genome = genome_of(codec, factual, limits, GeneMap(len(codec.schema)))
         left = torch.full((len(part),), options.max_evaluations or UNLIMITED)
         return cls(learnt, factual, call.target[part], options.n, limits, genome, left, call)
@@ -97,7 +96,7 @@ class Task:
     @property
     def streams(self) -> RowStreams:
         """The rows' own random numbers."""
-        return RowStreams.of(self.learnt.seed, keys_of(self.factual))
+        return RowStreams.of(self.learnt.seed, row_keys(self.factual))
 
     @property
     def over(self) -> bool:
@@ -106,8 +105,7 @@ class Task:
 
     def tell(self, generation: int) -> None:
         """ProgressCallback that the method goes on, in its own rounds."""
-        done = len(self.call.items)
-        self.call.tell(Progress("search", done, len(self.call.factual), generation))
+        self.call.report_rows(generation)
 
     def repair(self, rows: Tensor, among: Tensor | None = None) -> Tensor:
         """Return candidates ``(i, c, f)`` with each cell on the nearest value it is allowed.

@@ -13,7 +13,8 @@ from proce.classifier import Classifier
 from proce.classifier.sklearn_file import estimator_of
 from proce.errors import PersistenceError
 from proce.latent import AutoEncoder, PrototypeIndex
-from proce.methods.fitting.fitted import BoundRule, Fitted, RowsLeftOut
+from proce.methods.calls.rules import BoundRule
+from proce.methods.fitting.fitted import Fitted, RowsLeftOut
 from proce.methods.saving.layout import load_layout
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import Direction

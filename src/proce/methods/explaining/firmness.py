@@ -1,0 +1,40 @@
+"""Whether advice holds when the equations are fitted again on other rows."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from proce.causal import Actions, Ensemble
+from proce.objective import CounterfactualProblem, askable
+
+_MIN_REFIT_SHARE = 0.8  # of the refits must reach the decision, or it is no advice
+
+
+def worst_shortfall(
+    problem: CounterfactualProblem, realised: Actions, refits: Ensemble | None
+) -> Tensor:
+    """Return what the actions of each candidate ``(i, c)`` lack in the worst refit.
+
+    Zero where they reach the target in all of them; infinite where they do in too few of them to
+    call it advice.
+    """
+    worst = torch.zeros_like(realised.point[..., 0])
+    if refits is None:
+        return worst
+    n_reached = torch.zeros_like(worst)
+    for shortfall in shortfalls(problem, realised.point, realised.by_hand, refits):
+        worst = torch.maximum(worst, shortfall)
+        n_reached += shortfall <= 0
+    return worst.where(n_reached >= _MIN_REFIT_SHARE * len(refits.members), torch.inf)
+
+
+def shortfalls(
+    problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor, refits: Ensemble
+) -> Iterator[Tensor]:
+    """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
+    query, decision = problem.query, replace(problem.requirement, margin=0.0)
+    for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
+        chances = problem.classifier.predict_proba(askable(reached).flatten(0, 1))
+        yield decision.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)

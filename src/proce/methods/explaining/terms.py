@@ -1,0 +1,98 @@
+"""The terms of a search: fitted parts, limits, rules, efforts and what counts as reached."""
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from torch import Tensor
+
+from proce.methods.calls.options import Options
+from proce.methods.calls.rules import BoundRule
+from proce.methods.fitting.fitted import Fitted
+from proce.objective import (
+    CallLimits,
+    CounterfactualProblem,
+    Query,
+    Requirement,
+    gene_map_of,
+    pose,
+)
+from proce.streams import row_keys
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTerms:
+    """What an explainer and the options of a call say about the search; read and checked once.
+
+    Attributes
+    ----------
+    fitted
+        The fitted parts.
+    limits
+        What may move, and how far.
+    rules
+        Those of the explainer, then those of the call.
+    effort
+        ``(f,)``, how hard a change of each feature is.
+    requirement
+        What counts as reaching the target.
+    max_changes
+        The most actions and holds of a counterfactual, or ``None``.
+    """
+
+    fitted: Fitted
+    limits: CallLimits
+    rules: tuple[BoundRule, ...]
+    effort: Tensor
+    requirement: Requirement
+    max_changes: int | None
+
+    @classmethod
+    def read(cls, fitted: Fitted, options: Options) -> Self:
+        """Read the terms of a call."""
+        return cls(
+            fitted=fitted,
+            limits=CallLimits.read(fitted.codec, options.vary, options.ranges),
+            rules=(*fitted.rules, *fitted.bind(options.rules)),
+            effort=options.effort_weights(fitted.codec),
+            requirement=options.requirement(fitted.classifier, fitted.settings.margin),
+            max_changes=options.max_changes,
+        )
+
+    def without_margin(self) -> Self:
+        """Return the terms under which the decision itself is enough."""
+        return replace(self, requirement=replace(self.requirement, margin=0.0))
+
+    def query(self, factual: Tensor, target: Tensor) -> Query:
+        """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``."""
+        fitted = self.fitted
+        return pose(
+            factual,
+            target,
+            row_keys(factual),
+            autoencoder=fitted.autoencoder,
+            index=fitted.index,
+            n_neighbours=fitted.settings.n_neighbours,
+            scm=fitted.scm,
+            seed=fitted.seed,
+        )
+
+    def problem(self, query: Query) -> CounterfactualProblem:
+        """Return the search problem of a query."""
+        fitted = self.fitted
+        return CounterfactualProblem(
+            codec=fitted.codec,
+            classifier=fitted.classifier,
+            autoencoder=fitted.autoencoder,
+            distance=fitted.distance,
+            scm=fitted.scm,
+            query=query,
+            limits=self.limits.of_rows(fitted.codec, query.factual),
+            mode=fitted.mode,
+            gene_map=gene_map_of(fitted.codec, fitted.scm, fitted.mode),
+            requirement=self.requirement,
+            rules=self.rules,
+            effort=self.effort,
+            max_changes=self.max_changes,
+            causal_weight=fitted.settings.causal_weight,
+            effect_weight=fitted.settings.effect_weight,
+        )

@@ -1,0 +1,58 @@
+"""The causal modes: which one is used, and what each needs of the fitted parts."""
+
+from dataclasses import replace
+from typing import cast, get_args
+
+from torch import Tensor
+
+from proce.causal import Ensemble, StructuralCausalModel
+from proce.errors import SearchError, did_you_mean
+from proce.methods.fitting.fitted import Fitted
+from proce.objective import Mode
+
+_WITH_REFITS = ("hard", "soft")
+
+
+def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
+    """Return the mode that is used, given what is known of causes."""
+    known = ("auto", *get_args(Mode))
+    if causal not in known:
+        raise SearchError(
+            f"causal is {causal!r}; expected one of {', '.join(map(repr, known))}."
+            + did_you_mean(causal, known)
+        )
+    if causal in ("hard", "soft", "paper") and scm is None:
+        raise SearchError(
+            f"causal={causal!r} needs a causal graph; give graph=[(cause, effect), ...],"
+            " graph='discover', or causal='off'."
+        )
+    if causal != "auto":
+        return cast(Mode, causal)
+    if scm is None:
+        return "off"
+    return "soft" if scm.graph.origin.discovered else "hard"
+
+
+def in_mode(fitted: Fitted, causal: str) -> Fitted:
+    """Return the same parts in another causal mode; nothing but refits is fitted anew."""
+    mode = resolve_mode(causal, fitted.scm)
+    refits = fitted.refits
+    if refits is None and fitted.left_out is None:
+        settings = fitted.settings
+        refits = fit_refits(fitted.scm, fitted.rows, mode, settings.n_refits, fitted.seed)
+    return replace(
+        fitted,
+        scm=fitted.scm if mode != "off" else None,
+        ensemble=fitted.ensemble if mode != "off" else None,
+        refits=refits if mode in _WITH_REFITS else None,
+        mode=mode,
+    )
+
+
+def fit_refits(
+    scm: StructuralCausalModel | None, rows: Tensor, mode: Mode, n_refits: int, seed: int
+) -> Ensemble | None:
+    """Fit the equations again on resampled rows, for the modes that ask whether advice holds."""
+    if scm is None or mode not in _WITH_REFITS or not n_refits or not scm.records:
+        return None
+    return Ensemble.refit(scm, rows, n_refits, seed)

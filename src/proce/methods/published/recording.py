@@ -1,0 +1,108 @@
+"""From the candidates of a published method to what its call records."""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.explanation import Change, Counterfactuals, Outcome
+from proce.losses import Loss
+from proce.methods.calls.call import Call, call_context
+from proce.methods.calls.last_check import last_check
+from proce.methods.calls.method import ProgressCallback
+from proce.methods.calls.options import Options
+from proce.methods.published.task import Candidates, Learnt, Task
+from proce.objective import CallLimits, MixedDistance, Requirement
+
+
+def open_call(learnt: Learnt, options: Options, X: Any, progress: ProgressCallback | None) -> Call:
+    """Return a call of a method that knows no causes and keeps no margin."""
+    limits = CallLimits.read(learnt.codec, options.vary, options.ranges)
+    requirement = options.requirement(learnt.classifier, margin=0.0)
+    context = call_context(learnt.codec, learnt.classifier, options, limits, requirement)
+    return Call(context, learnt.classifier, options, limits, X, progress)
+
+
+def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None:
+    """Check the candidates of the rows at some positions, and record those that hold."""
+    record = task.call.record
+    owner, places = torch.nonzero(candidates.found, as_tuple=True)
+    rows = candidates.rows[owner, places]
+    passed, probabilities = _check(task, chunk, owner, rows)
+    kept = _first_of_each(owner, rows, passed, task.n)
+    found = torch.zeros(len(task), dtype=torch.bool)
+    found[owner[kept]] = True
+    without = torch.nonzero(~found).flatten()
+    out_of_time = candidates.unfinished[without]
+    record.finish(chunk[without[out_of_time]], Outcome.OUT_OF_TIME)
+    record.finish(chunk[without[~out_of_time]], Outcome.NOT_FOUND)
+    n_candidates = owner.bincount(minlength=len(task))
+    n_failed = owner[~passed].bincount(minlength=len(task))
+    record.drop(chunk, torch.where(found, n_failed, n_candidates))
+    task.call.note_cut_short(chunk[candidates.unfinished])
+    for instance, note in candidates.notes.items():
+        record.note(int(chunk[instance]), note)
+    if not len(kept):
+        return
+    steps = []
+    if candidates.steps:
+        pairs = zip(owner[kept].tolist(), places[kept].tolist(), strict=True)
+        steps = [candidates.steps[instance][place] for instance, place in pairs]
+    record.add(
+        Counterfactuals.of(
+            chunk[owner[kept]],
+            rows[kept],
+            _changes(task, owner[kept], rows[kept]),
+            probabilities[kept],
+            _losses(task, owner[kept], rows[kept], probabilities[kept]),
+            steps=steps,
+        )
+    )
+
+
+def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Ask the model again at the values shown; return flags and the target's probabilities."""
+    learnt, call = task.learnt, task.call
+    check = last_check(
+        rows,
+        factual=task.factual[owner],
+        raw=call.raw[chunk[owner]],
+        target=task.target[owner],
+        codec=learnt.codec,
+        classifier=learnt.classifier,
+        layout=call.layout,
+        requirement=Requirement(learnt.classifier.threshold, margin=0.0),
+        rules=learnt.rules,
+        within_limits=lambda shown: task.allowed(shown[:, None], owner).squeeze(1),
+    )
+    return check.passed, check.probabilities
+
+
+def _first_of_each(owner: Tensor, rows: Tensor, passed: Tensor, n: int) -> Tensor:
+    """Return the positions of the first ``n`` different rows of each owner that passed."""
+    seen: dict[int, set[tuple[float, ...]]] = {}
+    kept = []
+    for position in torch.nonzero(passed).flatten().tolist():
+        known = seen.setdefault(int(owner[position]), set())
+        cells = tuple(rows[position].nan_to_num(nan=-9.0).tolist())
+        if len(known) < n and cells not in known:
+            known.add(cells)
+            kept.append(position)
+    return torch.tensor(kept, dtype=torch.long)
+
+
+def _changes(task: Task, owner: Tensor, rows: Tensor) -> Tensor:
+    """Mark every cell that changed as an action: the methods know no consequences."""
+    codec, factual = task.learnt.codec, task.factual[owner]
+    still_missing = codec.missing(rows) & codec.missing(factual)
+    changed = (rows != factual) & ~still_missing
+    return changed.to(torch.int8) * int(Change.ACTION)
+
+
+def _losses(task: Task, owner: Tensor, rows: Tensor, probabilities: Tensor) -> Tensor:
+    """Return the losses ``(n, 3)``; the methods measure no distance to a prototype."""
+    losses = torch.full((len(rows), len(Loss)), torch.nan, dtype=torch.float64)
+    losses[:, Loss.PREDICTION] = -probabilities.log()
+    gower = MixedDistance.gower(task.learnt.codec)
+    losses[:, Loss.DISTANCE] = gower(rows, task.factual[owner]).mean(-1)
+    return losses
