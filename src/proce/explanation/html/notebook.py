@@ -90,7 +90,7 @@ class NotebookView:
     """
 
     sentences: Sequence[Line]
-    features: Sequence[str]
+    features: list[str]
     recommended: Sequence[NotebookRow]
     alternatives: Sequence[NotebookRow]
     n_hidden_rows: int

@@ -36,7 +36,7 @@ class Report:
     rows
         What is said about each row.
     provenance
-        How the result was made; ``None`` for a row that is not told with its result.
+        How the result was made; ``None`` for a row without its result.
     """
 
     title: str
