@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from proce.errors import ProceError
 from proce.explanation import Explanations
-from proce.explanation.html.notebook import to_html
+from proce.explanation.html.notebook import html_of_rows
 
 from .. import samples
 
@@ -69,7 +69,7 @@ def loads_or_is_refused(text: str) -> None:
     result.reasons().frame()
     for item in result:
         item.sentences()
-    assert "<script>" not in to_html(result)
+    assert "<script>" not in html_of_rows(result)
     Explanations.from_json(result.to_json())
 
 

@@ -65,7 +65,7 @@ def test_alternatives_are_folded_away() -> None:
     assert "1 alternative</summary>" in folded
 
 
-def test_one_row_is_told_in_full() -> None:
+def test_one_row_has_all_its_sentences() -> None:
     result = explanations(explanation(RAISE_SAVINGS))
     for page in (page_of(result), page_of(result[0])):
         for sentence in result[0].sentences():
@@ -73,7 +73,7 @@ def test_one_row_is_told_in_full() -> None:
 
 
 def test_what_is_in_the_data_is_escaped() -> None:
-    evil = "<script>alert('1')</script>"
+    evil = "<script>alert('1')</script>{{ 7 * 7 }}"
     frame = people().rename(columns={"education": evil}).set_axis([evil, *"bcde"])
     frame["job"] = frame["job"].astype(str).replace("service", evil)
     codec = Codec.fit(Schema.infer(frame), frame)
@@ -83,6 +83,11 @@ def test_what_is_in_the_data_is_escaped() -> None:
     assert "script" not in page.tags
     assert evil in page.text
     assert "script" not in page_of(explanations(item, frame=frame)).tags
+
+
+def test_control_characters_and_line_breaks_are_left_out() -> None:
+    item = explanation(CHANGE_JOB, notes=("one\x00\x1b\ntwo",))
+    assert "one two" in page_of(item).text
 
 
 def test_many_rows_are_cut_and_counted() -> None:

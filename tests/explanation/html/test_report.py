@@ -15,8 +15,7 @@ import torch
 
 from proce.errors import FileError, SearchError
 from proce.explanation import Explanation, Explanations
-from proce.explanation.html.page import to_page
-from proce.explanation.html.report_css import CSS
+from proce.explanation.html.page import page_of_row, page_of_rows
 from proce.schema import Codec, Schema
 
 from .. import samples
@@ -77,15 +76,15 @@ def one() -> Explanations:
 
 @cache
 def page_of_one() -> str:
-    return to_page(one())
+    return page_of_rows(one())
 
 
 @cache
 def page_of_all() -> str:
-    return to_page(everything())
+    return page_of_rows(everything())
 
 
-def test_everything_that_was_found_is_told_in_the_words_of_the_sentences() -> None:
+def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
     page = Page(page_of_one())
     for sentence in one()[0].sentences():
         assert sentence in page.text
@@ -117,7 +116,7 @@ def lost() -> Explanation:
 
 
 def test_a_row_without_a_counterfactual_says_what_blocks_it() -> None:
-    page = Page(to_page(everything()[2:3]))
+    page = Page(page_of_rows(everything()[2:3]))
     assert samples.diagnosis().reason in page.text
     assert "What stands in the way" in page.text
     assert "without the rule" in page.text
@@ -126,7 +125,7 @@ def test_a_row_without_a_counterfactual_says_what_blocks_it() -> None:
 
 
 def test_many_rows_have_an_overview_first_and_are_bounded_and_counted() -> None:
-    page = Page(to_page(everything(), at_most=2))
+    page = Page(page_of_rows(everything(), at_most=2))
     assert "5 rows: 2 found, 1 already there, 1 not found and 1 out of time." in page.text
     assert "The first 2 of them are told in full below." in page.text
     ids = [a["id"] for a in page.named("article")]
@@ -135,18 +134,19 @@ def test_many_rows_have_an_overview_first_and_are_bounded_and_counted() -> None:
     assert links == set(ids)
     assert page.text.index("All rows") < page.text.index("Row 0 (ann)")
     with pytest.raises(SearchError, match="at_most is -1"):
-        to_page(everything(), at_most=-1)
+        page_of_rows(everything(), at_most=-1)
 
 
 def test_costs_by_group_are_in_the_overview_when_asked_for() -> None:
     assert "What it costs whom" not in page_of_all()
-    page = Page(to_page(everything(), by="sex", at_most=0))
+    page = Page(page_of_rows(everything(), by="sex", at_most=0))
     assert "What it costs whom" in page.text
     assert "A gap is a difference, not its cause." in page.text
 
 
 @pytest.mark.parametrize(
-    "source", [page_of_one, page_of_all, lambda: to_page(explanations()), lambda: to_page(lost())]
+    "source",
+    [page_of_one, page_of_all, lambda: page_of_rows(explanations()), lambda: page_of_row(lost())],
 )
 def test_the_page_is_accessible(source: Callable[[], str]) -> None:
     page = Page(source())
@@ -178,8 +178,34 @@ def test_the_page_needs_nothing_else() -> None:
     assert not re.findall(r"@import|url\((?!#)", source)
 
 
+def test_the_page_forbids_the_browser_to_load_anything() -> None:
+    policies = [
+        attributes["content"]
+        for attributes in Page(page_of_one()).named("meta")
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
+    assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
+
+
+def test_many_changes_and_ways_are_folded_away_and_counted() -> None:
+    way: Any = {
+        "savings": ("action", 3_500),
+        "ratio": ("action", 0.9),
+        "education": ("action", "master"),
+        "job": ("action", "office"),
+        "owns_car": ("action", True),
+        "amount": ("action", 1_000),
+    }
+    page = Page(page_of_row(explanation(way, *[CHANGE_JOB] * 5)))
+    assert "2 smaller changes, also needed" in page.text
+    assert "2 more Way 5: approved with" in page.text
+    shown, folded = page.text.split("2 smaller changes, also needed")
+    assert shown.count(" from ", shown.index("What to do")) == 4
+    assert "Raise" in folded or "Lower" in folded
+
+
 def test_what_is_in_the_data_is_escaped() -> None:
-    evil = "<script>alert('1')</script>\"'\x00"
+    evil = "<script>alert('1')</script>\"'\x00{{ 7 * 7 }}\n{% raw %}"
     frame = people().rename(columns={"education": evil}).set_axis([evil, *"bcde"])
     frame["job"] = frame["job"].astype(str).replace("service", evil)
     codec = Codec.fit(Schema.infer(frame), frame)
@@ -191,10 +217,12 @@ def test_what_is_in_the_data_is_escaped() -> None:
         row=1, shared=shared, diagnosis=replace(samples.diagnosis(), reason=evil, broken=(evil,))
     )
     result = replace(explanations(item, lost, frame=frame), provenance=made)
-    page = Page(to_page(result, title=evil, by=[evil, "x"]))
+    page = Page(page_of_rows(result, title=evil, by=[evil, "x"]))
     assert "script" not in {tag for tag, _ in page.tags}
     assert "alert('1')" in page.text
     assert "\x00" not in page.text
+    assert "{{ 7 * 7 }} {% raw %}" in page.text
+    assert page.text.startswith(evil.replace("\x00", "").replace("\n", " "))
 
 
 def test_it_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,20 +244,20 @@ def test_it_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_the_same_result_gives_the_same_page() -> None:
-    assert to_page(Explanations.from_json(one().to_json())) == page_of_one()
+    assert page_of_rows(Explanations.from_json(one().to_json())) == page_of_one()
 
 
 def test_characters_that_our_fonts_lack_are_left_to_the_browser() -> None:
     frame = people().rename(columns={"job": "職業"})
     codec = Codec.fit(Schema.infer(frame), frame)
     shared = samples.context(codec=codec, edges=())
-    page = Page(to_page(explanation(CHANGE_JOB, shared=shared, frame=people())))
+    page = Page(page_of_row(explanation(CHANGE_JOB, shared=shared, frame=people())))
     assert "職業" in page.text
 
 
 def luminance(colour: str) -> float:
     """Return how light a colour is, as WCAG has it."""
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
@@ -237,14 +265,15 @@ def luminance(colour: str) -> float:
 def test_words_can_be_read_on_every_ground_light_and_dark() -> None:
     """At least 4.5 to 1, also inside pictures, where checkers of pages do not look."""
     assert luminance("#ffffff") == pytest.approx(1)
-    schemes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in CSS.split("@media")[:2]]
+    style = page_of_one().split("<style>")[1].split("</style>")[0]
+    schemes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("@media")[:2]]
     assert all(len(scheme) == 9 for scheme in schemes)
     for scheme in schemes:
         for ink, ground in (
             *((ink, ground) for ink in ("ink", "grey", "blue") for ground in ("paper", "tint")),
             *(("ink", ground) for ground in ("half", "most")),
         ):
-            light, dark = sorted((luminance(scheme[each]) for each in (ink, ground)), reverse=True)
+            light, dark = sorted((luminance(scheme[name]) for name in (ink, ground)), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground, scheme)
 
 
@@ -259,4 +288,4 @@ def test_no_picture_borrows_a_name_from_another() -> None:
 
 def test_an_index_of_times_names_the_rows() -> None:
     frame = people().set_axis(pd.date_range("2024-01-01", periods=5), axis=0)
-    assert "Row 0 (2024-01-01 00:00:00)" in Page(to_page(everything(frame=frame)[:1])).text
+    assert "Row 0 (2024-01-01 00:00:00)" in Page(page_of_rows(everything(frame=frame)[:1])).text

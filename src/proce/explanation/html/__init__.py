@@ -1,1 +1,1 @@
-"""Explanations as pages."""
+"""Explanations as HTML: the report page, and the table that a notebook shows."""

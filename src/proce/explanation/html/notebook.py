@@ -1,184 +1,194 @@
 """Explanations in a notebook: a table with the changes marked, without scripts.
 
-A change is told by weight, arrow and word, never by colour alone; colours are those of the
-page, light or dark.
+Weight, sign and word mark a change, never colour alone; the colours are those of the notebook,
+light or dark.
 """
 
 from collections.abc import Sequence
-from html import escape
-from typing import Any
+from dataclasses import dataclass
 
-from proce.explanation.record.context import Context
-from proce.explanation.result.explanation import Change, Explanation, Outcome
-from proce.explanation.result.explanations import Explanations
-from proce.explanation.words.cells import Cell, cells_of
-from proce.explanation.words.sentences import lines
-from proce.explanation.words.values import cell_texts, class_text, percents, value_text
+from proce.explanation.html.environment import render
+from proce.explanation.html.labels import OUTCOME_WORDS, class_texts, row_label
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.sentences import Line, lines
+from proce.explanation.words.values import cell_texts, percents, value_text
+from proce.schema import Layout
 
-MOST_ROWS = 20
-_MOST_FEATURES = 12  # beyond, only those that change are shown
-_LINE = "1px solid rgba(128,128,128,.3)"
-_CELL = f"padding:.25em .6em;border:0;border-bottom:{_LINE};vertical-align:top;text-align:left"
-_SMALL = "font-size:.9em"
-_MARKS = {
-    Change.ACTION: "background:rgba(66,133,244,.16)",
-    Change.HOLD: "background:rgba(66,133,244,.16)",
-    Change.CONSEQUENCE: "background:rgba(128,128,128,.14)",
-}
-OUTCOME_WORDS = {
-    Outcome.FOUND: "found",
-    Outcome.NOT_FOUND: "not found",
-    Outcome.ALREADY_TARGET: "already there",
-    Outcome.OUT_OF_TIME: "out of time",
-}
-_LEGEND = (
-    "<b>2 → 3</b> to do &nbsp;·&nbsp; <b>= 2</b> to keep, although it would change &nbsp;·&nbsp;"
-    " <i>2 ⇢ 3</i> expected to follow"
-)
+_MAX_ROWS = 20
+_MAX_FEATURES = 12  # of more features, only those that change are shown
 
 
-def to_html(result: Explanations) -> str:
-    """Return a table of the recommended counterfactuals; alternatives are folded away."""
-    if len(result) == 1:
-        return _page(_story(result[0]), result.items, result.layout)
-    counts = {outcome: sum(item.outcome is outcome for item in result) for outcome in Outcome}
-    summary = ", ".join(f"{count} {OUTCOME_WORDS[each]}" for each, count in counts.items() if count)
-    return _page(_p(f"{len(result)} rows: {summary or 'none'}."), result.items, result.layout)
+@dataclass(frozen=True, slots=True)
+class NotebookCell:
+    """The value of a feature, and what became of it.
 
-
-def explanation_html(explanation: Explanation) -> str:
-    """Return one explanation: its sentences, then the table."""
-    return _page(_story(explanation), (explanation,), None)
-
-
-def _story(explanation: Explanation) -> str:
-    """Return the sentences, the actions bold and the consequences indented."""
-    styles = {"action": "font-weight:600", "consequence": "margin-left:1.5em"}
-    return "".join(_p(escape(each.text), styles.get(each.kind, "")) for each in lines(explanation))
-
-
-def _p(content: str, style: str = "") -> str:
-    return f"<p style='margin:.3em 0;{style}'>{content}</p>"
-
-
-def _page(opening: str, items: Sequence[Explanation], layout: Any) -> str:
-    shown = items[:MOST_ROWS]
-    if not shown:
-        return opening
-    ranked = cells_of(shown)
-    features = _features(shown[0].context, ranked)
-    first = [(item, 1, cells[:1]) for item, cells in zip(shown, ranked, strict=True)]
-    others = [
-        (item, rank, [cells])
-        for item, each in zip(shown, ranked, strict=True)
-        for rank, cells in enumerate(each[1:], 2)
-    ]
-    parts = [opening, _table(first, features, layout)]
-    if any(ranked):
-        parts.append(_p(_LEGEND, _SMALL))
-    if others:
-        parts.append(
-            f"<details><summary>{len(others)} alternative{'s' * (len(others) > 1)}</summary>"
-            f"{_table(others, features, layout)}</details>"
-        )
-    parts += [_p(each, _SMALL) for each in _left_out(items, features)]
-    return f"<div style='font-variant-numeric:tabular-nums'>{''.join(parts)}</div>"
-
-
-def _left_out(items: Sequence[Explanation], features: Sequence[int]) -> list[str]:
-    rows = len(items) - MOST_ROWS
-    columns = len(items[0].context.codec.schema) - len(features)
-    notes = []
-    if rows > 0:
-        some = f"{rows} more row{'s' * (rows > 1)}"
-        notes.append(f"{some} not shown here: to_frame() and outcomes() have all of them.")
-    if columns:
-        notes.append(f"{columns} feature{'s' * (columns > 1)} without changes here left out.")
-    return notes
-
-
-def _features(context: Context, ranked: Sequence[Sequence[Sequence[Cell]]]) -> list[int]:
-    """Return the positions of the features shown: first those that the recommended ways change,
-    then those of the alternatives, then, unless they are many, all others.
+    Attributes
+    ----------
+    kind
+        ``none``, ``action``, ``hold`` or ``consequence``.
+    before, after
+        The value of the row, and of the counterfactual.
     """
-    best = {cell.position for each in ranked for cells in each[:1] for cell in cells}
-    changed = {cell.position for each in ranked for cells in each for cell in cells}
-    every = range(len(context.codec.schema))
-    others = [at for at in every if at not in changed] if len(every) <= _MOST_FEATURES else []
-    return sorted(best) + sorted(changed - best) + others
+
+    kind: str
+    before: str
+    after: str
 
 
-def _table(
-    ways: Sequence[tuple[Explanation, int, Sequence[Sequence[Cell]]]],
-    features: Sequence[int],
-    layout: Any,
-) -> str:
-    schema = ways[0][0].context.codec.schema
-    titles = ["row", "way", "the model says", *(schema.names[at] for at in features)]
-    head = "".join(f"<th style='{_CELL};font-weight:600'>{escape(title)}</th>" for title in titles)
-    body = "".join(_line(item, rank, cells, features, layout) for item, rank, cells in ways)
-    return (
-        "<div style='overflow-x:auto'><table style='border-collapse:collapse;"
-        f"font-size:inherit;color:inherit'><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+@dataclass(frozen=True, slots=True)
+class NotebookRow:
+    """A counterfactual, or a row without one.
+
+    Attributes
+    ----------
+    label
+        The label of the explained row.
+    rank
+        The rank of the counterfactual; ``None`` without one.
+    predicted, target
+        The class that the model says, and the class that was asked for.
+    chances
+        The probability of the target before and after; empty without a counterfactual.
+    cells
+        The values of the features shown; empty without a counterfactual.
+    reason
+        Why there is no counterfactual; empty where there is one.
+    """
+
+    label: str
+    rank: int | None
+    predicted: str
+    target: str
+    chances: tuple[str, ...]
+    cells: Sequence[NotebookCell]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookView:
+    """What a notebook shows of explanations.
+
+    Attributes
+    ----------
+    sentences
+        What is said above the table.
+    features
+        The names of the features shown.
+    recommended
+        The recommended counterfactuals, and the rows without one.
+    alternatives
+        The other counterfactuals.
+    n_hidden_rows, n_hidden_features
+        How many rows, and features without changes, are left out.
+    """
+
+    sentences: Sequence[Line]
+    features: list[str]
+    recommended: Sequence[NotebookRow]
+    alternatives: Sequence[NotebookRow]
+    n_hidden_rows: int
+    n_hidden_features: int
+
+
+def html_of_rows(explanations: ExplainedFrame) -> str:
+    """Return a table of the recommended counterfactuals; alternatives are folded away."""
+    rows = explanations.rows
+    sentences = [Line("summary", _summary(rows))]
+    if len(rows) == 1:
+        sentences = lines(next(iter(rows)))
+    return render("notebook.html", _view(sentences, rows, explanations.layout))
+
+
+def html_of_row(explanation: ExplainedRow) -> str:
+    """Return the sentences of one explanation, then its table."""
+    return render("notebook.html", _view(lines(explanation), explanation.alone(), layout=None))
+
+
+def _summary(rows: ExplainedRows) -> str:
+    counts = rows.outcome_counts()
+    parts = [
+        f"{counts[outcome]} {OUTCOME_WORDS[outcome]}" for outcome in Outcome if counts[outcome]
+    ]
+    return f"{len(rows)} rows: {', '.join(parts) or 'none'}."
+
+
+def _view(sentences: Sequence[Line], rows: ExplainedRows, layout: Layout | None) -> NotebookView:
+    shown = rows.head(_MAX_ROWS)
+    all_cells = ranked_cells(shown)
+    names = rows.context.codec.schema.names
+    n_features = len(names) if len(rows) else 0
+    positions = _shown_positions(n_features, all_cells)
+    recommended: list[NotebookRow] = []
+    alternatives: list[NotebookRow] = []
+    for explanation, cells_by_rank in zip(shown, all_cells, strict=True):
+        label = row_label(explanation, layout)
+        if not cells_by_rank:
+            recommended.append(_row_without(explanation, label))
+        for rank, cells in enumerate(cells_by_rank, start=1):
+            row = _row(explanation, label, rank, cells, positions)
+            (recommended if rank == 1 else alternatives).append(row)
+    return NotebookView(
+        sentences,
+        [names[position] for position in positions],
+        recommended,
+        alternatives,
+        n_hidden_rows=len(rows) - len(shown),
+        n_hidden_features=n_features - len(positions),
     )
 
 
-def _line(
-    item: Explanation,
+def _shown_positions(
+    n_features: int, all_cells: Sequence[Sequence[Sequence[ChangedCell]]]
+) -> list[int]:
+    """Return the positions of the features shown: first those that the recommended ways change,
+    then those of the alternatives, then, unless they are many, all others.
+    """
+    recommended = {cell.position for ways in all_cells for way in ways[:1] for cell in way}
+    changed = {cell.position for ways in all_cells for way in ways for cell in way}
+    unchanged = set(range(n_features)) - changed if n_features <= _MAX_FEATURES else set()
+    return sorted(recommended) + sorted(changed - recommended) + sorted(unchanged)
+
+
+def _row_without(explanation: ExplainedRow, label: str) -> NotebookRow:
+    """Return the line of a row that has no counterfactual."""
+    reason = lines(explanation)[0].text
+    return NotebookRow(label, None, *class_texts(explanation), (), (), reason)
+
+
+def _row(
+    explanation: ExplainedRow,
+    label: str,
     rank: int,
-    ranked: Sequence[Sequence[Cell]],
-    features: Sequence[int],
-    layout: Any,
-) -> str:
-    label = _label(item, layout)
-    if not ranked:
-        why = escape(lines(item)[0].text)
-        cells = [label, "–", _says(item, None)]
-        plain = "".join(_td(each) for each in cells)
-        return f"<tr>{plain}<td style='{_CELL}' colspan='{max(1, len(features))}'>{why}</td></tr>"
-    marked = {cell.position: cell for cell in ranked[0]}
-    texts = [label, str(rank), _says(item, rank)]
-    plain = "".join(_td(each) for each in texts)
-    values = "".join(_value(item, at, marked.get(at)) for at in features)
-    return f"<tr>{plain}{values}</tr>"
+    cells: Sequence[ChangedCell],
+    positions: Sequence[int],
+) -> NotebookRow:
+    after, before = percents(explanation.probabilities[rank - 1].item(), explanation.probability)
+    by_position = {cell.position: cell for cell in cells}
+    return NotebookRow(
+        label,
+        rank,
+        *class_texts(explanation),
+        (before, after),
+        [_cell(explanation, position, by_position.get(position)) for position in positions],
+        reason="",
+    )
 
 
-def _label(item: Explanation, layout: Any) -> str:
-    """Return the position, and the index label of pandas where it is another."""
-    index = None if layout is None else layout.take([item.row]).index
-    if index is None or str(index[0]) == str(item.row):
-        return str(item.row)
-    return f"{item.row} ({escape(str(index[0]))})"
-
-
-def _says(item: Explanation, rank: int | None) -> str:
-    classes = item.context.classes
-    now, then = (escape(class_text(classes[at])) for at in (item.predicted, item.target))
-    if rank is None:
-        return now
-    new, old = percents(item.probabilities[rank - 1].item(), item.probability)
-    return f"{now} → <b>{then}</b><br><small>{then}: {old} → {new}</small>"
-
-
-def _value(item: Explanation, at: int, cell: Cell | None) -> str:
-    span = item.context.codec.span[at].item()
+def _cell(explanation: ExplainedRow, position: int, cell: ChangedCell | None) -> NotebookCell:
+    """Return the value of a feature; ``cell`` is ``None`` where it does not change."""
+    codec = explanation.context.codec
+    span = codec.span[position].item()
     if cell is None:
-        feature = item.context.codec.schema.features[at]
-        text = escape(_bare(value_text(feature, item.raw[at].item(), span)))
-        return _td(f"<span style='opacity:.65'>{text}</span>")
-    before, after = (escape(_bare(text)) for text in cell_texts(cell, span))
-    text = {
-        Change.ACTION: f"<b>{before} → {after}</b>",
-        Change.HOLD: f"<b>= {before}</b>",
-        Change.CONSEQUENCE: f"<i>{before} ⇢ {after}</i>",
-    }[cell.kind]
-    return _td(text, _MARKS[cell.kind])
+        feature, value = codec.schema.features[position], explanation.raw[position].item()
+        text = _unquoted(value_text(feature, value, span))
+        return NotebookCell("none", text, text)
+    before, after = cell_texts(cell, span)
+    return NotebookCell(cell.kind.name.lower(), _unquoted(before), _unquoted(after))
 
 
-def _bare(text: str) -> str:
+def _unquoted(text: str) -> str:
     """Return a level without its quotes: a cell of a table needs none."""
     return text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else text
-
-
-def _td(content: str, style: str = "") -> str:
-    return f"<td style='{_CELL};white-space:nowrap;{style}'>{content}</td>"

@@ -1,87 +1,104 @@
 """Explanations as one page that needs nothing else: for an applicant, or for an auditor."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from proce.errors import SearchError
-from proce.explanation.html.markup import section, text
-from proce.explanation.html.overview import made_sections, overview_sections
-from proce.explanation.html.report_css import CSS
-from proce.explanation.html.row import row_sections
-from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.explanations import Explanations
-from proce.explanation.words.cells import cells_of
-from proce.explanation.words.values import class_text
+from proce.explanation.html.environment import render
+from proce.explanation.html.overview import Overview, overview_of
+from proce.explanation.html.provenance import ProvenanceFacts, provenance_facts
+from proce.explanation.html.row import RowReport, row_report
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.files import require_place, write_text
+from proce.schema import Layout
 
-TITLE = "What would have changed the decision"
-_PICTURED = 5  # rows whose front and graph are drawn: each takes a moment and some room
+_TITLE = "What would have changed the decision"
+_MAX_DRAWN_ROWS = 5  # a front and a graph each take a moment to draw, and some room
 
 
-def save_html(
-    result: Explanations | Explanation,
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a report page shows.
+
+    Attributes
+    ----------
+    title
+        The heading of the page.
+    overview
+        What is said about all rows together; ``None`` for the report of one row.
+    rows
+        What is said about each row.
+    provenance
+        How the result was made; ``None`` for a row without its result.
+    """
+
+    title: str
+    overview: Overview | None
+    rows: Sequence[RowReport]
+    provenance: ProvenanceFacts | None
+
+
+def save_page_of_rows(
+    explanations: ExplainedFrame,
     path: str | PathLike[str],
     *,
     title: str | None = None,
     at_most: int = 20,
     by: str | Sequence[Any] | None = None,
 ) -> Path:
-    """Write the report of explanations, or of one; see :meth:`Explanations.save_html`."""
-    place = Path(path)
-    require_place(place, "path")
-    write_text(place, to_page(result, title=title, at_most=at_most, by=by))
+    """Write the report of explanations to a file; see :meth:`Explanations.save_html`."""
+    place = _place_of(path)
+    write_text(place, page_of_rows(explanations, title=title, at_most=at_most, by=by))
     return place
 
 
-def to_page(
-    result: Explanations | Explanation,
+def save_page_of_row(
+    explanation: ExplainedRow, path: str | PathLike[str], *, title: str | None = None
+) -> Path:
+    """Write the report of one explanation to a file; see :meth:`Explanation.save_html`."""
+    place = _place_of(path)
+    write_text(place, page_of_row(explanation, title=title))
+    return place
+
+
+def page_of_rows(
+    explanations: ExplainedFrame,
     *,
     title: str | None = None,
     at_most: int = 20,
     by: str | Sequence[Any] | None = None,
 ) -> str:
-    """Return the report as the text of a page."""
+    """Return the report of explanations as the text of a page."""
     if at_most < 0:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 0 on.")
-    title = title or TITLE
-    items = (result,) if isinstance(result, Explanation) else result.items
-    shown = items[:at_most]
-    parts = []
-    if isinstance(result, Explanations) and (len(items) != 1 or by is not None):
-        parts.append(overview_sections(result, len(shown), by))
-    layout = result.layout if isinstance(result, Explanations) else None
-    for place, (item, ranked) in enumerate(zip(shown, cells_of(shown), strict=True)):
-        inside = row_sections(item, ranked, pictures=place < _PICTURED)
-        heading = f"<h2>{text(row_title(item, layout))}</h2>"
-        look = ' class="after"' if parts else ""
-        parts.append(f'<article id="row-{item.row}"{look}>{heading}{inside}</article>')
-    parts.append(section("How this was made", made_sections(result), level=2))
-    return _page(title, "".join(parts))
+    shown = explanations.rows.head(at_most)
+    overview = None
+    if len(explanations) != 1 or by is not None:
+        overview = overview_of(explanations, len(shown), by)
+    rows = _row_reports(shown, explanations.layout)
+    provenance = provenance_facts(explanations.provenance)
+    return render("report.html", Report(title or _TITLE, overview, rows, provenance))
 
 
-def row_title(item: Explanation, layout: Any) -> str:
-    """Return the heading of a row: its place, its label, and what happened."""
-    classes = item.context.classes
-    now, then = (class_text(classes[at]) for at in (item.predicted, item.target))
-    index = None if layout is None else layout.take([item.row]).index
-    label = "" if index is None or str(index[0]) == str(item.row) else f" ({index[0]})"
-    ended = {"found": f"from {now} to {then}", "already_target": f"{now} already"}
-    without = {"not_found": f"no way to {then} found", "out_of_time": "the time ran out"}
-    told = ended.get(item.outcome.value) if len(item) else None
-    told = told or (ended | without)[item.outcome.value]
-    return f"Row {item.row}{label}: {told}"
+def page_of_row(explanation: ExplainedRow, *, title: str | None = None) -> str:
+    """Return the report of one explanation as the text of a page."""
+    rows = _row_reports(explanation.alone(), layout=None)
+    return render("report.html", Report(title or _TITLE, None, rows, None))
 
 
-def _page(title: str, inside: str) -> str:
-    name = text(title)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="referrer" content="no-referrer">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';'
-        " style-src 'unsafe-inline'; img-src data:\">\n"
-        f"<title>{name}</title>\n<style>\n{CSS}\n</style>\n</head>\n<body>\n"
-        f"<header><h1>{name}</h1></header>\n<main>\n{inside}\n</main>\n</body>\n</html>\n"
-    )
+def _row_reports(rows: ExplainedRows, layout: Layout | None) -> list[RowReport]:
+    return [
+        row_report(row, cells_by_rank, layout, draw=number < _MAX_DRAWN_ROWS)
+        for number, (row, cells_by_rank) in enumerate(zip(rows, ranked_cells(rows), strict=True))
+    ]
+
+
+def _place_of(path: str | PathLike[str]) -> Path:
+    """Return where to write, checked before any picture is drawn."""
+    place = Path(path)
+    require_place(place, "path")
+    return place

@@ -1,4 +1,4 @@
-"""A picture as text for the inside of a page: words stay words, colours follow the page."""
+"""Pictures as SVG elements of a page: words stay words, colours follow the page."""
 
 import re
 import warnings
@@ -8,13 +8,16 @@ from io import StringIO
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from proce.explanation.plots import style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ONE_AT_A_TIME = Lock()  # matplotlib's settings are those of the process
-_COLOURS = {
+PICTURE_WIDTH = 6.0  # inches
+_DRAWING = Lock()  # matplotlib's settings are shared by the whole process
+_VARIABLE_OF_COLOUR = {
     "#000000": "ink",
     style.INK: "ink",
     style.GREY: "grey",
@@ -26,10 +29,11 @@ _COLOURS = {
     style.TINT: "tint",
     style.PAPER: "paper",
 }
+_COLOUR = re.compile("|".join(_VARIABLE_OF_COLOUR))
 _FONT = re.compile(r"'DejaVu Sans'[^;\"]*")
-_NAMED = re.compile(r'(\bid="|url\(#|href="#)')
-_COLOUR = re.compile("|".join(_COLOURS))
-_LEFT_OUT = re.compile(
+_FONTS_OF_PAGE = "'DejaVu Sans', Verdana, sans-serif"  # their letters are equally wide
+_ID = re.compile(r'(\bid="|url\(#|href="#)')
+_UNWANTED = re.compile(
     r"<metadata>.*?</metadata>|<!--.*?-->|<style[^>]*>.*?</style>|[\x00-\x08\x0b-\x1f\x7f]",
     re.DOTALL,
 )
@@ -37,36 +41,42 @@ _LEFT_OUT = re.compile(
 
 def picture(
     draw: "Callable[[Axes], object]", size: tuple[float, float], label: str, name: str
-) -> str:
-    """Return what is drawn as an ``<svg>`` that a page can hold.
+) -> Markup:
+    """Return a drawing as an ``<svg>`` element that a page can hold.
 
     Parameters
     ----------
     draw
-        Draws into axes.
+        A function that draws into the axes it is given.
     size
-        In inches.
+        The width and the height in inches.
     label
-        What the picture shows, for those who cannot see it.
+        A text that says what the picture shows, for people who cannot see it.
     name
-        Of the picture, unique in its page: names inside it begin with it.
+        The name of the picture, unique in its page; every id in the picture begins with it.
     """
+    text = _drawn(draw, size, name)
+    text = _UNWANTED.sub("", text[text.index("<svg") :])
+    text = _ID.sub(rf"\g<1>{name}-", text)
+    text = _COLOUR.sub(lambda colour: f"var(--{_VARIABLE_OF_COLOUR[colour[0]]})", text)
+    text = _FONT.sub(_FONTS_OF_PAGE, text)
+    start = f'<svg role="img" aria-label="{escape(label, quote=True)}" '
+    # Matplotlib escapes the words it writes; the label is escaped here.
+    return Markup(re.sub(r"\n\s*", "\n", text.replace("<svg ", start, 1)).strip())
+
+
+def _drawn(draw: "Callable[[Axes], object]", size: tuple[float, float], name: str) -> str:
+    """Return the text of an SVG file, the same for the same drawing and name."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
     settings: Any = {"svg.fonttype": "none", "svg.hashsalt": name}
     buffer = StringIO()
-    with _ONE_AT_A_TIME, mpl.rc_context(settings), warnings.catch_warnings():
+    with _DRAWING, mpl.rc_context(settings), warnings.catch_warnings():
         # The reader's browser has its own fonts.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Figure(figsize=size, layout="constrained")
         draw(figure.subplots())
         metadata = dict.fromkeys(["Date", "Creator", "Format", "Type"])
         figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
-    text = buffer.getvalue()
-    text = _LEFT_OUT.sub("", text[text.index("<svg") :])
-    text = _NAMED.sub(rf"\g<1>{name}-", text)
-    text = _COLOUR.sub(lambda hit: f"var(--{_COLOURS[hit[0]]})", text)
-    text = _FONT.sub("'DejaVu Sans', Verdana, sans-serif", text)  # of the same widths
-    start = f'<svg role="img" aria-label="{escape(label, quote=True)}" '
-    return re.sub(r"\n\s*", "\n", text.replace("<svg ", start, 1)).strip()
+    return buffer.getvalue()

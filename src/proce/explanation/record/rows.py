@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import torch
 from torch import Tensor
 
 from proce.explanation.record.context import Context
@@ -80,6 +81,10 @@ class ExplainedRows:
             },
             notes={place: self.notes[row] for place, row in places if row in self.notes},
         )
+
+    def head(self, n_rows: int) -> "ExplainedRows":
+        """Return the first of the rows."""
+        return self.take(torch.arange(min(n_rows, len(self))))
 
     def recommended(self) -> Counterfactuals:
         """Return the first counterfactual of every row that has one."""

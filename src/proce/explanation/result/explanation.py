@@ -32,9 +32,9 @@ class Explanation(ExplainedRow):
 
     def save_html(self, path: str | PathLike[str], title: str | None = None) -> Path:
         """Write a report of this row: one HTML file that needs nothing else."""
-        from proce.explanation.html.page import save_html
+        from proce.explanation.html.page import save_page_of_row
 
-        return save_html(self, path, title=title)
+        return save_page_of_row(self, path, title=title)
 
     def plot_changes(self, ax: Any = None) -> Any:
         """Draw before and after of the recommended counterfactual; return the axes."""
@@ -64,6 +64,6 @@ class Explanation(ExplainedRow):
         return f"Explanation(row {self.row}, {self.outcome.value}, {len(self)} counterfactuals)"
 
     def _repr_html_(self) -> str:
-        from proce.explanation.html.notebook import explanation_html
+        from proce.explanation.html.notebook import html_of_row
 
-        return explanation_html(self)
+        return html_of_row(self)

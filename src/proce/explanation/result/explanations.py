@@ -133,9 +133,9 @@ class Explanations(ExplainedFrame):
         by
             A feature, or a label for each row, whose groups' costs the overview compares.
         """
-        from proce.explanation.html.page import save_html
+        from proce.explanation.html.page import save_page_of_rows
 
-        return save_html(self, path, title=title, at_most=at_most, by=by)
+        return save_page_of_rows(self, path, title=title, at_most=at_most, by=by)
 
     def to_json(self) -> str:
         """Return everything as JSON text; ``from_json`` reads it back."""
@@ -195,9 +195,9 @@ class Explanations(ExplainedFrame):
         return f"Explanations({len(self)} rows{': ' if counts else ''}{counts})"
 
     def _repr_html_(self) -> str:
-        from proce.explanation.html.notebook import to_html
+        from proce.explanation.html.notebook import html_of_rows
 
-        return to_html(self)
+        return html_of_rows(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,73 @@
+"""The end of a report: how the result was made, as names and values."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from proce.explanation.record.provenance import Provenance
+
+Facts = Sequence[tuple[str, str]]  # names and values
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenanceFacts:
+    """What a report says about the making of a result.
+
+    Attributes
+    ----------
+    summary
+        The method, the causal graph, the seed, the training rows and the effort.
+    options
+        What the caller asked for.
+    settings
+        All settings of the method.
+    versions
+        The versions of the libraries that numbers depend on.
+    """
+
+    summary: Facts
+    options: Facts
+    settings: Facts
+    versions: Facts
+
+
+def provenance_facts(provenance: Provenance) -> ProvenanceFacts:
+    """Return the provenance of a result as texts."""
+    searched = (
+        f"{provenance.evaluations:,} candidates, in at most {provenance.generations:,} generations"
+    )
+    return ProvenanceFacts(
+        summary=(
+            ("method", provenance.method),
+            ("causal mode", provenance.mode),
+            ("causal graph", provenance.graph or "none"),
+            ("seed", str(provenance.seed)),
+            ("training rows", f"{provenance.training_rows:,}"),
+            ("their SHA-256", provenance.training_hash),
+            ("searched", searched),
+            ("time", f"{provenance.elapsed_seconds:.1f} seconds"),
+        ),
+        options=_facts(provenance.options),
+        settings=_facts(provenance.settings),
+        versions=_facts(provenance.versions),
+    )
+
+
+def _facts(values: Mapping[str, Any]) -> Facts:
+    return [(_name_text(name), _value_text(value)) for name, value in values.items()]
+
+
+def _name_text(name: object) -> str:
+    return str(name).replace("_", " ")
+
+
+def _value_text(value: Any) -> str:
+    """Return a value as text; of lists and mappings, all that they hold."""
+    if isinstance(value, Mapping):
+        pairs = [f"{_name_text(name)} {_value_text(inner)}" for name, inner in value.items()]
+        return ", ".join(pairs) or "none"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_value_text, value)) or "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "none" if value is None else str(value)
