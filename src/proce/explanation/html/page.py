@@ -13,6 +13,7 @@ from proce.explanation.html.provenance import ProvenanceFacts, provenance_facts
 from proce.explanation.html.row import RowReport, row_report
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.words.cells import ranked_cells
 from proce.files import require_place, write_text
 from proce.schema import Layout
 

@@ -13,7 +13,7 @@ from proce.explanation.plots.front import plot_front
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.sentences import Line, refit_text
+from proce.explanation.words.sentences import Line, recommended_lines, refit_text
 from proce.explanation.words.values import name_text, percent, percents, value_text
 from proce.schema import Action, Layout
 
