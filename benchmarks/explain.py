@@ -21,8 +21,8 @@ from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import load_dataset
 from proce.methods import ProCE, SearchSettings
 from proce.methods.calls.options import Options
-from proce.methods.explaining.problem import problem_of, search
 from proce.methods.explaining.proce_call import ProceCall
+from proce.methods.explaining.solve import search
 from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Codec
 
@@ -38,10 +38,8 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def posed(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
-    call = ProceCall.open(explainer.fitted_, Options(), frame, None)
-    query = call.query(torch.arange(len(frame)))
-    margin = explainer.fitted_.settings.margin
-    return problem_of(explainer.fitted_, call.options, query, call.rules, margin)
+    call = ProceCall(explainer.fitted_, Options(), frame)
+    return call.terms.problem(call.terms.query(call.factual, call.target))
 
 
 def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
@@ -76,7 +74,13 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
             return genome.repair(torch.from_numpy(x)[None])[0].numpy()
 
     start = initial_population(
-        genome, problem.query, explainer.fitted_.rows, problem.gene_map, settings.population_size, 0
+        genome,
+        problem.query,
+        problem.codec.reach,
+        explainer.fitted_.rows,
+        problem.gene_map,
+        settings.population_size,
+        0,
     )
     algorithm = NSGA2(
         pop_size=settings.population_size,

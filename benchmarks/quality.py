@@ -91,7 +91,7 @@ def variants(setting: Setting, schema: Schema, rules: Sequence[str]) -> Callable
 
 def explain_with(fitted: Fitted, frame: Any, pick: str = "closest") -> Explanations:
     """Explain rows with the parts of a fitted explainer."""
-    return ProceCall.open(fitted, Options(target=1, n=1, pick=pick), frame, None).run()
+    return ProceCall(fitted, Options(target=1, n=1, pick=pick), frame).run()
 
 
 def measured(setting: Setting, result: Explanations, judges: Judges) -> dict[str, float]:

@@ -14,13 +14,13 @@ import torch
 from proce.causal import Additive, CausalGraph, Choice, Ranked, StructuralCausalModel
 from proce.latent import AutoEncoder
 from proce.objective import (
+    CallLimits,
     CounterfactualProblem,
     FeatureDistance,
     Query,
     Requirement,
     gene_map_of,
     genome_of,
-    limits_of,
 )
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 
@@ -111,7 +111,7 @@ class World:
             distance=self.distance,
             scm=None if mode == "off" else self.scm,
             query=self.query(factual),
-            limits=limits_of(self.codec, factual, vary, ranges),
+            limits=CallLimits.read(self.codec, vary, ranges).of_rows(self.codec, factual),
             mode=mode,
             gene_map=gene_map_of(self.codec, self.scm, mode),
             rules=[(Rule.parse(text, self.codec), {}) for text in rules],

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from proce.latent import AutoEncoder
 from proce.objective import FeatureDistance
-from proce.objective.distance import CHARGE, action_cost, causal_gap, printed_gap
+from proce.objective.distance import ACTION_CHARGE, action_cost, causal_gap, printed_gap
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
 
@@ -194,7 +194,7 @@ def test_an_action_costs_its_size_and_a_hold_what_it_prevents(world, ann):
     assert told.held[0, 0].tolist() == [False, False, True, False, False, False]
     effort = torch.tensor([2.0, 1, 0.5, 1, 3, 1])
     to_south = float(world.distance.tables[CITY][0, 1])
-    expected = 2 * 0.4 + 0.5 * (15 - 7) / 20 + 3 * to_south + 3 * CHARGE
+    expected = 2 * 0.4 + 0.5 * (15 - 7) / 20 + 3 * to_south + 3 * ACTION_CHARGE
     cost = action_cost(told, world.distance, effort)
     assert cost.item() == pytest.approx(expected)
 
@@ -212,7 +212,7 @@ def test_what_follows_costs_nothing(world, ann):
     rows = world.rows((6, 7, 15, "college", "north", "chess"))[None]
     told = world.scm.actions(ann, rows)
     cost = action_cost(told, world.distance, torch.ones(6))
-    assert cost.item() == pytest.approx(0.4 + CHARGE)
+    assert cost.item() == pytest.approx(0.4 + ACTION_CHARGE)
 
 
 def test_costs_agree_with_a_loop(world):

@@ -6,9 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.errors import SchemaError
-from proce.objective import limits_of
+from proce.objective import CallLimits, Limits
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
+
+
+def limits_of(codec, factual, vary=None, ranges=None) -> Limits:
+    return CallLimits.read(codec, vary, ranges).of_rows(codec, factual)
 
 
 def bounds(limits, at) -> list[float]:

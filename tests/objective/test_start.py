@@ -27,7 +27,10 @@ def varied(make_world):
 
 def population(world, problem, size=30, seed=0, start="mixed"):
     genome, training = world.genome(problem), world.random_rows(20, seed=9)
-    return initial_population(genome, problem.query, training, problem.gene_map, size, seed, start)
+    reach = world.codec.reach
+    return initial_population(
+        genome, problem.query, reach, training, problem.gene_map, size, seed, start
+    )
 
 
 def test_in_hard_mode_every_effect_that_can_be_acted_on_has_a_switch(world, make_world):

@@ -66,7 +66,7 @@ def test_rows_that_do_not_fit(banker: ProCE, rows: Any, message: str) -> None:
         ({"ranges": [("savings", 0, 1)]}, SearchError, "ranges is .* by feature"),
         ({"max_changes": 0}, SearchError, "max_changes is 0"),
         ({"effort": {"saving": 2}}, SchemaError, "effort names 'saving'"),
-        ({"effort": {"savings": 0}}, SearchError, r"effort of 'savings' is 0; expected 0.5"),
+        ({"effort": {"savings": 0}}, SearchError, r"effort of 'savings' is 0; expected 0.1"),
         ({"effort": {"savings": "hard"}}, SearchError, "effort of 'savings' is 'hard'"),
         ({"effort": {"savings": np.nan}}, SearchError, "effort of 'savings' is nan"),
         ({"min_probability": 0}, SearchError, "min_probability is 0"),

@@ -2,7 +2,7 @@
 
 import torch
 
-from proce.methods.explaining.diagnosis import _nearness
+from proce.methods.explaining.diagnosis import ClosestMiss, nearness_text
 from proce.methods.explaining.shortlist import needless
 
 
@@ -34,6 +34,9 @@ def test_the_same_actions_are_never_needless() -> None:
 
 
 def test_a_closest_miss_is_told_without_contradiction() -> None:
-    assert _nearness(0.3, 0.5) == " The closest candidate reaches 30%, where 50% is needed."
-    assert "49.97%, where 50.00% is needed" in _nearness(0.4997, 0.5)
-    assert "likely enough (62%), but is not allowed" in _nearness(0.62, 0.6)
+    def nearness(probability: float, needed: float) -> str:
+        return nearness_text(ClosestMiss({}, probability), needed)
+
+    assert nearness(0.3, 0.5) == " The closest candidate reaches 30%, where 50% is needed."
+    assert "49.97%, where 50.00% is needed" in nearness(0.4997, 0.5)
+    assert "likely enough (62%), but is not allowed" in nearness(0.62, 0.6)

@@ -8,6 +8,7 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE
 from proce.errors import SearchError
+from proce.methods.fitting.modes import in_mode
 
 
 @pytest.mark.parametrize("mode", ["soft", "paper", "off"])
@@ -15,7 +16,7 @@ def test_the_mode_can_be_changed_after_the_fit(
     mode: str, lender: Callable[[str], ProCE], rejected: Any
 ) -> None:
     changed = ProCE(**lender("hard").get_params(deep=False))
-    changed.fitted_ = lender("hard").fitted_.in_mode(mode)
+    changed.fitted_ = in_mode(lender("hard").fitted_, mode)
     rows = rejected.head(2)
     result, expected = changed.explain(rows), lender(mode).explain(rows)
     assert result.provenance.mode == mode
@@ -24,5 +25,5 @@ def test_the_mode_can_be_changed_after_the_fit(
 
 def test_a_mode_that_needs_a_graph_is_refused_without_one(banker: ProCE) -> None:
     with pytest.raises(SearchError, match="needs a causal graph"):
-        banker.fitted_.in_mode("hard")
-    assert banker.fitted_.in_mode("auto").mode == "off"
+        in_mode(banker.fitted_, "hard")
+    assert in_mode(banker.fitted_, "auto").mode == "off"

@@ -148,7 +148,7 @@ def _diagnosis(
     closest = _closest_miss(call, terms, row, miss)
     reason = (
         f"No counterfactual was found for {label!r}."
-        + _nearness_text(closest, needed)
+        + nearness_text(closest, needed)
         + _cause_text(blockers, n_tried)
     )
     return Diagnosis(
@@ -171,7 +171,8 @@ def _unknown_class_text(fitted: Fitted, label: Any) -> str:
     )
 
 
-def _nearness_text(closest: ClosestMiss, needed: float) -> str:
+def nearness_text(closest: ClosestMiss, needed: float) -> str:
+    """Return how near the closest miss came to the probability that is needed."""
     rule = f" It breaks the rule '{closest.broken[0]}'." if closest.broken else ""
     chance = closest.probability
     if chance is None:

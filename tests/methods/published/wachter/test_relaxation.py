@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as arrays
 
 from proce.classifier import InputEncoding, label, one_hot
 from proce.methods.published.wachter.relaxation import Region, Relaxation, on_simplex
-from proce.objective import GeneMap, genome_of, limits_of
+from proce.objective import CallLimits, GeneMap, genome_of
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
 
 FRAME = pd.DataFrame(
@@ -31,7 +31,7 @@ CODEC = Codec.fit(SCHEMA, FRAME)
 
 def region_of(encoding: InputEncoding) -> Region:
     rows = CODEC.encode(FRAME)
-    limits = limits_of(CODEC, rows)
+    limits = CallLimits.read(CODEC).of_rows(CODEC, rows)
     return Relaxation.of(encoding, SCHEMA).region(genome_of(CODEC, rows, limits, GeneMap(3)))
 
 
