@@ -37,23 +37,33 @@ def pareto_rank(losses: Tensor, violation: Tensor) -> Tensor:
         ``(i, m)``, cleaned.
     """
     feasible = violation <= 0  # (i, m)
-    rank = _peeled(_dominates(losses, feasible), feasible)
+    pairs = feasible[:, :, None] & feasible[:, None, :]
+    rank = _peel_fronts(dominates(losses) & pairs, feasible)
     n_fronts = rank.amax(-1, keepdim=True) + 1  # (i, 1)
     return torch.where(feasible, rank, n_fronts + _dense_rank(violation.clamp(min=0)) - 1)
 
 
-def _dominates(losses: Tensor, feasible: Tensor) -> Tensor:
-    """Return ``(i, m, m)``: does d dominate c, both feasible? Indexed [i, d, c]."""
-    none_above = feasible[:, :, None] & feasible[:, None, :]
+def dominates(losses: Tensor) -> Tensor:
+    """Return ``(…, m, m)``: does candidate d dominate candidate c? Indexed ``[…, d, c]``.
+
+    It does where it is at most the other in every loss ``(…, m, k)`` and below it in one.
+    """
+    first = losses[..., 0]
+    none_above = torch.ones(*first.shape, first.shape[-1], dtype=torch.bool, device=losses.device)
     one_below = torch.zeros_like(none_above)
-    for loss in losses.unbind(-1):  # (i, m)
-        none_above &= loss[:, :, None] <= loss[:, None, :]
-        one_below |= loss[:, :, None] < loss[:, None, :]
+    for loss in losses.unbind(-1):  # (…, m)
+        none_above &= loss[..., :, None] <= loss[..., None, :]
+        one_below |= loss[..., :, None] < loss[..., None, :]
     return none_above & one_below
 
 
-def _peeled(dominates: Tensor, feasible: Tensor) -> Tensor:
-    """Return the rank of the feasible, front by front; -1 for the rest."""
+def non_dominated(losses: Tensor) -> Tensor:
+    """Return flags ``(…, m)`` for the candidates that no other dominates."""
+    return ~dominates(losses).any(-2)
+
+
+def _peel_fronts(dominates: Tensor, feasible: Tensor) -> Tensor:
+    """Return the rank of the feasible candidates, front by front; -1 for all others."""
     rank = torch.full(feasible.shape, -1, device=feasible.device)
     alive, front = feasible, 0
     while bool(alive.any()):

@@ -14,9 +14,9 @@ from torch import Tensor
 from proce.causal import Actions, Ensemble
 from proce.explanation import Change, Front
 from proce.methods.calls.options import Options
-from proce.methods.explaining.ranking import non_dominated, ranked
+from proce.methods.explaining.ranking import ranked
 from proce.objective import CounterfactualProblem, askable
-from proce.search import SearchResult
+from proce.search import SearchResult, non_dominated
 
 _SHORTLIST = 16  # candidates of a row that are looked at closely
 _MOST = 0.8  # of the refits must be reached, or it is no advice
