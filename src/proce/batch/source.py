@@ -14,9 +14,9 @@ import pyarrow.parquet as pq
 from proce.batch.csv_dialect import Dialect, dialect_of
 from proce.errors import FileError, did_you_mean
 from proce.schema import Continuous, Schema
+from proce.schema.cells import MISSING_TEXTS
 from proce.schema.feature import shown
 
-NOTHING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 _BLOCK = 1 << 22  # bytes of a csv file parsed at a time; a record must fit
 
 
@@ -127,7 +127,7 @@ def _types(schema: Schema | None) -> Any:
     }
     known = {level for each in levels.values() for level in each}
     return pacsv.ConvertOptions(
-        null_values=[each for each in NOTHING if each not in known],
+        null_values=[text for text in MISSING_TEXTS if text not in known],
         strings_can_be_null=True,
         column_types={name: pa.string() for name in levels},
     )

@@ -236,6 +236,19 @@ def level_type(level: Level) -> str:
     return "text" if isinstance(level, str) else "number"
 
 
+def level_key(level: Level) -> tuple[str, Level]:
+    """Return what tells a level apart from all others."""
+    return level_type(level), level
+
+
+def find_level(levels: Sequence[Level], value: Any) -> int | None:
+    """Return the position of a value among levels, or ``None`` where it is none of them."""
+    for position, level in enumerate(levels):
+        if level == value and level_type(level) == level_type(value):
+            return position
+    return None
+
+
 def shown(levels: Sequence[object], most: int = 8) -> str:
     """Return levels for a message, the first few where they are many."""
     few = ", ".join(repr(level) for level in levels[:most])

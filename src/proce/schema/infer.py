@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.cells import Numbers
 from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
-from proce.schema.frame import Numbers, distinct, open_frame, read_numbers
+from proce.schema.frame import distinct, open_frame, read_numbers
 
 MOST_LEVELS = 1_000
 _MOST_DECIMALS = 4

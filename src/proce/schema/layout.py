@@ -11,8 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
+from proce.schema.cells import Numbers, codes_of
 from proce.schema.feature import Level
-from proce.schema.frame import Numbers, codes_of, open_frame
+from proce.schema.frame import open_frame
 
 Integers = NDArray[np.integer[Any]]
 
