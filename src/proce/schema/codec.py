@@ -5,7 +5,7 @@ training rows, a level as its position. NaN is a missing number, -1 a missing le
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.cells import Numbers
 from proce.schema.feature import (
     Action,
     Categorical,
@@ -24,10 +25,10 @@ from proce.schema.feature import (
     Feature,
     Level,
     Ordinal,
-    level_type,
+    find_level,
     shown,
 )
-from proce.schema.frame import Numbers, open_frame, read_levels, read_numbers
+from proce.schema.frame import open_frame, read_levels, read_numbers
 from proce.schema.layout import Integers, Layout, level_column
 from proce.schema.schema import Schema
 
@@ -46,21 +47,27 @@ class Codec:
         The features, in the order of the tensor's columns.
     low, span
         ``raw = low + span * unit`` for a number; 0 and 1 for levels.
-    reach
-        How far apart two entries can be: 1 for numbers and categorical levels, the last
-        rank for ordinal ones. A difference divided by it lies on the unit range.
     may_miss
         Which features were missing somewhere in the training rows.
     layout
         How the training frame looked; models are asked with frames of this layout.
+    reach
+        How far apart two entries can be: 1 for numbers and categorical levels, the last
+        rank for ordinal ones. A difference divided by it lies on the unit range. It follows
+        from the schema.
     """
 
     schema: Schema
     low: Tensor  # (f,)
     span: Tensor  # (f,)
-    reach: Tensor  # (f,)
     may_miss: Tensor  # (f,) bool
     layout: Layout
+    reach: Tensor = field(init=False)  # (f,)
+
+    def __post_init__(self) -> None:
+        last = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
+        reach = torch.tensor(last, dtype=torch.float64).clamp(min=1)
+        object.__setattr__(self, "reach", reach)
 
     @classmethod
     def fit(cls, schema: Schema, frame: Any) -> "Codec":
@@ -68,12 +75,10 @@ class Codec:
         opened = _matching(schema, frame)
         scales = [_scale(feature, _read(opened, feature)) for feature in schema]
         low, span, may_miss = zip(*scales, strict=True)
-        reach = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in schema]
         return cls(
             schema,
             torch.tensor(low, dtype=torch.float64),
             torch.tensor(span, dtype=torch.float64),
-            torch.tensor(reach, dtype=torch.float64).clamp(min=1),
             torch.tensor(may_miss),
             Layout.of(frame).without_index(),
         )
@@ -170,13 +175,13 @@ class Codec:
             return (value - self.low[position].item()) / self.span[position].item()
         if isinstance(value, Tensor):
             return value
-        for code, level in enumerate(feature.levels):
-            if level == value and level_type(level) == level_type(value):
-                return float(code)
-        raise SchemaError(
-            f"feature {name!r}: unknown level {value!r}; known levels are {shown(feature.levels)}."
-            + did_you_mean(value, feature.levels)
-        )
+        code = find_level(feature.levels, value)
+        if code is None:
+            raise SchemaError(
+                f"feature {name!r}: unknown level {value!r}; known levels are"
+                f" {shown(feature.levels)}." + did_you_mean(value, feature.levels)
+            )
+        return float(code)
 
     @cached_property
     def _fractions(self) -> tuple[tuple[float, float], ...]:

@@ -17,7 +17,7 @@ from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.rule import Rule
 from proce.schema.rules.tree import Cell, Comparison, Condition, Constant, Not, Quantity
 
-_MOST_PROGRAMS = 400  # linear programs, after which the question is left open
+MAX_PROGRAMS = 400  # linear programs, after which the question is left open
 _LOOKED_AT = 1_000  # rows that are tried as they are
 _ROOM = 1e-9  # of the unit range: the least that a strict comparison must leave
 _INFEASIBLE = 2  # scipy's word for it
@@ -67,7 +67,9 @@ class _LeftOpenError(Exception):
     """Too many cases."""
 
 
-def conflict(rules: Sequence[Rule], factual: Tensor) -> tuple[Rule, ...]:
+def conflict(
+    rules: Sequence[Rule], factual: Tensor, max_programs: int = MAX_PROGRAMS
+) -> tuple[Rule, ...]:
     """Return rules that contradict each other, none of which can be left out.
 
     No row can obey them, whatever the limits and the model, for any factual row within the
@@ -80,11 +82,13 @@ def conflict(rules: Sequence[Rule], factual: Tensor) -> tuple[Rule, ...]:
     factual
         Encoded rows ``(i, f)``. A rule never blocks a row that lacks a value it needs, so
         nothing is said of features that are missing in some of them.
+    max_programs
+        How many linear programs may be solved for a set of rules before it is left open.
     """
     kept = [rule for rule in rules if rule.dependence is None]
     if not kept or _obeyed_unchanged(kept, factual[:_LOOKED_AT]):
         return ()
-    prover = _Prover(kept[0].codec, factual)
+    prover = _Prover(kept[0].codec, factual, max_programs)
     if prover.possible(kept):
         return ()
     for rule in tuple(kept):
@@ -106,8 +110,9 @@ def _obeyed_unchanged(rules: Sequence[Rule], rows: Tensor) -> bool:
 class _Prover:
     """Looks for a factual row and a counterfactual that obey some rules."""
 
-    def __init__(self, codec: Codec, factual: Tensor) -> None:
+    def __init__(self, codec: Codec, factual: Tensor, max_programs: int) -> None:
         self.codec = codec
+        self._max_programs = max_programs
         present = factual.cpu().nan_to_num(nan=0.5).clamp(min=-1e9, max=1e9)
         self._least = present.amin(0).clamp(max=0.0).tolist()
         self._most = present.amax(0).clamp(min=1.0).tolist()
@@ -183,7 +188,7 @@ class _Prover:
         if not bounds:
             return True
         self._n_programs += 1
-        if self._n_programs > _MOST_PROGRAMS:
+        if self._n_programs > self._max_programs:
             raise _LeftOpenError
         places = list(dict.fromkeys(p for bound in bounds for p in bound.quantity.weights))
         table = np.zeros((len(bounds), len(places) + 1))

@@ -6,7 +6,16 @@ from typing import Literal
 
 from proce.errors import did_you_mean
 from proce.schema.codec import Codec
-from proce.schema.feature import Categorical, Continuous, Feature, Level, Ordinal, level_type, shown
+from proce.schema.feature import (
+    Categorical,
+    Continuous,
+    Feature,
+    Level,
+    Ordinal,
+    find_level,
+    level_type,
+    shown,
+)
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.syntax import (
     COMPARISONS,
@@ -91,9 +100,9 @@ class Resolver:
         if value is None:
             what = f"expected a level of {feature.name!r}, got {self._described(node)}"
             raise mistake(self.text, node.at, f"{what}; {levels}")
-        for code, level in enumerate(feature.levels):
-            if level == value and level_type(level) == level_type(value):
-                return Constant(float(code))
+        code = find_level(feature.levels, value)
+        if code is not None:
+            return Constant(float(code))
         written = brief(value) if isinstance(value, str) else str(value).lower()
         what = f"{feature.name!r} has no level {written}; {levels}"
         raise mistake(self.text, node.at, what + did_you_mean(value, feature.levels))
