@@ -1,4 +1,7 @@
-"""Minimise several losses under constraints, for many instances at once; knows no meaning."""
+"""Minimise several losses under constraints, for many instances at once.
+
+Nothing here knows what a loss or a gene stands for.
+"""
 
 from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome

@@ -1,10 +1,10 @@
 """Constrained domination and ranks (Deb et al. 2002).
 
-Of two candidates the feasible one wins; of two infeasible ones that with the smaller
-violation; of two feasible ones that which is at most the other in every loss and below it in
-one. The paper's definition of dominance is written with >=; every objective here is a loss.
-A candidate with a loss or violation that is not finite compares with nothing and would look
-non-dominated, so :func:`cleaned` puts it behind all others first.
+Of two candidates the feasible one wins. Of two infeasible ones the one with the smaller violation
+wins. Of two feasible ones, one dominates the other where it is at most the other in every loss
+and below it in one. The paper's definition of dominance is written with >=; every objective here
+is a loss. A candidate with a loss or violation that is not finite compares with nothing and would
+look non-dominated, so :func:`clean` puts it behind all others first.
 """
 
 import math
@@ -15,10 +15,10 @@ from torch import Tensor
 from proce.search.problem import Evaluation
 
 
-def cleaned(evaluation: Evaluation) -> Evaluation:
+def clean(evaluation: Evaluation) -> Evaluation:
     """Return losses and violation with +inf throughout where one of them was not finite."""
     if math.isfinite(evaluation.losses.sum() + evaluation.violation.sum()):
-        return evaluation  # nearly always, and found out at a fraction of the cost
+        return evaluation  # nearly always so, and one sum is cheaper than a look at every value
     finite = torch.isfinite(evaluation.losses).all(-1) & torch.isfinite(evaluation.violation)
     return Evaluation(
         evaluation.losses.where(finite[..., None], torch.inf),
@@ -74,7 +74,7 @@ def _peel_fronts(dominates: Tensor, feasible: Tensor) -> Tensor:
 
 
 def _dense_rank(values: Tensor) -> Tensor:
-    """Return how many different values among zero and the row's own are below each."""
+    """Return how many distinct values, of zero and the row's own, are below each value."""
     ordered, order = values.sort(dim=-1)
     start = torch.zeros_like(ordered[:, :1])
     rises = torch.diff(ordered, dim=-1, prepend=start)
