@@ -23,7 +23,7 @@ from proce.classifier.from_torch import TorchClassifier
 from proce.classifier.networks import TrainedNetwork, rebuild_network
 from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError
-from proce.files import placed, read_bytes
+from proce.files import atomic_write, read_bytes
 from proce.schema import Codec, Level
 from proce.training import TrainingRecord
 
@@ -167,7 +167,7 @@ def write_model(model: Any, path: str | Path) -> Path:
             f"a {type(model).__name__} cannot be written as ONNX; give the path or the bytes of an"
             " ONNX model, or write an estimator to a file that ends in .skops."
         )
-    with placed(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(content)
     return path
 

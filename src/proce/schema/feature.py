@@ -1,4 +1,4 @@
-"""What a feature is, and what a person may do about it."""
+"""The features of a row, and how a person may act on each."""
 
 import math
 from collections.abc import Sequence
@@ -249,7 +249,7 @@ def find_level(levels: Sequence[Level], value: Any) -> int | None:
     return None
 
 
-def shown(levels: Sequence[object], most: int = 8) -> str:
-    """Return levels for a message, the first few where they are many."""
-    few = ", ".join(repr(level) for level in levels[:most])
-    return few if len(levels) <= most else f"{few}, … ({len(levels)} in all)"
+def shown(levels: Sequence[object], max_levels: int = 8) -> str:
+    """Return levels as text for a message, the first few of them where they are many."""
+    few = ", ".join(repr(level) for level in levels[:max_levels])
+    return few if len(levels) <= max_levels else f"{few}, … ({len(levels)} in all)"

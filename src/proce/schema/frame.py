@@ -22,11 +22,11 @@ from proce.schema.cells import (
 )
 from proce.schema.feature import Level, level_type, shown
 
-_EXACT_INTEGERS = 2**50  # beyond, the unit range in float64 cannot give every integer back
+_MAX_EXACT_INTEGER = 2**50  # beyond, the unit range in float64 cannot give every integer back
 
 
 def open_frame(frame: Any) -> "nw.DataFrame[Any]":
-    """Return a frame behind one interface, or say why it cannot be read."""
+    """Return a frame of any library behind the interface of narwhals, or say why it cannot be."""
     if isinstance(frame, pd.DataFrame):
         _refuse_odd_names(list(frame.columns))
     try:
@@ -63,8 +63,8 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
     name, dtype = column.name, column.dtype
     if not dtype.is_numeric():
         raise SchemaError(
-            f"feature {name!r}: the column holds {_words(dtype)}; expected numbers. Convert the"
-            " column, or declare the feature Categorical or Ordinal."
+            f"feature {name!r}: the column holds {_describe_dtype(dtype)}; expected numbers."
+            " Convert the column, or declare the feature Categorical or Ordinal."
         )
     native = column.to_native()
     if isinstance(native, pd.Series) and isinstance(native.dtype, np.dtype):
@@ -80,7 +80,7 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
             f"feature {name!r}: row {row} is {numbers[row]}; expected finite numbers. Replace"
             " infinite values, or mark them as missing."
         )
-    if dtype.is_integer() and largest > _EXACT_INTEGERS:
+    if dtype.is_integer() and largest > _MAX_EXACT_INTEGER:
         raise SchemaError(
             f"feature {name!r}: {largest:.0f} is a whole number beyond 2**50, which looks like an"
             " identifier; drop the column, or convert it to text or to floats."
@@ -143,7 +143,7 @@ def _as_arrow(column: "nw.Series[Any]") -> pa.Array:
 
 def _refuse_mixture(name: str, values: Sequence[Any]) -> None:
     types = {type(value) for value in values if not is_missing(value)}
-    if odd := [each for each in types if not issubclass(each, (str, bool, int, float))]:
+    if odd := [kind for kind in types if not issubclass(kind, (str, bool, int, float))]:
         raise SchemaError(
             f"feature {name!r}: the column holds values of type {odd[0].__name__}; expected text,"
             " numbers or true/false. Convert it, for example with .astype(str)."
@@ -156,7 +156,7 @@ def _refuse_mixture(name: str, values: Sequence[Any]) -> None:
         )
 
 
-def _words(dtype: Any) -> str:
+def _describe_dtype(dtype: Any) -> str:
     for words, kinds in (
         ("dates or times", (nw.Date, nw.Datetime, nw.Duration, nw.Time)),
         ("text", (nw.String,)),

@@ -16,7 +16,7 @@ from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import provenance
 from proce.objective import Requirement, limits_of
 from proce.schema import Codec, Layout
-from proce.streams import folded
+from proce.streams import hash_values
 
 _log = logging.getLogger(__name__)
 
@@ -167,7 +167,7 @@ class Call:
 
 def keys_of(factual: Tensor) -> Tensor:
     """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
-    return folded(factual.nan_to_num(nan=-9.0))
+    return hash_values(factual.nan_to_num(nan=-9.0))
 
 
 def hash_of(rows: Tensor) -> str:

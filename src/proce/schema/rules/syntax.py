@@ -1,8 +1,9 @@
 """The tokens of a rule as a tree of syntax; `proce.schema.rules.types` looks its names up.
 
 Operators bind from the loosest to the tightest in this order: ``=>``, ``or``, ``and``, ``not``,
-comparisons, ``+ -``, ``* /``, the sign of a number. Operands joined by operators that bind equally are one flat
-node, so only brackets, ``not`` and signs nest, and how deep they may do so is limited.
+comparisons, ``+ -``, ``* /``, the sign of a number. Operands joined by operators that bind
+equally are one flat node, so only brackets, ``not`` and signs nest, and how deep they may do so
+is limited.
 """
 
 import math
