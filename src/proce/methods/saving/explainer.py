@@ -24,9 +24,9 @@ from proce.classifier.probe import probe_rows
 from proce.classifier.saved import (
     Content,
     SavedClassifier,
+    adapt_given_model,
     load_classifier,
-    saved_classifier,
-    take_over,
+    pack_classifier,
 )
 from proce.classifier.sklearn_file import estimator_bytes
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
@@ -79,7 +79,7 @@ def save_explainer(
     """Write a fitted explainer; see :meth:`proce.ProCE.save`."""
     folder = Path(folder)
     layout = _layout(fitted.codec)
-    classifier, content = saved_classifier(fitted.classifier, adapted=adapted, model=model)
+    classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, places = _causes(fitted)
     tensors = _tensors(fitted, causes, rows=rows)
     open_folder(folder)
@@ -137,7 +137,7 @@ def load_explainer(
             kept, classifier = load_classifier(manifest.model, content, codec)
             _require_same_answers(classifier, codec, tensors, manifest.model)
     if model is not None:  # what is wrong with it is not the folder's fault
-        kept, classifier = take_over(manifest.model, content, codec, model)
+        kept, classifier = adapt_given_model(manifest.model, content, codec, model)
         _require_same_answers(classifier, codec, tensors, manifest.model)
     with _reading(folder):
         models = load_causes(manifest, tensors, codec, equations or {})
