@@ -14,9 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-_GOLDEN = 0x9E3779B97F4A7C15
-_FIRST_FACTOR, _SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_LOW_HALF = 0xFFFFFFFF
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+LOW_HALF = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
@@ -47,8 +47,8 @@ class RowStreams:
     @classmethod
     def of(cls, seed: int, keys: Tensor) -> "RowStreams":
         """Return the streams of rows with the given whole-number keys ``(i,)``."""
-        start = mix(torch.tensor(_signed(seed % 2**64 + _GOLDEN), device=keys.device))
-        return cls(mix(start + keys.to(torch.int64) * _signed(_GOLDEN)))
+        start = mix(torch.tensor(_signed(seed % 2**64 + GOLDEN), device=keys.device))
+        return cls(mix(start + keys.to(torch.int64) * _signed(GOLDEN)))
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:
@@ -61,9 +61,9 @@ class RowStreams:
 
     def bits(self, generation: int, purpose: Purpose, count: int) -> Tensor:
         """Return ``(i, count)`` int64, every bit of which is random."""
-        start = mix(self.states + _signed(generation * _FIRST_FACTOR))
-        start = mix(start + _signed(purpose * _SECOND_FACTOR))  # (i,)
-        positions = torch.arange(1, count + 1, device=start.device) * _signed(_GOLDEN)
+        start = mix(self.states + _signed(generation * FIRST_FACTOR))
+        start = mix(start + _signed(purpose * SECOND_FACTOR))  # (i,)
+        positions = torch.arange(1, count + 1, device=start.device) * _signed(GOLDEN)
         return mix(start[:, None] + positions)
 
     def uniforms(self, generation: int, purpose: Purpose, count: int) -> Tensor:
@@ -73,14 +73,14 @@ class RowStreams:
 
 def mix(state: Tensor) -> Tensor:
     """Return every int64 scrambled by the finalizer of SplitMix64."""
-    state = (state ^ _shift_right(state, 30)) * _signed(_FIRST_FACTOR)
-    state = (state ^ _shift_right(state, 27)) * _signed(_SECOND_FACTOR)
+    state = (state ^ _shift_right(state, 30)) * _signed(FIRST_FACTOR)
+    state = (state ^ _shift_right(state, 27)) * _signed(SECOND_FACTOR)
     return state ^ _shift_right(state, 31)
 
 
 def hash_values(values: Tensor) -> Tensor:
     """Return a hash (…,) of float64 values (…, n); the same values in another order differ."""
-    salt = torch.arange(values.shape[-1], device=values.device) * _signed(_GOLDEN)
+    salt = torch.arange(values.shape[-1], device=values.device) * _signed(GOLDEN)
     return mix(values.view(torch.int64) + salt).sum(-1)
 
 
@@ -91,12 +91,12 @@ def uniform(bits: Tensor) -> Tensor:
 
 def whole_numbers(bits: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """Return two whole numbers below ``n``, from the upper and the lower half of the bits."""
-    return (_shift_right(bits, 32) * n) >> 32, ((bits & _LOW_HALF) * n) >> 32
+    return (_shift_right(bits, 32) * n) >> 32, ((bits & LOW_HALF) * n) >> 32
 
 
 def halves(bits: Tensor) -> tuple[Tensor, Tensor]:
     """Return two numbers in [0, 1), from the upper and the lower half of the bits."""
-    return _shift_right(bits, 32).double() * 2.0**-32, (bits & _LOW_HALF).double() * 2.0**-32
+    return _shift_right(bits, 32).double() * 2.0**-32, (bits & LOW_HALF).double() * 2.0**-32
 
 
 def _shift_right(state: Tensor, by: int) -> Tensor:

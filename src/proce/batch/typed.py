@@ -12,8 +12,8 @@ import pyarrow.compute as pc
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Codec, Continuous, Level, Schema
 from proce.schema.cells import (
-    MISSING_CODE,
-    UNKNOWN_CODE,
+    MISSING_LEVEL,
+    UNKNOWN_LEVEL,
     distinct_values,
     is_number_text,
     level_codes,
@@ -28,7 +28,7 @@ from proce.schema.feature import shown
 
 @dataclass(frozen=True)
 class TypedColumns:
-    """What the columns of a file must become.
+    """The types that the columns of a file must have.
 
     Attributes
     ----------
@@ -103,12 +103,12 @@ class _FileColumn:
         """Return the cells as levels, null where nothing stands."""
         positions, values = distinct_values(self.cells)
         find_codes = text_level_codes if self.from_text else level_codes
-        codes = np.append(find_codes(values, levels), MISSING_CODE)[positions]
-        unknown = codes == UNKNOWN_CODE
+        codes = np.append(find_codes(values, levels), MISSING_LEVEL)[positions]
+        unknown = codes == UNKNOWN_LEVEL
         if unknown.any():
             row = int(unknown.argmax())
             self._refuse_level(values[int(positions[row])], row, levels)
-        indices = pa.array(codes, mask=codes == MISSING_CODE)
+        indices = pa.array(codes, mask=codes == MISSING_LEVEL)
         return pa.array(levels, _arrow_type(levels)).take(indices)
 
     def _parse_numbers(self) -> pa.Array:

@@ -29,7 +29,10 @@ class Classifier(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """Where a binary model says its second class; ``None``: the likeliest class."""
+        """The probability from which a binary model predicts its second class.
+
+        ``None``: the model predicts the likeliest class.
+        """
 
     def predict_proba(self, rows: Tensor) -> Tensor:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
@@ -54,7 +57,7 @@ class DifferentiableClassifier(Classifier, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Adapter(ABC):
-    """What all adapters share: the codec of their rows, the classes and the decision rule."""
+    """The base of all adapters: the codec of their rows, the classes and the decision rule."""
 
     codec: Codec
     classes: tuple[Level, ...]

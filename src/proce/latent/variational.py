@@ -114,7 +114,7 @@ class VariationalAutoEncoder(RowNetwork):
 
     @property
     def scale(self) -> Tensor:
-        """How far each number lies from what is decoded, ``(r,)``, in units of its spread."""
+        """The standard deviation ``(r,)`` of each number around its decoded value, in spreads."""
         return self.log_scale.exp().clamp(min=_MIN_SCALE)
 
     def posterior(self, rows: Tensor) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,8 @@ from proce.schema.feature import Level, level_key, level_type
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 
-MISSING_CODE, UNKNOWN_CODE = -1, -2  # instead of a position among the levels
+MISSING_LEVEL = -1  # instead of a position among the levels
+UNKNOWN_LEVEL = -2  # found while a column is read; such a column is refused
 MISSING_TEXTS = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
 _FLAG_TEXTS = {"true": True, "false": False, "1": True, "0": False}
 
@@ -87,7 +88,7 @@ def distinct_values(column: pa.Array) -> tuple[Codes, list[Any]]:
 def codes_of(values: pa.DictionaryArray) -> Codes:
     """Return a dictionary column's positions among its values, -1 where missing."""
     indices = values.indices.cast(pa.int64())
-    codes: Codes = (indices.fill_null(MISSING_CODE) if indices.null_count else indices).to_numpy()
+    codes: Codes = (indices.fill_null(MISSING_LEVEL) if indices.null_count else indices).to_numpy()
     return codes
 
 
@@ -96,7 +97,7 @@ def level_codes(values: Sequence[Any], levels: Sequence[Level]) -> Codes:
     positions = {level_key(level): code for code, level in enumerate(levels)}
     plain = [isinstance(value, str | bool | int | float) for value in values]
     codes = [
-        positions.get(level_key(value), UNKNOWN_CODE) if is_plain else UNKNOWN_CODE
+        positions.get(level_key(value), UNKNOWN_LEVEL) if is_plain else UNKNOWN_LEVEL
         for value, is_plain in zip(values, plain, strict=True)
     ]
     return np.array(codes, dtype=np.int64)
@@ -111,7 +112,7 @@ def text_level_codes(texts: Sequence[str], levels: Sequence[Level]) -> Codes:
     kind = level_type(levels[0])
     codes = level_codes([_parse_level(text, kind) for text in texts], levels)
     nothing = np.array([is_missing_text(text) for text in texts], dtype=bool)
-    codes[nothing & (codes == UNKNOWN_CODE)] = MISSING_CODE
+    codes[nothing & (codes == UNKNOWN_LEVEL)] = MISSING_LEVEL
     return codes
 
 

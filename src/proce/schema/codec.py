@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.cells import Numbers
+from proce.schema.cells import MISSING_LEVEL, Numbers
 from proce.schema.feature import (
     Action,
     Categorical,
@@ -32,7 +32,6 @@ from proce.schema.frame import open_frame, read_levels, read_numbers
 from proce.schema.layout import Integers, Layout, level_column
 from proce.schema.schema import Schema
 
-MISSING_LEVEL = -1
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
 _GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
 

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from proce.errors import SchemaError
 from proce.schema.cells import (
-    MISSING_CODE,
-    UNKNOWN_CODE,
+    MISSING_LEVEL,
+    UNKNOWN_LEVEL,
     Codes,
     Numbers,
     distinct_values,
@@ -91,8 +91,8 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
 def read_levels(column: "nw.Series[Any]", levels: Sequence[Level]) -> Codes:
     """Return a column as positions among the levels, -1 where missing."""
     positions, values = distinct(column)
-    codes = np.append(level_codes(values, levels), MISSING_CODE)[positions]
-    unknown = codes == UNKNOWN_CODE
+    codes = np.append(level_codes(values, levels), MISSING_LEVEL)[positions]
+    unknown = codes == UNKNOWN_LEVEL
     if unknown.any():
         row = int(unknown.argmax())
         _refuse_level(column.name, values[int(positions[row])], row, levels)

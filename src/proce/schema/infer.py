@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.cells import MISSING_CODE, Numbers
+from proce.schema.cells import MISSING_LEVEL, Numbers
 from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
 from proce.schema.frame import distinct, open_frame, read_numbers
 
@@ -106,7 +106,7 @@ def _decimal_step(present: Numbers) -> float | None:
 def _infer_levels(column: "nw.Series[Any]") -> Feature:
     name = column.name
     positions, values = distinct(column)
-    used = set(np.unique(positions).tolist()) - {MISSING_CODE}
+    used = set(np.unique(positions).tolist()) - {MISSING_LEVEL}
     levels = tuple(value for position, value in enumerate(values) if position in used)
     _refuse_constant(name, levels, len(column))
     if column.dtype == nw.Object and not isinstance(levels[0], (str, bool)):

@@ -3,10 +3,10 @@
 import numpy as np
 
 from proce.search.kernels.compiling import kernel
+from proce.streams import FIRST_FACTOR, GOLDEN, LOW_HALF, SECOND_FACTOR
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
+GOLDEN_WORD, _LOW_HALF = np.uint64(GOLDEN), np.uint64(LOW_HALF)
+_FIRST_FACTOR, _SECOND_FACTOR = np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
@@ -28,7 +28,7 @@ def stream_start(state: np.uint64, generation: int, purpose: int) -> np.uint64:
 @kernel
 def draw_bits(start: np.uint64, position: int) -> np.uint64:
     """Return the random bits at a position of a stream."""
-    return mix(start + np.uint64(position + 1) * _GOLDEN)
+    return mix(start + np.uint64(position + 1) * GOLDEN_WORD)
 
 
 @kernel

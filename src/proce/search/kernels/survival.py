@@ -4,9 +4,7 @@ import numpy as np
 
 from proce.search.kernels.compiling import kernel
 from proce.search.kernels.pareto import UNRANKED, Floats, Ints, Words, sort
-from proce.search.kernels.stream import mix
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from proce.search.kernels.stream import GOLDEN_WORD, mix
 
 
 @kernel
@@ -27,7 +25,7 @@ def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
         for c in range(m):
             code = np.uint64(0)
             for j in range(g):
-                code += mix(bits[i, c, j] + np.uint64(j) * _GOLDEN)
+                code += mix(bits[i, c, j] + np.uint64(j) * GOLDEN_WORD)
             hashes[c] = code
             slot = np.int64(code & np.uint64(size - 1))
             while table[slot] >= 0 and hashes[table[slot]] != code:

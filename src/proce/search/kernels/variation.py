@@ -14,11 +14,13 @@ from proce.search.kernels.stream import (
     upper_half,
     upper_whole,
 )
+from proce.streams import Purpose
 
 Flags = NDArray[np.bool_]
 
-_MATING, _CROSSING, _CROSSOVER, _CHANGE, _MUTATION = 1, 2, 3, 4, 5  # as Purpose
-_GRID, _LEVEL = 1, 2  # as GeneKind
+_MATING, _CROSSING, _CROSSOVER = int(Purpose.MATING), int(Purpose.CROSSING), int(Purpose.CROSSOVER)
+_CHANGE, _MUTATION = int(Purpose.CHANGE), int(Purpose.MUTATION)
+_LEVEL = 2  # as GeneKind
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
