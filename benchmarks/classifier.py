@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from proce.classifier import Classifier, as_classifier, fit_network
-from proce.classifier.from_torch import CPU_BLOCK
+from proce.classifier.from_torch import CPU_BLOCK_ROWS
 from proce.schema import Codec, Schema
 from proce.training import TrainingSettings
 
@@ -81,7 +81,7 @@ def main() -> None:
 
     @torch.inference_mode()
     def in_blocks() -> torch.Tensor:
-        return torch.cat([trained.module(block) for block in inputs.split(CPU_BLOCK)])
+        return torch.cat([trained.module(block) for block in inputs.split(CPU_BLOCK_ROWS)])
 
     def asked(classifier: Classifier) -> Callable[[], torch.Tensor]:
         return lambda: classifier.predict_proba(rows)

@@ -5,12 +5,19 @@ from pathlib import Path
 import pytest
 
 from proce.errors import FileError
-from proce.files import placed, read_text, require_folder, require_place, sha256_of, write_text
+from proce.files import (
+    atomic_write,
+    read_text,
+    require_folder,
+    require_place,
+    sha256_of,
+    write_text,
+)
 
 
 def test_what_is_written_takes_its_place_at_the_end(tmp_path: Path) -> None:
     path = tmp_path / "result.csv"
-    with placed(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text("new")
         assert not path.exists()
     assert path.read_text() == "new"
@@ -23,7 +30,7 @@ def test_whatever_goes_wrong_leaves_the_old_file_and_nothing_else(
 ) -> None:
     path = tmp_path / "result.csv"
     path.write_text("old")
-    with pytest.raises(type(error)), placed(path) as draft:  # noqa: PT012
+    with pytest.raises(type(error)), atomic_write(path) as draft:  # noqa: PT012
         draft.write_text("half")
         raise error
     assert path.read_text() == "old"

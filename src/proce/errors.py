@@ -1,4 +1,4 @@
-"""What can go wrong, as a tree; each error is also the builtin that a caller would expect.
+"""The tree of errors; each is also the builtin error that a caller would expect.
 
 ::
 
@@ -16,7 +16,7 @@
     │   └── DownloadError  (OSError)      its file is missing, damaged or out of reach
     ├── FileError          (OSError)      a file that cannot be read or written as asked
     ├── PersistenceError   (ValueError)   an explainer or a model that cannot be saved or loaded
-    ├── ReceiptError       (ValueError)   a receipt that is none, or was changed
+    ├── ReceiptError       (ValueError)   text that is no receipt, or a changed one
     ├── BenchmarkError     (ValueError)   a plan or a run folder that cannot be used
     └── MissingExtraError  (ImportError)  an optional package is not installed
 
@@ -84,7 +84,7 @@ class PersistenceError(ProceError, ValueError):
 
 
 class ReceiptError(ProceError, ValueError):
-    """A receipt that is none, or is not as it was written."""
+    """A text that is no receipt, or a receipt that was changed after it was written."""
 
 
 class BenchmarkError(ProceError, ValueError):
@@ -96,6 +96,6 @@ class MissingExtraError(ProceError, ImportError):
 
 
 def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return ``" Did you mean 'x'?"``, or nothing where no known name is near."""
-    near = get_close_matches(str(name), [str(each) for each in known], n=1)
+    """Return ``" Did you mean 'x'?"``, or an empty text where no known name is near."""
+    near = get_close_matches(str(name), [str(candidate) for candidate in known], n=1)
     return f" Did you mean {near[0]!r}?" if near else ""

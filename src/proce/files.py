@@ -1,4 +1,7 @@
-"""Files that are whole or not there: written under another name, then moved into place."""
+"""Reading and writing files.
+
+A file is written under another name and then moved into place, so it is either whole or not there.
+"""
 
 import hashlib
 import os
@@ -9,14 +12,14 @@ from pathlib import Path
 
 from proce.errors import FileError, PersistenceError
 
-_BLOCK = 1 << 20
+_BLOCK_SIZE = 1 << 20  # bytes read at a time
 
 
 @contextmanager
-def placed(path: Path) -> Iterator[Path]:
-    """Yield a name beside ``path``; what is written there takes its place at the end.
+def atomic_write(path: Path) -> Iterator[Path]:
+    """Yield the path of a draft beside ``path``; the draft replaces ``path`` at the end.
 
-    An error, Ctrl-C or a full disk leaves whatever ``path`` was before.
+    An error, Ctrl-C or a full disk leaves ``path`` as it was before.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -31,7 +34,7 @@ def placed(path: Path) -> Iterator[Path]:
 
 def write_text(path: Path, text: str) -> None:
     """Write a text file, whole or not at all."""
-    with placed(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
@@ -48,29 +51,29 @@ def read_text(path: Path, what: str) -> str:
         ) from None
 
 
-def read_bytes(path: Path, at_most: int) -> bytes:
+def read_bytes(path: Path, max_bytes: int) -> bytes:
     """Read a file that may come from anybody: no link is followed, no pipe waited for.
 
     Parameters
     ----------
     path
-        Of a plain file.
-    at_most
-        Bytes; a longer file is refused before it is read.
+        The path of a plain file.
+    max_bytes
+        A longer file is refused before it is read.
     """
     flags = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
     try:
         if path.is_symlink():
             raise PersistenceError(f"{str(path)!r} is a link; expected the file itself.")
         with open(os.open(path, os.O_RDONLY | flags), "rb") as stream:
-            about = os.fstat(stream.fileno())
-            if not stat.S_ISREG(about.st_mode):
+            status = os.fstat(stream.fileno())
+            if not stat.S_ISREG(status.st_mode):
                 raise PersistenceError(f"{str(path)!r} is not a plain file.")
-            if about.st_size > at_most:
+            if status.st_size > max_bytes:
                 raise PersistenceError(
-                    f"{str(path)!r} has {about.st_size:,} bytes; expected at most {at_most:,}."
+                    f"{str(path)!r} has {status.st_size:,} bytes; expected at most {max_bytes:,}."
                 )
-            return stream.read(at_most)
+            return stream.read(max_bytes)
     except OSError as error:
         raise PersistenceError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
 
@@ -97,7 +100,7 @@ def require_place(path: Path, option: str = "--out") -> None:
 
 
 def require_folder(path: Path, option: str) -> None:
-    """Make a folder where there is none; refuse one that cannot be written into."""
+    """Make a folder if it does not exist; refuse one that cannot be written into."""
     if not path.is_dir():
         require_place(path, option)
         path.mkdir()
@@ -108,10 +111,10 @@ def sha256_of(path: Path) -> str:
     """Return the SHA-256 sum of a file, or of all files in a folder and their names."""
     total = hashlib.sha256()
     if path.is_dir():
-        for each in sorted(inner for inner in path.rglob("*") if inner.is_file()):
-            total.update(f"{each.relative_to(path).as_posix()}\0{sha256_of(each)}\0".encode())
+        for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
+            total.update(f"{file.relative_to(path).as_posix()}\0{sha256_of(file)}\0".encode())
         return total.hexdigest()
     with path.open("rb") as stream:
-        while block := stream.read(_BLOCK):
+        while block := stream.read(_BLOCK_SIZE):
             total.update(block)
     return total.hexdigest()

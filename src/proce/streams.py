@@ -1,8 +1,8 @@
 """Random numbers that belong to a row: a hash of (seed, key, generation, purpose, position).
 
-SplitMix64 (Steele, Lea and Flood 2014) without a state: the n-th number of a stream is
-computed from n alone, so a row draws the same numbers alone, in any batch and after others
-have left it. `proce.search.kernels.stream` is the same arithmetic for numba.
+This is SplitMix64 (Steele, Lea and Flood 2014) without a state: the n-th number of a stream is
+computed from n alone, so a row draws the same numbers alone, in any batch, and after other rows
+have left the batch. `proce.search.kernels.stream` is the same arithmetic for numba.
 """
 
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ from torch import Tensor
 
 from proce.errors import SearchError
 
-_GOLDEN = 0x9E3779B97F4A7C15
-_FIRST, _SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
-_LOW_HALF = 0xFFFFFFFF
+GOLDEN = 0x9E3779B97F4A7C15
+FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+LOW_HALF = 0xFFFFFFFF
 
 
 class Purpose(IntEnum):
-    """What a number is drawn for; two purposes never share one."""
+    """What a number is drawn for; no number serves two purposes."""
 
     MATING = 1
     CROSSING = 2
@@ -49,8 +49,8 @@ class RowStreams:
     @classmethod
     def of(cls, seed: int, keys: Tensor) -> "RowStreams":
         """Return the streams of rows with the given whole-number keys ``(i,)``."""
-        start = mixed(torch.tensor(_signed(seed % 2**64 + _GOLDEN), device=keys.device))
-        return cls(mixed(start + keys.to(torch.int64) * _signed(_GOLDEN)))
+        start = mix(torch.tensor(_signed(seed % 2**64 + GOLDEN), device=keys.device))
+        return cls(mix(start + keys.to(torch.int64) * _signed(GOLDEN)))
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:
@@ -63,46 +63,46 @@ class RowStreams:
 
     def bits(self, generation: int, purpose: Purpose, count: int) -> Tensor:
         """Return ``(i, count)`` int64, every bit of which is random."""
-        start = mixed(self.states + _signed(generation * _FIRST))
-        start = mixed(start + _signed(purpose * _SECOND))  # (i,)
-        positions = torch.arange(1, count + 1, device=start.device) * _signed(_GOLDEN)
-        return mixed(start[:, None] + positions)
+        start = mix(self.states + _signed(generation * FIRST_FACTOR))
+        start = mix(start + _signed(purpose * SECOND_FACTOR))  # (i,)
+        positions = torch.arange(1, count + 1, device=start.device) * _signed(GOLDEN)
+        return mix(start[:, None] + positions)
 
     def uniforms(self, generation: int, purpose: Purpose, count: int) -> Tensor:
         """Return ``(i, count)`` float64 between 0 and 1, both excluded."""
         return uniform(self.bits(generation, purpose, count))
 
 
-def mixed(state: Tensor) -> Tensor:
-    """Return the finalizer of SplitMix64 of each int64."""
-    state = (state ^ _shifted(state, 30)) * _signed(_FIRST)
-    state = (state ^ _shifted(state, 27)) * _signed(_SECOND)
-    return state ^ _shifted(state, 31)
+def mix(state: Tensor) -> Tensor:
+    """Return every int64 scrambled by the finalizer of SplitMix64."""
+    state = (state ^ _shift_right(state, 30)) * _signed(FIRST_FACTOR)
+    state = (state ^ _shift_right(state, 27)) * _signed(SECOND_FACTOR)
+    return state ^ _shift_right(state, 31)
 
 
-def folded(values: Tensor) -> Tensor:
-    """Return a hash (…,) of float64 values (…, n) that tells their positions apart."""
-    salt = torch.arange(values.shape[-1], device=values.device) * _signed(_GOLDEN)
-    return mixed(values.view(torch.int64) + salt).sum(-1)
+def hash_values(values: Tensor) -> Tensor:
+    """Return a hash (…,) of float64 values (…, n); the same values in another order differ."""
+    salt = torch.arange(values.shape[-1], device=values.device) * _signed(GOLDEN)
+    return mix(values.view(torch.int64) + salt).sum(-1)
 
 
 def uniform(bits: Tensor) -> Tensor:
     """Return a number between 0 and 1, both excluded, from the upper 52 bits."""
-    return (_shifted(bits, 12).double() + 0.5) * 2.0**-52
+    return (_shift_right(bits, 12).double() + 0.5) * 2.0**-52
 
 
 def whole_numbers(bits: Tensor, n: int) -> tuple[Tensor, Tensor]:
     """Return two whole numbers below ``n``, from the upper and the lower half of the bits."""
-    return (_shifted(bits, 32) * n) >> 32, ((bits & _LOW_HALF) * n) >> 32
+    return (_shift_right(bits, 32) * n) >> 32, ((bits & LOW_HALF) * n) >> 32
 
 
 def halves(bits: Tensor) -> tuple[Tensor, Tensor]:
     """Return two numbers in [0, 1), from the upper and the lower half of the bits."""
-    return _shifted(bits, 32).double() * 2.0**-32, (bits & _LOW_HALF).double() * 2.0**-32
+    return _shift_right(bits, 32).double() * 2.0**-32, (bits & LOW_HALF).double() * 2.0**-32
 
 
-def _shifted(state: Tensor, by: int) -> Tensor:
-    """Shift to the right without the sign."""
+def _shift_right(state: Tensor, by: int) -> Tensor:
+    """Shift to the right and fill with zeros, whatever the sign."""
     return (state >> by) & ((1 << (64 - by)) - 1)
 
 
@@ -114,7 +114,7 @@ def _signed(value: int) -> int:
 
 def row_keys(rows: Tensor) -> Tensor:
     """Return what the random streams of rows ``(i, f)`` depend on: their values alone."""
-    return folded(rows.nan_to_num(nan=-9.0))
+    return hash_values(rows.nan_to_num(nan=-9.0))
 
 
 def check_seed(seed: object) -> None:

@@ -11,8 +11,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
-from proce.batch import chunks
-from proce.batch.chunks import Ask, Rows, as_table, explain_to, explained, tally
+from proce.batch.chunks import ExplainTable, Rows, as_table, explain_chunks, explain_to, tally
 from proce.batch.parts import Parts
 from proce.batch.source import Source
 from proce.batch.typed import TypedColumns
@@ -22,18 +21,13 @@ People = Callable[[int], Path]
 
 
 def rows_of(banker: ProCE, path: Path) -> Rows:
-    return Rows.checked(Source.open(path), TypedColumns.of(banker.fitted_.codec))
+    """Return the rows of a file in chunks of 8, read 5 at a time."""
+    types = TypedColumns.of(banker.fitted_.codec)
+    return Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5)
 
 
-def asking(banker: ProCE, **options: Any) -> Ask:
+def asking(banker: ProCE, **options: Any) -> ExplainTable:
     return lambda table, progress: banker.explain(table, target=1, progress=progress, **options)
-
-
-@pytest.fixture(autouse=True)
-def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cut chunks of 8 rows, read 5 at a time."""
-    monkeypatch.setattr(chunks, "_ROWS_PER_BATCH", 5)
-    monkeypatch.setattr(Rows.chunks, "__defaults__", (8,))
 
 
 def test_chunks_are_cut_at_the_same_places_whatever_is_read_at_a_time(
@@ -57,7 +51,7 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
 ) -> None:
     path = people(21)
     whole = banker.explain(pd.read_parquet(path), target=1, keep_front=False)
-    results = list(explained(rows_of(banker, path), asking(banker)))
+    results = list(explain_chunks(rows_of(banker, path), asking(banker)))
     frames = [result.to_frame().to_pandas() for result in results]
     expected = whole.to_frame().reset_index(drop=True)
     assert_frame_equal(pd.concat(frames, ignore_index=True), expected)
@@ -68,7 +62,7 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
 
 def test_progress_counts_the_rows_of_the_file(banker: ProCE, people: People) -> None:
     told: list[Progress] = []
-    list(explained(rows_of(banker, people(21)), asking(banker), told.append))
+    list(explain_chunks(rows_of(banker, people(21)), asking(banker), told.append))
     searched = [each for each in told if each.stage == "search"]
     assert {each.total for each in searched} == {21}
     assert searched[-1].done == 21

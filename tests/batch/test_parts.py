@@ -47,21 +47,21 @@ def test_another_request_does_not_take_up_the_parts(out: Path) -> None:
     with Parts.open(out, {"n": 1}, restart=False) as parts:
         parts.add(0, TABLE, {"found": 2})
     with Parts.open(out, {"n": 1}, restart=False) as parts:
-        assert len(parts.names()) == 1
+        assert len(parts.paths()) == 1
     with (
         pytest.raises(FileError, match=r"1 parts? of an unfinished run.*--restart"),
         Parts.open(out, {"n": 2}, restart=False),
     ):
         pass
     with Parts.open(out, {"n": 2}, restart=True) as parts:
-        assert parts.names() == []
+        assert parts.paths() == []
 
 
 def test_a_part_that_is_gone_is_noticed(out: Path) -> None:
     with Parts.open(out, {}, restart=False) as parts:
         for number in range(3):
             parts.add(number, TABLE, {"found": 2})
-        parts.names()[1].unlink()
+        parts.paths()[1].unlink()
     with pytest.raises(FileError, match="unfinished"), Parts.open(out, {}, restart=False):
         pass
 

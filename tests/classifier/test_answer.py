@@ -8,7 +8,12 @@ import polars as pl
 import pytest
 import torch
 
-from proce.classifier.answer import as_columns, asking, checked, to_probabilities
+from proce.classifier.answer import (
+    as_columns,
+    check_probabilities,
+    to_probabilities,
+    translate_errors,
+)
 from proce.classifier.probe import detect_output
 from proce.errors import ModelError, ModelOutputError
 
@@ -35,7 +40,7 @@ def test_an_answer_may_come_from_any_library(answer):
 
 def test_one_column_is_the_probability_of_the_second_class():
     for answer in ([0.25, 0.75], [[0.25], [0.75]], pd.Series([0.25, 0.75])):
-        got = checked(as_columns(answer, 2, "m"), "probability", 2, "m")
+        got = check_probabilities(as_columns(answer, 2, "m"), "probability", 2, "m")
         assert got.tolist() == [[0.75, 0.25], [0.25, 0.75]]
 
 
@@ -52,11 +57,13 @@ def test_a_tiny_probability_keeps_its_digits():
 
 
 def test_sums_within_a_thousandth_stay_as_the_model_gave_them():
-    assert checked(columns([[0.3, 0.7005]]), "probability", 2, "m").tolist() == [[0.3, 0.7005]]
+    assert check_probabilities(columns([[0.3, 0.7005]]), "probability", 2, "m").tolist() == [
+        [0.3, 0.7005]
+    ]
 
 
 def test_rounding_beyond_the_ends_is_moved_onto_them():
-    got = checked(columns([[-1e-8, 1 + 1e-8]]), "probability", 2, "m")
+    got = check_probabilities(columns([[-1e-8, 1 + 1e-8]]), "probability", 2, "m")
     assert got.tolist() == [[0.0, 1.0]]
 
 
@@ -72,7 +79,7 @@ def test_rounding_beyond_the_ends_is_moved_onto_them():
 )
 def test_an_answer_that_cannot_be_relied_on_names_the_first_bad_row(answer, output, message):
     with pytest.raises(ModelOutputError, match=message):
-        checked(columns(answer), output, 2, "the model")
+        check_probabilities(columns(answer), output, 2, "the model")
 
 
 @pytest.mark.parametrize(
@@ -91,7 +98,7 @@ def test_an_answer_that_is_no_array_of_numbers_is_refused(answer):
 
 def test_what_a_model_raises_is_shown_and_kept_as_the_cause():
     message = r"^m failed on 3 rows: KeyError: 'x'\. Look\.$"
-    with pytest.raises(ModelError, match=message) as caught, asking("m", 3, " Look."):
+    with pytest.raises(ModelError, match=message) as caught, translate_errors("m", 3, " Look."):
         raise KeyError("x")
     assert isinstance(caught.value.__cause__, KeyError)
 

@@ -8,7 +8,7 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from proce.classifier import Classifier, DifferentiableClassifier, as_classifier, fit_network
-from proce.classifier.networks import BLOCK, build_network, fold
+from proce.classifier.networks import BLOCK_ROWS, build_network, fold
 from proce.errors import ModelError
 from proce.schema import Codec, Schema
 from proce.training import TrainingSettings
@@ -77,7 +77,7 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_the_callers_stream_alon
 def test_a_row_has_the_same_answer_to_the_last_bit_whatever_its_batch():
     network = fit_network(CODEC, ROWS, Y, settings=QUICK)
     many = ROWS.repeat(2, 1)
-    assert len(many) > 2 * BLOCK
+    assert len(many) > 2 * BLOCK_ROWS
     whole = network.predict_proba(many)
     for start, n_rows in ((0, 1), (5, 7), (1000, 100), (17, 1500)):
         part = network.predict_proba(many[start : start + n_rows])

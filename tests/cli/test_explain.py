@@ -96,8 +96,8 @@ def test_an_interrupted_run_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(Rows.chunks, "__defaults__", (16,))
-    explained = chunks.explained
+    monkeypatch.setitem(Rows.checked.__kwdefaults__, "chunk_rows", 16)
+    explained = chunks.explain_chunks
 
     def short_of_patience(*arguments: object, **options: object) -> object:
         for number, result in enumerate(explained(*arguments, **options)):  # type: ignore[arg-type]
@@ -105,7 +105,7 @@ def test_an_interrupted_run_goes_on(
                 raise KeyboardInterrupt
             yield result
 
-    monkeypatch.setattr(chunks, "explained", short_of_patience)
+    monkeypatch.setattr(chunks, "explain_chunks", short_of_patience)
     words = [*EXPLAIN, "--out", str(tmp_path / "r.csv")]
     assert main(words) == 130
     assert "interrupted after 32 of 40 rows; they are kept in" in capsys.readouterr().err
@@ -114,7 +114,7 @@ def test_an_interrupted_run_goes_on(
     assert main([*words, "--max-changes", "1"]) == 2
     assert "--restart" in capsys.readouterr().err
 
-    monkeypatch.setattr(chunks, "explained", explained)
+    monkeypatch.setattr(chunks, "explain_chunks", explained)
     assert main(words) == 0
     assert "Going on after 32 of 40 rows" in capsys.readouterr().err
     assert_frame_equal(pd.read_csv(tmp_path / "r.csv"), expected.reset_index(drop=True))

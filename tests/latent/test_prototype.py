@@ -15,7 +15,6 @@ def test_by_hand():
     found = index.prototype(torch.zeros(1, 2), target=1, n_neighbours=2)
     assert found.neighbours.tolist() == [[1, 3]]  # row 0 is nearer, but not of the class
     assert found.latents.tolist() == [[0.5, 1.0]]
-    assert found.note is None
 
 
 def test_ties_go_to_the_earlier_row():
@@ -31,11 +30,10 @@ def test_many_equal_rows_are_taken_in_order():
     assert found.neighbours.tolist() == [[500, 501, 502, 503], [0, 1, 2, 3]]
 
 
-def test_a_class_with_fewer_rows_gives_what_it_has_and_says_so():
+def test_a_class_with_fewer_rows_gives_what_it_has():
     index = PrototypeIndex(torch.eye(3), torch.tensor([0, 2, 2]), classes=["a", "b", "c"])
     found = index.prototype(torch.zeros(1, 3), target=2, n_neighbours=10)
     assert found.neighbours.tolist() == [[1, 2]]
-    assert found.note == "only 2 training rows are predicted as the target; 10 were asked"
 
 
 def test_a_class_without_rows_is_named():
@@ -72,14 +70,14 @@ def test_it_agrees_with_a_slow_search(n_rows, size, k, n_queries, coarse, seed):
         torch.testing.assert_close(mean, latents[expected].mean(0))
 
 
-def test_queries_are_answered_in_bounded_blocks(monkeypatch):
+def test_queries_are_answered_in_bounded_blocks():
     generator = torch.Generator().manual_seed(0)
     latents = torch.randn(100, 4, generator=generator)
     queries = torch.randn(50, 4, generator=generator)
-    index = PrototypeIndex(latents, torch.zeros(100, dtype=torch.long), classes=[0])
-    whole = index.prototype(queries, 0, 5)
-    monkeypatch.setattr("proce.latent.prototype._BLOCK_BYTES", 100 * 4 * 7)
-    assert torch.equal(index.prototype(queries, 0, 5).neighbours, whole.neighbours)
+    predicted = torch.zeros(100, dtype=torch.long)
+    whole = PrototypeIndex(latents, predicted, classes=[0]).prototype(queries, 0, 5)
+    blocks = PrototypeIndex(latents, predicted, classes=[0], block_bytes=100 * 4 * 7)
+    assert torch.equal(blocks.prototype(queries, 0, 5).neighbours, whole.neighbours)
 
 
 def test_an_index_tells_what_it_was_made_of():

@@ -10,7 +10,7 @@ import torch
 from proce.datasets import load_dataset
 from proce.errors import SchemaError
 from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
-from proce.latent.variational import _Evidence, surprise
+from proce.latent.variational import _Evidence, negative_log_likelihood
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 from proce.training import TrainingSettings
 
@@ -137,11 +137,11 @@ def test_the_loss_by_hand():
     numbers = (2**2 / 2 + math.log(0.1)) + (1 / 2 + math.log(0.2)) + math.log(2 * math.pi)
     levels = math.log(10 / 8) + math.log(3)
     with torch.no_grad():
-        found = surprise(network, torch.zeros(1, 2), row)
+        found = negative_log_likelihood(network, torch.zeros(1, 2), row)
         assert found.item() == pytest.approx(numbers + levels, abs=1e-5)  # sex is not asked for
         height_unknown = row.clone()
         height_unknown[0, 0] = torch.nan
-        less = surprise(network, torch.zeros(1, 2), height_unknown) - found
+        less = negative_log_likelihood(network, torch.zeros(1, 2), height_unknown) - found
         its_share = 2 + math.log(0.1) + math.log(2 * math.pi) / 2
         assert less.item() == pytest.approx(-its_share, abs=1e-5)
         evidence = _Evidence(network, row, brief(kl_weight=0.4), torch.Generator().manual_seed(0))

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from proce.search import Evaluation, Genome, NSGA2Settings, SearchError, Stop, nsga2
-from proce.search.convergence import N_WEIGHTS, Convergence, _weights, front_values
+from proce.search.convergence import N_WEIGHTS, Convergence, front_values, tchebycheff_weights
 from proce.search.survival import Population
 
 SETTINGS = NSGA2Settings(population_size=20, n_offspring=20, n_generations=60)
@@ -60,7 +60,7 @@ def test_only_a_feasible_instance_converges(engine):
     result = nsga2(problem, *task(3), SETTINGS, seed=0)
     assert result.stopped[:2] == (Stop.CONVERGED, Stop.GENERATIONS)
     assert result.n_generations[1] == 60
-    assert bool(result.archive.found[2])
+    assert bool(result.archive.has_feasible[2])
     assert result.n_generations[2] > 10
 
 
@@ -69,7 +69,7 @@ def test_the_value_of_a_front_by_hand():
     then = torch.tensor([[[0.0, 1.0], [1.0, 0.0]]], dtype=torch.float64)
     now = torch.tensor([[[0.0, 0.0], [math.inf, math.inf]]], dtype=torch.float64)
     before, after = front_values(then, now)
-    weights = _weights(2)
+    weights = tchebycheff_weights(2)
     assert after.item() == 0.0
     assert before.item() == pytest.approx(float(weights.amin(-1).sum()) / N_WEIGHTS)
 
@@ -77,20 +77,20 @@ def test_the_value_of_a_front_by_hand():
 def test_an_instance_has_converged_if_a_window_brought_less_than_a_percent():
     watch = Convergence(improvement=0.01, window=2)
     fronts = [[[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]], [[0.0, 2.0], [0.8, 0.8], [2.0, 0.0]]]
-    said = [watch.look(population(fronts[at])).item() for at in (0, 0, 0, 1, 1, 1)]
+    said = [watch.check(population(fronts[at])).item() for at in (0, 0, 0, 1, 1, 1)]
     assert said == [False, False, True, False, False, True]
 
 
 def test_an_instance_that_was_not_feasible_a_window_ago_has_not_converged():
     watch = Convergence(improvement=0.01, window=1)
     front = [[0.0, 2.0], [2.0, 0.0]]
-    said = [watch.look(population(front, over)).item() for over in (0.1, 0.1, 0.0, 0.0)]
+    said = [watch.check(population(front, over)).item() for over in (0.1, 0.1, 0.0, 0.0)]
     assert said == [False, False, False, True]
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 5, 20])
 def test_the_weights_are_sixteen_points_of_the_simplex(k):
-    weights = _weights(k)
+    weights = tchebycheff_weights(k)
     assert weights.shape == (N_WEIGHTS, k)
     assert weights.sum(-1).tolist() == pytest.approx([1.0] * N_WEIGHTS)
     assert k == 1 or len(weights.unique(dim=0)) == N_WEIGHTS
@@ -122,7 +122,7 @@ def test_time_runs_out_after_a_generation_and_is_said(engine):
     assert result.stopped == (Stop.OUT_OF_TIME,) * 2
     assert result.elapsed_seconds >= 0.12
     assert 1 <= int(result.n_generations[0]) <= 3
-    assert bool(result.archive.found.all())
+    assert bool(result.archive.has_feasible.all())
     none = nsga2(slow, *task(2), SETTINGS, seed=0, budget_seconds=0.0)
     assert none.n_generations.tolist() == [1, 1]
 
@@ -144,7 +144,7 @@ def test_the_caller_can_stop(engine):
     result = nsga2(trade, *task(2), SETTINGS, seed=0, progress=lambda at: at.generation < 4)
     assert result.stopped == (Stop.CALLER,) * 2
     assert result.n_generations.tolist() == [4, 4]
-    assert bool(result.archive.found.all())
+    assert bool(result.archive.has_feasible.all())
 
 
 def test_a_callback_that_returns_nothing_does_not_stop(engine):

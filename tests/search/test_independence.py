@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proce.search import Evaluation, GeneKind, Genome, NSGA2Settings, RowStreams, nsga2
+from proce.search.survival import Candidates, survive
 
 N_GENES = 5
 SETTINGS = NSGA2Settings(population_size=16, n_offspring=16, n_generations=40, stop_improvement=0.1)
@@ -89,12 +90,14 @@ def test_without_others_leaving_the_batch(engine):
         assert torch.equal(whole.archive.genes[row], same.archive.genes[row])
 
 
-def test_in_blocks_of_any_size(monkeypatch):
-    whole = searched(KEYS)
-    monkeypatch.setattr("proce.search.survival._BLOCK", 2)
-    blocks = searched(KEYS)
-    for row in range(len(KEYS)):
-        assert_same_row(whole, row, blocks, row)
+def test_in_blocks_of_any_size():
+    _, start = task(KEYS)
+    evaluation = problem_of(KEYS)(start, torch.arange(len(KEYS)))
+    candidates = Candidates(start, evaluation.losses, evaluation.violation)
+    whole = survive([candidates], 5, "deb")
+    blocks = survive([candidates], 5, "deb", block_size=2)
+    for name in ("genes", "losses", "violation", "rank"):
+        assert torch.equal(getattr(whole, name), getattr(blocks, name))
 
 
 def test_another_seed_is_another_search(engine):
@@ -116,8 +119,8 @@ def test_on_a_cuda_device_as_on_the_cpu():
     found = nsga2(problem_of(KEYS.to(device)), there, start, SETTINGS, seed=1, keys=KEYS)
     here = searched(KEYS)
     assert found.population.genes.device.type == "cuda"
-    assert found.archive.found.tolist() == here.archive.found.tolist()
-    best = found.archive.losses[found.archive.found].cpu()
+    assert found.archive.has_feasible.tolist() == here.archive.has_feasible.tolist()
+    best = found.archive.losses[found.archive.has_feasible].cpu()
     torch.testing.assert_close(
-        best[:, 0], here.archive.losses[here.archive.found][:, 0], atol=0.1, rtol=0
+        best[:, 0], here.archive.losses[here.archive.has_feasible][:, 0], atol=0.1, rtol=0
     )

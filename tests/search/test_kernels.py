@@ -12,9 +12,9 @@ from proce.search.kernels import engine
 
 @pytest.fixture(autouse=True)
 def _asked_anew():
-    engine.compiled.cache_clear()
+    engine.kernels_available.cache_clear()
     yield
-    engine.compiled.cache_clear()
+    engine.kernels_available.cache_clear()
 
 
 def test_numba_works_on_the_cpu_alone():

@@ -94,7 +94,7 @@ def test_the_archive_is_never_worse_than_a_feasible_row_evaluated(engine, by):
 def test_where_nothing_is_feasible_the_first_row_is_the_nearest_miss(engine):
     problem = Recorder(lambda g, i: Evaluation(bowls(g, i).losses, 1 + g[..., 0]))
     result = nsga2(problem, *task(2), SMALL, seed=0)
-    assert result.archive.found.tolist() == [False, False]
+    assert result.archive.has_feasible.tolist() == [False, False]
     assert bool(torch.isinf(result.archive.losses).all())
     least = torch.stack([answer.violation for answer in problem.answered]).amin((0, 2))
     assert torch.equal(result.population.violation[:, 0], least)

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from proce.search import Evaluation
 from proce.search.crowding import crowding_distance
 from proce.search.kernels import engine
-from proce.search.pareto import cleaned, pareto_rank
+from proce.search.pareto import clean, pareto_rank
 from proce.search.survival import Candidates, survive
 
 
 def candidates(genes, losses, violation) -> Candidates:
     """Return the candidates of one instance, from nested lists."""
     wide = {"dtype": torch.float64}
-    evaluation = cleaned(
+    evaluation = clean(
         Evaluation(torch.tensor([losses], **wide), torch.tensor([violation], **wide))
     )
     return Candidates(torch.tensor([genes], **wide), evaluation.losses, evaluation.violation)
@@ -166,7 +166,7 @@ def test_ranks_by_hand():
     """Two feasible fronts, two infeasible ones, and what failed behind them."""
     losses = torch.tensor([[[1.0, 2], [2, 1], [2, 2], [0, 0], [0, 0], [math.nan, 0]]])
     violation = torch.tensor([[0.0, -3, 0, 0.1, 0.2, 0]])
-    evaluation = cleaned(Evaluation(losses, violation))
+    evaluation = clean(Evaluation(losses, violation))
     assert pareto_rank(evaluation.losses, evaluation.violation).tolist() == [[0, 0, 1, 2, 3, 4]]
 
 

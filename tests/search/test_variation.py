@@ -7,7 +7,7 @@ import torch
 
 from proce.search import GeneKind, Genome, NSGA2Settings, RowStreams
 from proce.search.kernels import engine
-from proce.search.variation import mutated, offspring, random_pairs, tournament
+from proce.search.variation import mutate, offspring, random_pairs, tournament
 
 REAL, GRID, LEVEL = GeneKind
 
@@ -116,7 +116,7 @@ def test_how_often_genes_mutate_and_revert(engine):
 
 def mutated_by(engine, start, genome, streams, settings):
     if engine == "torch":
-        return mutated(start, genome, streams, 2, settings)
+        return mutate(start, genome, streams, 2, settings)
     alone = NSGA2Settings(crossover_probability=0.0)  # copies of parents that are all alike
     return offspring(start, genome, streams, 2, start.shape[1], alone)
 

@@ -1,4 +1,7 @@
-"""Explain a file of any length in one process, chunk by chunk: memory does not grow with it."""
+"""Explain a file of any length in one process, chunk by chunk.
+
+How much memory is needed does not depend on the length of the file.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -14,16 +17,16 @@ from proce.errors import FileError, SchemaError
 from proce.explanation import Explanations
 from proce.methods import Progress
 
-CHUNK = 4_096  # rows explained in one call
-_ROWS_PER_BATCH = 16_384  # read from a file at once
+CHUNK_ROWS = 4_096  # explained in one call
+BATCH_ROWS = 16_384  # read from a file at once
 
 ProgressCallback = Callable[[Progress], object]
-Ask = Callable[[pa.Table, ProgressCallback | None], Explanations]
+ExplainTable = Callable[[pa.Table, ProgressCallback | None], Explanations]
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows of a file, and where they stand in it."""
+    """Some rows of a file, and the position of the first of them in it."""
 
     first_row: int
     table: pa.Table
@@ -41,45 +44,61 @@ class Rows:
         What its columns must become.
     count
         How many rows there are; all of them have been read once and fit.
+    chunk_rows
+        How many rows are explained in one call.
+    batch_rows
+        How many rows are read from the file at once.
     """
 
     source: Source
     types: TypedColumns
     count: int
+    chunk_rows: int
+    batch_rows: int
 
     @classmethod
-    def checked(cls, source: Source, types: TypedColumns) -> "Rows":
+    def checked(
+        cls,
+        source: Source,
+        types: TypedColumns,
+        *,
+        chunk_rows: int = CHUNK_ROWS,
+        batch_rows: int = BATCH_ROWS,
+    ) -> "Rows":
         """Read all rows once, so that a wrong cell at the end is found at the beginning."""
         source.require(types.schema.columns)
         try:
-            count = sum(len(chunk.table) for chunk in _typed(source, types))
+            count = sum(len(batch) for batch in _typed_batches(source, types, batch_rows))
         except SchemaError as error:
             raise SchemaError(f"{source.path.name}: {error}") from None
         if not count:
             raise FileError(f"{str(source.path)!r} has a header and no rows.")
-        return cls(source, types, count)
+        return cls(source, types, count, chunk_rows, batch_rows)
 
-    def chunks(self, size: int = CHUNK) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """Yield the rows, always cut at the same places."""
+        size = self.chunk_rows
         waiting: list[pa.Table] = []
-        first, held = 0, 0
-        for typed in _typed(self.source, self.types):
-            waiting.append(typed.table)
-            held += len(typed.table)
-            while held >= size:
+        first_row, n_waiting = 0, 0
+        for batch in _typed_batches(self.source, self.types, self.batch_rows):
+            waiting.append(batch)
+            n_waiting += len(batch)
+            while n_waiting >= size:
                 whole = pa.concat_tables(waiting)
-                yield Chunk(first, whole.slice(0, size).combine_chunks())
-                waiting, first, held = [whole.slice(size)], first + size, held - size
-        if held:
-            yield Chunk(first, pa.concat_tables(waiting).combine_chunks())
+                yield Chunk(first_row, whole.slice(0, size).combine_chunks())
+                waiting = [whole.slice(size)]
+                first_row, n_waiting = first_row + size, n_waiting - size
+        if n_waiting:
+            yield Chunk(first_row, pa.concat_tables(waiting).combine_chunks())
 
     def table(self) -> pa.Table:
         """Return all rows at once."""
-        return pa.concat_tables(c.table for c in _typed(self.source, self.types)).combine_chunks()
+        batches = _typed_batches(self.source, self.types, self.batch_rows)
+        return pa.concat_tables(batches).combine_chunks()
 
 
-def explained(
-    rows: Rows, ask: Ask, progress: ProgressCallback | None = None, skip: int = 0
+def explain_chunks(
+    rows: Rows, explain: ExplainTable, progress: ProgressCallback | None = None, skip: int = 0
 ) -> Iterator[Explanations]:
     """Yield the explanations of a file's chunks, their rows counted from the file's first.
 
@@ -87,17 +106,17 @@ def explained(
     ----------
     rows
         The file.
-    ask
+    explain
         Explains the rows of a table.
     progress
         Called with how far the whole file has come.
     skip
-        Chunks at the beginning that are done already.
+        The number of chunks at the beginning that are done already.
     """
     for number, chunk in enumerate(rows.chunks()):
         if number < skip:
             continue
-        result = ask(chunk.table, _within(rows.count, chunk.first_row, progress))
+        result = explain(chunk.table, _file_progress(rows.count, chunk.first_row, progress))
         positions = result.rows.positions + chunk.first_row
         yield replace(result, rows=replace(result.rows, positions=positions))
 
@@ -105,10 +124,10 @@ def explained(
 def explain_to(
     parts: Parts,
     rows: Rows,
-    ask: Ask,
+    explain: ExplainTable,
     *,
     progress: ProgressCallback | None = None,
-    also: Callable[[Explanations], None] | None = None,
+    on_result: Callable[[Explanations], None] | None = None,
 ) -> None:
     """Explain the chunks of a file that have no part yet, and keep each as a part.
 
@@ -116,20 +135,21 @@ def explain_to(
     ----------
     parts
         Where they are kept.
-    rows, ask, progress
-        As for :func:`explained`.
-    also
+    rows, explain, progress
+        As for :func:`explain_chunks`.
+    on_result
         Called with each chunk's explanations before its part is kept.
     """
-    done = len(parts.names())
-    for number, result in enumerate(explained(rows, ask, progress, skip=done), done):
-        if also is not None:
-            also(result)
+    n_done = len(parts.paths())
+    results = explain_chunks(rows, explain, progress, skip=n_done)
+    for number, result in enumerate(results, n_done):
+        if on_result is not None:
+            on_result(result)
         parts.add(number, as_table(result.to_frame()), tally(result))
 
 
 def tally(result: Explanations) -> Counter[str]:
-    """Return how many rows ended in which way."""
+    """Return how many rows have each outcome."""
     counts = result.rows.outcome_counts()
     return Counter({outcome.value: count for outcome, count in counts.items()})
 
@@ -143,23 +163,23 @@ def as_table(frame: Any) -> pa.Table:
     return frame.cast(pa.schema(fields))
 
 
-def _typed(source: Source, types: TypedColumns) -> Iterator[Chunk]:
-    first, from_text = 0, source.dialect is not None
-    for batch in source.batches(types.schema.columns, _ROWS_PER_BATCH):
-        yield Chunk(first, types.table(batch, from_text=from_text, first_row=first))
-        first += len(batch)
+def _typed_batches(source: Source, types: TypedColumns, batch_rows: int) -> Iterator[pa.Table]:
+    first_row, from_text = 0, source.dialect is not None
+    for batch in source.batches(types.schema.columns, batch_rows):
+        yield types.table(batch, from_text=from_text, first_row=first_row)
+        first_row += len(batch)
 
 
-def _within(
+def _file_progress(
     total: int, first_row: int, progress: ProgressCallback | None
 ) -> ProgressCallback | None:
-    """Return a callback for a chunk that tells of the whole file."""
+    """Return a callback that turns the progress of a chunk into that of the whole file."""
     if progress is None:
         return None
 
-    def report(told: Progress) -> object:
-        if told.stage != "search":
-            return progress(told)
-        return progress(replace(told, done=first_row + told.done, total=total))
+    def report(chunk: Progress) -> object:
+        if chunk.stage != "search":
+            return progress(chunk)
+        return progress(replace(chunk, done=first_row + chunk.done, total=total))
 
     return report

@@ -8,8 +8,8 @@ from pathlib import Path
 from proce.errors import FileError
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
-_BLOCK = 1 << 20
-_RECORDS = 200  # read to find the separator
+_BLOCK_SIZE = 1 << 20  # bytes or characters read at a time
+_MAX_RECORDS = 200  # read to find the separator
 _NOT_TEXT = {
     b"PAR1": "a Parquet file; name it .parquet",
     b"PK\x03\x04": "a zip file or an Excel workbook; export it as csv",
@@ -19,7 +19,15 @@ _NOT_TEXT = {
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a csv file is written, and what a person should know of how it was found out."""
+    """How a csv file is written.
+
+    Attributes
+    ----------
+    separator, encoding
+        What stands between two cells, and how characters are written as bytes.
+    notes
+        What a person should know about how the two were found.
+    """
 
     separator: str
     encoding: str
@@ -27,18 +35,18 @@ class Dialect:
 
 
 def dialect_of(path: Path, separator: str | None = None) -> Dialect:
-    """Look at a csv file; the separator is looked for where it is not given."""
+    """Find the encoding of a csv file, and its separator where none is given."""
     encoding, notes = _encoding(path)
     if separator is not None:
         return Dialect(_checked(separator), encoding, notes)
-    found = _separator(_beginning(path, encoding))
-    if found != ",":
-        notes = (*notes, f"{path.name} was read with {SEPARATORS[found]} between its cells.")
-    return Dialect(found, encoding, notes)
+    separator = _separator(_beginning(path, encoding))
+    if separator != ",":
+        notes = (*notes, f"{path.name} was read with {SEPARATORS[separator]} between its cells.")
+    return Dialect(separator, encoding, notes)
 
 
 def _encoding(path: Path) -> tuple[str, tuple[str, ...]]:
-    """Read the whole file once: UTF-8 or not can be decided by its last byte."""
+    """Return the encoding of a file and a note on it; only the whole file can prove UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     position, encoding = 0, "utf-8"
     with path.open("rb") as stream:
@@ -46,7 +54,7 @@ def _encoding(path: Path) -> tuple[str, tuple[str, ...]]:
         if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             return "utf-16", (f"{path.name} was read as UTF-16.",)
         stream.seek(0)
-        while block := stream.read(_BLOCK):
+        while block := stream.read(_BLOCK_SIZE):
             if b"\0" in block or (position == 0 and start.startswith(tuple(_NOT_TEXT))):
                 raise FileError(f"{str(path)!r} is not csv: it is {_kind(start)}.")
             if encoding == "utf-8":
@@ -70,38 +78,38 @@ def _kind(start: bytes) -> str:
 
 
 def _checked(separator: str) -> str:
-    one = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
-    if len(one) != 1 or one in '"\r\n' or one.isalnum():
+    sign = {"\\t": "\t", "tab": "\t"}.get(separator, separator)
+    if len(sign) != 1 or sign in '"\r\n' or sign.isalnum():
         raise FileError(
             f"the separator is {separator!r}; expected a single sign such as ',', ';' or '\\t'."
         )
-    return one
+    return sign
 
 
 def _beginning(path: Path, encoding: str) -> str:
     with path.open(encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as text:
-        return text.read(_BLOCK)
+        return text.read(_BLOCK_SIZE)
 
 
 def _separator(text: str) -> str:
-    """Return the separator that cuts every record into the same number of cells, and the most."""
-    best, most = ",", 1
+    """Return the separator that cuts all records into equally many cells, and into the most."""
+    best, max_cells = ",", 1
     for separator in SEPARATORS:
-        counts = _counts(text, separator)
-        if counts and counts[0] > most and all(count == counts[0] for count in counts):
-            best, most = separator, counts[0]
+        counts = _cell_counts(text, separator)
+        if counts and counts[0] > max_cells and all(count == counts[0] for count in counts):
+            best, max_cells = separator, counts[0]
     return best
 
 
-def _counts(text: str, separator: str) -> list[int]:
+def _cell_counts(text: str, separator: str) -> list[int]:
     """Return how many cells each of the first records has."""
     counts: list[int] = []
     try:
         for record in csv.reader(text.splitlines(keepends=True), delimiter=separator):
             counts += [len(record)] if record else []
-            if len(counts) > _RECORDS:
+            if len(counts) > _MAX_RECORDS:
                 break
     except csv.Error:
         return []
-    cut_off = len(text) >= _BLOCK and len(counts) <= _RECORDS
+    cut_off = len(text) >= _BLOCK_SIZE and len(counts) <= _MAX_RECORDS
     return counts[:-1] if cut_off else counts

@@ -1,6 +1,7 @@
-"""A result that grows part by part beside its final name, and can be taken up again.
+"""A result that grows part by part in a folder beside its final name.
 
-Each part is a Parquet file, whole or not there. The last step puts them together.
+Every part is a Parquet file that is either whole or not there, so an interrupted run can be taken
+up again. The last step puts the parts together.
 """
 
 import fcntl
@@ -18,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from proce.errors import FileError
-from proce.files import placed, write_text
+from proce.files import atomic_write, write_text
 
 FORMATS = (".csv", ".parquet")
-_TALLY = b"proce"  # where a part's metadata keeps how its rows ended
+_TALLY_KEY = b"proce"  # of a part's metadata: how many of its rows have each outcome
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Parts:
     @classmethod
     @contextmanager
     def open(cls, out: Path, request: Mapping[str, Any], restart: bool) -> Iterator["Parts"]:
-        """Take up the parts of the same request, or begin; nobody else does so meanwhile.
+        """Take up the parts of the same request, or begin; hold a lock for as long as it is open.
 
         Parameters
         ----------
@@ -64,60 +65,61 @@ class Parts:
                     f"another run is writing {str(out)!r}; wait for it, or write somewhere else."
                 ) from None
             try:
-                for path in parts.names() if restart else ():
+                for path in parts.paths() if restart else ():
                     path.unlink()
-                parts._refuse_another(request)
+                parts._refuse_other_request(request)
                 yield parts
             finally:
-                if not parts.names():
+                if not parts.paths():
                     shutil.rmtree(folder, ignore_errors=True)
 
-    def names(self) -> list[Path]:
-        """Return the finished parts, in order."""
+    def paths(self) -> list[Path]:
+        """Return the files of the finished parts, in order."""
         return sorted(self.folder.glob("[0-9]*.parquet"))
 
     def add(self, number: int, table: pa.Table, tally: Mapping[str, int]) -> None:
-        """Keep a part, and how its rows ended."""
-        marked = table.replace_schema_metadata({_TALLY: json.dumps(dict(tally)).encode()})
-        with placed(self.folder / f"{number:08d}.parquet") as draft:
+        """Keep a part, and how many of its rows have each outcome."""
+        marked = table.replace_schema_metadata({_TALLY_KEY: json.dumps(dict(tally)).encode()})
+        with atomic_write(self.folder / f"{number:08d}.parquet") as draft:
             pq.write_table(marked, draft)
 
     def tally(self) -> Counter[str]:
-        """Return how the rows of all finished parts ended."""
+        """Return how many rows of all finished parts have each outcome."""
         total: Counter[str] = Counter()
-        for path in self.names():
-            total.update(json.loads(pq.read_schema(path).metadata[_TALLY]))
+        for path in self.paths():
+            total.update(json.loads(pq.read_schema(path).metadata[_TALLY_KEY]))
         return total
 
     def put_together(self) -> int:
-        """Write the result and remove the parts; return its number of lines."""
-        tables = (pq.read_table(path).replace_schema_metadata(None) for path in self.names())
+        """Write the result and remove the parts; return how many lines the result has."""
+        tables = (pq.read_table(path).replace_schema_metadata(None) for path in self.paths())
         count = 0
-        with placed(self.out) as draft, _writer(draft, self.out.suffix) as write:
+        with atomic_write(self.out) as draft, _writer(draft, self.out.suffix) as write:
             for table in tables:
                 write(table)
                 count += table.num_rows
         shutil.rmtree(self.folder)
         return count
 
-    def _refuse_another(self, request: Mapping[str, Any]) -> None:
-        kept = self.folder / "request.json"
+    def _refuse_other_request(self, request: Mapping[str, Any]) -> None:
+        request_path = self.folder / "request.json"
         text = json.dumps(dict(request), sort_keys=True, default=str)
-        if not self.names():
-            write_text(kept, text)
+        if not self.paths():
+            write_text(request_path, text)
             return
-        numbers = [int(path.stem) for path in self.names()]
-        whole = numbers == list(range(len(numbers)))
-        if not whole or not kept.is_file() or kept.read_text("utf-8") != text:
+        numbers = [int(path.stem) for path in self.paths()]
+        is_whole = numbers == list(range(len(numbers)))
+        is_same = request_path.is_file() and request_path.read_text("utf-8") == text
+        if not is_whole or not is_same:
             raise FileError(
-                f"{str(self.folder)!r} holds {len(self.names())} parts of an unfinished run with"
+                f"{str(self.folder)!r} holds {len(self.paths())} parts of an unfinished run with"
                 " other rows, options or another explainer. Finish that run by the same command"
                 " as then, or discard it with --restart."
             )
 
 
 def csv_text(table: pa.Table, *, header: bool) -> str:
-    """Return a table as csv; what is missing is empty."""
+    """Return a table as csv, with an empty cell for a missing value."""
     frame = table.to_pandas(types_mapper=pd.ArrowDtype)
     text: str = frame.to_csv(index=False, header=header, lineterminator="\n")
     return text
@@ -125,11 +127,11 @@ def csv_text(table: pa.Table, *, header: bool) -> str:
 
 @contextmanager
 def _writer(path: Path, suffix: str) -> Iterator[Callable[[pa.Table], None]]:
-    """Yield what appends a table to a csv or Parquet file."""
+    """Yield a function that appends a table to a csv or Parquet file."""
     with ExitStack() as stack:
         if suffix == ".csv":
             stream = stack.enter_context(path.open("w", encoding="utf-8", newline=""))
-            yield lambda table: _append(stream, table)
+            yield lambda table: _append_csv(stream, table)
             return
         writers: list[pq.ParquetWriter] = []
 
@@ -141,5 +143,5 @@ def _writer(path: Path, suffix: str) -> Iterator[Callable[[pa.Table], None]]:
         yield write
 
 
-def _append(stream: TextIO, table: pa.Table) -> None:
+def _append_csv(stream: TextIO, table: pa.Table) -> None:
     stream.write(csv_text(table, header=not stream.tell()))

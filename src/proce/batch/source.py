@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 from proce.batch.csv_dialect import Dialect, dialect_of
 from proce.errors import FileError, did_you_mean
 from proce.schema import Continuous, Schema
+from proce.schema.cells import MISSING_TEXTS
 from proce.schema.feature import shown
 
-NOTHING = ("", "NA", "N/A", "#N/A", "n/a", "NaN", "nan", "null", "NULL", "None")
-_BLOCK = 1 << 22  # bytes of a csv file parsed at a time; a record must fit
+_BLOCK_SIZE = 1 << 22  # bytes of a csv file parsed at a time; a record must fit
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Source:
     Attributes
     ----------
     path
-        Of the file.
+        The path of the file.
     columns
-        Its columns, in their order.
+        The names of its columns, in their order.
     dialect
         How a csv file is written; ``None`` for Parquet.
     """
@@ -40,7 +40,7 @@ class Source:
 
     @classmethod
     def open(cls, path: Path, separator: str | None = None) -> "Source":
-        """Look at a file: is it there, can it be read, which columns does it have?"""
+        """Read the columns of a file, or say why it cannot be read."""
         with _readable(path):
             if not path.is_file():
                 path.stat()
@@ -48,20 +48,22 @@ class Source:
             if path.stat().st_size == 0:
                 raise FileError(f"{str(path)!r} is empty; expected a header and rows.")
             if path.suffix.lower() in (".parquet", ".pq"):
-                return cls(path, _named(path, pq.ParquetFile(path).schema_arrow.names), None)
+                return cls(
+                    path, _checked_names(path, pq.ParquetFile(path).schema_arrow.names), None
+                )
             dialect = dialect_of(path, separator)
             bare = cls(path, (), dialect)
             with bare._csv_reader(None) as reader:
                 names = reader.schema.names
-        return cls(path, _named(path, names), dialect)
+        return cls(path, _checked_names(path, names), dialect)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a person should know of how the file was read."""
+        """What a person should know about how the file was read."""
         return () if self.dialect is None else self.dialect.notes
 
     def require(self, columns: Sequence[str]) -> tuple[str, ...]:
-        """Refuse a file that lacks a column; return those that it has besides."""
+        """Refuse a file that lacks one of these columns; return the other columns that it has."""
         extra = [name for name in self.columns if name not in columns]
         if absent := [name for name in columns if name not in self.columns]:
             raise FileError(
@@ -75,29 +77,29 @@ class Source:
         with _readable(self.path):
             if self.dialect is None:
                 # Buffered by pages: a row group of any size does not have to fit in memory.
-                file = pq.ParquetFile(self.path, buffer_size=_BLOCK, pre_buffer=False)
+                file = pq.ParquetFile(self.path, buffer_size=_BLOCK_SIZE, pre_buffer=False)
                 yield from file.iter_batches(size, columns=list(columns), use_threads=False)
                 return
             with self._csv_reader(list(columns)) as reader:
                 yield from reader
 
     def table(self, schema: Schema | None = None) -> pa.Table:
-        """Return the whole file; the types of a csv file's columns are found out.
+        """Return the whole file; the types of a csv file's columns are inferred.
 
         Parameters
         ----------
         schema
-            Where it names a level, that is text and not a missing cell.
+            A text that it names as a level is not taken for a missing cell.
         """
         with _readable(self.path):
             if self.dialect is None:
                 return _without_index(pq.read_table(self.path))
-            return pacsv.read_csv(self.path, self._reading, self._parsing, _types(schema))
+            return pacsv.read_csv(self.path, self._reading, self._parsing, _csv_types(schema))
 
     @property
     def _reading(self) -> Any:
         encoding = "utf8" if self.dialect is None else self.dialect.encoding
-        return pacsv.ReadOptions(block_size=_BLOCK, encoding=encoding, use_threads=False)
+        return pacsv.ReadOptions(block_size=_BLOCK_SIZE, encoding=encoding, use_threads=False)
 
     @property
     def _parsing(self) -> Any:
@@ -118,16 +120,16 @@ class Source:
         return ""
 
 
-def _types(schema: Schema | None) -> Any:
-    """Return what csv cells become: columns of text levels stay text, even of digits."""
+def _csv_types(schema: Schema | None) -> Any:
+    """Return how csv cells are converted: columns of text levels stay text, even of digits."""
     levels = {
         feature.name: feature.levels
         for feature in schema or ()
         if not isinstance(feature, Continuous) and isinstance(feature.levels[0], str)
     }
-    known = {level for each in levels.values() for level in each}
+    known = {level for names in levels.values() for level in names}
     return pacsv.ConvertOptions(
-        null_values=[each for each in NOTHING if each not in known],
+        null_values=[text for text in MISSING_TEXTS if text not in known],
         strings_can_be_null=True,
         column_types={name: pa.string() for name in levels},
     )
@@ -135,7 +137,7 @@ def _types(schema: Schema | None) -> Any:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Say which file it is that cannot be read, and why."""
+    """Turn what a library raises into an error that names the file and the reason."""
     try:
         yield
     except FileError:
@@ -152,7 +154,7 @@ def _readable(path: Path) -> Iterator[None]:
         raise FileError(f"{str(path)!r} cannot be read: {reason}.") from error
 
 
-def _named(path: Path, names: Sequence[str]) -> tuple[str, ...]:
+def _checked_names(path: Path, names: Sequence[str]) -> tuple[str, ...]:
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise FileError(f"{str(path)!r} has the column {twice[0]!r} twice; keep one of them.")

@@ -1,4 +1,4 @@
-"""One door for every kind of model."""
+"""Accept any kind of model: the first function that a model meets."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,8 +30,8 @@ def as_classifier(
 ) -> Classifier:
     """Put a model behind one interface; the model itself is never modified.
 
-    The model is asked about a few made-up valid rows at once, so that what does not fit is
-    said here.
+    The model is tried on a few made-up valid rows first, so that a model that does not fit is
+    refused here.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ def as_classifier(
         function from a frame to the model's input. ONNX models are by default given the
         columns themselves.
     output
-        For networks, ONNX and callables: ``"logit"`` or ``"probability"``. Default: found
-        out from the answers, and for callables ``"probability"``.
+        For networks, ONNX and callables: ``"logit"`` or ``"probability"``. Default: detected
+        from its outputs, and for callables ``"probability"``.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def as_classifier(
     if isinstance(model, Classifier):
         _refuse("output", output, "models that are not yet adapted")
         _refuse("classes", classes, "models that are not yet adapted")
-        return _passed_through(model, codec, threshold)
+        return _check_adapted(model, codec, threshold)
     if callable(model) and not hasattr(model, "predict"):
         from proce.classifier.from_function import from_function
 
@@ -116,7 +116,7 @@ def _refuse(option: str, value: Any, where: str) -> None:
         raise ModelError(f"{option}= is for {where}; leave it out for this model.")
 
 
-def _passed_through(model: Classifier, codec: Codec, threshold: float | None) -> Classifier:
+def _check_adapted(model: Classifier, codec: Codec, threshold: float | None) -> Classifier:
     own = getattr(model, "codec", None)
     if own is not None and own is not codec and not same_rows(own, codec):
         raise ModelError(
@@ -134,7 +134,7 @@ def _passed_through(model: Classifier, codec: Codec, threshold: float | None) ->
 
 
 def same_rows(first: Codec, second: Codec) -> bool:
-    """Whether the same row is the same tensor for both."""
+    """Whether both codecs turn the same row into the same tensor."""
     levels = [
         [(f.name, None if isinstance(f, Continuous) else f.levels) for f in codec.schema]
         for codec in (first, second)

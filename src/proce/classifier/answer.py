@@ -1,7 +1,7 @@
-"""What a model answered, made into probabilities or refused with the reason.
+"""The output of a model, checked and turned into class probabilities.
 
-Sums may be off by 1e-3 and stay as the model gave them; entries outside [0, 1] by no more
-than rounding are moved onto the end.
+The sum of a row may be off by 1e-3 and stays as the model gave it. An entry that lies outside of
+[0, 1] by no more than rounding is moved onto the nearer end.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from proce.errors import ModelError, ModelOutputError, ProceError
 
 Output = Literal["logit", "probability"]
 SUM_TOLERANCE = 1e-3
-_ROUNDING = 1e-6
+_MAX_ROUNDING = 1e-6
 
 
 @contextmanager
-def asking(name: str, n_rows: int, advice: str = "") -> Iterator[None]:
-    """Turn whatever a model raises into an error of ours that shows its first line."""
+def translate_errors(name: str, n_rows: int, advice: str = "") -> Iterator[None]:
+    """Turn whatever a model raises into a `ModelError` that shows the first line of it."""
     try:
         yield
     except ProceError:
@@ -55,7 +55,10 @@ def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
 
 
 def to_probabilities(columns: Tensor, output: Output) -> Tensor:
-    """Return columns ``(n, m)`` as class probabilities ``(n, k)``; one column is class two."""
+    """Return columns ``(n, m)`` as class probabilities ``(n, k)``.
+
+    A single column holds the second of two classes.
+    """
     if columns.shape[1] > 1:
         return columns if output == "probability" else columns.softmax(-1)
     if output == "probability":
@@ -63,16 +66,16 @@ def to_probabilities(columns: Tensor, output: Output) -> Tensor:
     return torch.cat([-columns, columns], dim=-1).sigmoid()  # 1 - p loses digits where p is near 1
 
 
-def n_classes_of(columns: Tensor) -> int:
-    """Return how many classes an answer ``(n, m)`` speaks of."""
+def count_classes(columns: Tensor) -> int:
+    """Return how many classes the columns ``(n, m)`` of an output describe."""
     return max(2, columns.shape[1])
 
 
-def checked(columns: Tensor, output: Output, n_classes: int, name: str) -> Tensor:
-    """Return columns ``(n, m)`` as probabilities ``(n, k)`` to rely on, or name the bad row."""
-    if n_classes_of(columns) != n_classes:
+def check_probabilities(columns: Tensor, output: Output, n_classes: int, name: str) -> Tensor:
+    """Return columns ``(n, m)`` as sound probabilities ``(n, k)``, or name the row that is not."""
+    if count_classes(columns) != n_classes:
         raise ModelOutputError(
-            f"{name} speaks of {n_classes_of(columns)} classes, and {n_classes} are expected."
+            f"{name} speaks of {count_classes(columns)} classes, and {n_classes} are expected."
             " Give classes= with one label per column, in the order of the columns."
         )
     if output == "logit":
@@ -105,7 +108,7 @@ def _refuse_entries(probabilities: Tensor, name: str) -> None:
     for bad, what in (
         (probabilities.isnan(), "NaN among its probabilities"),
         (
-            (probabilities < -_ROUNDING) | (probabilities > 1 + _ROUNDING),
+            (probabilities < -_MAX_ROUNDING) | (probabilities > 1 + _MAX_ROUNDING),
             "a probability outside the range from 0 to 1",
         ),
     ):

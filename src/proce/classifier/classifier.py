@@ -1,4 +1,4 @@
-"""What every model is asked through: its classes, its probabilities, one decision rule.
+"""The interface of every model: its classes, its probabilities, one decision rule.
 
 Rows are the codec's: a float64 tensor ``(n, f)``. Classes are named by their position.
 """
@@ -16,7 +16,7 @@ from torch import Tensor
 
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
-from proce.schema.feature import level_type, shown
+from proce.schema.feature import find_level, level_key, shown
 
 _BLOCK_ROWS = 100_000  # rows that a model is asked about at a time
 
@@ -31,7 +31,10 @@ class Classifier(Protocol):
 
     @property
     def threshold(self) -> float | None:
-        """Where a binary model says its second class; ``None``: the likeliest class."""
+        """The probability from which a binary model predicts its second class.
+
+        ``None``: the model predicts the likeliest class.
+        """
 
     def predict_proba(self, rows: Tensor) -> Tensor:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
@@ -56,7 +59,7 @@ class DifferentiableClassifier(Classifier, Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Adapter(ABC):
-    """What all adapters share: the codec of their rows, the classes and the decision rule."""
+    """The base of all adapters: the codec of their rows, the classes and the decision rule."""
 
     codec: Codec
     classes: tuple[Level, ...]
@@ -71,15 +74,15 @@ class Adapter(ABC):
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
         if len(rows) == 0:
             return rows.new_empty((0, len(self.classes)), dtype=torch.float64)
-        return self._ask(rows)
+        return self._probabilities_of(rows)
 
     def predict(self, rows: Tensor) -> Tensor:
         """Return the predicted class of each row, as a position among the classes."""
         return decide(self.predict_proba(rows), self.threshold)
 
     @abstractmethod
-    def _ask(self, rows: Tensor) -> Tensor:
-        """Ask the model about at least one row; the answer is checked."""
+    def _probabilities_of(self, rows: Tensor) -> Tensor:
+        """Return the checked probabilities of at least one row."""
 
 
 def decide(probabilities: Tensor, threshold: float | None) -> Tensor:
@@ -97,9 +100,9 @@ def position_of(label: object, classes: Sequence[Level]) -> int:
     """Return where a class label stands among the classes; 1, True and "1" differ."""
     plain = label.item() if isinstance(label, np.generic) else label
     same = [position for position, known in enumerate(classes) if str(known) == str(plain)]
-    for position, known in enumerate(classes):
-        if known == plain and level_type(known) == level_type(plain):
-            return position
+    position = find_level(classes, plain)
+    if position is not None:
+        return position
     hint = did_you_mean(plain, classes)
     if same:
         known = classes[same[0]]
@@ -134,7 +137,7 @@ def checked_classes(classes: Any, name: str) -> tuple[Level, ...]:
             f"{name} knows {len(plain)} class{'es' * (not plain)}: {shown(plain) or 'none'};"
             " expected at least two. Train it on rows of both outcomes."
         )
-    if len({(level_type(label), label) for label in plain}) != len(plain):
+    if len({level_key(label) for label in plain}) != len(plain):
         raise ModelError(f"the classes of {name} are {shown(plain)}; expected each once.")
     return plain
 

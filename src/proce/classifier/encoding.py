@@ -1,4 +1,4 @@
-"""What a network is given for a row: its numbers, its levels, and what is missing.
+"""The input of a network for a row: its numbers, its levels, and flags for missing cells.
 
 The columns follow the features, the flags of missing cells come last. A missing number or
 level is 0 everywhere but in its flag; a feature that was never missing in training has no
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.classifier.answer import asking
+from proce.classifier.answer import translate_errors
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
 
@@ -76,12 +76,12 @@ class InputEncoding:
         return inputs.T
 
     def _missing(self, by_feature: Tensor) -> Tensor:
-        """Return which features are missing somewhere ``(f,)``; refuse what has no flag."""
+        """Return which features ``(f,)`` are missing in some row; refuse one without a flag."""
         lowest = by_feature.amin(-1).cpu()  # NaN where one is NaN
         missing = torch.where(self.is_level, lowest < 0, lowest.isnan())
         if (missing & ~self.may_miss).any():
             position = int((missing & ~self.may_miss).int().argmax())
-            row = int(_gone(by_feature[position], self.is_level[position]).int().argmax())
+            row = int(_is_missing(by_feature[position], self.is_level[position]).int().argmax())
             raise ModelError(
                 f"feature {self.features[position]!r} is missing in row {row}, and it was never"
                 " missing in the training rows, so the network has not learned what that means."
@@ -96,14 +96,14 @@ class InputEncoding:
             if not missing[position]:
                 inputs[start] = 0
             else:
-                gone = _gone(by_feature[position], self.is_level[position])
-                inputs[start] = gone
+                flags = _is_missing(by_feature[position], self.is_level[position])
+                inputs[start] = flags
                 columns = (self.source == position).nonzero()[:, 0][:-1]
-                inputs[columns] = inputs[columns].masked_fill(gone, 0)
+                inputs[columns] = inputs[columns].masked_fill(flags, 0)
             start += 1
 
 
-def _gone(values: Tensor, is_level: Tensor) -> Tensor:
+def _is_missing(values: Tensor, is_level: Tensor) -> Tensor:
     return values < 0 if is_level else values.isnan()
 
 
@@ -127,8 +127,8 @@ def label(codec: Codec) -> InputEncoding:
 def _encoding(kind: EncodingName, codec: Codec, codes: list[Tensor | None]) -> InputEncoding:
     names: list[str] = []
     source: list[int] = []
-    for position, (feature, own) in enumerate(zip(codec.schema, codes, strict=True)):
-        if isinstance(feature, Continuous) or own is None:
+    for position, (feature, level_columns) in enumerate(zip(codec.schema, codes, strict=True)):
+        if isinstance(feature, Continuous) or level_columns is None:
             columns = [feature.name]
         else:
             columns = [f"{feature.name}={level}" for level in feature.levels]
@@ -157,9 +157,9 @@ class FrameEncoding:
 
     def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         """Return the input for rows, as the function makes it from their frame."""
-        with asking("the encoding function", len(rows)):
-            made = self.function(self.codec.decode(rows))
-            inputs = made if isinstance(made, Tensor) else torch.from_numpy(np.array(made))
+        with translate_errors("the encoding function", len(rows)):
+            result = self.function(self.codec.decode(rows))
+            inputs = result if isinstance(result, Tensor) else torch.from_numpy(np.array(result))
         if len(inputs) != len(rows):
             raise ModelError(
                 f"the encoding function gave {len(inputs)} rows for {len(rows)}; expected one per"

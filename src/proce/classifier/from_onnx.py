@@ -9,47 +9,53 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.classifier.answer import Output, as_columns, asking, checked, n_classes_of
+from proce.classifier.answer import (
+    Output,
+    as_columns,
+    check_probabilities,
+    count_classes,
+    translate_errors,
+)
 from proce.classifier.classifier import Adapter, checked_classes, position_of
 from proce.classifier.encoding import FrameFunction
 from proce.classifier.onnx_feed import NAME, Feed, feed_of
 from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Level
-from proce.schema.feature import level_type, shown
+from proce.schema.feature import level_key, shown
 
 
 @dataclass(frozen=True, eq=False)
 class OnnxClassifier(Adapter):
-    """An onnxruntime session, what it is fed, and which of its outputs is read.
+    """An onnxruntime session, the inputs it takes, and which of its outputs is read.
 
     Attributes
     ----------
     content
-        The file's bytes: all that is needed to open the session again, in another process too.
+        The file's bytes: everything that another process needs to open the session again.
     session, feed
         The session, and what turns rows into its inputs.
-    reads
-        The output with the scores and, where there is one, that with the labels.
+    output_names
+        The name of the output with the scores and, if there is one, of that with the labels.
     encoding, output
-        As given to :func:`~proce.classifier.as_classifier`; the output as found out.
+        As given to :func:`~proce.classifier.as_classifier`; the output is detected by default.
     """
 
     content: bytes = field(repr=False)
     session: Any
     feed: Feed
-    reads: tuple[str, ...]
+    output_names: tuple[str, ...]
     encoding: str | FrameFunction | None
     output: Output
 
     def __reduce__(self) -> tuple[Any, ...]:
         made_with = (self.content, self.codec, self.classes, self.threshold)
-        return _opened, (*made_with, self.reads, self.encoding, self.output)
+        return _reopen, (*made_with, self.output_names, self.encoding, self.output)
 
-    def _ask(self, rows: Tensor) -> Tensor:
-        (scores,) = _run(self.session, self.feed, rows, self.reads[:1])
+    def _probabilities_of(self, rows: Tensor) -> Tensor:
+        (scores,) = _run(self.session, self.feed, rows, self.output_names[:1])
         columns = _columns(scores, self.classes, len(rows)).to(rows.device)
-        return checked(columns, self.output, len(self.classes), NAME)
+        return check_probabilities(columns, self.output, len(self.classes), NAME)
 
 
 def from_onnx(
@@ -66,33 +72,35 @@ def from_onnx(
     session = open_session(content)
     feed = feed_of(session.get_inputs(), codec, encoding)
     rows = probe_rows(codec)
-    reads = _reads(session)
-    answers = _run(session, feed, rows, reads)
+    output_names = _find_output_names(session)
+    answers = _run(session, feed, rows, output_names)
     listed = _classes(answers[0], len(rows)) if classes is None else classes
     known = checked_classes(listed, NAME)
     columns = _columns(answers[0], known, len(rows))
     if output is None:
         output = detect_output(columns, NAME)
-    probabilities = checked(columns, output, len(known), NAME)
+    probabilities = check_probabilities(columns, output, len(known), NAME)
     if len(answers) == 2:
         _refuse_other_labels(answers[1], probabilities, known)
-    return OnnxClassifier(codec, known, threshold, content, session, feed, reads, encoding, output)
+    return OnnxClassifier(
+        codec, known, threshold, content, session, feed, output_names, encoding, output
+    )
 
 
-def _opened(
+def _reopen(
     content: bytes,
     codec: Codec,
     classes: tuple[Level, ...],
     threshold: float | None,
-    reads: tuple[str, ...],
+    output_names: tuple[str, ...],
     encoding: str | FrameFunction | None,
     output: Output,
 ) -> OnnxClassifier:
-    """Return a classifier that was taken apart, in a copy or in another process."""
+    """Return a classifier that was pickled or copied, with a session of its own."""
     session = open_session(content)
     feed = feed_of(session.get_inputs(), codec, encoding)
     return OnnxClassifier(
-        codec, classes, threshold, content, session, feed, reads, encoding, output
+        codec, classes, threshold, content, session, feed, output_names, encoding, output
     )
 
 
@@ -143,14 +151,14 @@ def open_session(content: bytes) -> Any:
             ) from error
 
 
-def _run(session: Any, feed: Feed, rows: Tensor, reads: tuple[str, ...]) -> list[Any]:
-    fed = feed(rows)
-    with asking(NAME, len(rows)):
-        answers: list[Any] = session.run(list(reads), fed)
+def _run(session: Any, feed: Feed, rows: Tensor, output_names: tuple[str, ...]) -> list[Any]:
+    inputs = feed(rows)
+    with translate_errors(NAME, len(rows)):
+        answers: list[Any] = session.run(list(output_names), inputs)
     return answers
 
 
-def _reads(session: Any) -> tuple[str, ...]:
+def _find_output_names(session: Any) -> tuple[str, ...]:
     """Return the name of the scores' output and, where there is one, of the labels'."""
     outputs = session.get_outputs()
     if len(outputs) == 1:
@@ -170,7 +178,7 @@ def _classes(scores: Any, n_rows: int) -> Any:
     """Return the keys of a map output, or the columns' positions."""
     if isinstance(scores, list) and scores and isinstance(scores[0], dict):
         return list(scores[0])
-    return range(n_classes_of(as_columns(scores, n_rows, NAME)))
+    return range(count_classes(as_columns(scores, n_rows, NAME)))
 
 
 def _columns(scores: Any, classes: Any, n_rows: int) -> Tensor:
@@ -185,10 +193,10 @@ def _columns(scores: Any, classes: Any, n_rows: int) -> Tensor:
 
 
 def _refuse_other_labels(labels: Any, probabilities: Tensor, classes: Any) -> None:
-    """Hold the labels that the model itself gives against the classes, and their order."""
+    """Refuse classes that are not those of the labels which the model itself gives."""
     plain = np.asarray(labels).ravel().tolist()
-    known = {(level_type(label), label) for label in classes}
-    if unknown := [label for label in plain if (level_type(label), label) not in known]:
+    known = {level_key(label) for label in classes}
+    if unknown := [label for label in plain if level_key(label) not in known]:
         raise ModelOutputError(
             f"{NAME} answers with the label {unknown[0]!r}, which is not among the classes"
             f" {shown(classes)}. Give classes= in the order of its columns."

@@ -1,7 +1,6 @@
 """Estimators with ``predict_proba``: scikit-learn, XGBoost, LightGBM, CatBoost, pipelines.
 
-They are asked with frames that look like the training rows, or with arrays if they were
-fitted on arrays.
+They are given frames that look like the training rows, or arrays if they were fitted on arrays.
 """
 
 import math
@@ -14,7 +13,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from proce.classifier.answer import as_columns, asking, checked
+from proce.classifier.answer import as_columns, check_probabilities, translate_errors
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
@@ -30,7 +29,7 @@ _ADVICE = (
 
 @dataclass(frozen=True, eq=False)
 class SklearnClassifier(Adapter):
-    """A fitted estimator, asked with decoded rows."""
+    """A fitted estimator that is given decoded rows."""
 
     model: Any
     layout: Layout
@@ -41,14 +40,14 @@ class SklearnClassifier(Adapter):
         """What the model is called in messages."""
         return _name(self.model)
 
-    def _ask(self, rows: Tensor) -> Tensor:
-        question = self.codec.decode(rows, self.layout)
+    def _probabilities_of(self, rows: Tensor) -> Tensor:
+        inputs = self.codec.decode(rows, self.layout)
         if self.as_array:
-            question = nw.from_native(question, eager_only=True).to_numpy()
-        with asking(self.name, len(rows), _ADVICE):
-            answer = self.model.predict_proba(question)
+            inputs = nw.from_native(inputs, eager_only=True).to_numpy()
+        with translate_errors(self.name, len(rows), _ADVICE):
+            answer = self.model.predict_proba(inputs)
         columns = as_columns(answer, len(rows), self.name).to(rows.device)
-        return checked(columns, "probability", len(self.classes), self.name)
+        return check_probabilities(columns, "probability", len(self.classes), self.name)
 
 
 def from_sklearn(
@@ -63,7 +62,7 @@ def from_sklearn(
             " give a callable from a frame to probabilities."
         )
     known = _classes(model, classes)
-    layout, as_array = _question(model, codec)
+    layout, as_array = _input_layout(model, codec)
     if threshold is None:
         threshold = _own_threshold(model, known)
     adapter = SklearnClassifier(codec, known, threshold, model, layout, as_array)
@@ -106,30 +105,33 @@ def _classes(model: Any, wanted: Any) -> Any:
     return known
 
 
-def _within(model: Any) -> Iterator[Any]:
-    """Yield the estimator, and what decides inside it: a search's best, the last step."""
+def _deciding_estimators(model: Any) -> Iterator[Any]:
+    """Yield the estimator, and the estimators inside it that decide for it.
+
+    Those are the best one of a search, the last step of a pipeline, or what it wraps.
+    """
     yield model
     if steps := getattr(model, "steps", None):
-        yield from _within(steps[-1][1])
+        yield from _deciding_estimators(steps[-1][1])
         return
     for attribute in ("best_estimator_", "estimator_", "estimator"):
         if (inner := getattr(model, attribute, None)) is not None:
-            yield from _within(inner)
+            yield from _deciding_estimators(inner)
             return
 
 
 def _is_booster(model: Any) -> bool:
-    homes = {base.__module__.split(".")[0] for base in type(model).__mro__}
-    return not homes.isdisjoint(_BOOSTERS)
+    packages = {base.__module__.split(".")[0] for base in type(model).__mro__}
+    return not packages.isdisjoint(_BOOSTERS)
 
 
 def is_boosted(model: Any) -> bool:
     """Return whether XGBoost, LightGBM or CatBoost decides inside a model."""
-    return any(_is_booster(each) for each in _within(model))
+    return any(_is_booster(estimator) for estimator in _deciding_estimators(model))
 
 
-def _question(model: Any, codec: Codec) -> tuple[Layout, bool]:
-    """Return the layout in which the model is asked, and whether as an array."""
+def _input_layout(model: Any, codec: Codec) -> tuple[Layout, bool]:
+    """Return the layout of the model's input, and whether the input is an array."""
     transforms = len(getattr(model, "steps", ())) > 1
     boosted = not transforms and is_boosted(model)
     layout = _category_layout(codec) if boosted else codec.layout
@@ -151,7 +153,7 @@ def _question(model: Any, codec: Codec) -> tuple[Layout, bool]:
             f"{_name(model)} was fitted on the column {absent[0]!r}, which the rows do not have;"
             f" they have {shown(columns)}.{did_you_mean(absent[0], columns)}"
         )
-    return _ordered(layout, [own[name] for name in names]), False
+    return _reorder(layout, [own[name] for name in names]), False
 
 
 def _fitted_names(model: Any) -> list[str] | None:
@@ -164,7 +166,7 @@ def _fitted_names(model: Any) -> list[str] | None:
     return [str(name) for name in names]
 
 
-def _ordered(layout: Layout, columns: list[str]) -> Layout:
+def _reorder(layout: Layout, columns: list[str]) -> Layout:
     if list(layout.columns) == columns:
         return layout
     header = layout.header
@@ -210,18 +212,18 @@ def _numpy_dtype(dtype: Any) -> "np.dtype[Any]":
 
 def _own_threshold(model: Any, classes: tuple[Any, ...]) -> float | None:
     """Return the threshold that scikit-learn's threshold classifiers carry, if there is one."""
-    for each in _within(model):
-        kind = type(each).__name__
+    for estimator in _deciding_estimators(model):
+        kind = type(estimator).__name__
         if kind == "FixedThresholdClassifier":
-            value, positive = each.threshold, each.pos_label
+            value, positive = estimator.threshold, estimator.pos_label
             value = 0.5 if value == "auto" else value
         elif kind == "TunedThresholdClassifierCV":
-            value, positive = each.best_threshold_, each._curve_scorer._get_pos_label()
+            value, positive = estimator.best_threshold_, estimator._curve_scorer._get_pos_label()
         else:
             continue
-        if each.response_method == "decision_function":
+        if estimator.response_method == "decision_function":
             raise ModelInterfaceError(
-                f"{_name(each)} decides by its decision function, not by probabilities. Fit it"
+                f"{_name(estimator)} decides by its decision function, not by probabilities. Fit it"
                 " with response_method='predict_proba', or give threshold= yourself."
             )
         if positive is None or positive == classes[1]:

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from proce.classifier.answer import (
     Output,
     as_columns,
-    asking,
-    checked,
-    n_classes_of,
+    check_probabilities,
+    count_classes,
     to_probabilities,
+    translate_errors,
 )
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.encoding import Encoding, FrameFunction, as_encoding
@@ -22,9 +22,10 @@ from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec
 
-CPU_BLOCK = 4096  # rows: what layers hand on stays in the cache, 2-3 times faster than all at once
-_SHAPE_ONLY = ("View", "UnsafeView", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice")
-_LINEAR = ("Addmm", "Mm", "Addmv", "Mv", "Linear")
+# Rows at a time: the values between layers stay in the cache, 2-3 times faster than all at once.
+CPU_BLOCK_ROWS = 4096
+_SHAPE_STEPS = ("View", "UnsafeView", "Reshape", "Squeeze", "Unsqueeze", "Select", "Slice")
+_LINEAR_STEPS = ("Addmm", "Mm", "Addmv", "Mv", "Linear")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +43,7 @@ class TorchClassifier(Adapter):
 
     def inputs(self, rows: Tensor) -> Tensor:
         """Return the network's input ``(n, w)``, in the module's dtype and on its device."""
-        dtype, device = _home(self.module)
+        dtype, device = _dtype_and_device(self.module)
         return self.encoding(rows.to(device), dtype).to(device).contiguous()
 
     def probabilities(self, inputs: Tensor) -> Tensor:
@@ -65,15 +66,17 @@ class TorchClassifier(Adapter):
         (gradient,) = torch.autograd.grad(total, inputs)
         return gradient.to(rows.device)
 
-    def _ask(self, rows: Tensor) -> Tensor:
-        on_cpu = _home(self.module)[1].type == "cpu"
+    def _probabilities_of(self, rows: Tensor) -> Tensor:
+        on_cpu = _dtype_and_device(self.module)[1].type == "cpu"
         with torch.no_grad():
-            blocks = torch.split(self.inputs(rows), CPU_BLOCK if on_cpu else len(rows))
+            blocks = torch.split(self.inputs(rows), CPU_BLOCK_ROWS if on_cpu else len(rows))
             columns = torch.cat([self._columns(block) for block in blocks])
-        return checked(columns, self.output, len(self.classes), self.name).to(rows.device)
+        return check_probabilities(columns, self.output, len(self.classes), self.name).to(
+            rows.device
+        )
 
     def _columns(self, inputs: Tensor) -> Tensor:
-        with asking(self.name, len(inputs), _width_advice(inputs)):
+        with translate_errors(self.name, len(inputs), _width_advice(inputs)):
             answer = self._forward(inputs)
         if not isinstance(answer, Tensor):
             raise ModelOutputError(
@@ -110,9 +113,9 @@ def from_torch(
     if output is None:
         linear = _ends_linear(draft, inputs)
         output = detect_output(columns, draft.name, ends_linear=linear)
-    n_classes = n_classes_of(columns)
+    n_classes = count_classes(columns)
     known = checked_classes(range(n_classes) if classes is None else classes, draft.name)
-    checked(columns, output, len(known), draft.name)
+    check_probabilities(columns, output, len(known), draft.name)
     return TorchClassifier(codec, known, threshold, draft.module, draft.encoding, output)
 
 
@@ -127,8 +130,8 @@ def _frozen_copy(module: nn.Module) -> nn.Module:
     return copy.eval().requires_grad_(False)
 
 
-def _home(module: nn.Module) -> tuple[torch.dtype, torch.device]:
-    """Return the dtype and the device that a module's own numbers have."""
+def _dtype_and_device(module: nn.Module) -> tuple[torch.dtype, torch.device]:
+    """Return the dtype and the device of a module's weights."""
     for tensor in chain(module.parameters(), module.buffers()):
         if tensor.is_floating_point():
             return tensor.dtype, tensor.device
@@ -148,9 +151,9 @@ def _ends_linear(classifier: TorchClassifier, inputs: Tensor) -> bool:
     except Exception:  # the module detaches its input somewhere; its values alone must do
         return False
     step = answer.grad_fn
-    while step is not None and step.name().startswith(_SHAPE_ONLY):
+    while step is not None and step.name().startswith(_SHAPE_STEPS):
         step = step.next_functions[0][0]
-    return step is not None and step.name().startswith(_LINEAR)
+    return step is not None and step.name().startswith(_LINEAR_STEPS)
 
 
 def _width_advice(inputs: Tensor) -> str:

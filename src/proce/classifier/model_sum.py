@@ -14,8 +14,9 @@ _DESCRIPTION = "schema.json"
 def model_sum(path: Path) -> str:
     """Return the SHA-256 sum of a model's file.
 
-    A ``.skops`` file names its arrays after places in memory, so that it differs each time it is
-    written; what is summed up is its description, with the sum of each array for its name.
+    A ``.skops`` file names its arrays after addresses in memory, so that it differs each time it is
+    written. The sum is therefore taken of its description, in which every array is named by its
+    own sum.
     """
     if path.suffix != ".skops":
         return sha256_of(path)
@@ -29,22 +30,22 @@ def model_sum(path: Path) -> str:
             description = json.loads(parts.read(_DESCRIPTION))
     except (BadZipFile, KeyError, ValueError, RecursionError):
         return sha256_of(path)
-    text = json.dumps(_settled(description, sums, {}))
+    text = json.dumps(_without_addresses(description, sums, {}))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _settled(value: Any, sums: dict[str, str], places: dict[Any, int]) -> Any:
-    """Return a description without places in memory: objects are numbered as they come."""
+def _without_addresses(value: Any, sums: dict[str, str], numbers: dict[Any, int]) -> Any:
+    """Return a description in which objects are numbered in order instead of by address."""
     if isinstance(value, list):
-        return [_settled(each, sums, places) for each in value]
+        return [_without_addresses(item, sums, numbers) for item in value]
     if not isinstance(value, dict):
         return value
-    settled: dict[str, Any] = {}
-    for key, each in value.items():
+    record: dict[str, Any] = {}
+    for key, item in value.items():
         if key == "__id__":
-            settled[key] = places.setdefault(each, len(places))
+            record[key] = numbers.setdefault(item, len(numbers))
         elif key == "file":
-            settled[key] = sums.get(each, each)
+            record[key] = sums.get(item, item)
         else:
-            settled[key] = _settled(each, sums, places)
-    return settled
+            record[key] = _without_addresses(item, sums, numbers)
+    return record

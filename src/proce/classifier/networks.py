@@ -30,17 +30,17 @@ from proce.training import (
     train,
 )
 
-HIDDEN = {"first": (64, 32, 16), "second": (256, 128, 64, 32, 16)}
+HIDDEN_UNITS = {"first": (64, 32, 16), "second": (256, 128, 64, 32, 16)}
 DROPOUT = 0.1
-LAYERS = 4  # linear, normalisation, dropout, ReLU: a hidden layer's in the module
-# A product's last bits depend on its shape: a block of constant size makes a row's answer
+MODULES_PER_LAYER = 4  # linear, normalisation, dropout, ReLU
+# A product's last bits depend on its shape: a block of constant size makes the output for a row
 # independent of its batch, and stays in the cache.
-BLOCK = 1024
+BLOCK_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork(TorchClassifier):
-    """A network of ours, a classifier like any other; a row's answer ignores its batch.
+    """One of the paper's networks; the output for a row does not depend on its batch.
 
     Attributes
     ----------
@@ -56,9 +56,9 @@ class TrainedNetwork(TorchClassifier):
     record: TrainingRecord
 
     def _forward(self, inputs: Tensor) -> Tensor:
-        blocks = torch.split(inputs, BLOCK)
-        short = BLOCK - len(blocks[-1])
-        whole = [*blocks[:-1], functional.pad(blocks[-1], (0, 0, 0, short))]
+        blocks = torch.split(inputs, BLOCK_ROWS)
+        n_padding = BLOCK_ROWS - len(blocks[-1])
+        whole = [*blocks[:-1], functional.pad(blocks[-1], (0, 0, 0, n_padding))]
         return torch.cat([self.folded(block) for block in whole])[: len(inputs)]
 
 
@@ -108,16 +108,16 @@ def fit_network(
     seed
         The same seed gives the same weights.
     settings
-        How long and how fast it learns.
+        How long and how fast the network learns.
     progress
-        Called after every epoch; ``False`` stops.
+        Called after every epoch; it stops the training by returning False.
 
     Returns
     -------
     TrainedNetwork
         A classifier with a gradient.
     """
-    if architecture not in HIDDEN:
+    if architecture not in HIDDEN_UNITS:
         raise ModelError(f"unknown architecture {architecture!r}; expected 'first' or 'second'.")
     encoded = rows if isinstance(rows, Tensor) else codec.encode(rows)
     classes, positions = read_labels(label, len(encoded))
@@ -125,7 +125,7 @@ def fit_network(
     inputs = encode(encoded).contiguous()
     n_outputs = 1 if len(classes) == 2 else len(classes)
     with random_stream(seed) as generator:
-        network = build_network(inputs.shape[1], HIDDEN[architecture], n_outputs)
+        network = build_network(inputs.shape[1], HIDDEN_UNITS[architecture], n_outputs)
         loss = _loss(network, inputs, positions, len(classes), balanced)
         record = train(
             network, loss, len(inputs), settings or TrainingSettings(), generator, progress
@@ -142,7 +142,7 @@ def rebuild_network(
     encoding: EncodingName,
     record: TrainingRecord,
 ) -> TrainedNetwork:
-    """Return a network of ours from the weights that :func:`fit_network` found.
+    """Return a trained network again from its weights.
 
     Parameters
     ----------
@@ -151,14 +151,14 @@ def rebuild_network(
     weights
         Its ``module.state_dict()``.
     """
-    names = (f"{LAYERS * at}.weight" for at in range(len(weights)))
+    names = (f"{MODULES_PER_LAYER * layer}.weight" for layer in range(len(weights)))
     linear = [weights[name] for name in names if name in weights]
-    hidden = tuple(len(each) for each in linear[:-1])
+    hidden = tuple(len(weight) for weight in linear[:-1])
     encode = as_encoding(encoding, codec)
     width = encode(probe_rows(codec)[:1]).shape[1]
     n_outputs = 1 if len(classes) == 2 else len(classes)
     sizes = zip((*hidden, n_outputs), (width, *hidden), strict=True)
-    if [tuple(each.shape) for each in linear] != list(sizes):
+    if [tuple(weight.shape) for weight in linear] != list(sizes):
         raise ModelError("these are not the weights of a network that was trained on such rows.")
     with random_stream(0):
         network = build_network(width, hidden, n_outputs)
@@ -190,19 +190,19 @@ def read_labels(label: Any, n_rows: int) -> tuple[tuple[Level, ...], Tensor]:
             " all; drop those rows or fill them in."
         )
     try:
-        found, positions = np.unique(values, return_inverse=True)
+        unique, positions = np.unique(values, return_inverse=True)
     except TypeError:
         kinds = sorted({type(value).__name__ for value in values})
         raise ModelError(
             f"the labels mix {' and '.join(kinds)} values; expected one type."
         ) from None
-    if len(found) < 2:
+    if len(unique) < 2:
         raise ModelError(
-            f"all {n_rows} labels are {found.tolist()[0]!r}; expected at least two classes."
-            if len(found)
+            f"all {n_rows} labels are {unique.tolist()[0]!r}; expected at least two classes."
+            if len(unique)
             else "there are no labels; expected at least one row of each class."
         )
-    return checked_classes(found, "the label"), torch.from_numpy(positions)
+    return checked_classes(unique, "the label"), torch.from_numpy(positions)
 
 
 def _loss(
@@ -215,12 +215,12 @@ def _loss(
     def loss(positions: Tensor) -> Tensor:
         logits, wanted = network(inputs[positions]), classes[positions]
         if n_classes > 2:
-            each = functional.cross_entropy(logits, wanted, reduction="none")
+            losses = functional.cross_entropy(logits, wanted, reduction="none")
         else:
-            each = functional.binary_cross_entropy_with_logits(
+            losses = functional.binary_cross_entropy_with_logits(
                 logits[:, 0], wanted.float(), reduction="none"
             )
-        return (each * weights[wanted]).mean()
+        return (losses * weights[wanted]).mean()
 
     return loss
 

@@ -1,4 +1,4 @@
-"""What an ONNX model is fed: one tensor of columns, or one input per column."""
+"""The inputs of an ONNX model: one tensor of columns, or one input per column."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,17 +27,17 @@ _DTYPES: dict[str, Any] = {
 
 
 def feed_of(inputs: list[Any], codec: Codec, encoding: str | FrameFunction | None) -> Feed:
-    """Return what turns rows into the session's inputs, or say why nothing does."""
-    for each in inputs:
-        if each.type not in _DTYPES or len(each.shape) > 2:
+    """Return a function from rows to the session's inputs, or say why there is none."""
+    for model_input in inputs:
+        if model_input.type not in _DTYPES or len(model_input.shape) > 2:
             raise ModelInterfaceError(
-                f"{NAME} has the input {each.name!r} of type {each.type} and shape {each.shape};"
-                " expected numbers or text, in one or two dimensions."
+                f"{NAME} has the input {model_input.name!r} of type {model_input.type} and shape"
+                f" {model_input.shape}; expected numbers or text, in one or two dimensions."
             )
-        if each.shape and isinstance(each.shape[0], int):
+        if model_input.shape and isinstance(model_input.shape[0], int):
             raise ModelInterfaceError(
-                f"{NAME} takes batches of exactly {each.shape[0]}; expected any number of rows."
-                " Export it with a dynamic batch dimension."
+                f"{NAME} takes batches of exactly {model_input.shape[0]}; expected any number of"
+                " rows. Export it with a dynamic batch dimension."
             )
     if len(inputs) == 1 and (inputs[0].name not in codec.schema.columns or encoding is not None):
         return _tensor_feed(inputs[0], codec, encoding)
@@ -45,7 +45,7 @@ def feed_of(inputs: list[Any], codec: Codec, encoding: str | FrameFunction | Non
         raise ModelError(
             f"encoding= is for a model of one input; {NAME} has {len(inputs)}. Leave it out."
         )
-    names = [each.name for each in inputs]
+    names = [model_input.name for model_input in inputs]
     if absent := [name for name in names if name not in codec.schema.columns]:
         raise ModelInterfaceError(
             f"{NAME} has the inputs {shown(names)}; {absent[0]!r} is not a column of the rows,"
@@ -55,16 +55,18 @@ def feed_of(inputs: list[Any], codec: Codec, encoding: str | FrameFunction | Non
     return _named_feed(inputs, codec)
 
 
-def _tensor_feed(given: Any, codec: Codec, encoding: str | FrameFunction | None) -> Feed:
-    dtype = _DTYPES[given.type]
-    width = given.shape[1] if len(given.shape) == 2 else None
+def _tensor_feed(model_input: Any, codec: Codec, encoding: str | FrameFunction | None) -> Feed:
+    dtype = _DTYPES[model_input.type]
+    width = model_input.shape[1] if len(model_input.shape) == 2 else None
     if encoding is not None:
         encode = as_encoding(encoding, codec)
-        return lambda rows: {given.name: encode(rows.cpu()).detach().numpy().astype(dtype)}
+        return lambda rows: {model_input.name: encode(rows.cpu()).detach().numpy().astype(dtype)}
 
     def numbers(rows: Tensor) -> dict[str, Any]:
         opened = nw.from_native(codec.decode(rows), eager_only=True)
-        return {given.name: np.column_stack([_cast(opened[c], dtype) for c in opened.columns])}
+        return {
+            model_input.name: np.column_stack([_cast(opened[c], dtype) for c in opened.columns])
+        }
 
     frame = nw.from_native(codec.decode(probe_rows(codec)[:1]), eager_only=True)
     dtypes = frame.schema
@@ -88,23 +90,25 @@ def _tensor_feed(given: Any, codec: Codec, encoding: str | FrameFunction | None)
 def _named_feed(inputs: Any, codec: Codec) -> Feed:
     def feed(rows: Tensor) -> dict[str, Any]:
         opened = nw.from_native(codec.decode(rows), eager_only=True)
-        fed = {}
-        for each in inputs:
-            values = _cast(opened[each.name], _DTYPES[each.type])
-            fed[each.name] = values[:, None] if len(each.shape) == 2 else values
-        return fed
+        values_by_name = {}
+        for model_input in inputs:
+            values = _cast(opened[model_input.name], _DTYPES[model_input.type])
+            values_by_name[model_input.name] = (
+                values[:, None] if len(model_input.shape) == 2 else values
+            )
+        return values_by_name
 
     return feed
 
 
 def _cast(column: "nw.Series[Any]", dtype: Any) -> Any:
-    """Return a column in an input's dtype; ONNX has a missing float, and no other missing."""
+    """Return a column in an input's dtype; in ONNX only floats can be missing."""
     if not np.issubdtype(dtype, np.floating):
         is_float = column.dtype.is_float()
-        gone = (column.is_null() | column.is_nan() if is_float else column.is_null()).to_numpy()
-        if gone.any():
+        missing = (column.is_null() | column.is_nan() if is_float else column.is_null()).to_numpy()
+        if missing.any():
             raise ModelError(
-                f"feature {column.name!r} is missing in row {int(gone.argmax())}, and {NAME}"
+                f"feature {column.name!r} is missing in row {int(missing.argmax())}, and {NAME}"
                 f" takes it as {np.dtype(dtype).name}, which cannot be missing. Fill it in."
             )
     if dtype is np.object_:

@@ -1,4 +1,4 @@
-"""Rows to ask a new model with, before anybody depends on its answers."""
+"""Made-up valid rows that show how a new model behaves."""
 
 import torch
 from torch import Tensor
@@ -7,19 +7,19 @@ from proce.classifier.answer import SUM_TOLERANCE, Output
 from proce.errors import ModelOutputError
 from proce.schema import Codec, Continuous
 
-N_ROWS = 256
+N_PROBE_ROWS = 256
 
 
 def probe_rows(codec: Codec) -> Tensor:
     """Return valid rows without missing cells, the same on every call.
 
     Numbers are uniform over the training range and lie on the feature's step, levels are
-    uniform over the schema's.
+    uniform over those of the schema.
     """
     generator = torch.Generator().manual_seed(0)
     columns = []
     for position, feature in enumerate(codec.schema):
-        draws = torch.rand(N_ROWS, generator=generator, dtype=torch.float64)
+        draws = torch.rand(N_PROBE_ROWS, generator=generator, dtype=torch.float64)
         if not isinstance(feature, Continuous):
             columns.append((draws * len(feature.levels)).floor())
         elif feature.step is None:
@@ -32,10 +32,10 @@ def probe_rows(codec: Codec) -> Tensor:
 
 
 def detect_output(columns: Tensor, name: str, *, ends_linear: bool = False) -> Output:
-    """Return what the answer ``(n, m)`` to the probe is: logits, or probabilities.
+    """Return whether the output ``(n, m)`` for the probe rows is logits or probabilities.
 
     Values beyond [0, 1] are logits, and so is anything that comes straight out of a linear
-    layer; values within are probabilities, given that they sum to one.
+    layer. Values within [0, 1] are probabilities if they sum to one.
     """
     low, high = (end.item() for end in columns.aminmax())
     if low < 0 or high > 1 or ends_linear:

@@ -1,7 +1,8 @@
-"""A classifier in a form that can be kept, and a model in a file by itself.
+"""Keep a classifier as part of an explainer, or a model in a file of its own.
 
 Estimators of scikit-learn are kept by skops, ONNX models as they are, networks by their weights.
-What only Python code can give back (functions, a network's own class) is handed over again.
+Models that only Python code can make (functions, a network's own class) are handed over again
+when the explainer is loaded.
 """
 
 from collections.abc import Callable
@@ -23,12 +24,12 @@ from proce.classifier.from_torch import TorchClassifier
 from proce.classifier.networks import TrainedNetwork, rebuild_network
 from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError
-from proce.files import placed, read_bytes
+from proce.files import atomic_write, read_bytes
 from proce.schema import Codec, Level
 from proce.training import TrainingRecord
 
 Kind = Literal["skops", "onnx", "torch", "network", "none"]
-_LARGEST = 4 * 2**30  # bytes of a model file
+_MAX_MODEL_BYTES = 4 * 2**30
 _SUFFIXES = ".skops (a scikit-learn estimator) or .onnx"
 
 
@@ -41,15 +42,15 @@ class SavedClassifier:
     kind
         How the model is kept: ``none`` where it is handed over at loading.
     name
-        Of the model, for messages.
+        The name of the model, for messages.
     classes, threshold
-        Of the classifier.
+        Those of the classifier.
     adapted
         Whether the explainer was given a classifier rather than the model itself.
     encoding, output
-        Of a network, an ONNX model or a function, where they have a name.
+        Those of a network, an ONNX model or a function, where they have a name.
     training
-        How a network of ours was trained.
+        How one of the paper's networks was trained.
     """
 
     kind: Kind
@@ -70,10 +71,10 @@ class Content:
     weights: dict[str, Tensor] | None = None
 
 
-def saved_classifier(
+def pack_classifier(
     classifier: Classifier, *, adapted: bool, model: bool = True
 ) -> tuple[SavedClassifier, Content]:
-    """Take a classifier apart; without the model itself where ``model`` is false."""
+    """Return what is kept of a classifier; without the model itself where ``model`` is false."""
     kind = _kind(classifier) if model else "none"
     encoding = getattr(classifier, "encoding", None)
     own = encoding.kind if isinstance(encoding, InputEncoding) else encoding
@@ -102,20 +103,20 @@ def load_classifier(saved: SavedClassifier, content: Content, codec: Codec) -> t
         network = _network(saved, content, codec)
         return network, network
     if saved.kind == "none" or saved.kind == "torch":
-        raise PersistenceError(_handing_over(saved))
+        raise PersistenceError(_absent_model_message(saved))
     model: Any = estimator_of(content.file or b"") if saved.kind == "skops" else content.file
-    classifier = _adapted(saved, model, codec)
+    classifier = _adapt(saved, model, codec)
     return classifier if saved.adapted else model, classifier
 
 
-def take_over(
+def adapt_given_model(
     saved: SavedClassifier, content: Content, codec: Codec, model: Any
 ) -> tuple[Any, Classifier]:
     """Return the model that a person hands over, and the classifier around it."""
     constructor = isinstance(model, type) or (callable(model) and not isinstance(model, nn.Module))
     if saved.kind == "torch" and constructor and not isinstance(model, Classifier):
         model = _with_weights(model, content.weights or {})
-    return model, _adapted(saved, model, codec)
+    return model, _adapt(saved, model, codec)
 
 
 def read_model(path: str | Path) -> Any:
@@ -134,7 +135,7 @@ def read_model(path: str | Path) -> Any:
     """
     path = Path(path)
     _refuse_other_files(path)
-    content = read_bytes(path, _LARGEST)
+    content = read_bytes(path, _MAX_MODEL_BYTES)
     try:
         if path.suffix == ".skops":
             return estimator_of(content)
@@ -152,7 +153,7 @@ def write_model(model: Any, path: str | Path) -> Path:
     model
         A fitted estimator for ``.skops``; the path or the bytes of an ONNX model for ``.onnx``.
     path
-        Where to.
+        The path of the file.
     """
     path = Path(path)
     _refuse_other_files(path)
@@ -161,13 +162,13 @@ def write_model(model: Any, path: str | Path) -> Path:
     elif isinstance(model, bytes):
         content = model
     elif isinstance(model, str | Path):
-        content = read_bytes(Path(model), _LARGEST)
+        content = read_bytes(Path(model), _MAX_MODEL_BYTES)
     else:
         raise PersistenceError(
             f"a {type(model).__name__} cannot be written as ONNX; give the path or the bytes of an"
             " ONNX model, or write an estimator to a file that ends in .skops."
         )
-    with placed(path) as draft:
+    with atomic_write(path) as draft:
         draft.write_bytes(content)
     return path
 
@@ -206,12 +207,12 @@ def _estimator_bytes(model: Any) -> bytes:
 
 def _weights(module: nn.Module) -> dict[str, Tensor]:
     state = module.state_dict()
-    if odd := [name for name, each in state.items() if not isinstance(each, Tensor)]:
+    if odd := [name for name, value in state.items() if not isinstance(value, Tensor)]:
         raise PersistenceError(
             f"the network {type(module).__name__} keeps {odd[0]!r}, which is not a tensor; leave"
             " the model out with save(folder, model=False), and hand it over at loading."
         )
-    return {name: each.detach().cpu().clone().contiguous() for name, each in state.items()}
+    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in state.items()}
 
 
 def _network(saved: SavedClassifier, content: Content, codec: Codec) -> TrainedNetwork:
@@ -241,7 +242,7 @@ def _with_weights(constructor: Callable[[], Any], weights: dict[str, Tensor]) ->
     return module
 
 
-def _adapted(saved: SavedClassifier, model: Any, codec: Codec) -> Classifier:
+def _adapt(saved: SavedClassifier, model: Any, codec: Codec) -> Classifier:
     options: dict[str, Any] = {"classes": saved.classes, "output": saved.output}
     if isinstance(model, nn.Module | str | Path | bytes):
         options["encoding"] = saved.encoding
@@ -259,7 +260,7 @@ def _adapted(saved: SavedClassifier, model: Any, codec: Codec) -> Classifier:
     return classifier
 
 
-def _handing_over(saved: SavedClassifier) -> str:
+def _absent_model_message(saved: SavedClassifier) -> str:
     if saved.kind == "torch":
         return (
             f"the folder holds the weights of the network {saved.name}, but not its code; give"

@@ -14,7 +14,7 @@ from proce.classifier.sklearn_types import PERMITTED, TRUSTED
 from proce.errors import PersistenceError
 from proce.schema.feature import shown
 
-_REFERENCE = "CachedNode"  # to an object that was built before
+_REFERENCE = "CachedNode"  # a node that refers to an object built before
 _DESCRIPTION = "schema.json"
 
 
@@ -24,14 +24,14 @@ def estimator_bytes(model: Any) -> bytes:
     Raises
     ------
     PersistenceError
-        It holds something that :func:`estimator_of` would refuse.
+        The estimator holds something that :func:`estimator_of` would refuse.
     """
     from skops.io import dumps
 
     try:
         content: bytes = dumps(model)
     except Exception as error:
-        raise PersistenceError(f"skops cannot write it: {_line(error)}.") from error
+        raise PersistenceError(f"skops cannot write it: {_first_line(error)}.") from error
     estimator_of(content)
     return content
 
@@ -52,19 +52,19 @@ def estimator_of(content: bytes) -> Any:
         model = loads(content, trusted=TRUSTED)
         check_trees(model)
     except Exception as error:  # of a file that somebody changed; skops and numpy raise any
-        raise PersistenceError(f"the skops file is damaged: {_line(error)}.") from error
+        raise PersistenceError(f"the skops file is damaged: {_first_line(error)}.") from error
     return model
 
 
 def _description(content: bytes) -> Any:
-    """Return what the file says it holds; every part of it must lie there uncompressed."""
+    """Return the file's description of its content; all parts of the file must be uncompressed."""
     try:
         with ZipFile(BytesIO(content)) as archive:
-            if any(not _is_plain(each, len(content)) for each in archive.infolist()):
+            if any(not _is_plain(part, len(content)) for part in archive.infolist()):
                 raise ValueError("its parts are compressed")
             return json.loads(archive.read(_DESCRIPTION))
     except Exception as error:  # zipfile and json raise many
-        raise PersistenceError(f"this is not a skops file: {_line(error)}.") from error
+        raise PersistenceError(f"this is not a skops file: {_first_line(error)}.") from error
 
 
 def _is_plain(part: ZipInfo, size: int) -> bool:
@@ -75,7 +75,7 @@ def _is_plain(part: ZipInfo, size: int) -> bool:
 def _check_types(description: Any) -> None:
     refused = set()
     for node in _nodes(description):
-        loader, module, name = (node.get(f"__{each}__") for each in ("loader", "module", "class"))
+        loader, module, name = (node.get(f"__{key}__") for key in ("loader", "module", "class"))
         if loader != _REFERENCE and f"{module}.{name}" not in PERMITTED.get(str(loader), ()):
             refused.add(f"{module}.{name}")
     if refused:
@@ -86,7 +86,7 @@ def _check_types(description: Any) -> None:
 
 
 def _nodes(description: Any) -> Iterator[dict[str, Any]]:
-    """Yield every object of the description, whatever it claims to be."""
+    """Yield every object of the description, of whatever type."""
     waiting = [description]
     while waiting:
         value = waiting.pop()
@@ -101,24 +101,24 @@ def _nodes(description: Any) -> Iterator[dict[str, Any]]:
 def _check_arrays(content: bytes) -> None:
     """Refuse arrays that claim another length than they have, and trees of several outputs.
 
-    Of nodes with the same number skops builds the first, so what one says must hold for all.
+    Of nodes with the same id skops builds the first, so all of them must say the same.
     """
     with ZipFile(BytesIO(content)) as archive:
         names = [name for name in archive.namelist() if name != _DESCRIPTION]
         shapes = {name: _shape(archive.read(name)) for name in names}
         nodes = list(_nodes(json.loads(archive.read(_DESCRIPTION))))
-    said: dict[Any, Any] = {}
-    times = Counter(node.get("__id__") for node in nodes)
+    facts_by_id: dict[Any, Any] = {}
+    n_uses = Counter(node.get("__id__") for node in nodes)
     for node in nodes:
-        says = tuple(str(node.get(each)) for each in ("__loader__", "type", "file"))
-        says += (node["content"],) if node["__loader__"] == "JsonNode" else ()
-        if said.setdefault(node.get("__id__"), says) != says:
+        facts = tuple(str(node.get(key)) for key in ("__loader__", "type", "file"))
+        facts += (node["content"],) if node["__loader__"] == "JsonNode" else ()
+        if facts_by_id.setdefault(node.get("__id__"), facts) != facts:
             raise ValueError("two objects in the place of one")
         if node["__loader__"] == "TreeNode":
             arguments = node["__reduce__"]["args"]
             _, classes, outputs = arguments["content"]
-            single = outputs["content"] == "1" and shapes[classes["file"]] == (1,)
-            if not single or times[arguments["__id__"]] > 1:
+            is_single = outputs["content"] == "1" and shapes[classes["file"]] == (1,)
+            if not is_single or n_uses[arguments["__id__"]] > 1:
                 raise ValueError("a tree of several outputs")
 
 
@@ -138,6 +138,6 @@ def _shape(content: bytes) -> tuple[int, ...]:
     return shape
 
 
-def _line(error: BaseException) -> str:
+def _first_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return lines[0].rstrip(".")

@@ -1,7 +1,7 @@
-"""Trees that were read from a file, looked at before scikit-learn's compiled code follows them.
+"""Check trees that were read from a file before scikit-learn's compiled code follows them.
 
-That code takes positions of children, features and categories as they are: one that points
-outside ends the process, and one that points back never ends.
+That code takes the positions of children, features and categories as they are: a position that
+points outside ends the process, and one that points back makes an endless loop.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 _LEAF = -1
-_WORDS = 8  # of 32 bits: one for each of 256 categories
+_N_BITSET_WORDS = 8  # of 32 bits: one bit for each of 256 categories
 
 
 def check_trees(model: Any) -> None:
@@ -39,7 +39,7 @@ def check_trees(model: Any) -> None:
 
 
 def _parts(model: Any) -> Iterator[Any]:
-    """Yield everything inside a model, each thing once."""
+    """Yield every object inside a model once."""
     seen: set[int] = set()
     waiting = [model]
     while waiting:
@@ -66,7 +66,7 @@ def _check_tree(tree: Any, kind: Any, n_features: int) -> None:
 
 
 def _check_nodes(inner: Any, left: Any, right: Any, feature: Any, n_features: int) -> None:
-    """Refuse children that are not further on, and features that are not there."""
+    """Refuse children that do not come after their parent, and features that do not exist."""
     own = np.arange(len(inner))[inner]
     for child in (left[inner], right[inner]):
         if ((child <= own) | (child >= len(inner))).any():
@@ -95,7 +95,7 @@ def _check_boosting(model: Any) -> None:
 
 
 def _check_histograms(model: Any, kind: Any) -> set[int]:
-    """Check the trees of histogram boosting; return who they are."""
+    """Check the trees of histogram boosting; return their ids."""
     n_features = int(model.n_features_in_)
     categories = np.asarray(model._bin_mapper.is_categorical_)
     _check_preprocessor(getattr(model, "_preprocessor", None), n_features)
@@ -107,7 +107,7 @@ def _check_histograms(model: Any, kind: Any) -> set[int]:
             raise ValueError("boosting without its trees")
         nodes, bits = tree.nodes, tree.raw_left_cat_bitsets
         inner = nodes["is_leaf"] == 0
-        if not len(nodes) or bits.ndim != 2 or bits.shape[1] != _WORDS:
+        if not len(nodes) or bits.ndim != 2 or bits.shape[1] != _N_BITSET_WORDS:
             raise ValueError("a tree without its nodes or categories")
         left, right = (nodes[side].astype(np.int64) for side in ("left", "right"))
         _check_nodes(inner, left, right, nodes["feature_idx"], n_features)
@@ -119,7 +119,7 @@ def _check_histograms(model: Any, kind: Any) -> set[int]:
 
 
 def _check_preprocessor(transformer: Any, n_features: int) -> None:
-    """Refuse what would hand on another number of columns than came in."""
+    """Refuse a transformer that would change the number of columns."""
     from sklearn.preprocessing import FunctionTransformer, OrdinalEncoder
 
     if transformer is None:

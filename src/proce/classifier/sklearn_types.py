@@ -1,8 +1,8 @@
-"""What may be read from a skops file: nothing that is not named here.
+"""The types that may be read from a skops file; every other type is refused.
 
-Skops itself trusts every estimator of scikit-learn. Left out here is what hands arrays of the
-file to compiled code that does not look at them (neighbours, support vectors, splines); trees
-do so too, and are looked at in :mod:`proce.classifier.sklearn_trees`.
+Skops itself trusts every estimator of scikit-learn. Estimators that hand arrays of the file to
+compiled code which does not check them (neighbours, support vectors, splines) are left out here.
+Trees do so too, and :mod:`proce.classifier.sklearn_trees` checks them.
 """
 
 from collections.abc import Iterator
@@ -67,7 +67,7 @@ def _named(names: dict[str, str]) -> Iterator[str]:
     return (f"{module}.{name}" for module, listed in names.items() for name in listed.split())
 
 
-# By skops' name of what builds an object: the types that it may build.
+# The types that each kind of node in a skops file may build.
 PERMITTED: dict[str, frozenset[str]] = {
     "DTypeNode": frozenset({"numpy.dtype"}),
     "DictNode": frozenset({"builtins.dict", "sklearn.utils._bunch.Bunch"}),

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from proce.batch.chunks import Ask, Rows, as_table, explain_to, explained, tally
+from proce.batch.chunks import ExplainTable, Rows, as_table, explain_chunks, explain_to, tally
 from proce.batch.parts import Parts, csv_text
 from proce.cli.console import Bars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
@@ -41,7 +41,7 @@ class Job:
     """
 
     rows: Rows
-    ask: Ask
+    ask: ExplainTable
     progress: Bars
     folder: Path
     receipts: Path | None = None
@@ -64,7 +64,7 @@ def to_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) -> 
         if before := parts.tally().total():
             note(f"Going on after {before:,} of {job.rows.count:,} rows, from {parts.folder}.")
         try:
-            explain_to(parts, job.rows, job.ask, progress=job.progress, also=job.also)
+            explain_to(parts, job.rows, job.ask, progress=job.progress, on_result=job.also)
             counts = parts.tally()
             parts.put_together()
         except KeyboardInterrupt:
@@ -97,7 +97,7 @@ def to_stdout(job: Job) -> Counter[str]:
     """Explain into stdout: words or a table for a person, csv for a program."""
     counts: Counter[str] = Counter()
     person, first = is_terminal(), True
-    for result in explained(job.rows, job.ask, job.progress):
+    for result in explain_chunks(job.rows, job.ask, job.progress):
         job.also(result)
         counts += tally(result)
         if person:

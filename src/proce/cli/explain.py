@@ -13,7 +13,7 @@ from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.errors import FileError, UnsupportedOption, did_you_mean
 
 if TYPE_CHECKING:
-    from proce.batch.chunks import Ask, Rows
+    from proce.batch.chunks import ExplainTable, Rows
     from proce.methods import ProCE
 
 SOME_WITHOUT = 1  # exit code: done, but some rows have no counterfactual
@@ -83,7 +83,7 @@ def explain(
     Files are read, explained and written in pieces, so they may be larger than the memory. After
     Ctrl-C the same command goes on where it stopped. JSON holds everything, for 'proce report'.
     """
-    from proce.batch.chunks import CHUNK, Rows
+    from proce.batch.chunks import Rows
     from proce.batch.source import Source
     from proce.batch.typed import TypedColumns
     from proce.cli import answers
@@ -133,7 +133,7 @@ def explain(
         else:
             request = {
                 "proce": __version__,
-                "chunk": CHUNK,
+                "chunk": checked.chunk_rows,
                 "explainer": sha256_of(folder),
                 "rows": sha256_of(rows),
                 "causal": causal,
@@ -145,7 +145,7 @@ def explain(
         raise typer.Exit(SOME_WITHOUT)
 
 
-def _asking(explainer: "ProCE", options: dict[str, Any], watch: Any) -> "Ask":
+def _asking(explainer: "ProCE", options: dict[str, Any], watch: Any) -> "ExplainTable":
     explain_rows: Any = partial(explainer.explain, **options)
 
     def ask(table: Any, progress: Any) -> Any:

@@ -14,7 +14,7 @@ from proce.training import random_stream
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """What the decoder makes of latents: numbers on the unit range, levels as probabilities.
+    """The decoded latents of rows: numbers on the unit range, levels as probabilities.
 
     Attributes
     ----------
@@ -34,11 +34,11 @@ class AutoEncoder(RowNetwork):
     Parameters
     ----------
     codec
-        Whose rows it takes.
+        The codec of the rows.
     latent_size
         E of the paper.
     hidden_size
-        Width of the hidden layer on either side.
+        The width of the hidden layer on either side.
     """
 
     def __init__(self, codec: Codec, latent_size: int, hidden_size: int) -> None:
@@ -53,8 +53,8 @@ class AutoEncoder(RowNetwork):
 
     @property
     def weights(self) -> dict[str, Tensor]:
-        """All that was learned; :meth:`of_weights` makes the same auto-encoder of it."""
-        return {name: each.detach().cpu().clone() for name, each in self.named_parameters()}
+        """The learned weights by name; :meth:`of_weights` makes the same auto-encoder from them."""
+        return {name: values.detach().cpu().clone() for name, values in self.named_parameters()}
 
     @classmethod
     def of_weights(cls, codec: Codec, weights: Mapping[str, Tensor]) -> "AutoEncoder":
@@ -63,9 +63,9 @@ class AutoEncoder(RowNetwork):
         Parameters
         ----------
         codec
-            Of the rows that it was trained on.
+            The codec of the rows that it was trained on.
         weights
-            Its :attr:`weights`.
+            The :attr:`weights` of the trained auto-encoder.
         """
         last = weights.get("encoder.2.weight", torch.empty(0))
         if last.ndim != 2 or not last.numel():
@@ -87,11 +87,11 @@ class AutoEncoder(RowNetwork):
             return latents.to(rows.device)
 
     def reconstruct(self, rows: Tensor) -> Reconstruction:
-        """Return what the decoder makes of the rows' latents."""
+        """Return the rows as the decoder rebuilds them from their latents."""
         with torch.no_grad():
             units, logits = self.outputs(self.encoder(self.inputs(rows)))
-            chances = {name: each.softmax(-1).to(rows.device) for name, each in logits.items()}
-            return Reconstruction(units.to(rows.device), chances)
+            probabilities = {n: logit.softmax(-1).to(rows.device) for n, logit in logits.items()}
+            return Reconstruction(units.to(rows.device), probabilities)
 
     def embed(self, name: str, codes: Tensor) -> Tensor:
         """Return the embeddings ``(…, d)`` of a categorical feature's level codes ``(…)``."""
@@ -106,4 +106,4 @@ class AutoEncoder(RowNetwork):
 
     def outputs(self, latents: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the decoder's numbers and level logits for latents; autograd runs through."""
-        return self.read(self.decoder(latents))
+        return self.split_outputs(self.decoder(latents))

@@ -1,7 +1,8 @@
 """The prototype of a row: the mean latent of its nearest rows in the target class (Eqs. 3-5).
 
-Eq. 3 asks for neighbours whose class is not the row's own, which the complement of a class
-does not grant; here they are the nearest training rows *predicted* as the target.
+Eq. 3 takes neighbours whose class is not the row's own. With more than two classes such a row
+need not be of the target class, so the neighbours here are the nearest training rows that are
+*predicted* as the target.
 """
 
 from collections.abc import Sequence
@@ -13,9 +14,9 @@ from torch import Tensor
 from proce.errors import ModelError
 from proce.schema import Level
 
-_BLOCK_BYTES = 64 * 2**20  # distances held at a time
-_SPARE = 8  # candidates beyond K that are looked at exactly
-_ROUNDING = 64  # machine epsilons by which the product form of a distance may be off
+BLOCK_BYTES = 64 * 2**20  # of distances held at a time
+_N_SPARE = 8  # candidates beyond K whose distances are computed exactly
+_ROUNDING_EPSILONS = 64  # machine epsilons by which the product form of a distance may be off
 
 
 @dataclass(frozen=True)
@@ -27,22 +28,12 @@ class Prototypes:
     latents
         ``(q, e)``, the mean latent of the neighbours (Eq. 5).
     neighbours
-        ``(q, k)``, their positions among the training rows, the nearest first.
-    n_asked
-        K as asked for; ``neighbours`` has fewer columns where the class has fewer rows.
+        ``(q, k)``, their positions among the training rows, the nearest first; there are fewer
+        than were asked for where the class has fewer rows.
     """
 
     latents: Tensor
     neighbours: Tensor
-    n_asked: int
-
-    @property
-    def note(self) -> str | None:
-        """What to tell the user, if the class had fewer rows than were asked for."""
-        found = self.neighbours.shape[1]
-        if found == self.n_asked:
-            return None
-        return f"only {found} training rows are predicted as the target; {self.n_asked} were asked"
 
 
 class PrototypeIndex:
@@ -56,10 +47,19 @@ class PrototypeIndex:
         ``(n,)``, each row's predicted class as a position in ``classes``.
     classes
         The labels, for messages.
+    block_bytes
+        How much memory the distances may take at a time.
     """
 
-    def __init__(self, latents: Tensor, predicted: Tensor, classes: Sequence[Level]) -> None:
+    def __init__(
+        self,
+        latents: Tensor,
+        predicted: Tensor,
+        classes: Sequence[Level],
+        block_bytes: int = BLOCK_BYTES,
+    ) -> None:
         self.classes = tuple(classes)
+        self._block_bytes = block_bytes
         self._rows = [torch.nonzero(predicted == k).flatten() for k in range(len(self.classes))]
         self._latents = [latents[rows] for rows in self._rows]
 
@@ -71,9 +71,9 @@ class PrototypeIndex:
     @property
     def members(self) -> tuple[Tensor, Tensor]:
         """The latents ``(n, e)`` and the predicted classes ``(n,)`` that it was made of."""
-        rows, latents = torch.cat(self._rows), torch.cat(self._latents)
-        predicted = torch.cat([torch.full_like(each, k) for k, each in enumerate(self._rows)])
-        order = rows.argsort()
+        positions, latents = torch.cat(self._rows), torch.cat(self._latents)
+        predicted = torch.cat([torch.full_like(rows, k) for k, rows in enumerate(self._rows)])
+        order = positions.argsort()
         return latents[order], predicted[order]
 
     def prototype(self, latent: Tensor, target: int, n_neighbours: int) -> Prototypes:
@@ -82,11 +82,11 @@ class PrototypeIndex:
         Parameters
         ----------
         latent
-            Of the rows to explain.
+            The latents of the rows to explain.
         target
             The class, as a position in ``classes``.
         n_neighbours
-            K of the paper; a class with fewer rows gives all it has, and ``note`` says so.
+            K of the paper; a class with fewer rows gives all it has.
         """
         members, rows = self._latents[target], self._rows[target]
         if not len(rows):
@@ -95,36 +95,36 @@ class PrototypeIndex:
                 " Choose another target, or fit on rows that the model puts in that class."
             )
         count = min(n_neighbours, len(rows))
-        block = max(1, _BLOCK_BYTES // (members.element_size() * len(rows)))
+        block = max(1, self._block_bytes // (members.element_size() * len(rows)))
         nearest = torch.cat([_nearest(part, members, count) for part in torch.split(latent, block)])
-        return Prototypes(members[nearest].mean(1), rows[nearest], n_neighbours)
+        return Prototypes(members[nearest].mean(1), rows[nearest])
 
 
 def _nearest(queries: Tensor, members: Tensor, count: int) -> Tensor:
-    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier one.
+    """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier.
 
     The product form of the distance finds candidates fast but rounds, so they are compared by
-    the difference form; where a member outside the candidates could still win, all that could
-    are compared.
+    the difference form. Where a member outside of the candidates could still be nearer, all members
+    that could be are compared.
     """
     norms = members.square().sum(-1)  # (n,)
     own = queries.square().sum(-1, keepdim=True)  # (q, 1)
     rough = torch.addmm(norms, queries, members.T, alpha=-2).add_(own)  # (q, n)
-    rounding = _ROUNDING * torch.finfo(rough.dtype).eps * (own + norms.max())
-    size = min(count + _SPARE, len(members))
+    rounding = _ROUNDING_EPSILONS * torch.finfo(rough.dtype).eps * (own + norms.max())
+    size = min(count + _N_SPARE, len(members))
     reached, candidates = rough.topk(size, largest=False)
-    nearest, farthest = _ranked(queries, members, candidates, count)
+    nearest, farthest = _rank_exactly(queries, members, candidates, count)
     if size < len(members):
         doubtful = farthest >= (reached[:, -1:] - rounding).flatten()
         for query in torch.nonzero(doubtful).flatten().tolist():
             limit = farthest[query] + rounding[query]
             possible = torch.nonzero(rough[query] <= limit).T
             only = slice(query, query + 1)
-            nearest[only], _ = _ranked(queries[only], members, possible, count)
+            nearest[only], _ = _rank_exactly(queries[only], members, possible, count)
     return nearest
 
 
-def _ranked(
+def _rank_exactly(
     queries: Tensor, members: Tensor, candidates: Tensor, count: int
 ) -> tuple[Tensor, Tensor]:
     """Return the nearest of the candidates ``(q, k)``, and the distance of the last of them."""

@@ -7,21 +7,21 @@ from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 
 
 class RowNetwork(nn.Module):
-    """What the networks on rows share: their inputs and their outputs.
+    """The inputs and the outputs that all networks on rows share.
 
     A categorical feature enters by its row of an embedding table, an ordinal one by its rank
-    on the unit range, a number as it is; a flag per feature marks what is missing. A number
-    leaves as one output, a level as one for each that it could be.
+    on the unit range, a number as it is; a flag per feature says whether it is missing. A
+    number is one output; a feature with levels has one output per level.
 
     Parameters
     ----------
     codec
-        Whose rows it takes.
+        The codec of the rows.
 
     Attributes
     ----------
     n_inputs, n_outputs
-        How many numbers it is fed for a row, and how many it gives.
+        How many numbers enter the network for a row, and how many leave it.
     unknown
         ``(f,)``, a row of which every cell is missing.
     """
@@ -51,7 +51,7 @@ class RowNetwork(nn.Module):
         self.n_outputs = len(self._numbers) + sum(self._n_levels.values())
 
     def inputs(self, rows: Tensor) -> Tensor:
-        """Return what the network is fed for rows ``(…, f)``; autograd runs through numbers."""
+        """Return the network's inputs for rows ``(…, f)``; autograd runs through numbers."""
         rows = rows.to(self._reach.device)
         missing = self.codec.missing(rows)
         plain = rows[..., self._plain].to(self._reach.dtype) / self._reach
@@ -61,7 +61,7 @@ class RowNetwork(nn.Module):
         embedded = self.embeddings(codes) * present[..., None]  # (…, coded, d)
         return torch.cat([plain, embedded.flatten(-2), missing.to(plain)], dim=-1)
 
-    def read(self, outputs: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
+    def split_outputs(self, outputs: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the numbers ``(…, r)`` and the level logits by feature in outputs ``(…, o)``."""
         sizes = [len(self._numbers), *self._n_levels.values()]
         units, *logits = torch.split(outputs, sizes, dim=-1)
@@ -69,5 +69,5 @@ class RowNetwork(nn.Module):
 
 
 def embedding_size(n_levels: int) -> int:
-    """Return how many numbers stand for a level: half as many as levels, from 2 to 8."""
+    """Return how many numbers embed a level: half as many as there are levels, from 2 to 8."""
     return min(8, max(2, -(-n_levels // 2)))

@@ -11,7 +11,7 @@ from proce.latent.autoencoder import AutoEncoder
 from proce.schema import MISSING_LEVEL, Codec, Continuous
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
-_NUMBER_WEIGHT = 30.0  # a unit-range error of 0.18 counts like one nat of a level's
+_NUMBER_WEIGHT = 30.0  # so that an error of 0.18 on the unit range counts like one nat of a level
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +71,23 @@ def fit_autoencoder(
     Parameters
     ----------
     codec
-        Whose rows they are.
+        The codec of the rows.
     rows
-        ``(i, f)``, at least two; cells may be missing, and are then neither fed nor asked for.
+        ``(i, f)``, at least two; cells may be missing, and do not count then.
         For an auto-encoder of one class (IM1, IM2), the rows of that class.
     settings
         Sizes and schedule.
     seed
-        Of the weights, the split, the shuffling and the noise.
+        Decides the weights, the split, the shuffling and the noise.
     device
-        Where to train; the result stays there.
+        Where the network is trained, and where the result stays.
     progress
-        Called after each epoch; stops by returning False.
+        Called after each epoch; it stops the training by returning False.
 
     Returns
     -------
     tuple of AutoEncoder and TrainingRecord
-        In evaluation mode, with the weights that were best on held-out rows.
+        The auto-encoder is in evaluation mode, with the weights that were best on held-out rows.
     """
     if len(rows) < 2:
         raise SchemaError(
@@ -122,12 +122,12 @@ class _Denoising:
 
     def __call__(self, positions: Tensor) -> Tensor:
         clean = self.rows[positions]
-        shown = self._damaged(clean) if self.autoencoder.training else clean
-        latents = self.autoencoder.encoder(self.autoencoder.inputs(shown))
+        damaged = self._damaged(clean) if self.autoencoder.training else clean
+        latents = self.autoencoder.encoder(self.autoencoder.inputs(damaged))
         units, logits = self.autoencoder.outputs(latents)
         clean = clean.to(self.device)
-        wanted = clean[:, self.numbers].float()
-        offset = torch.where(wanted.isnan(), 0.0, units - wanted)
+        expected = clean[:, self.numbers].float()
+        offset = torch.where(expected.isnan(), 0.0, units - expected)
         loss = _NUMBER_WEIGHT * offset.square().sum()
         for position, name in self.levels:
             codes = clean[:, position].long()
@@ -138,7 +138,7 @@ class _Denoising:
 
     def _damaged(self, clean: Tensor) -> Tensor:
         noise = torch.randn(len(clean), len(self.numbers), generator=self.generator)
-        shown = clean.clone()
-        shown[:, self.numbers] += self.settings.jitter * noise
+        damaged = clean.clone()
+        damaged[:, self.numbers] += self.settings.jitter * noise
         masked = torch.rand(clean.shape, generator=self.generator) < self.settings.masked
-        return torch.where(masked, self.autoencoder.unknown, shown)
+        return torch.where(masked, self.autoencoder.unknown, damaged)

@@ -19,8 +19,8 @@ from proce.schema import MISSING_LEVEL, Codec
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
 _HALF_LOG_2PI = math.log(2 * math.pi) / 2
-_LEAST_SCALE = 0.1  # of a number's standard deviation: a spike in the data would have any density
-_STEPS = 6_000  # of the optimiser, at most, where no schedule is given
+_MIN_SCALE = 0.1  # of a number's standard deviation: without it a spike in the data has any density
+_MAX_STEPS = 6_000  # of the optimiser, at most, where no schedule is given
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class VariationalSettings:
     hidden_size
         Width of the two hidden layers on either side.
     kl_weight
-        Of the divergence from the prior, beside the likelihood of the row; 1 is the bound on
-        the evidence.
+        The weight of the divergence from the prior, beside the likelihood of the row; with 1 the
+        loss is the bound on the evidence.
     warm_up
         The share of all epochs over which that weight grows from zero, so that latents are used
         before they are made alike.
@@ -59,11 +59,11 @@ class VariationalSettings:
             raise SchemaError(f"warm_up is {self.warm_up!r}; expected a share from 0 to 1.")
 
     def schedule(self, n_rows: int) -> TrainingSettings:
-        """Return how long and how fast so many rows are learned."""
+        """Return how long and how fast the network learns from so many rows."""
         if self.training is not None:
             return self.training
         batch_size = min(512, max(32, n_rows // 64))
-        n_epochs = max(1, _STEPS * batch_size // n_rows)
+        n_epochs = max(1, _MAX_STEPS * batch_size // n_rows)
         patience = max(6, n_epochs // 8)
         return TrainingSettings(
             n_epochs, batch_size, 3e-3, patience=patience, halve_after=max(2, patience // 3)
@@ -76,7 +76,7 @@ class VariationalAutoEncoder(RowNetwork):
     Parameters
     ----------
     codec
-        Whose rows it takes.
+        The codec of the rows.
     given
         The positions of the features that it is conditioned on; may be none.
     latent_size, hidden_size
@@ -106,16 +106,16 @@ class VariationalAutoEncoder(RowNetwork):
         self.register_buffer("spread", torch.ones(len(codec.schema)))
 
     def measure(self, rows: Tensor) -> None:
-        """Take centre and spread from training rows ``(i, f)``."""
-        for at in self._numbers:
-            known = rows[~rows[:, at].isnan(), at]
-            self.centre[at] = known.mean()
-            self.spread[at] = known.std() if len(known) > 1 and known.std() > 0 else 1.0
+        """Set centre and spread to those of training rows ``(i, f)``."""
+        for position in self._numbers:
+            known = rows[~rows[:, position].isnan(), position]
+            self.centre[position] = known.mean()
+            self.spread[position] = known.std() if len(known) > 1 and known.std() > 0 else 1.0
 
     @property
     def scale(self) -> Tensor:
-        """How far each number lies from what is decoded, ``(r,)``, in units of its spread."""
-        return self.log_scale.exp().clamp(min=_LEAST_SCALE)
+        """The standard deviation ``(r,)`` of each number around its decoded value, in spreads."""
+        return self.log_scale.exp().clamp(min=_MIN_SCALE)
 
     def posterior(self, rows: Tensor) -> tuple[Tensor, Tensor]:
         """Return the mean and the log variance ``(…, e)`` of the latents of rows ``(…, f)``."""
@@ -124,23 +124,24 @@ class VariationalAutoEncoder(RowNetwork):
         return mean, log_variance.clamp(-12, 6)
 
     def outputs(self, latents: Tensor, rows: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return what latents ``(…, e)`` stand for, beside what is given of rows.
+        """Return the decoded latents ``(…, e)``, given the fixed features of rows.
 
-        Numbers in units of their spread, from their centre; levels as logits.
+        Numbers are in units of their spread, from their centre; levels are logits.
         """
         given = torch.where(self.is_given, self.standardised(rows), self.unknown)
         condition = self.inputs(given).expand(*latents.shape[:-1], -1)
-        return self.read(self.decoder(torch.cat([latents, condition], dim=-1)))
+        return self.split_outputs(self.decoder(torch.cat([latents, condition], dim=-1)))
 
     def decode(self, latents: Tensor, rows: Tensor) -> Tensor:
-        """Return the likeliest rows ``(…, f)`` of latents; what is given is that of the rows."""
+        """Return the likeliest rows ``(…, f)`` of latents; given features are those of the rows."""
         with torch.no_grad():
             numbers, logits = self.outputs(latents, rows)
             decoded = rows.expand(*latents.shape[:-1], -1).clone()
-            at = self._numbers
-            decoded[..., at] = (self.centre[at] + self.spread[at] * numbers).to(decoded)
-            for name, each in logits.items():
-                decoded[..., self.codec.schema.position(name)] = each.argmax(-1).to(decoded)
+            positions = self._numbers
+            raw = self.centre[positions] + self.spread[positions] * numbers
+            decoded[..., positions] = raw.to(decoded)
+            for name, logit in logits.items():
+                decoded[..., self.codec.schema.position(name)] = logit.argmax(-1).to(decoded)
             return torch.where(self.is_given, rows, decoded)
 
     def standardised(self, rows: Tensor) -> Tensor:
@@ -162,17 +163,17 @@ def fit_variational(
     Parameters
     ----------
     codec
-        Whose rows they are.
+        The codec of the rows.
     rows
-        ``(i, f)``, at least two; cells may be missing, and are then neither fed nor asked for.
+        ``(i, f)``, at least two; cells may be missing, and do not count then.
     given
         The positions of the features that it is conditioned on.
     settings
         Sizes and schedule.
     seed
-        Of the weights, the split, the shuffling and the noise.
+        Decides the weights, the split, the shuffling and the noise.
     progress
-        Called after each epoch; stops by returning False.
+        Called after each epoch; it stops the training by returning False.
 
     Returns
     -------
@@ -208,42 +209,45 @@ class _Evidence:
         self.network, self.rows, self.generator = network, rows.contiguous(), generator
         self.kl_weight = settings.kl_weight
         n_epochs = settings.schedule(len(rows)).n_epochs
-        self.grows_over = settings.warm_up * n_epochs * len(rows)
+        self.n_warm_up_rows = settings.warm_up * n_epochs * len(rows)
         self.n_seen = 0
-        self.same = torch.randn(len(rows), network.latent_size, generator=generator)
+        self.fixed_noise = torch.randn(len(rows), network.latent_size, generator=generator)
 
     def __call__(self, positions: Tensor) -> Tensor:
         rows = self.rows[positions]
         mean, log_variance = self.network.posterior(rows)
-        noise = self.same[positions]  # so that epochs differ by the weights alone
+        noise = self.fixed_noise[positions]  # so that epochs differ by the weights alone
         if self.network.training:
             noise = torch.randn(mean.shape, generator=self.generator)
         latents = mean + noise * (log_variance / 2).exp()
         divergence = (mean.square() + log_variance.exp() - 1 - log_variance).sum() / 2
-        loss = surprise(self.network, latents, rows) + self._weight(len(rows)) * divergence
+        likelihood_loss = negative_log_likelihood(self.network, latents, rows)
+        loss = likelihood_loss + self._weight(len(rows)) * divergence
         return loss / len(rows)
 
     def _weight(self, n_rows: int) -> float:
         if not self.network.training:
             return self.kl_weight
         self.n_seen += n_rows
-        return self.kl_weight * min(1.0, self.n_seen / max(1.0, self.grows_over))
+        return self.kl_weight * min(1.0, self.n_seen / max(1.0, self.n_warm_up_rows))
 
 
-def surprise(network: VariationalAutoEncoder, latents: Tensor, rows: Tensor) -> Tensor:
+def negative_log_likelihood(
+    network: VariationalAutoEncoder, latents: Tensor, rows: Tensor
+) -> Tensor:
     """Return the negative log likelihood of the rows' moving cells under latents, summed."""
-    said, logits = network.outputs(latents, rows)
+    predicted, logits = network.outputs(latents, rows)
     schema, moves = network.codec.schema, ~network.is_given
     numbers = [p for p, f in enumerate(schema) if f.name not in logits]
-    wanted = network.standardised(rows)[:, numbers].to(said)
-    asked = ~wanted.isnan() & moves[numbers]
-    off = (said - wanted.nan_to_num(nan=0.0)) / network.scale  # a NaN would spoil the gradient
-    total = (off.square() / 2 + network.scale.log() + _HALF_LOG_2PI).where(asked, 0.0).sum()
-    for name, each in logits.items():
+    expected = network.standardised(rows)[:, numbers].to(predicted)
+    counted = ~expected.isnan() & moves[numbers]
+    offset = (predicted - expected.nan_to_num(nan=0.0)) / network.scale
+    total = (offset.square() / 2 + network.scale.log() + _HALF_LOG_2PI).where(counted, 0.0).sum()
+    for name, logit in logits.items():
         position = schema.position(name)
         if moves[position]:
             codes = rows[:, position].long()
-            total = total + cross_entropy(each, codes, ignore_index=MISSING_LEVEL, reduction="sum")
+            total = total + cross_entropy(logit, codes, ignore_index=MISSING_LEVEL, reduction="sum")
     return total
 
 

@@ -1,6 +1,7 @@
 """Features, what a person may do about them, and frame to tensor and back."""
 
-from proce.schema.codec import MISSING_LEVEL, Codec
+from proce.schema.cells import MISSING_LEVEL
+from proce.schema.codec import Codec
 from proce.schema.feature import Action, Categorical, Continuous, Feature, Level, Ordinal
 from proce.schema.layout import Layout
 from proce.schema.rules.rule import Rule

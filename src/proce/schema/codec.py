@@ -1,11 +1,11 @@
-"""Frame to tensor and back; the one place where raw units and the unit range meet.
+"""Frame to tensor and back: raw units become the unit range here, and nowhere else.
 
 A row is a float64 vector with one entry per feature: a number on the unit range of the
 training rows, a level as its position. NaN is a missing number, -1 a missing level.
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.cells import MISSING_LEVEL, Numbers
 from proce.schema.feature import (
     Action,
     Categorical,
@@ -24,16 +25,15 @@ from proce.schema.feature import (
     Feature,
     Level,
     Ordinal,
-    level_type,
+    find_level,
     shown,
 )
-from proce.schema.frame import Numbers, open_frame, read_levels, read_numbers
+from proce.schema.frame import open_frame, read_levels, read_numbers
 from proce.schema.layout import Integers, Layout, level_column
 from proce.schema.schema import Schema
 
-MISSING_LEVEL = -1
-_BLOCK = 65_536  # rows decoded at a time: what is computed on the way stays in the cache
-_ON_GRID = 1e-6  # of a step: what is nearer to the grid than this lies on it
+_BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
+_GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,41 +46,45 @@ class Codec:
         The features, in the order of the tensor's columns.
     low, span
         ``raw = low + span * unit`` for a number; 0 and 1 for levels.
-    reach
-        How far apart two entries can be: 1 for numbers and categorical levels, the last
-        rank for ordinal ones. A difference divided by it lies on the unit range.
     may_miss
         Which features were missing somewhere in the training rows.
     layout
         How the training frame looked; models are asked with frames of this layout.
+    reach
+        How far apart two entries can be: 1 for numbers and categorical levels, the last
+        rank for ordinal ones. A difference divided by it lies on the unit range. It follows
+        from the schema.
     """
 
     schema: Schema
     low: Tensor  # (f,)
     span: Tensor  # (f,)
-    reach: Tensor  # (f,)
     may_miss: Tensor  # (f,) bool
     layout: Layout
+    reach: Tensor = field(init=False)  # (f,)
+
+    def __post_init__(self) -> None:
+        last = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
+        reach = torch.tensor(last, dtype=torch.float64).clamp(min=1)
+        object.__setattr__(self, "reach", reach)
 
     @classmethod
     def fit(cls, schema: Schema, frame: Any) -> "Codec":
-        """Fit the scale on training rows."""
-        opened = _matching(schema, frame)
+        """Return the codec with the scale and the layout of a frame of training rows."""
+        opened = _open_matching(schema, frame)
         scales = [_scale(feature, _read(opened, feature)) for feature in schema]
         low, span, may_miss = zip(*scales, strict=True)
-        reach = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in schema]
         return cls(
             schema,
             torch.tensor(low, dtype=torch.float64),
             torch.tensor(span, dtype=torch.float64),
-            torch.tensor(reach, dtype=torch.float64).clamp(min=1),
             torch.tensor(may_miss),
             Layout.of(frame).without_index(),
         )
 
     def encode(self, frame: Any) -> Tensor:
         """Return a frame's rows as a tensor ``(i, f)``."""
-        opened = _matching(self.schema, frame)
+        opened = _open_matching(self.schema, frame)
         columns = np.empty((len(self.schema), len(opened)))
         for position, feature in enumerate(self.schema):
             values = _read(opened, feature)
@@ -93,7 +97,7 @@ class Codec:
 
     def raw_of_frame(self, frame: Any) -> Tensor:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
-        opened = _matching(self.schema, frame)
+        opened = _open_matching(self.schema, frame)
         columns = [torch.from_numpy(_read(opened, feature).copy()) for feature in self.schema]
         return torch.stack(columns, dim=-1)
 
@@ -125,13 +129,13 @@ class Codec:
         for position, feature in enumerate(self.schema):
             column = rows[:, position].detach().cpu()
             if isinstance(feature, Continuous):
-                parts = torch.split(column, _BLOCK)
+                parts = torch.split(column, _BLOCK_ROWS)
                 blocks = [self.raw_numbers(position, part) for part in parts]
                 columns[feature.name] = torch.cat(blocks).numpy()
                 continue
             codes = column.numpy().astype(np.int32)
             if isinstance(feature, Categorical) and feature.one_hot:
-                columns |= _hot_columns(feature, codes)
+                columns |= _one_hot_columns(feature, codes)
             else:
                 columns[feature.name] = level_column(codes, feature.levels)
         return columns
@@ -139,7 +143,8 @@ class Codec:
     def to_raw(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.
 
-        What lies on a feature's step, but for rounding, comes back exactly on it.
+        A number that lies on the grid of its feature's step, but for rounding, comes back exactly
+        on that grid.
         """
         columns = [
             self.raw_numbers(position, rows[..., position])
@@ -170,20 +175,20 @@ class Codec:
             return (value - self.low[position].item()) / self.span[position].item()
         if isinstance(value, Tensor):
             return value
-        for code, level in enumerate(feature.levels):
-            if level == value and level_type(level) == level_type(value):
-                return float(code)
-        raise SchemaError(
-            f"feature {name!r}: unknown level {value!r}; known levels are {shown(feature.levels)}."
-            + did_you_mean(value, feature.levels)
-        )
+        code = find_level(feature.levels, value)
+        if code is None:
+            raise SchemaError(
+                f"feature {name!r}: unknown level {value!r}; known levels are"
+                f" {shown(feature.levels)}." + did_you_mean(value, feature.levels)
+            )
+        return float(code)
 
     @cached_property
-    def _fractions(self) -> tuple[tuple[float, float], ...]:
-        """Each step as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
+    def _step_fractions(self) -> tuple[tuple[float, float], ...]:
+        """Every step as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
         steps = [f.step if isinstance(f, Continuous) and f.step else 1.0 for f in self.schema]
         ratios = [Fraction(repr(step)).as_integer_ratio() for step in steps]
-        return tuple((float(over), float(under)) for over, under in ratios)
+        return tuple((float(numerator), float(denominator)) for numerator, denominator in ratios)
 
     @cached_property
     def _is_number(self) -> Tensor:
@@ -195,20 +200,22 @@ class Codec:
         raw = unit.double() * self.span[position].item() + self.low[position].item()
         if not isinstance(feature, Continuous) or feature.step is None:
             return raw
-        over, under = self._fractions[position]
-        counts = raw * (under / over)
+        numerator, denominator = self._step_fractions[position]
+        counts = raw * (denominator / numerator)
         nearest = counts.round()
         size = abs(self.low[position].item()) + self.span[position].item()
-        rounding = min(0.25, _ON_GRID + 8 * sys.float_info.epsilon * size * under / over)
+        rounding = min(
+            0.25, _GRID_TOLERANCE + 8 * sys.float_info.epsilon * size * denominator / numerator
+        )
         on_grid = (counts - nearest).abs() <= rounding
-        return torch.where(on_grid, nearest * over / under, raw)
+        return torch.where(on_grid, nearest * numerator / denominator, raw)
 
 
 def _is_known(value: Any) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, Real) and value == value)  # not NaN
 
 
-def _matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
+def _open_matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
     opened = open_frame(frame)
     known = set(schema.columns)
     if absent := [column for column in schema.columns if column not in opened.columns]:
@@ -236,28 +243,29 @@ def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
     columns = [opened[column] for column in feature.one_hot]
     flags = [c.cast(nw.Int8) if c.dtype == nw.Boolean else c for c in columns]
     hot = np.stack([read_numbers(column) for column in flags], axis=-1)  # (i, level)
-    gone = np.isnan(hot).all(-1)
+    missing = np.isnan(hot).all(-1)
     sound = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
-    if not (sound | gone).all():
-        row = int((~(sound | gone)).argmax())
+    if not (sound | missing).all():
+        row = int((~(sound | missing)).argmax())
         raise SchemaError(
             f"one-hot feature {feature.name!r}: row {row} is {hot[row].tolist()} over the columns"
             f" {shown(feature.one_hot)}; expected a single 1 and 0 elsewhere."
         )
-    return np.where(gone, MISSING_LEVEL, hot.argmax(-1))
+    return np.where(missing, MISSING_LEVEL, hot.argmax(-1))
 
 
-def _hot_columns(feature: Categorical, codes: Integers) -> dict[str, Any]:
-    gone = codes == MISSING_LEVEL
+def _one_hot_columns(feature: Categorical, codes: Integers) -> dict[str, Any]:
+    missing = codes == MISSING_LEVEL
     return {
-        column: np.where(gone, np.nan, codes == code) for code, column in enumerate(feature.one_hot)
+        column: np.where(missing, np.nan, codes == code)
+        for code, column in enumerate(feature.one_hot)
     }
 
 
 def _scale(feature: Feature, values: Numbers) -> tuple[float, float, bool]:
     """Return the low end and the span of a feature, and whether a cell was missing."""
-    gone = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
-    present = values[~gone]
+    missing = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
+    present = values[~missing]
     if not present.size:
         raise SchemaError(f"feature {feature.name!r} is missing in all rows; drop it or fill it.")
     low, high = float(present.min()), float(present.max())
@@ -268,10 +276,10 @@ def _scale(feature: Feature, values: Numbers) -> tuple[float, float, bool]:
             " learned from it. Drop it, or declare it with action='fixed'."
         )
     if not isinstance(feature, Continuous):
-        return 0.0, 1.0, bool(gone.any())
+        return 0.0, 1.0, bool(missing.any())
     if feature.range is not None and not (feature.range[0] <= high and low <= feature.range[1]):
         raise SchemaError(
             f"feature {feature.name!r}: the permitted range {feature.range} holds none of the"
             f" training values, which lie between {low:g} and {high:g}. Widen the range."
         )
-    return low, (high - low) or 1.0, bool(gone.any())
+    return low, (high - low) or 1.0, bool(missing.any())

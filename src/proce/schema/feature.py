@@ -1,4 +1,4 @@
-"""What a feature is, and what a person may do about it."""
+"""The features of a row, and how a person may act on each."""
 
 import math
 from collections.abc import Sequence
@@ -236,7 +236,20 @@ def level_type(level: Level) -> str:
     return "text" if isinstance(level, str) else "number"
 
 
-def shown(levels: Sequence[object], most: int = 8) -> str:
-    """Return levels for a message, the first few where they are many."""
-    few = ", ".join(repr(level) for level in levels[:most])
-    return few if len(levels) <= most else f"{few}, … ({len(levels)} in all)"
+def level_key(level: Level) -> tuple[str, Level]:
+    """Return what tells a level apart from all others."""
+    return level_type(level), level
+
+
+def find_level(levels: Sequence[Level], value: Any) -> int | None:
+    """Return the position of a value among levels, or ``None`` where it is none of them."""
+    for position, level in enumerate(levels):
+        if level == value and level_type(level) == level_type(value):
+            return position
+    return None
+
+
+def shown(levels: Sequence[object], max_levels: int = 8) -> str:
+    """Return levels as text for a message, the first few of them where they are many."""
+    few = ", ".join(repr(level) for level in levels[:max_levels])
+    return few if len(levels) <= max_levels else f"{few}, … ({len(levels)} in all)"

@@ -7,19 +7,26 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from proce.errors import SchemaError
+from proce.schema.cells import (
+    MISSING_LEVEL,
+    UNKNOWN_LEVEL,
+    Codes,
+    Numbers,
+    distinct_values,
+    is_missing,
+    level_codes,
+    one_array,
+    to_numbers,
+)
 from proce.schema.feature import Level, level_type, shown
 
-Codes = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-_EXACT_INTEGERS = 2**50  # beyond, the unit range in float64 cannot give every integer back
+_MAX_EXACT_INTEGER = 2**50  # beyond, the unit range in float64 cannot give every integer back
 
 
 def open_frame(frame: Any) -> "nw.DataFrame[Any]":
-    """Return a frame behind one interface, or say why it cannot be read."""
+    """Return a frame of any library behind the interface of narwhals, or say why it cannot be."""
     if isinstance(frame, pd.DataFrame):
         _refuse_odd_names(list(frame.columns))
     try:
@@ -56,14 +63,15 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
     name, dtype = column.name, column.dtype
     if not dtype.is_numeric():
         raise SchemaError(
-            f"feature {name!r}: the column holds {_words(dtype)}; expected numbers. Convert the"
-            " column, or declare the feature Categorical or Ordinal."
+            f"feature {name!r}: the column holds {_describe_dtype(dtype)}; expected numbers."
+            " Convert the column, or declare the feature Categorical or Ordinal."
         )
     native = column.to_native()
     if isinstance(native, pd.Series) and isinstance(native.dtype, np.dtype):
         numbers = native.to_numpy().astype(np.float64, copy=False)
     else:
-        array = column.to_arrow().cast(pa.float64(), safe=False)
+        array = to_numbers(one_array(column.to_arrow()))
+        assert array is not None, f"narwhals calls {dtype} numeric, and Arrow does not"
         numbers = array.to_numpy(zero_copy_only=False)
     largest = np.nanmax(np.abs(numbers), initial=0.0)
     if np.isinf(largest):
@@ -72,7 +80,7 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
             f"feature {name!r}: row {row} is {numbers[row]}; expected finite numbers. Replace"
             " infinite values, or mark them as missing."
         )
-    if dtype.is_integer() and largest > _EXACT_INTEGERS:
+    if dtype.is_integer() and largest > _MAX_EXACT_INTEGER:
         raise SchemaError(
             f"feature {name!r}: {largest:.0f} is a whole number beyond 2**50, which looks like an"
             " identifier; drop the column, or convert it to text or to floats."
@@ -82,14 +90,12 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
 
 def read_levels(column: "nw.Series[Any]", levels: Sequence[Level]) -> Codes:
     """Return a column as positions among the levels, -1 where missing."""
-    found, values = distinct(column)
-    table = {(level_type(level), level): code for code, level in enumerate(levels)}
-    known = [table.get((level_type(value), value), -2) for value in values]
-    codes = np.array([*known, -1], dtype=np.int64)[found]
-    unknown = codes == -2
+    positions, values = distinct(column)
+    codes = np.append(level_codes(values, levels), MISSING_LEVEL)[positions]
+    unknown = codes == UNKNOWN_LEVEL
     if unknown.any():
         row = int(unknown.argmax())
-        _refuse_level(column.name, values[int(found[row])], row, levels)
+        _refuse_level(column.name, values[int(positions[row])], row, levels)
     return codes
 
 
@@ -116,48 +122,33 @@ def distinct(column: "nw.Series[Any]") -> tuple[Codes, list[Level]]:
         values = native.cat.categories.tolist()
         _refuse_mixture(column.name, values)
         return native.cat.codes.to_numpy().astype(np.int64), values
-    array = _as_arrow(column)
-    if not pa.types.is_dictionary(array.type):
-        array = pc.dictionary_encode(array)
-    values = array.dictionary.to_pylist()
+    positions, values = distinct_values(_as_arrow(column))
     _refuse_mixture(column.name, values)
-    return codes_of(array), values
-
-
-def codes_of(values: pa.DictionaryArray) -> Codes:
-    """Return a dictionary column's positions among its values, -1 where missing."""
-    indices = values.indices.cast(pa.int64())
-    codes: Codes = (indices.fill_null(-1) if indices.null_count else indices).to_numpy()
-    return codes
+    return positions, values
 
 
 def _as_arrow(column: "nw.Series[Any]") -> pa.Array:
     try:
-        array = column.to_arrow()
+        array = one_array(column.to_arrow())  # pandas.concat leaves text in several pieces
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         array = None
-    if isinstance(array, pa.ChunkedArray):  # as pandas.concat leaves text
-        array = array.combine_chunks()
     if array is None or pa.types.is_nested(array.type):
         _refuse_mixture(column.name, column.to_list())
         raise SchemaError(
             f"feature {column.name!r}: the column's values cannot be read as text, numbers or"
             " true/false. Convert it, for example with .astype(str)."
         )
-    if pa.types.is_floating(array.type) or pa.types.is_decimal(array.type):
-        array = array.cast(pa.float64())
-        return pc.if_else(pc.is_nan(array), pa.scalar(None, pa.float64()), array)
     return array
 
 
 def _refuse_mixture(name: str, values: Sequence[Any]) -> None:
-    types = {type(value) for value in values if not _is_missing(value)}
-    if odd := [each for each in types if not issubclass(each, (str, bool, int, float))]:
+    types = {type(value) for value in values if not is_missing(value)}
+    if odd := [kind for kind in types if not issubclass(kind, (str, bool, int, float))]:
         raise SchemaError(
             f"feature {name!r}: the column holds values of type {odd[0].__name__}; expected text,"
             " numbers or true/false. Convert it, for example with .astype(str)."
         )
-    kinds = sorted({level_type(value) for value in values if not _is_missing(value)})
+    kinds = sorted({level_type(value) for value in values if not is_missing(value)})
     if len(kinds) > 1:
         raise SchemaError(
             f"feature {name!r}: the column mixes {' and '.join(kinds)} values; expected one type."
@@ -165,12 +156,7 @@ def _refuse_mixture(name: str, values: Sequence[Any]) -> None:
         )
 
 
-def _is_missing(value: Any) -> bool:
-    gone = isinstance(value, float) and value != value  # NaN alone differs from itself
-    return value is None or value is pd.NA or value is pd.NaT or gone
-
-
-def _words(dtype: Any) -> str:
+def _describe_dtype(dtype: Any) -> str:
     for words, kinds in (
         ("dates or times", (nw.Date, nw.Datetime, nw.Duration, nw.Time)),
         ("text", (nw.String,)),

@@ -1,4 +1,4 @@
-"""Read features off a frame's columns."""
+"""Infer the features of a schema from the columns of a frame."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.cells import MISSING_LEVEL, Numbers
 from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
-from proce.schema.frame import Numbers, distinct, open_frame, read_numbers
+from proce.schema.frame import distinct, open_frame, read_numbers
 
-MOST_LEVELS = 1_000
-_MOST_DECIMALS = 4
+MAX_LEVELS = 1_000
+_MAX_DECIMALS = 4
 
 
 def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> list[Feature]:
@@ -94,7 +95,7 @@ def _infer_number(name: str, numbers: Numbers, integer: bool) -> Continuous:
 def _decimal_step(present: Numbers) -> float | None:
     """Return the step 1, 0.1, … 0.0001 on which all values lie, if there is one."""
     for candidates in (present[:1000], present):
-        for decimals in range(_MOST_DECIMALS + 1):
+        for decimals in range(_MAX_DECIMALS + 1):
             if np.array_equal(np.round(candidates, decimals), candidates):
                 break
         else:
@@ -104,8 +105,8 @@ def _decimal_step(present: Numbers) -> float | None:
 
 def _infer_levels(column: "nw.Series[Any]") -> Feature:
     name = column.name
-    found, values = distinct(column)
-    used = set(np.unique(found).tolist()) - {-1}
+    positions, values = distinct(column)
+    used = set(np.unique(positions).tolist()) - {MISSING_LEVEL}
     levels = tuple(value for position, value in enumerate(values) if position in used)
     _refuse_constant(name, levels, len(column))
     if column.dtype == nw.Object and not isinstance(levels[0], (str, bool)):
@@ -113,10 +114,10 @@ def _infer_levels(column: "nw.Series[Any]") -> Feature:
             f"column {name!r} holds numbers as Python objects; convert it to a numeric dtype, for"
             " example with pandas.to_numeric."
         )
-    if len(levels) > MOST_LEVELS:
+    if len(levels) > MAX_LEVELS:
         raise SchemaError(
             f"column {name!r} has {len(levels)} distinct values, such as {shown(levels, 3)};"
-            f" expected at most {MOST_LEVELS} levels. Drop it if it identifies rows, or group it."
+            f" expected at most {MAX_LEVELS} levels. Drop it if it identifies rows, or group it."
         )
     native = column.to_native()
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):

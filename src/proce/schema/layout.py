@@ -1,4 +1,4 @@
-"""How a caller's frame looked, and rows given back in the same library, order and dtypes."""
+"""How a caller's frame looked, so that rows can be given back in a frame like it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -11,22 +11,33 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
+from proce.schema.cells import Numbers, codes_of
 from proce.schema.feature import Level
-from proce.schema.frame import Numbers, codes_of, open_frame
+from proce.schema.frame import open_frame
 
 Integers = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a frame looked: its library, columns, dtypes and, for pandas, its index."""
+    """How a frame looked.
+
+    Attributes
+    ----------
+    library, columns, dtypes
+        The library that made the frame, and its columns with their dtypes.
+    missing
+        How a column marks a missing cell, for columns of objects or floats.
+    index, header
+        The row index and the column index of a pandas frame; ``None`` for other libraries.
+    """
 
     library: nw.Implementation
     columns: tuple[str, ...]
     dtypes: dict[str, Any]
-    missing: dict[str, Any] = field(default_factory=dict)  # how a column marks a missing cell
+    missing: dict[str, Any] = field(default_factory=dict)
     index: Any = None
-    header: Any = None  # pandas' own column index: its name and dtype
+    header: Any = None
 
     @classmethod
     def of(cls, frame: Any) -> "Layout":
@@ -74,8 +85,8 @@ class Layout:
 
 
 def _first_missing(column: "pd.Series[Any]") -> Any:
-    gone = column.isna().to_numpy()
-    return column.iloc[int(gone.argmax())] if gone.any() else None
+    missing = column.isna().to_numpy()
+    return column.iloc[int(missing.argmax())] if missing.any() else None
 
 
 def _pandas_column(values: pa.Array | Numbers, layout: Layout, name: str) -> Any:
@@ -85,13 +96,13 @@ def _pandas_column(values: pa.Array | Numbers, layout: Layout, name: str) -> Any
     if isinstance(dtype, np.dtype) and dtype.kind in "iu":
         if np.isnan(values).any():
             return values  # whole numbers cannot be missing; floats can
-        return _whole(values, dtype)
+        return _to_integers(values, dtype)
     if isinstance(dtype, np.dtype):
         return values.astype(dtype, copy=False)
     return pd.array(values, dtype=dtype)
 
 
-def _whole(values: Numbers, dtype: "np.dtype[Any]") -> Integers:
+def _to_integers(values: Numbers, dtype: "np.dtype[Any]") -> Integers:
     """Return numbers as integers of a dtype; what it cannot hold becomes its nearest end."""
     ends = np.iinfo(dtype)
     high = np.nextafter(float(ends.max), 0) if ends.bits == 64 else float(ends.max)
@@ -105,10 +116,10 @@ def _pandas_levels(values: pa.DictionaryArray, dtype: Any, missing: Any) -> Any:
     if isinstance(dtype, pd.CategoricalDtype):
         if absent := [level for level in levels if level not in dtype.categories]:
             dtype = pd.CategoricalDtype([*dtype.categories, *absent], ordered=dtype.ordered)
-        places = np.append(dtype.categories.get_indexer(levels), -1)
-        return pd.Categorical.from_codes(places[codes], dtype=dtype)
-    gone = codes < 0
-    if isinstance(dtype, np.dtype) and dtype.kind in "biu" and not gone.any():
+        positions = np.append(dtype.categories.get_indexer(levels), -1)
+        return pd.Categorical.from_codes(positions[codes], dtype=dtype)
+    any_missing = bool((codes < 0).any())
+    if isinstance(dtype, np.dtype) and dtype.kind in "biu" and not any_missing:
         return np.asarray(levels)[codes].astype(dtype)
     if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
         return np.append(np.asarray(levels, dtype=np.float64), np.nan)[codes]
@@ -123,16 +134,18 @@ def _pandas_levels(values: pa.DictionaryArray, dtype: Any, missing: Any) -> Any:
 def _arrow_column(values: pa.Array | Numbers, layout: Layout, name: str) -> pa.Array:
     if isinstance(values, pa.Array):
         return values.dictionary_decode()
-    gone = np.isnan(values)
+    missing = np.isnan(values)
     if layout.dtypes[name].is_integer():
-        return pa.array(_whole(np.where(gone, 0, values), np.dtype(np.int64)), mask=gone)
+        return pa.array(
+            _to_integers(np.where(missing, 0, values), np.dtype(np.int64)), mask=missing
+        )
     null = layout.missing.get(name, np.nan) is None
-    return pa.array(values, mask=gone if null else None)
+    return pa.array(values, mask=missing if null else None)
 
 
 def level_column(codes: Integers, levels: Sequence[Level]) -> pa.DictionaryArray:
     """Return level codes as a column that :meth:`Layout.build` takes; -1 is missing."""
     indices = codes.astype(np.int32)
-    gone = indices < 0
-    mask = gone if gone.any() else None
+    missing = indices < 0
+    mask = missing if missing.any() else None
     return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array(list(levels)))

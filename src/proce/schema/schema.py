@@ -1,4 +1,4 @@
-"""The ordered features of a problem: looked up, edited, printed, kept as JSON."""
+"""The ordered features of a problem, which can be looked up, edited, printed and kept as JSON."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -44,12 +44,12 @@ class Schema:
         if not features:
             raise SchemaError("a schema needs at least one feature; none was given.")
         _refuse_repeats("feature", [feature.name for feature in features])
-        _refuse_repeats("column", [each for feature in features for each in feature.columns])
+        _refuse_repeats("column", [column for feature in features for column in feature.columns])
         object.__setattr__(self, "features", features)
 
     @classmethod
     def infer(cls, frame: Any, *, one_hot: Mapping[str, Sequence[str]] | None = None) -> "Schema":
-        """Read the features off a frame's columns; print the result and edit what is wrong.
+        """Infer the features from a frame's columns; print the result and edit what is wrong.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class Schema:
                 f"the schema has format {version}; this version of proce reads up to {FORMAT}."
                 " Update proce, or save the schema again with this version."
             )
-        return cls(_from_record(each) for each in record["features"])
+        return cls(_from_record(feature) for feature in record["features"])
 
     def __getitem__(self, name: str) -> Feature:
         return self.features[self.position(name)]
@@ -158,7 +158,7 @@ class Schema:
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in lines
         )
-        head = "".join(f"<th>{each}</th>" for each in header)
+        head = "".join(f"<th>{title}</th>" for title in header)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
@@ -215,7 +215,7 @@ def _from_record(record: Any) -> Feature:
     if missing := sorted(needed - set(fields)):
         raise SchemaError(f"feature {record.get('name')!r}: {', '.join(missing)} is missing.")
     one_hot = fields.get("one_hot", [])
-    if not isinstance(one_hot, list) or not all(isinstance(each, str) for each in one_hot):
+    if not isinstance(one_hot, list) or not all(isinstance(column, str) for column in one_hot):
         raise SchemaError(f"feature {record.get('name')!r}: one_hot must list column names.")
     return _KINDS[kind](**fields)
 

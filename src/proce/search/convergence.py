@@ -1,13 +1,13 @@
 """When an instance has stopped improving.
 
-How good a front is, in one number: the mean over 16 fixed weights of the smallest weighted
-Tchebycheff value ``max_k w_k (f_k - ideal_k) / range_k`` of its feasible candidates. The front
-now and the front a window ago are measured with the same ideal and range, those of both
+How good a front is, is measured by one number: the mean over 16 fixed weights of the smallest
+weighted Tchebycheff value ``max_k w_k (f_k - ideal_k) / range_k`` of its feasible candidates. The
+front now and the front a window ago are measured with the same ideal and range, those of both
 together, so that an ideal that moved cannot pass for progress or hide it.
 
-It speaks only of instances that were feasible a window ago. Before that a violation that
-stands still proves nothing (a tree model is flat between its splits), and stopping would turn
-a late find into 'not found', the dearest mistake; such an instance has all its generations.
+Only an instance that was feasible a window ago can converge. Before that, a violation that stands
+still proves nothing (a tree model is flat between its splits), and stopping early would turn a
+late find into 'not found', which is the worst mistake; such an instance runs for all generations.
 """
 
 import math
@@ -31,7 +31,7 @@ class Convergence:
     improvement
         The share below which an instance has converged.
     window
-        How many looks ago the front is that it is compared with.
+        How many checks ago the front is that the present one is compared with.
     """
 
     def __init__(self, improvement: float, window: int) -> None:
@@ -39,8 +39,8 @@ class Convergence:
         self._window = window
         self._fronts: deque[Tensor] = deque(maxlen=window)
 
-    def look(self, population: Population) -> Tensor:
-        """Say which instances ``(i,)`` have converged, and remember their fronts."""
+    def check(self, population: Population) -> Tensor:
+        """Return which instances ``(i,)`` have converged, and remember their fronts."""
         now = population.losses.where(population.front[..., None], torch.inf)  # (i, n, k)
         then = self._fronts[0] if len(self._fronts) == self._window else None
         self._fronts.append(now)
@@ -50,7 +50,7 @@ class Convergence:
         return torch.isfinite(before) & (before - after <= self.improvement * before)
 
     def take(self, instances: Tensor) -> Self:
-        """Return what watches some of the instances, given by position."""
+        """Return the watch of some of the instances, given by position."""
         kept = type(self)(self.improvement, self._window)
         kept._fronts.extend(front[instances] for front in self._fronts)
         return kept
@@ -59,28 +59,28 @@ class Convergence:
 def front_values(then: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
     """Return the mean Tchebycheff values ``(i,)`` of two fronts ``(i, n, k)``.
 
-    What is not in a front has losses of +inf; a front of nothing has the value +inf.
+    A candidate outside of a front has losses of +inf; an empty front has the value +inf.
     """
     both = torch.cat([then, now], dim=1)
     ideal = both.amin(1, keepdim=True)  # (i, 1, k)
     worst = both.masked_fill(torch.isinf(both), -torch.inf).amax(1, keepdim=True)
     span = (worst - ideal).clamp(min=torch.finfo(both.dtype).tiny)
-    weights = _weights(both.shape[-1]).to(both)  # (w, k)
+    weights = tchebycheff_weights(both.shape[-1]).to(both)  # (w, k)
     before, after = (_mean_value(front, ideal, span, weights) for front in (then, now))
     return before, after
 
 
 def _mean_value(front: Tensor, ideal: Tensor, span: Tensor, weights: Tensor) -> Tensor:
     inside = torch.isfinite(front[..., :1])  # (i, n, 1)
-    place = ((front - ideal) / span).where(inside, 0.0)
-    values = [place[..., o, None] * weight for o, weight in enumerate(weights.T)]  # (i, n, w)
+    position = ((front - ideal) / span).where(inside, 0.0)
+    values = [position[..., o, None] * weight for o, weight in enumerate(weights.T)]  # (i, n, w)
     best = torch.stack(values).amax(0).where(inside, torch.inf).amin(1)  # (i, w)
     # Column by column: the order in which `sum` adds depends on the size of the batch.
     return sum(best.unbind(-1), torch.zeros_like(best[:, 0])) / N_WEIGHTS
 
 
-def _weights(k: int) -> Tensor:
-    """Return 16 weights ``(w, k)`` that sum to 1: the corners first, then spread inside."""
+def tchebycheff_weights(k: int) -> Tensor:
+    """Return 16 weights ``(w, k)`` that sum to 1: the corners first, then points spread inside."""
     corners = torch.eye(k, dtype=torch.float64)[:N_WEIGHTS]
     n_inside = N_WEIGHTS - len(corners)
     inside = torch.tensor(

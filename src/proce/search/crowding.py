@@ -1,8 +1,8 @@
-"""How alone a candidate stands in its front.
+"""How isolated a candidate is in its front.
 
 ``"deb"`` is the crowding distance of NSGA-II: for each objective the gap between the two
 neighbours in that objective, on the range of the front, summed; the ends of a front are
-infinitely alone. ``"paper"`` is Eq. 12: the distance between the two candidates nearest to
+infinitely isolated. ``"paper"`` is Eq. 12: the distance between the two candidates nearest to
 it, all on the range of the front, so that no unit of an objective decides who is near;
 infinite in fronts of one or two. Either way an objective without a range is left out.
 """
@@ -29,11 +29,11 @@ def crowding_distance(losses: Tensor, rank: Tensor, crowding: Crowding) -> Tenso
     """
     losses = losses.where(torch.isfinite(losses), 0.0)  # such a front has no range
     if crowding == "deb":
-        return _deb(losses, rank)
-    return _between_nearest(losses, rank)
+        return _deb_crowding(losses, rank)
+    return _nearest_crowding(losses, rank)
 
 
-def _deb(losses: Tensor, rank: Tensor) -> Tensor:
+def _deb_crowding(losses: Tensor, rank: Tensor) -> Tensor:
     total = torch.zeros_like(losses[..., 0])  # (i, m)
     for loss in losses.unbind(-1):
         order = loss.argsort(dim=-1, stable=True)
@@ -43,7 +43,7 @@ def _deb(losses: Tensor, rank: Tensor) -> Tensor:
         begins[:, 1:] = front[:, 1:] != front[:, :-1]
         ends = torch.ones_like(begins)
         ends[:, :-1] = begins[:, 1:]
-        span = _span(loss, rank).gather(-1, order)
+        span = _half_range(loss, rank).gather(-1, order)
         box = half.roll(-1, -1) - half.roll(1, -1)
         side = torch.where(begins | ends, torch.inf, box / span)
         side = torch.where(span > 0, side, 0.0)
@@ -51,7 +51,7 @@ def _deb(losses: Tensor, rank: Tensor) -> Tensor:
     return total
 
 
-def _span(loss: Tensor, rank: Tensor) -> Tensor:
+def _half_range(loss: Tensor, rank: Tensor) -> Tensor:
     """Return half the range ``(i, m)`` of a loss in each candidate's front.
 
     Halves, because a range can be twice the largest float.
@@ -61,14 +61,14 @@ def _span(loss: Tensor, rank: Tensor) -> Tensor:
     return 0.5 * high.gather(-1, rank) - 0.5 * low.gather(-1, rank)
 
 
-def _between_nearest(losses: Tensor, rank: Tensor) -> Tensor:
+def _nearest_crowding(losses: Tensor, rank: Tensor) -> Tensor:
     n_candidates = rank.shape[-1]
     if n_candidates < 3:
         return torch.full_like(losses[..., 0], torch.inf)
     places = []
     for loss in losses.unbind(-1):
         low = torch.full_like(loss, torch.inf).scatter_reduce(-1, rank, loss, "amin")
-        span = _span(loss, rank)
+        span = _half_range(loss, rank)
         places.append(torch.where(span > 0, (0.5 * loss - 0.5 * low.gather(-1, rank)) / span, 0.0))
     gaps = torch.zeros(*rank.shape, n_candidates, dtype=losses.dtype, device=losses.device)
     for place in places:  # one after the other: the order of a sum decides its last bit

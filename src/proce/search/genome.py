@@ -1,4 +1,4 @@
-"""What may move, how far, and from where: the genes of each instance.
+"""The genes of each instance: which may move, how far, and from where.
 
 Genes of all kinds stand side by side in one float64 tensor ``(i, c, g)``: a level is a whole
 number. Float64 because a gene that returns to its anchor must be the anchor to the last bit,
@@ -17,8 +17,8 @@ from torch import Tensor
 
 from proce.errors import SearchError
 
-_WITHIN_STEP = 0.499  # of a step: nearer to the anchor than to any other point of the grid
-_ON_GRID = 1e-6  # of a step: rounding that a bound on the grid may carry
+_SNAP_STEPS = 0.499  # of a step: nearer to the anchor than to any other point of the grid
+_GRID_TOLERANCE = 1e-6  # of a step: rounding that a bound on the grid may carry
 
 
 class GeneKind(IntEnum):
@@ -88,7 +88,7 @@ class Genome:
         step: Tensor | None = None,
         snap: Tensor | None = None,
     ) -> Self:
-        """Return a genome with what is left out filled in: movable reals without a snap.
+        """Return a genome; by default all genes are movable reals without a snap.
 
         Parameters
         ----------
@@ -105,17 +105,17 @@ class Genome:
                 f" {tuple(upper.shape)} and {tuple(anchor.shape)}; expected (instances, genes)."
             )
         anchor = anchor.double()
-        nothing = anchor.new_zeros(anchor.shape[1])  # (g,)
-        kind = (nothing if kind is None else kind).to(anchor.device, torch.int64)
+        zeros = anchor.new_zeros(anchor.shape[1])  # (g,)
+        kind = (zeros if kind is None else kind).to(anchor.device, torch.int64)
         origin, step, snap = (
-            nothing if each is None else each.to(anchor) for each in (origin, step, snap)
+            zeros if given is None else given.to(anchor) for given in (origin, step, snap)
         )
         stepped, levels = kind != GeneKind.REAL, kind == GeneKind.LEVEL
         step = torch.where(levels, 1.0, torch.where(stepped, step, 0.0))
         if not bool((step[stepped] > 0).all()):
             raise SearchError("a gene of kind GRID has no step; expected a number above 0.")
         origin = torch.where(levels, 0.0, origin)
-        snap = torch.where(stepped, _WITHIN_STEP * step, snap)
+        snap = torch.where(stepped, _SNAP_STEPS * step, snap)
         lower, upper = _onto_grid(lower.to(anchor), upper.to(anchor), origin, step)
         free = torch.ones_like(anchor) if movable is None else movable
         free = free.to(anchor.device, torch.bool).expand_as(anchor)
@@ -158,15 +158,15 @@ class Genome:
         step = torch.where(stepped, self.step, 1.0)
         on_grid = self.origin + torch.round((genes - self.origin) / step) * step
         clamped = torch.where(stepped, on_grid, genes).maximum(lower).minimum(upper)
-        home = (genes - anchor).abs() <= self.snap
-        home |= (clamped - anchor).abs() <= self.snap
-        home |= torch.isnan(clamped) | ~self.movable[:, None]
-        return torch.where(home, anchor, clamped)
+        returns = (genes - anchor).abs() <= self.snap
+        returns |= (clamped - anchor).abs() <= self.snap
+        returns |= torch.isnan(clamped) | ~self.movable[:, None]
+        return torch.where(returns, anchor, clamped)
 
 
 def _onto_grid(lower: Tensor, upper: Tensor, origin: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
     """Return bounds ``(i, g)`` moved inwards onto the grid, where there is one."""
-    each = torch.where(step > 0, step, 1.0)
-    up = origin + torch.ceil((lower - origin) / each - _ON_GRID) * each
-    down = origin + torch.floor((upper - origin) / each + _ON_GRID) * each
+    spacing = torch.where(step > 0, step, 1.0)
+    up = origin + torch.ceil((lower - origin) / spacing - _GRID_TOLERANCE) * spacing
+    down = origin + torch.floor((upper - origin) / spacing + _GRID_TOLERANCE) * spacing
     return torch.where(step > 0, up, lower), torch.where(step > 0, down, upper)

@@ -2,7 +2,7 @@
 
 Algorithm 1 as printed never adds the front that does not fit and never resets its offspring;
 this is the algorithm it cites. Every instance has its own population, bounds, random stream
-and end; all that they share is the call that evaluates them.
+and end; all that they share is the call that evaluates their candidates.
 """
 
 import time
@@ -12,11 +12,11 @@ from torch import Tensor
 
 from proce.errors import SearchError
 from proce.search.genome import Genome
-from proce.search.pareto import cleaned
-from proce.search.problem import Problem, evaluated
+from proce.search.pareto import clean
+from proce.search.problem import Problem, evaluate
 from proce.search.result import SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
-from proce.search.state import Ended, Running
+from proce.search.state import EndedInstances, RunningInstances
 from proce.search.survival import Candidates
 from proce.search.variation import offspring
 from proce.streams import RowStreams
@@ -43,10 +43,10 @@ def nsga2(
     problem
         Evaluates candidates.
     genome
-        What may move, on the device where the search shall run.
+        What may move; the search runs on the device of its tensors.
     initial
-        ``(i, n, g)``, the first generation; repaired where it breaks a bound. More than the
-        population holds are cut by rank and crowding, fewer are filled up with offspring.
+        ``(i, n, g)``, the first generation; it is repaired where it breaks a bound. If it is
+        larger than the population it is cut by rank and crowding, if smaller, offspring fill up.
     settings
         Sizes and operators.
     seed, keys
@@ -55,50 +55,54 @@ def nsga2(
     archive_by
         The loss by which the best feasible candidate is kept.
     max_evaluations
-        Per instance; the last generation is cut short to meet it exactly.
+        The most candidates of an instance that are evaluated; the last generation is cut short
+        to meet it exactly.
     budget_seconds
         Wall-clock time, looked at after each generation; the first one always runs.
     progress
         Called after each generation; stops the search by returning False.
     """
-    began = time.perf_counter()
+    started = time.perf_counter()
     _check(genome, initial, max_evaluations)
     keys = torch.arange(genome.n_instances) if keys is None else keys
     streams = RowStreams.of(seed, keys.to(genome.anchor.device))
     genes = genome.repair(initial[:, :max_evaluations].to(genome.anchor))
     generation, n_evaluations = 1, genes.shape[1]
     everyone = torch.arange(genome.n_instances, device=genes.device)
-    candidates = _evaluated(problem, genes, everyone, generation)
-    running = Running.first(genome, streams, candidates, archive_by, settings)
-    ended = Ended(running, settings.population_size)
+    candidates = _evaluate(problem, genes, everyone, generation)
+    running = RunningInstances.start(genome, streams, candidates, archive_by, settings)
+    ended = EndedInstances(running, settings.population_size)
     while True:
-        elapsed = time.perf_counter() - began
-        told = progress and progress(_report(running, ended, generation, settings, elapsed))
+        elapsed = time.perf_counter() - started
+        is_stopped = False
+        if progress is not None:
+            report = _report(running, ended, generation, settings, elapsed)
+            is_stopped = progress(report) is False
         so_far = generation, n_evaluations
         if generation == 1:
-            still = ~running.genome.movable.any(-1)
-            running = ended.add(running, still, Stop.NOTHING_MOVES, *so_far)
+            unmovable = ~running.genome.movable.any(-1)
+            running = ended.add(running, unmovable, Stop.NOTHING_MOVES, *so_far)
         if running.convergence and generation % settings.stop_every == 0:
-            converged = running.convergence.look(running.population)
+            converged = running.convergence.check(running.population)
             running = ended.add(running, converged, Stop.CONVERGED, *so_far)
-        if told is False:
+        if is_stopped:
             running = ended.add_all(running, Stop.CALLER, *so_far)
         elif generation == settings.n_generations:
             running = ended.add_all(running, Stop.GENERATIONS, *so_far)
         elif n_evaluations == max_evaluations:
             running = ended.add_all(running, Stop.EVALUATIONS, *so_far)
-        elif budget_seconds is not None and time.perf_counter() - began >= budget_seconds:
+        elif budget_seconds is not None and time.perf_counter() - started >= budget_seconds:
             running = ended.add_all(running, Stop.OUT_OF_TIME, *so_far)
         if not len(running.instances):
-            return ended.result(time.perf_counter() - began)
+            return ended.result(time.perf_counter() - started)
         size = settings.n_offspring
         if max_evaluations is not None:
             size = min(size, max_evaluations - n_evaluations)
         generation, n_evaluations = generation + 1, n_evaluations + size
         parents = running.population.genes
         genes = offspring(parents, running.genome, running.streams, generation, size, settings)
-        candidates = _evaluated(problem, genes, running.instances, generation)
-        running = running.next(candidates, settings)
+        candidates = _evaluate(problem, genes, running.instances, generation)
+        running = running.advance(candidates, settings)
 
 
 def _check(genome: Genome, initial: Tensor, max_evaluations: int | None) -> None:
@@ -112,13 +116,17 @@ def _check(genome: Genome, initial: Tensor, max_evaluations: int | None) -> None
         raise SearchError(f"max_evaluations is {max_evaluations}; expected 1 or more, or None.")
 
 
-def _evaluated(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Candidates:
-    evaluation = cleaned(evaluated(problem, genes, instances, generation))
+def _evaluate(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Candidates:
+    evaluation = clean(evaluate(problem, genes, instances, generation))
     return Candidates(genes, evaluation.losses, evaluation.violation)
 
 
 def _report(
-    running: Running, ended: Ended, generation: int, settings: NSGA2Settings, elapsed: float
+    running: RunningInstances,
+    ended: EndedInstances,
+    generation: int,
+    settings: NSGA2Settings,
+    elapsed: float,
 ) -> SearchProgress:
     best_losses, front_size = ended.archive.losses.clone(), ended.population.front.sum(-1)
     best_losses[running.instances] = running.archive.losses

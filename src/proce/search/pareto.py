@@ -1,10 +1,10 @@
 """Constrained domination and ranks (Deb et al. 2002).
 
-Of two candidates the feasible one wins; of two infeasible ones that with the smaller
-violation; of two feasible ones that which is at most the other in every loss and below it in
-one. The paper's definition of dominance is written with >=; every objective here is a loss.
-A candidate with a loss or violation that is not finite compares with nothing and would look
-non-dominated, so :func:`cleaned` puts it behind all others first.
+Of two candidates the feasible one wins. Of two infeasible ones the one with the smaller violation
+wins. Of two feasible ones, one dominates the other where it is at most the other in every loss
+and below it in one. The paper's definition of dominance is written with >=; every objective here
+is a loss. A candidate with a loss or violation that is not finite compares with nothing and would
+look non-dominated, so :func:`clean` puts it behind all others first.
 """
 
 import math
@@ -15,10 +15,10 @@ from torch import Tensor
 from proce.search.problem import Evaluation
 
 
-def cleaned(evaluation: Evaluation) -> Evaluation:
+def clean(evaluation: Evaluation) -> Evaluation:
     """Return losses and violation with +inf throughout where one of them was not finite."""
     if math.isfinite(evaluation.losses.sum() + evaluation.violation.sum()):
-        return evaluation  # nearly always, and found out at a fraction of the cost
+        return evaluation  # nearly always so, and one sum is cheaper than a look at every value
     finite = torch.isfinite(evaluation.losses).all(-1) & torch.isfinite(evaluation.violation)
     return Evaluation(
         evaluation.losses.where(finite[..., None], torch.inf),
@@ -37,23 +37,33 @@ def pareto_rank(losses: Tensor, violation: Tensor) -> Tensor:
         ``(i, m)``, cleaned.
     """
     feasible = violation <= 0  # (i, m)
-    rank = _peeled(_dominates(losses, feasible), feasible)
+    pairs = feasible[:, :, None] & feasible[:, None, :]
+    rank = _peel_fronts(dominates(losses) & pairs, feasible)
     n_fronts = rank.amax(-1, keepdim=True) + 1  # (i, 1)
     return torch.where(feasible, rank, n_fronts + _dense_rank(violation.clamp(min=0)) - 1)
 
 
-def _dominates(losses: Tensor, feasible: Tensor) -> Tensor:
-    """Return ``(i, m, m)``: does d dominate c, both feasible? Indexed [i, d, c]."""
-    none_above = feasible[:, :, None] & feasible[:, None, :]
+def dominates(losses: Tensor) -> Tensor:
+    """Return ``(…, m, m)``: does candidate d dominate candidate c? Indexed ``[…, d, c]``.
+
+    It does where it is at most the other in every loss ``(…, m, k)`` and below it in one.
+    """
+    first = losses[..., 0]
+    none_above = torch.ones(*first.shape, first.shape[-1], dtype=torch.bool, device=losses.device)
     one_below = torch.zeros_like(none_above)
-    for loss in losses.unbind(-1):  # (i, m)
-        none_above &= loss[:, :, None] <= loss[:, None, :]
-        one_below |= loss[:, :, None] < loss[:, None, :]
+    for loss in losses.unbind(-1):  # (…, m)
+        none_above &= loss[..., :, None] <= loss[..., None, :]
+        one_below |= loss[..., :, None] < loss[..., None, :]
     return none_above & one_below
 
 
-def _peeled(dominates: Tensor, feasible: Tensor) -> Tensor:
-    """Return the rank of the feasible, front by front; -1 for the rest."""
+def non_dominated(losses: Tensor) -> Tensor:
+    """Return flags ``(…, m)`` for the candidates that no other dominates."""
+    return ~dominates(losses).any(-2)
+
+
+def _peel_fronts(dominates: Tensor, feasible: Tensor) -> Tensor:
+    """Return the rank of the feasible candidates, front by front; -1 for all others."""
     rank = torch.full(feasible.shape, -1, device=feasible.device)
     alive, front = feasible, 0
     while bool(alive.any()):
@@ -64,7 +74,7 @@ def _peeled(dominates: Tensor, feasible: Tensor) -> Tensor:
 
 
 def _dense_rank(values: Tensor) -> Tensor:
-    """Return how many different values among zero and the row's own are below each."""
+    """Return how many distinct values, of zero and the row's own, are below each value."""
     ordered, order = values.sort(dim=-1)
     start = torch.zeros_like(ordered[:, :1])
     rises = torch.diff(ordered, dim=-1, prepend=start)

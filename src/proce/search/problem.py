@@ -1,4 +1,4 @@
-"""What is searched: a function from genes to losses and a violation."""
+"""The problem that is searched: a function from genes to losses and a violation."""
 
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,7 +10,7 @@ from proce.errors import ProceError, SearchError
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What a problem says of some candidates.
+    """The losses and the violation of some candidates.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Evaluation:
 
 
 class Problem(Protocol):
-    """Losses of candidates; asked once per generation, for all instances still running."""
+    """Evaluates candidates; called once per generation, for all instances still running."""
 
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)``; must not write into them.
@@ -42,17 +42,17 @@ class Problem(Protocol):
         ...
 
 
-def evaluated(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Evaluation:
-    """Ask the problem; an exception leaves with the generation in its message, or noted on it."""
+def evaluate(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Evaluation:
+    """Evaluate candidates and check the shapes; an exception is marked with the generation."""
     try:
-        answer = problem(genes, instances)
+        evaluation = problem(genes, instances)
     except ProceError as error:
         error.args = (f"generation {generation} of the search: {error}",)
         raise
     except Exception as error:
         error.add_note(f"raised while generation {generation} of the search was evaluated")
         raise
-    losses, violation = answer.losses, answer.violation
+    losses, violation = evaluation.losses, evaluation.violation
     shape = genes.shape[:2]
     if losses.dim() != 3 or losses.shape[:2] != shape or violation.shape != shape:
         raise SearchError(

@@ -1,4 +1,4 @@
-"""What a search returns, and what it tells while it runs."""
+"""What a search returns, and what it reports while it runs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,16 +26,16 @@ class Stop(StrEnum):
 class Archive:
     """The best feasible candidate that was ever evaluated, by one of the losses.
 
-    Crowding may drop it from the population; a tie stays with the earlier one.
+    Crowding may drop that candidate from the population. Of equally good ones the earlier is kept.
 
     Attributes
     ----------
     genes
         ``(i, g)``; the anchor where nothing feasible was found.
     losses
-        ``(i, k)``; +inf there.
+        ``(i, k)``; +inf where nothing feasible was found.
     by
-        Which loss decides.
+        The position of the loss that decides.
     """
 
     genes: Tensor
@@ -43,16 +43,16 @@ class Archive:
     by: int
 
     @property
-    def found(self) -> Tensor:
-        """Where ``(i,)`` something feasible was found."""
+    def has_feasible(self) -> Tensor:
+        """Which instances ``(i,)`` have a feasible candidate."""
         return torch.isfinite(self.losses[:, self.by])
 
     def take(self, instances: Tensor) -> Self:
         """Return the archive of some of the instances, given by position."""
         return type(self)(self.genes[instances], self.losses[instances], self.by)
 
-    def updated(self, candidates: Candidates) -> Self:
-        """Return the archive with better candidates taken in."""
+    def with_better(self, candidates: Candidates) -> Self:
+        """Return the archive with these candidates, where they are better."""
         value = candidates.losses[..., self.by].where(candidates.violation <= 0, torch.inf)
         better = value.amin(1) < self.losses[:, self.by]  # (i,)
         if not bool(better.any()):
@@ -72,15 +72,15 @@ class SearchResult:
     Attributes
     ----------
     population
-        The last one, sorted by rank and falling crowding; where nothing is feasible the
+        The last population, sorted by rank and falling crowding. Where nothing is feasible its
         first candidate is the nearest miss. Entries with a violation of +inf are copies,
         failed evaluations or padding.
     archive
         The best feasible candidate of each instance.
     n_generations, n_evaluations
-        ``(i,)``, how long each ran.
+        ``(i,)``, how long the search of each instance ran.
     stopped
-        Why each ended.
+        Why the search of each instance ended.
     elapsed_seconds
         Wall-clock time of the whole search.
     """
@@ -95,7 +95,7 @@ class SearchResult:
 
 @dataclass(frozen=True, eq=False)
 class SearchProgress:
-    """What a progress callback is told after each generation.
+    """What a progress callback gets after each generation.
 
     Attributes
     ----------
@@ -104,9 +104,9 @@ class SearchProgress:
     n_running, n_instances
         How many instances took part in it, and how many there are in all.
     best_losses
-        ``(i, k)``, the archive's; +inf where nothing feasible was found so far.
+        ``(i, k)``, the losses of the archive; +inf where nothing feasible was found so far.
     front_size
-        ``(i,)``, feasible candidates in the first front.
+        ``(i,)``, the number of feasible candidates in the first front.
     elapsed_seconds
         Wall-clock time so far.
     """

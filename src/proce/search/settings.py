@@ -1,4 +1,4 @@
-"""How a search is run."""
+"""The settings of a search."""
 
 from dataclasses import dataclass
 from typing import Literal, Self
@@ -17,11 +17,11 @@ class NSGA2Settings:
     Attributes
     ----------
     population_size
-        Candidates that survive a generation.
+        The number of candidates that survive a generation.
     n_offspring
-        New candidates per generation.
+        The number of new candidates per generation.
     n_generations
-        At most this many, the initial population being the first.
+        The largest number of generations; the initial population is the first.
     mating
         ``"tournament"``: a parent is the better of two drawn at random.
         ``"random_pairs"``: the population is shuffled and paired (Algorithm 1).
@@ -29,21 +29,21 @@ class NSGA2Settings:
         ``"sbx"``: simulated binary crossover of half the genes, then a uniform swap.
         ``"swap"``: genes are swapped only (Algorithm 1).
     crossover_probability
-        Pairs that cross; the others are copied.
+        The share of the pairs that cross; the others are copied.
     crossover_eta, mutation_eta
-        Larger keeps a child nearer to its parents.
+        A larger value keeps a child nearer to its parents.
     mutation_rate
-        Genes of a child that mutate, on average, of those that may move.
+        How many of a child's movable genes mutate, on average.
     revert_rate
-        Genes of a child that return to their anchor, on average; keeps changes few.
+        How many of a child's genes return to their anchor, on average; this keeps changes few.
     crowding
         See :mod:`proce.search.crowding`.
     stop_improvement
         An instance stops once it improved by less than this share; None for never.
     stop_window
-        Generations over which the improvement is measured.
+        The number of generations over which the improvement is measured.
     stop_every
-        Generations between two looks; divides the window.
+        The number of generations between two checks; it divides the window.
     """
 
     population_size: int = 100

@@ -17,15 +17,17 @@ _PADDING_RANK = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
-class Running:
+class RunningInstances:
     """What the search knows of the instances that still run, in the order of ``instances``.
 
     Attributes
     ----------
     instances
         ``(i,)``, the position of each among those that the search was given.
-    genome, streams, population, archive, convergence
-        Theirs; no convergence is watched without an early stop.
+    genome, streams, population, archive
+        Those of these instances.
+    convergence
+        Watches these instances; ``None`` without an early stop.
     """
 
     instances: Tensor
@@ -36,7 +38,7 @@ class Running:
     convergence: Convergence | None
 
     @classmethod
-    def first(
+    def start(
         cls,
         genome: Genome,
         streams: RowStreams,
@@ -44,8 +46,8 @@ class Running:
         archive_by: int,
         settings: NSGA2Settings,
     ) -> Self:
-        """Return all instances with the first generation survived."""
-        nothing = torch.full_like(candidates.losses[:, 0], torch.inf)
+        """Return all instances with the survivors of the first generation."""
+        no_losses = torch.full_like(candidates.losses[:, 0], torch.inf)
         improvement = settings.stop_improvement
         window = settings.stop_window // settings.stop_every
         return cls(
@@ -53,17 +55,17 @@ class Running:
             genome,
             streams,
             survive([candidates], settings.population_size, settings.crowding),
-            Archive(genome.anchor, nothing, archive_by).updated(candidates),
+            Archive(genome.anchor, no_losses, archive_by).with_better(candidates),
             None if improvement is None else Convergence(improvement, window),
         )
 
-    def next(self, candidates: Candidates, settings: NSGA2Settings) -> Self:
-        """Return them one generation on."""
+    def advance(self, candidates: Candidates, settings: NSGA2Settings) -> Self:
+        """Return the instances after one more generation of candidates."""
         groups = [self.population, candidates]
         return replace(
             self,
             population=survive(groups, settings.population_size, settings.crowding),
-            archive=self.archive.updated(candidates),
+            archive=self.archive.with_better(candidates),
         )
 
     def take(self, kept: Tensor) -> Self:
@@ -79,7 +81,7 @@ class Running:
         )
 
 
-class Ended:
+class EndedInstances:
     """Collects the instances whose search has ended.
 
     Parameters
@@ -90,7 +92,7 @@ class Ended:
         As in the settings; smaller populations are padded to it.
     """
 
-    def __init__(self, first: Running, population_size: int) -> None:
+    def __init__(self, first: RunningInstances, population_size: int) -> None:
         i, k = first.archive.losses.shape
         anchor = first.genome.anchor
         shape = i, population_size
@@ -106,9 +108,14 @@ class Ended:
         self.stopped = [Stop.GENERATIONS] * i
 
     def add(
-        self, running: Running, ends: Tensor, stop: Stop, generation: int, n_evaluations: int
-    ) -> Running:
-        """Take in the instances where ``ends (i,)``; return the others."""
+        self,
+        running: RunningInstances,
+        ends: Tensor,
+        stop: Stop,
+        generation: int,
+        n_evaluations: int,
+    ) -> RunningInstances:
+        """Collect the instances where ``ends (i,)`` is true; return the others."""
         if not bool(ends.any()):
             return running
         ending = running.take(torch.nonzero(ends).flatten())
@@ -125,13 +132,15 @@ class Ended:
             self.stopped[row] = stop
         return running.take(torch.nonzero(~ends).flatten())
 
-    def add_all(self, running: Running, stop: Stop, generation: int, n_evaluations: int) -> Running:
-        """Take in all instances that still run; return none."""
+    def add_all(
+        self, running: RunningInstances, stop: Stop, generation: int, n_evaluations: int
+    ) -> RunningInstances:
+        """Collect all instances that still run; return what is left, which is none."""
         everyone = torch.ones_like(running.instances, dtype=torch.bool)
         return self.add(running, everyone, stop, generation, n_evaluations)
 
     def result(self, elapsed_seconds: float) -> SearchResult:
-        """Return what was collected."""
+        """Return the result of the search."""
         return SearchResult(
             self.population,
             self.archive,

@@ -1,7 +1,7 @@
-"""Who lives on: fill by rank, cut the front that does not fit by crowding.
+"""Which candidates survive: fronts by rank, the one that does not fit cut by crowding.
 
 Two implementations choose the same survivors to the last: numba on the CPU, PyTorch on other
-devices and where numba is missing. Ties fall by position, so neither has a choice.
+devices and where numba is missing. Ties are broken by position, so both choose alike.
 """
 
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ from torch import Tensor
 from proce.search.crowding import Crowding, crowding_distance
 from proce.search.kernels import engine
 from proce.search.pareto import pareto_rank
-from proce.streams import folded
+from proce.streams import hash_values
 
-_BLOCK = 32  # instances whose pool and orders fit into the cache together
+BLOCK_SIZE = 32  # instances whose pool and orders fit into the cache together
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Genes with what the problem says of them.
+    """Genes with their losses and their violation.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Candidates:
 
 @dataclass(frozen=True, eq=False)
 class Population(Candidates):
-    """The candidates that live, sorted by rank and falling crowding.
+    """The surviving candidates, sorted by rank and falling crowding.
 
     Of two positions the smaller is the better candidate. Copies of the same genes have losses
     and a violation of +inf, all but one.
@@ -65,15 +65,18 @@ class Population(Candidates):
         return type(self)(*(tensor[instances] for tensor in tensors))
 
 
-def survive(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Population:
+def survive(
+    groups: Sequence[Candidates], size: int, crowding: Crowding, block_size: int = BLOCK_SIZE
+) -> Population:
     """Return the best ``size`` candidates of all groups, or all where there are fewer.
 
-    A later copy of the same genes gets losses and a violation of +inf, so that it lives only
-    where nothing else is left; refilling its place would cost an evaluation.
+    A later copy of the same genes gets losses and a violation of +inf, so that it survives only
+    where nothing else is left; replacing it would cost an evaluation. The kernels take
+    ``block_size`` instances at a time, which changes the speed alone.
     """
     size = min(size, sum(group.violation.shape[1] for group in groups))
     if engine.use_kernels(groups[0].genes.device):
-        return _survive_compiled(groups, size, crowding)
+        return _survive_compiled(groups, size, crowding, block_size)
     genes, losses, violation = (
         torch.cat(parts, dim=1) for parts in zip(*map(_tensors, groups), strict=True)
     )
@@ -105,26 +108,28 @@ def _survive(
 
 
 def _is_copy(genes: Tensor) -> Tensor:
-    """Say which candidates ``(i, m)`` have the genes, by their hash, of an earlier one."""
-    codes, order = folded(genes).sort(dim=-1, stable=True)
+    """Return which candidates ``(i, m)`` have the genes, by their hash, of an earlier one."""
+    codes, order = hash_values(genes).sort(dim=-1, stable=True)
     copy = torch.zeros_like(codes, dtype=torch.bool)
     copy[:, 1:] = codes[:, 1:] == codes[:, :-1]
     return torch.empty_like(copy).scatter_(-1, order, copy)
 
 
-def _survive_compiled(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Population:
+def _survive_compiled(
+    groups: Sequence[Candidates], size: int, crowding: Crowding, block_size: int
+) -> Population:
     i, _, g = groups[0].genes.shape
     k = groups[0].losses.shape[2]
     arrays = [[tensor.numpy() for tensor in _tensors(group)] for group in groups]
     survivors = (np.empty((i, size, g)), np.empty((i, size, k)), np.empty((i, size)))
     rank = np.empty((i, size), np.int64)
-    for start in range(0, i, _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, i, block_size):
+        block = slice(start, start + block_size)
         pool = [
             np.concatenate([part[block] for part in parts], axis=1)
             for parts in zip(*arrays, strict=True)
         ]
-        _choose_compiled(pool, crowding, [each[block] for each in (*survivors, rank)])
+        _choose_compiled(pool, crowding, [array[block] for array in (*survivors, rank)])
     return Population(*map(torch.from_numpy, (*survivors, rank)))
 
 

@@ -1,8 +1,8 @@
 """Children: mating, crossover and mutation of all instances at once.
 
-Numba on the CPU, PyTorch on other devices and where numba is missing; they draw the same
-numbers and differ by rounding alone. Every draw belongs to a row (see `stream`), so a child
-does not depend on what else is in the batch.
+There are two implementations: numba on the CPU, and PyTorch on other devices and where numba is
+missing. They draw the same numbers and differ by rounding alone. Every draw belongs to a row (see
+:mod:`proce.streams`), so a child does not depend on what else is in the batch.
 """
 
 import numpy as np
@@ -30,9 +30,9 @@ def offspring(
     genes
         ``(i, n, g)``, the parents, the better ones first.
     genome, streams
-        Of the same instances.
+        Those of the same instances.
     generation
-        Which numbers of the streams are drawn.
+        The number of the generation; it decides which numbers of the streams are drawn.
     n_offspring
         How many children; with an odd number the last pair has one.
     settings
@@ -40,16 +40,16 @@ def offspring(
     """
     n_pairs = (n_offspring + 1) // 2
     if engine.use_kernels(genes.device):
-        children = _compiled(genes, genome, streams, generation, n_pairs, settings)
+        children = _offspring_compiled(genes, genome, streams, generation, n_pairs, settings)
     else:
         mate = tournament if settings.mating == "tournament" else random_pairs
         parents = mate(streams, generation, genes.shape[1], n_pairs)
-        children = crossed(genes, parents, genome, streams, generation, settings)
-        children = mutated(children, genome, streams, generation, settings)
+        children = cross(genes, parents, genome, streams, generation, settings)
+        children = mutate(children, genome, streams, generation, settings)
     return children[:, :n_offspring].contiguous()
 
 
-def _compiled(
+def _offspring_compiled(
     genes: Tensor,
     genome: Genome,
     streams: RowStreams,
@@ -112,7 +112,7 @@ def random_pairs(streams: RowStreams, generation: int, n: int, n_pairs: int) -> 
     return shuffled.flatten(1)[:, : 2 * n_pairs].reshape(-1, n_pairs, 2)
 
 
-def crossed(
+def cross(
     genes: Tensor,
     parents: Tensor,
     genome: Genome,
@@ -129,31 +129,31 @@ def crossed(
     low, high = torch.minimum(a, b), torch.maximum(a, b)
     blends = crosses & (genome.kind != GeneKind.LEVEL) & (bits & 1 != 0) & (high > low)
     blends &= settings.crossover == "sbx"
-    down, up = _blended(low, high, genome, uniform(bits), settings.crossover_eta)
+    down, up = _blend(low, high, genome, uniform(bits), settings.crossover_eta)
     one, other = torch.where(blends, down, a), torch.where(blends, up, b)
     swaps = crosses & (bits & 2 != 0)
     one, other = torch.where(swaps, other, one), torch.where(swaps, one, other)
     return torch.stack([one, other], dim=2).flatten(1, 2)
 
 
-def _blended(
+def _blend(
     low: Tensor, high: Tensor, genome: Genome, u: Tensor, eta: float
 ) -> tuple[Tensor, Tensor]:
     """Return two values spread around two parents (simulated binary crossover)."""
     gap = high - low
     below = 1 + 2 * (low - genome.lower[:, None]).clamp(min=0) / gap
     above = 1 + 2 * (genome.upper[:, None] - high).clamp(min=0) / gap
-    down = _spread(u * (2 - _power(below, -(eta + 1))), eta) * gap
-    up = _spread(u * (2 - _power(above, -(eta + 1))), eta) * gap
+    down = _spread_factor(u * (2 - _power(below, -(eta + 1))), eta) * gap
+    up = _spread_factor(u * (2 - _power(above, -(eta + 1))), eta) * gap
     return 0.5 * (low + high - down), 0.5 * (low + high + up)
 
 
-def _spread(share: Tensor, eta: float) -> Tensor:
+def _spread_factor(share: Tensor, eta: float) -> Tensor:
     """Return the factor by which parents are drawn apart."""
     return _power(torch.where(share <= 1, share, 1 / (2 - share)), 1 / (eta + 1))
 
 
-def mutated(
+def mutate(
     children: Tensor,
     genome: Genome,
     streams: RowStreams,
@@ -168,7 +168,7 @@ def mutated(
     reverting, changing = halves(bits)
     u = streams.uniforms(generation, Purpose.MUTATION, c * g).view(i, c, g)
     level = _another_level(children, genome, u)
-    shifted = _shifted(children, genome, u, settings.mutation_eta)
+    shifted = _shift(children, genome, u, settings.mutation_eta)
     new = torch.where(genome.kind == GeneKind.LEVEL, level, shifted)
     children = torch.where(changing < settings.mutation_rate * share, new, children)
     reverts = reverting < settings.revert_rate * share
@@ -176,15 +176,15 @@ def mutated(
 
 
 def _another_level(value: Tensor, genome: Genome, u: Tensor) -> Tensor:
-    """Return a level at random, not the present one."""
+    """Return a random level other than the present one."""
     lower, upper = genome.lower[:, None], genome.upper[:, None]
     present = (lower <= value) & (value <= upper)
     level = lower + torch.floor(u * (upper - lower + torch.where(present, 0.0, 1.0)))
     return level + (present & (level >= value))
 
 
-def _shifted(value: Tensor, genome: Genome, u: Tensor, eta: float) -> Tensor:
-    """Return a value shifted by polynomial mutation, by a step at least; anything if missing.
+def _shift(value: Tensor, genome: Genome, u: Tensor, eta: float) -> Tensor:
+    """Return a value shifted by polynomial mutation, by at least a step; any if it is missing.
 
     Without the step a coarse grid would round most shifts away.
     """

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.errors import SearchError
-from proce.methods.explaining.ranking import _COST, checked_pick, non_dominated, ranked
+from proce.methods.explaining.ranking import _COST, checked_pick, ranked
 
 PICKS = ("closest", "balanced", "typical", "first")
 
@@ -145,21 +145,6 @@ def test_the_order_agrees_with_a_loop():
         acted_on = torch.rand(7, 4, generator=generator) < 0.5
         expected = slowly_ranked(losses.tolist(), acted_on.tolist())
         assert ranked(losses, acted_on, "closest", 7) == expected
-
-
-def test_a_row_is_dominated_by_one_that_is_no_worse_and_somewhere_better():
-    losses = numbers([[1, 1, 1], [1, 1, 2], [0, 2, 2], [1, 1, 1], [2, 2, 2]])
-    assert non_dominated(losses).tolist() == [True, False, True, True, False]
-
-
-@given(st.lists(st.tuples(LOSS, LOSS, LOSS), max_size=12))
-def test_the_front_agrees_with_a_loop(losses):
-    def beats(one, other) -> bool:
-        pairs = list(zip(one, other, strict=True))
-        return all(a <= b for a, b in pairs) and any(a < b for a, b in pairs)
-
-    expected = [not any(beats(other, row) for other in losses) for row in losses]
-    assert non_dominated(numbers(losses)).tolist() == expected
 
 
 @pytest.mark.parametrize("pick", PICKS)

@@ -93,7 +93,7 @@ def test_a_save_that_is_killed_leaves_what_was_there(folder: Path, tmp_path: Pat
     program = (
         "import os, sys, time\n"
         "from pathlib import Path\n"
-        "from proce.methods import saved_folder\n"
+        "from proce.methods.saving import folder as saved_folder\n"
         "from proce.methods.saving.manifest import read_manifest\n"
         "old, new = map(Path, sys.argv[1:])\n"
         "manifest = read_manifest(new)\n"

@@ -3,7 +3,7 @@
 import doctest
 from pathlib import Path
 
-from proce.schema import rule
+from proce.schema.rules import rule
 
 PAGE = Path(__file__).parents[3] / "docs" / "rules.md"
 

@@ -1,18 +1,20 @@
 """What explanations share, read from JSON and checked: schema, scale, graph, provenance."""
 
 import json
+from collections.abc import Sequence
 
 import torch
 
 from proce.causal import CausalGraph
 from proce.errors import ProceError, SchemaError
-from proce.explanation.exchange.layout import read_layout
 from proce.explanation.exchange.record import Record
 from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.spread import spread_size
-from proce.schema import Codec, Continuous, Feature, Level, Ordinal, Schema
+from proce.schema import Codec, Continuous, Feature, Level, Schema
 from proce.schema.feature import level_type
+from proce.schema.layout_json import LoadedLayout, layout_from_json
+from proce.schema.records import RecordError
 
 
 def read_context(record: Record) -> Context:
@@ -69,6 +71,17 @@ def read_provenance(record: Record) -> Provenance:
     )
 
 
+def read_layout(
+    record: Record, columns: Sequence[str], rows: Sequence[int] | None = None
+) -> LoadedLayout:
+    """Read how a frame looked, with the index where its rows are named."""
+    try:
+        return layout_from_json(record.value, columns, rows)
+    except RecordError as error:
+        place = f"{record.place}.{error.place}" if error.place else record.place
+        Record(error.value, place).refuse(error.expected)
+
+
 def _codec(record: Record) -> Codec:
     try:
         schema = Schema.from_json(json.dumps(record["schema"].plain()))
@@ -79,13 +92,11 @@ def _codec(record: Record) -> Codec:
     scale = record["scale"]
     low, span = zip(*(_ends(feature, scale[feature.name]) for feature in schema), strict=True)
     may_miss = [scale[name]["may_miss"].flag() for name in schema.names]
-    reach = [float(max(1, len(f.levels) - 1)) if isinstance(f, Ordinal) else 1.0 for f in schema]
     layout = read_layout(record.get("training_layout") or record["layout"], schema.columns)
     return Codec(
         schema,
         torch.tensor(low, dtype=torch.float64),
         torch.tensor(span, dtype=torch.float64),
-        torch.tensor(reach, dtype=torch.float64),
         torch.tensor(may_miss),
         layout,
     )

@@ -13,9 +13,8 @@ import torch
 from torch import Tensor
 
 from proce.errors import ProceError, SchemaError
-from proce.explanation.exchange.context import read_context, read_provenance
+from proce.explanation.exchange.context import read_context, read_layout, read_provenance
 from proce.explanation.exchange.items import read_explanations
-from proce.explanation.exchange.layout import layout_record, read_layout
 from proce.explanation.exchange.record import Record
 from proce.explanation.record.context import Context
 from proce.explanation.record.diagnosis import Diagnosis
@@ -25,6 +24,7 @@ from proce.explanation.tables.frames import counterfactuals, outcomes
 from proce.explanation.words.cells import Cell, cells_of, plain, plain_column, raw_rows, stacked
 from proce.explanation.words.sentences import told
 from proce.schema import Continuous
+from proce.schema.layout_json import layout_to_json
 
 FORMAT = 1
 _BROKEN_DOWN = 4  # levels of the text that have a line per item
@@ -37,13 +37,13 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 def to_json(result: Explanations) -> str:
     """Return everything as JSON text; :func:`from_json` reads it back."""
     context = result.context
-    layout = layout_record(result.layout)
-    training = layout_record(context.codec.layout)
+    layout = layout_to_json(result.layout)
+    training = layout_to_json(context.codec.layout)
     record = {
         "format": FORMAT,
         "schema": json.loads(context.codec.schema.to_json()),
         "scale": _scale(context),
-        "layout": layout_record(result.layout, [item.row for item in result.items]),
+        "layout": layout_to_json(result.layout, [item.row for item in result.items]),
         **({"training_layout": training} if training != layout else {}),
         "model": {
             "classes": list(context.classes),

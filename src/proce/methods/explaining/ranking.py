@@ -64,13 +64,6 @@ def ranked(
     return chosen
 
 
-def non_dominated(losses: Tensor) -> Tensor:
-    """Return flags ``(p,)`` for the rows that no other beats in all losses."""
-    no_worse = (losses[:, None] <= losses[None]).all(-1)  # (p, p): does p beat q?
-    better = (losses[:, None] < losses[None]).any(-1)
-    return ~(no_worse & better).any(0)
-
-
 def _recommended(losses: Tensor, pick: Pick, within: float) -> int:
     distance = losses[:, Loss.DISTANCE]
     if pick == "first":

@@ -15,9 +15,9 @@ from proce.explanation import Change, Fronts
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.explaining.firmness import worst_shortfall
-from proce.methods.explaining.ranking import non_dominated, ranked
+from proce.methods.explaining.ranking import ranked
 from proce.objective import CounterfactualProblem
-from proce.search import SearchResult
+from proce.search import SearchResult, non_dominated
 
 _POOL_SIZE = 16  # candidates of a row that are looked at closely
 _PRUNING_ROUNDS = 3  # in each of which one change is taken back

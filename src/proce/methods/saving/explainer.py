@@ -24,12 +24,12 @@ from proce.classifier.probe import probe_rows
 from proce.classifier.saved import (
     Content,
     SavedClassifier,
+    adapt_given_model,
     load_classifier,
-    saved_classifier,
-    take_over,
+    pack_classifier,
 )
 from proce.classifier.sklearn_file import estimator_bytes
-from proce.errors import GraphError, MissingExtraError, PersistenceError
+from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
 from proce.methods.fitting.fitted import Fitted
 from proce.methods.saving.folder import (
     open_folder,
@@ -39,7 +39,6 @@ from proce.methods.saving.folder import (
     write_file,
     write_manifest,
 )
-from proce.methods.saving.layout import saved_layout
 from proce.methods.saving.manifest import (
     FORMAT,
     Manifest,
@@ -51,6 +50,7 @@ from proce.methods.saving.manifest import (
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
 from proce.objective import Direction
 from proce.schema import Codec
+from proce.schema.layout_json import exact_layout_to_json
 
 _LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "safetensors", "skops")
 _SAME = 1e-3  # of a probability: what another version of a library may change
@@ -78,8 +78,8 @@ def save_explainer(
 ) -> Path:
     """Write a fitted explainer; see :meth:`proce.ProCE.save`."""
     folder = Path(folder)
-    layout = saved_layout(fitted.codec.layout)
-    classifier, content = saved_classifier(fitted.classifier, adapted=adapted, model=model)
+    layout = _layout(fitted.codec)
+    classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, places = _causes(fitted)
     tensors = _tensors(fitted, causes, rows=rows)
     open_folder(folder)
@@ -137,12 +137,19 @@ def load_explainer(
             kept, classifier = load_classifier(manifest.model, content, codec)
             _require_same_answers(classifier, codec, tensors, manifest.model)
     if model is not None:  # what is wrong with it is not the folder's fault
-        kept, classifier = take_over(manifest.model, content, codec, model)
+        kept, classifier = adapt_given_model(manifest.model, content, codec, model)
         _require_same_answers(classifier, codec, tensors, manifest.model)
     with _reading(folder):
         models = load_causes(manifest, tensors, codec, equations or {})
         fitted = load_fitted(manifest, tensors, codec, classifier, models)
     return Loaded(_parameters(manifest, kept, fitted), fitted)
+
+
+def _layout(codec: Codec) -> dict[str, Any]:
+    try:
+        return exact_layout_to_json(codec.layout)
+    except SchemaError as error:
+        raise PersistenceError(f"the explainer cannot be saved: {error}") from None
 
 
 def _causes(fitted: Fitted) -> tuple[SavedCauses, dict[str, Any]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from torch import Tensor
 
 from proce.errors import PersistenceError
-from proce.files import placed, read_bytes
+from proce.files import atomic_write, read_bytes
 from proce.methods.saving.manifest import FILE_NAME, NAME, Manifest, SavedFile
 
 _DRAFT = re.compile(r"^\..+\.part$")
@@ -88,7 +88,7 @@ def tensors_of(content: bytes) -> dict[str, Tensor]:
 
 def _write(path: Path, content: bytes) -> None:
     try:
-        with placed(path) as draft:
+        with atomic_write(path) as draft:
             draft.write_bytes(content)
         if hasattr(os, "O_DIRECTORY"):
             place = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)

@@ -11,14 +11,14 @@ from proce.causal.models.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier
 from proce.classifier.sklearn_file import estimator_of
-from proce.errors import PersistenceError
+from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import Fitted, RowsLeftOut
-from proce.methods.saving.layout import load_layout
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import Direction
-from proce.schema import Codec, Continuous, Ordinal, Rule, Schema
+from proce.schema import Codec, Continuous, Rule, Schema
+from proce.schema.layout_json import exact_layout_from_json
 
 
 def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
@@ -29,15 +29,11 @@ def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
     sound = sound and low.dtype == span.dtype == torch.float64 and may_miss.dtype == torch.bool
     if not sound or not bool((low.isfinite() & span.isfinite() & (span > 0)).all()):
         raise PersistenceError("the scale of the features is damaged.")
-    reach = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in schema]
-    return Codec(
-        schema,
-        low,
-        span,
-        torch.tensor(reach, dtype=torch.float64).clamp(min=1),
-        may_miss,
-        load_layout(manifest.layout, schema.columns),
-    )
+    try:
+        layout = exact_layout_from_json(manifest.layout, schema.columns)
+    except SchemaError as error:
+        raise PersistenceError(f"the layout of the training frame is damaged: {error}") from None
+    return Codec(schema, low, span, may_miss, layout)
 
 
 def load_causes(

@@ -1,7 +1,7 @@
 """Rules that no counterfactual can obey together, proved by linear programming.
 
-A conflict that is named is one; not every conflict is found: what is not linear counts as
-obeyed, and so does everything once too many cases would have to be told apart.
+A conflict that is reported is proved. Not every conflict is found: a condition that is not linear
+counts as obeyed, and so do all rules once too many cases would have to be told apart.
 """
 
 from collections.abc import Sequence
@@ -15,33 +15,33 @@ from proce.schema.codec import Codec
 from proce.schema.feature import Continuous
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.rule import Rule
-from proce.schema.rules.tree import Cell, Comparison, Condition, Constant, Not, Quantity
+from proce.schema.rules.tree import Comparison, Condition, Constant, FeatureReference, Not, Quantity
 
-_MOST_PROGRAMS = 400  # linear programs, after which the question is left open
-_LOOKED_AT = 1_000  # rows that are tried as they are
-_ROOM = 1e-9  # of the unit range: the least that a strict comparison must leave
-_INFEASIBLE = 2  # scipy's word for it
+MAX_PROGRAMS = 400  # linear programs, after which the question is left open
+_MAX_TRIED_ROWS = 1_000  # rows that are tried as they are
+_MIN_ROOM = 1e-9  # of the unit range: the least that a strict comparison must leave
+_INFEASIBLE = 2  # the status that scipy gives to such a program
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
-Place = tuple[str, int]  # the row and the position of a cell
+Variable = tuple[str, int]  # the row of a feature, and its position
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
     """``weights · values + constant``."""
 
-    weights: dict[Place, float]
+    weights: dict[Variable, float]
     constant: float
 
     def times(self, factor: float) -> "Linear":
-        """Return it multiplied."""
-        scaled = {place: weight * factor for place, weight in self.weights.items()}
+        """Return this quantity multiplied by a number."""
+        scaled = {variable: weight * factor for variable, weight in self.weights.items()}
         return Linear(scaled, self.constant * factor)
 
     def plus(self, other: "Linear") -> "Linear":
-        """Return the sum."""
-        places = dict.fromkeys([*self.weights, *other.weights])
-        weights = {p: self.weights.get(p, 0.0) + other.weights.get(p, 0.0) for p in places}
+        """Return the sum of this quantity and another."""
+        variables = dict.fromkeys([*self.weights, *other.weights])
+        weights = {v: self.weights.get(v, 0.0) + other.weights.get(v, 0.0) for v in variables}
         return Linear(weights, self.constant + other.constant)
 
 
@@ -64,31 +64,36 @@ Part = Bound | OneOf
 
 
 class _LeftOpenError(Exception):
-    """Too many cases."""
+    """More cases would have to be told apart than is allowed."""
 
 
-def conflict(rules: Sequence[Rule], factual: Tensor) -> tuple[Rule, ...]:
+def conflict(
+    rules: Sequence[Rule], factual: Tensor, max_programs: int = MAX_PROGRAMS
+) -> tuple[Rule, ...]:
     """Return rules that contradict each other, none of which can be left out.
 
-    No row can obey them, whatever the limits and the model, for any factual row within the
-    range of the training rows and of those given. Empty where that was not proved.
+    No counterfactual can obey these rules, whatever the limits and the model, for any factual row
+    within the range of the training rows and of those given. The result is empty where no
+    contradiction was proved.
 
     Parameters
     ----------
     rules
-        Of one codec; those with ``~>`` are passed over.
+        Rules of one codec; those with ``~>`` are passed over.
     factual
         Encoded rows ``(i, f)``. A rule never blocks a row that lacks a value it needs, so
         nothing is said of features that are missing in some of them.
+    max_programs
+        How many linear programs may be solved for a set of rules before it is left open.
     """
     kept = [rule for rule in rules if rule.dependence is None]
-    if not kept or _obeyed_unchanged(kept, factual[:_LOOKED_AT]):
+    if not kept or _obeyed_unchanged(kept, factual[:_MAX_TRIED_ROWS]):
         return ()
-    prover = _Prover(kept[0].codec, factual)
+    prover = _Prover(kept[0].codec, factual, max_programs)
     if prover.possible(kept):
         return ()
     for rule in tuple(kept):
-        others = [each for each in kept if each is not rule]
+        others = [other for other in kept if other is not rule]
         if others and not prover.possible(others):
             kept = others
     codec = prover.codec
@@ -106,15 +111,16 @@ def _obeyed_unchanged(rules: Sequence[Rule], rows: Tensor) -> bool:
 class _Prover:
     """Looks for a factual row and a counterfactual that obey some rules."""
 
-    def __init__(self, codec: Codec, factual: Tensor) -> None:
+    def __init__(self, codec: Codec, factual: Tensor, max_programs: int) -> None:
         self.codec = codec
+        self._max_programs = max_programs
         present = factual.cpu().nan_to_num(nan=0.5).clamp(min=-1e9, max=1e9)
-        self._least = present.amin(0).clamp(max=0.0).tolist()
-        self._most = present.amax(0).clamp(min=1.0).tolist()
+        self._lowest = present.amin(0).clamp(max=0.0).tolist()
+        self._highest = present.amax(0).clamp(min=1.0).tolist()
         self._n_programs = 0
 
     def possible(self, rules: Sequence[Rule]) -> bool:
-        """Return whether the rules can be obeyed, for all that is known."""
+        """Return whether the rules can be obeyed together, as far as that was decided."""
         self._n_programs = 0
         parts: list[Part] = []
         for rule in rules:
@@ -141,7 +147,7 @@ class _Prover:
             return self._parts(condition.operand, not wanted)
         if isinstance(condition, Comparison):
             operator = condition.operator if wanted else _OPPOSITE[condition.operator]
-            return self._compared(condition, operator)
+            return self._comparison_parts(condition, operator)
         signs = [condition.operator != "=>"] * (len(condition.operands) - 1) + [True]
         operands = [
             self._parts(operand, sign is wanted)
@@ -151,17 +157,17 @@ class _Prover:
             return [part for parts in operands for part in parts]
         return [OneOf(tuple(map(tuple, operands)))]
 
-    def _compared(self, comparison: Comparison, operator: str) -> list[Part]:
+    def _comparison_parts(self, comparison: Comparison, operator: str) -> list[Part]:
         left, right = _linear(comparison.left), _linear(comparison.right)
         if left is None or right is None:
             return []
         gap = left.plus(right.times(-1.0)).times(1 / comparison.unit)
-        least = 0.0
-        if any(self._is_level(cell.position) for cell in comparison.cells):
-            least = 1 / comparison.unit  # two levels that differ do so by one, at least
-        below = Bound(Linear(gap.weights, gap.constant + least), strict=not least)
+        min_gap = 0.0
+        if any(self._is_level(reference.position) for reference in comparison.references):
+            min_gap = 1 / comparison.unit  # two levels that differ do so by one, at least
+        below = Bound(Linear(gap.weights, gap.constant + min_gap), strict=not min_gap)
         mirror = gap.times(-1.0)
-        above = Bound(Linear(mirror.weights, mirror.constant + least), strict=not least)
+        above = Bound(Linear(mirror.weights, mirror.constant + min_gap), strict=not min_gap)
         match operator:
             case "<=":
                 return [Bound(gap)]
@@ -183,50 +189,50 @@ class _Prover:
         if not bounds:
             return True
         self._n_programs += 1
-        if self._n_programs > _MOST_PROGRAMS:
+        if self._n_programs > self._max_programs:
             raise _LeftOpenError
-        places = list(dict.fromkeys(p for bound in bounds for p in bound.quantity.weights))
-        table = np.zeros((len(bounds), len(places) + 1))
+        variables = list(dict.fromkeys(v for bound in bounds for v in bound.quantity.weights))
+        table = np.zeros((len(bounds), len(variables) + 1))
         for row, bound in zip(table, bounds, strict=True):
-            for place, weight in bound.quantity.weights.items():
-                row[places.index(place)] = weight
+            for variable, weight in bound.quantity.weights.items():
+                row[variables.index(variable)] = weight
             row[-1] = bound.strict
         answer = linprog(
-            np.append(np.zeros(len(places)), -1.0),
+            np.append(np.zeros(len(variables)), -1.0),
             table,
             [-bound.quantity.constant for bound in bounds],
-            bounds=[*map(self._range, places), (0, 1)],
+            bounds=[*map(self._range, variables), (0, 1)],
         )
         if answer.status == _INFEASIBLE:
             return False
-        tight = answer.status == 0 and answer.x[-1] <= _ROOM
+        tight = answer.status == 0 and answer.x[-1] <= _MIN_ROOM
         return not (tight and any(bound.strict for bound in bounds))
 
-    def _range(self, place: Place) -> tuple[float | None, float | None]:
-        """Return where a cell may lie, numbers in spans of the training rows."""
-        row, at = place
-        feature = self.codec.schema.features[at]
+    def _range(self, variable: Variable) -> tuple[float | None, float | None]:
+        """Return the limits of a variable, of numbers in spans of the training rows."""
+        row, position = variable
+        feature = self.codec.schema.features[position]
         if not isinstance(feature, Continuous):
             return 0, len(feature.levels) - 1
         if row == "cf":
             return None, None
-        start = (self.codec.low[at] / self.codec.span[at]).item()
-        return start + self._least[at], start + self._most[at]
+        start = (self.codec.low[position] / self.codec.span[position]).item()
+        return start + self._lowest[position], start + self._highest[position]
 
     def _is_level(self, position: int) -> bool:
         return not isinstance(self.codec.schema.features[position], Continuous)
 
 
 def _linear(quantity: Quantity) -> Linear | None:
-    """Return a quantity as a weighted sum of cells in spans, if it is one."""
+    """Return a quantity as a weighted sum of variables in spans, or ``None`` where it is none."""
     match quantity:
         case Constant(value):
             return Linear({}, value)
-        case Cell(row, position, span):
+        case FeatureReference(row, position, span):
             return Linear({(row, position): span}, 0.0)
     result = _linear(quantity.first)
-    for operator, each in quantity.rest:
-        right = _linear(each)
+    for operator, operand in quantity.rest:
+        right = _linear(operand)
         if result is None or right is None:
             return None
         if operator in "+-":

@@ -8,26 +8,30 @@ import torch
 from torch import Tensor
 
 from proce.errors import RuleError
-from proce.schema.rules.tree import SAME, Cell, Cells
+from proce.schema.rules.tree import MAX_ROUNDING_GAP, FeatureReference, ReferencedValues
 
 Mechanism = Callable[[Tensor], Tensor]  # rows (…, f) -> the effect (…), on the unit range
 
-LEAST_MOVE = 2e-3  # of the unit range: less than this is not following
+MIN_MOVE = 2e-3  # of the unit range: less than this is not following
 
 
 @dataclass(frozen=True, slots=True)
 class Dependence:
-    """The causes and the effect of a rule with ``~>``, by name and as cells of both rows."""
+    """The causes and the effect of a rule with ``~>``, by name and as references to both rows."""
 
     causes: tuple[str, ...]
     effect: str
-    before: Cell
-    after: Cell
+    before: FeatureReference
+    after: FeatureReference
     unit: float  # the change of the effect that counts as 1
-    cells: frozenset[Cell]
+    references: frozenset[FeatureReference]
 
     def violation(
-        self, cells: Cells, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism]
+        self,
+        values: ReferencedValues,
+        factual: Tensor,
+        rows: Tensor,
+        mechanisms: Mapping[str, Mechanism],
     ) -> Tensor:
         """Return how far each candidate is from following its mechanism.
 
@@ -35,15 +39,17 @@ class Dependence:
         the unit range: ``max(0, 2e-3 - s * d)`` where *s* is not zero, else ``|d|``. Zero where
         the effect, a cause or the prediction is missing.
         """
-        push = self._predicted(mechanisms, rows) - self._predicted(mechanisms, factual)
-        sign = push.sign().masked_fill(push.abs() <= SAME, 0.0)
-        moved = (self.after.values(cells) - self.before.values(cells)) / self.unit
-        lacking = torch.where(sign == 0, moved.abs(), LEAST_MOVE - sign * moved)
-        missing = reduce(torch.logical_or, [each.values(cells).isnan() for each in self.cells])
+        push = self._predict(mechanisms, rows) - self._predict(mechanisms, factual)
+        sign = push.sign().masked_fill(push.abs() <= MAX_ROUNDING_GAP, 0.0)
+        moved = (values[self.after] - values[self.before]) / self.unit
+        lacking = torch.where(sign == 0, moved.abs(), MIN_MOVE - sign * moved)
+        missing = reduce(
+            torch.logical_or, [values[reference].isnan() for reference in self.references]
+        )
         unknown = missing | ~(push.isfinite() & moved.isfinite())
-        return lacking.masked_fill(unknown | (lacking <= SAME), 0.0)
+        return lacking.masked_fill(unknown | (lacking <= MAX_ROUNDING_GAP), 0.0)
 
-    def _predicted(self, mechanisms: Mapping[str, Mechanism], rows: Tensor) -> Tensor:
+    def _predict(self, mechanisms: Mapping[str, Mechanism], rows: Tensor) -> Tensor:
         if self.effect not in mechanisms:
             raise RuleError(
                 f"rule '{', '.join(self.causes)} ~> {self.effect}' needs the mechanism of"

@@ -12,7 +12,7 @@ from proce.schema.codec import Codec
 from proce.schema.feature import Continuous
 from proce.schema.rules.dependence import Dependence, Mechanism
 from proce.schema.rules.syntax import parse_syntax
-from proce.schema.rules.tree import Cell, Condition
+from proce.schema.rules.tree import Condition, FeatureReference
 from proce.schema.rules.types import Resolver
 
 _NO_MECHANISMS: Mapping[str, Mechanism] = MappingProxyType({})
@@ -70,7 +70,7 @@ class Rule:
     @property
     def features(self) -> tuple[str, ...]:
         """The names of the features that the rule reads, in the order of the schema."""
-        positions = {cell.position for cell in self.tree.cells}
+        positions = {reference.position for reference in self.tree.references}
         return tuple(self.codec.schema.names[position] for position in sorted(positions))
 
     @property
@@ -107,14 +107,14 @@ class Rule:
             to holding, on the unit range of the training rows; always finite.
         """
         before = self._aligned(factual, rows)
-        cells = {
-            cell: self._values(cell, before if cell.row == "x" else rows)
-            for cell in self.tree.cells
+        values = {
+            reference: self._values(reference, before if reference.row == "x" else rows)
+            for reference in self.tree.references
         }
         if isinstance(self.tree, Dependence):
-            lacking = self.tree.violation(cells, before, rows, mechanisms)
+            lacking = self.tree.violation(values, before, rows, mechanisms)
         else:
-            lacking = self.tree.distances(cells).to_true
+            lacking = self.tree.distances(values).to_true
         return lacking.expand(rows.shape[:-1]).contiguous()
 
     def _aligned(self, factual: Tensor, rows: Tensor) -> Tensor:
@@ -128,9 +128,9 @@ class Rule:
             )
         return factual[:, None, :] if rows.ndim == 3 else factual
 
-    def _values(self, cell: Cell, rows: Tensor) -> Tensor:
-        column = rows[..., cell.position]
-        if isinstance(self.codec.schema.features[cell.position], Continuous):
-            return self.codec.raw_numbers(cell.position, column)
+    def _values(self, reference: FeatureReference, rows: Tensor) -> Tensor:
+        column = rows[..., reference.position]
+        if isinstance(self.codec.schema.features[reference.position], Continuous):
+            return self.codec.raw_numbers(reference.position, column)
         codes = column.double()
         return codes.masked_fill(codes < 0, math.nan)

@@ -1,8 +1,9 @@
-"""The tokens of a rule as a tree; what the names in it mean is not known here.
+"""The tokens of a rule as a tree of syntax; `proce.schema.rules.types` looks its names up.
 
-From the loosest to the tightest: ``=>``, ``or``, ``and``, ``not``, comparisons, ``+ -``,
-``* /``, the sign of a number. Operands joined by operators that bind equally are one flat
-node, so only brackets, ``not`` and signs nest, and how deep they may do so is limited.
+Operators bind from the loosest to the tightest in this order: ``=>``, ``or``, ``and``, ``not``,
+comparisons, ``+ -``, ``* /``, the sign of a number. Operands joined by operators that bind
+equally are one flat node, so only brackets, ``not`` and signs nest, and how deep they may do so
+is limited.
 """
 
 import math
@@ -12,8 +13,8 @@ from typing import Literal
 from proce.errors import RuleError
 from proce.schema.rules.tokens import KEYWORDS, Token, mistake, tokenize, unquote
 
-LONGEST = 2_000  # characters
-DEEPEST = 50  # brackets, "not" and signs within one another
+MAX_CHARACTERS = 2_000  # characters
+MAX_DEPTH = 50  # brackets, "not" and signs within one another
 
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _BINDING = (
@@ -30,7 +31,7 @@ class Number:
     """A number as written, without its sign."""
 
     value: float
-    at: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class LevelName:
     """A quoted level, or ``true`` or ``false``."""
 
     value: str | bool
-    at: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class FeatureName:
 
     row: Literal["cf", "x"]
     name: str
-    at: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class Prefix:
 
     operator: str
     operand: "Node"
-    at: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Chain:
 
     operators: tuple[str, ...]
     operands: tuple["Node", ...]
-    at: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class BareName:
     """A feature in a rule with ``~>``."""
 
     name: str
-    at: int
+    offset: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,16 +93,16 @@ def parse_syntax(text: object) -> Node | Arrow:
     if not isinstance(text, str):
         kind = type(text).__name__
         raise RuleError(f"a rule is text such as 'cf.age >= x.age'; got {kind}.")
-    if len(text) > LONGEST:
+    if len(text) > MAX_CHARACTERS:
         raise RuleError(
-            f"a rule of {len(text)} characters is too long; expected at most {LONGEST}. Split it"
-            " into several rules: all of them must hold."
+            f"a rule of {len(text)} characters is too long; expected at most {MAX_CHARACTERS}."
+            " Split it into several rules: all of them must hold."
         )
     tokens = tokenize(text)
     if len(tokens) == 1:
         raise mistake(text, 0, "the rule is empty; expected one such as 'cf.age >= x.age'.")
     parser = _Parser(text, tokens)
-    return parser.arrow() if any(t.is_sign("~>") for t in tokens) else parser.whole()
+    return parser.arrow() if any(token.is_sign("~>") for token in tokens) else parser.whole()
 
 
 class _Parser:
@@ -110,7 +111,7 @@ class _Parser:
     def __init__(self, text: str, tokens: list[Token]) -> None:
         self._text = text
         self._tokens = tokens
-        self._position = 0
+        self._token_index = 0
         self._depth = 0
 
     def whole(self) -> Node:
@@ -135,11 +136,11 @@ class _Parser:
 
     @property
     def _next(self) -> Token:
-        return self._tokens[self._position]
+        return self._tokens[self._token_index]
 
     def _take(self) -> Token:
         token = self._next
-        self._position += 1
+        self._token_index += 1
         return token
 
     def _expression(self, loosest: int) -> Node:
@@ -151,11 +152,13 @@ class _Parser:
             while self._binding() == binding:
                 operators.append(self._take())
                 operands.append(self._expression(binding + 1))
-            node = Chain(tuple(o.text for o in operators), tuple(operands), operators[0].at)
+            node = Chain(
+                tuple(operator.text for operator in operators), tuple(operands), operators[0].offset
+            )
             if binding == _BINDING["=="] and len(operators) > 1:
                 example = "a {} b and b {} c".format(*node.operators)
-                at = operators[1].at
-                raise mistake(self._text, at, f"comparisons do not chain; write '{example}'.")
+                offset = operators[1].offset
+                raise mistake(self._text, offset, f"comparisons do not chain; write '{example}'.")
         return node
 
     def _binding(self) -> int:
@@ -170,11 +173,11 @@ class _Parser:
         match token.kind, token.text:
             case "number", digits:
                 self._take()
-                return Number(self._finite(digits, token.at), token.at)
+                return Number(self._finite(digits, token.offset), token.offset)
             case "quoted", _:
-                return LevelName(unquote(self._text, self._take()), token.at)
+                return LevelName(unquote(self._text, self._take()), token.offset)
             case "word", "true" | "false":
-                return LevelName(self._take().text == "true", token.at)
+                return LevelName(self._take().text == "true", token.offset)
             case "word", "cf" | "x":
                 return self._feature()
             case ("word", "not") | ("sign", "-" | "("):
@@ -189,22 +192,22 @@ class _Parser:
             return ""
         if token.text.lower() in (*KEYWORDS, "cf", "x"):
             return f"Did you mean '{token.text.lower()}'?"
-        if self._tokens[self._position + 1].text in (".", "["):
+        if self._tokens[self._token_index + 1].text in (".", "["):
             return "A feature is written cf.name (the counterfactual) or x.name (the factual)."
         return f"A feature is written cf.{token.text} or x.{token.text}, a level in quotes."
 
     def _nested(self) -> Node:
         opening = self._take()
         self._depth += 1
-        if self._depth > DEEPEST:
-            what = f"brackets, 'not' and '-' nest more than {DEEPEST} deep; split the rule."
-            raise mistake(self._text, opening.at, what)
+        if self._depth > MAX_DEPTH:
+            what = f"brackets, 'not' and '-' nest more than {MAX_DEPTH} deep; split the rule."
+            raise mistake(self._text, opening.offset, what)
         if opening.text == "(":
             node = self._expression(loosest=1)
             self._close(")", "')' or an operator")
         else:
             binding = _BINDING["not"] + 1 if opening.text == "not" else _SIGN_BINDING
-            node = Prefix(opening.text, self._expression(binding), opening.at)
+            node = Prefix(opening.text, self._expression(binding), opening.offset)
         self._depth -= 1
         return node
 
@@ -218,7 +221,7 @@ class _Parser:
                 raise self._unexpected("a feature name in quotes")
             name = unquote(self._text, self._take())
             self._close("]", "']'")
-            return FeatureName(row, name, quoted.at)
+            return FeatureName(row, name, quoted.offset)
         if not self._next.is_sign("."):
             raise self._unexpected(f"'.' or '[' after '{row}'")
         self._take()
@@ -227,7 +230,7 @@ class _Parser:
         word = self._take()
         if self._next.is_sign("."):
             raise self._unexpected("a feature name of letters, digits and '_'", bracketed)
-        return FeatureName(row, word.text, word.at)
+        return FeatureName(row, word.text, word.offset)
 
     def _bare_name(self) -> BareName:
         token = self._next
@@ -235,19 +238,21 @@ class _Parser:
             raise self._unexpected("a feature name", _FORM)
         self._take()
         name = token.text if token.kind == "word" else unquote(self._text, token)
-        return BareName(name, token.at)
+        return BareName(name, token.offset)
 
     def _close(self, bracket: str, expected: str) -> None:
         if not self._next.is_sign(bracket):
             raise self._unexpected(expected)
         self._take()
 
-    def _finite(self, digits: str, at: int) -> float:
+    def _finite(self, digits: str, offset: int) -> float:
         value = float(digits)
         if not math.isfinite(value):
-            raise mistake(self._text, at, "this number is too large; expected less than 1.8e308.")
+            raise mistake(
+                self._text, offset, "this number is too large; expected less than 1.8e308."
+            )
         return value
 
     def _unexpected(self, expected: str, advice: str = "") -> RuleError:
         what = f"expected {expected}, got {self._next}."
-        return mistake(self._text, self._next.at, f"{what} {advice}".rstrip())
+        return mistake(self._text, self._next.offset, f"{what} {advice}".rstrip())

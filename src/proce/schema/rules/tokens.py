@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from proce.errors import RuleError
 
 KEYWORDS = ("and", "or", "not", "true", "false")
-_INSTEAD = {
+_WRITE_INSTEAD = {
     "=": "'=='",
     "!": "'not' or '!='",
     "&": "'and'",
@@ -32,8 +32,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _RUN = re.compile(r"[\w.]+")
-_LONGEST_SHOWN = 120  # characters of a rule in a message
-_LONGEST_NAME = 40
+_MAX_SHOWN_CHARACTERS = 120  # characters of a rule in a message
+_MAX_NAME_CHARACTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Token:
 
     kind: str
     text: str
-    at: int  # counts from 0
+    offset: int  # in the text, from 0
 
     def __str__(self) -> str:
         if self.kind == "end":
@@ -56,35 +56,37 @@ class Token:
 
 def brief(name: str) -> str:
     """Return a name in quotes, cut where it would make a message unreadable."""
-    return repr(name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…")
+    return repr(
+        name if len(name) <= _MAX_NAME_CHARACTERS else name[: _MAX_NAME_CHARACTERS - 1] + "…"
+    )
 
 
-def mistake(text: str, at: int, what: str) -> RuleError:
+def mistake(text: str, offset: int, what: str) -> RuleError:
     """Return the error for something wrong at one place of a rule, on one line."""
     start = 0
-    if len(text) > _LONGEST_SHOWN:
-        start = max(0, min(at - _LONGEST_SHOWN // 2, len(text) - _LONGEST_SHOWN))
-    end = start + _LONGEST_SHOWN
+    if len(text) > _MAX_SHOWN_CHARACTERS:
+        start = max(0, min(offset - _MAX_SHOWN_CHARACTERS // 2, len(text) - _MAX_SHOWN_CHARACTERS))
+    end = start + _MAX_SHOWN_CHARACTERS
     shown = "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
-    return RuleError(f"rule {shown!r}, position {at + 1}: {what}")
+    return RuleError(f"rule {shown!r}, position {offset + 1}: {what}")
 
 
 def tokenize(text: str) -> list[Token]:
     """Return the tokens of a rule, the last of them its end."""
     tokens: list[Token] = []
-    at = 0
-    while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise mistake(text, at, _unreadable(text[at]))
-        kind = found.lastgroup
-        if kind == "number" and _RUN.match(text, found.end()):
-            run = _RUN.match(text, at)
-            number = brief(run[0] if run else found[0])
-            raise mistake(text, at, f"{number} is not a number; write 40000, 0.5 or 1e6.")
+    offset = 0
+    while offset < len(text):
+        match = _TOKEN.match(text, offset)
+        if match is None:
+            raise mistake(text, offset, _unreadable(text[offset]))
+        kind = match.lastgroup
+        if kind == "number" and _RUN.match(text, match.end()):
+            run = _RUN.match(text, offset)
+            number = brief(run[0] if run else match[0])
+            raise mistake(text, offset, f"{number} is not a number; write 40000, 0.5 or 1e6.")
         if kind is not None and kind != "space":
-            tokens.append(Token(kind, found[0], at))
-        at = found.end()
+            tokens.append(Token(kind, match[0], offset))
+        offset = match.end()
     return [*tokens, Token("end", "", len(text))]
 
 
@@ -92,15 +94,17 @@ def unquote(text: str, token: Token) -> str:
     """Return what a quoted token of the text stands for."""
     body = token.text[1:-1]
     # Pairs of backslashes are blanked out first: the second of a pair escapes nothing.
-    if odd := re.search(r"\\[^\"']", body.replace("\\\\", "  ")):
-        at = token.at + 1 + odd.start()
-        raise mistake(text, at, r"expected a quote or a backslash after '\'; write '\\' for one.")
+    if escape := re.search(r"\\[^\"']", body.replace("\\\\", "  ")):
+        offset = token.offset + 1 + escape.start()
+        raise mistake(
+            text, offset, r"expected a quote or a backslash after '\'; write '\\' for one."
+        )
     return re.sub(r"\\(.)", r"\1", body)
 
 
 def _unreadable(character: str) -> str:
     if character in "\"'":
         return "this quote is never closed."
-    if character in _INSTEAD:
-        return f"{character!r} is not part of a rule; write {_INSTEAD[character]}."
+    if character in _WRITE_INSTEAD:
+        return f"{character!r} is not part of a rule; write {_WRITE_INSTEAD[character]}."
     return f"{character!r} is not part of a rule."

@@ -1,8 +1,8 @@
 """A rule as a tree that is evaluated on all candidates at once.
 
 A condition gives two distances on the unit range: how far it is from being true, and how far
-from being false. One of them is zero; both are where a value that it needs is missing, so
-that such a comparison blocks nothing, negated or not.
+it is from being false. One of them is zero. Both are zero where a value that the condition needs
+is missing, so that such a comparison blocks nothing, negated or not.
 
 A quantity is evaluated in raw units. It also knows two things of the training rows: its
 ``span``, how far it ranges, and its ``size``, how large it gets. They turn a gap in raw units
@@ -18,17 +18,26 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-SAME = 1e-9  # gaps up to this are rounding
-STRICT = 1e-6  # what a strict comparison between numbers lacks where they are equal
-UNDEFINED = 1.0  # how far a comparison that divides by zero is from being true
-_LONGEST = 1e100  # distances stay finite, and so do their sums
+MAX_ROUNDING_GAP = 1e-9  # on the unit range: gaps up to this are rounding
+STRICT_MARGIN = 1e-6  # what a strict comparison between numbers lacks where they are equal
+UNDEFINED_DISTANCE = 1.0  # how far a comparison that divides by zero is from being true
+_MAX_DISTANCE = 1e100  # distances stay finite, and so do their sums
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """A value that a rule reads: a feature of the counterfactual or of the factual row.
+class FeatureReference:
+    """A reference to a feature of one of the two rows, such as ``cf.age``.
 
-    In raw units, or the code of its level; NaN where it is missing.
+    It stands for a value in raw units or for the code of a level; NaN where that is missing.
+
+    Attributes
+    ----------
+    row
+        ``cf`` for the counterfactual, ``x`` for the factual row.
+    position
+        Of the feature in the schema.
+    span, size
+        How far the feature ranges, and how large it gets.
     """
 
     row: Literal["cf", "x"]
@@ -37,16 +46,17 @@ class Cell:
     size: float = 0.0
 
     @property
-    def cells(self) -> frozenset["Cell"]:
-        """The values that this quantity needs."""
+    def references(self) -> frozenset["FeatureReference"]:
+        """The references whose values this quantity needs."""
         return frozenset([self])
 
-    def values(self, cells: "Cells") -> Tensor:
+    def evaluate(self, values: "ReferencedValues") -> Tensor:
         """Return the quantity for all candidates."""
-        return cells[self]
+        return values[self]
 
 
-Cells = Mapping[Cell, Tensor]  # what a rule reads, each of a shape that broadcasts to (i, c)
+# What a rule reads; every tensor has a shape that broadcasts to (i, c).
+ReferencedValues = Mapping[FeatureReference, Tensor]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +65,14 @@ class Constant:
 
     value: float
     span: float = 0.0
-    cells: frozenset[Cell] = frozenset()
+    references: frozenset[FeatureReference] = frozenset()
 
     @property
     def size(self) -> float:
         """How large the quantity gets."""
         return abs(self.value)
 
-    def values(self, cells: Cells) -> Tensor:
+    def evaluate(self, values: ReferencedValues) -> Tensor:
         """Return the quantity, which is the same for all candidates."""
         return torch.tensor(self.value, dtype=torch.float64)
 
@@ -75,22 +85,22 @@ class Arithmetic:
     rest: tuple[tuple[str, "Quantity"], ...]
     span: float
     size: float
-    cells: frozenset[Cell]
+    references: frozenset[FeatureReference]
 
     @classmethod
     def of(cls, first: "Quantity", rest: Sequence[tuple[str, "Quantity"]]) -> "Arithmetic":
         """Join quantities, and what is known of their span and size."""
         span, size = first.span, first.size
-        for operator, each in rest:
-            span, size = _extent(operator, (span, size), (each.span, each.size))
-        cells = first.cells.union(*(each.cells for _, each in rest))
-        return cls(first, tuple(rest), span, size, cells)
+        for operator, operand in rest:
+            span, size = _joined_extent(operator, (span, size), (operand.span, operand.size))
+        references = first.references.union(*(operand.references for _, operand in rest))
+        return cls(first, tuple(rest), span, size, references)
 
-    def values(self, cells: Cells) -> Tensor:
+    def evaluate(self, values: ReferencedValues) -> Tensor:
         """Return the quantity for all candidates."""
-        result = self.first.values(cells)
-        for operator, each in self.rest:
-            right = each.values(cells)
+        result = self.first.evaluate(values)
+        for operator, operand in self.rest:
+            right = operand.evaluate(values)
             match operator:
                 case "+":
                     result = result + right
@@ -99,14 +109,15 @@ class Arithmetic:
                 case "*":
                     result = result * right
                 case _:
-                    nearly_zero = right.abs() <= (SAME * each.span if _usable(each.span) else 0)
+                    span = operand.span if _is_positive(operand.span) else 0.0
+                    nearly_zero = right.abs() <= MAX_ROUNDING_GAP * span
                     result = result / right.masked_fill(nearly_zero, math.nan)
             # Not infinite: one over infinity would be a number again.
             result = result.masked_fill(~result.isfinite(), math.nan)
         return result
 
 
-Quantity = Cell | Constant | Arithmetic
+Quantity = FeatureReference | Constant | Arithmetic
 
 
 class Distances(NamedTuple):
@@ -121,7 +132,7 @@ class Comparison:
     """``left operator right``, for numbers or for codes of levels.
 
     ``unit`` is the gap that counts as 1, ``margin`` what is lacking where ``<``, ``>`` or
-    ``!=`` meets equal values, ``longest`` the most that a gap counts.
+    ``!=`` meets equal values, ``max_gap`` the most that a gap counts.
     """
 
     operator: str
@@ -129,13 +140,13 @@ class Comparison:
     right: Quantity
     unit: float
     margin: float
-    longest: float = _LONGEST
+    max_gap: float = _MAX_DISTANCE
 
     @classmethod
     def of_numbers(cls, operator: str, left: Quantity, right: Quantity) -> "Comparison":
         """Compare numbers; 1 is the larger of the two spans."""
         span = max(left.span, right.span)
-        return cls(operator, left, right, span if _usable(span) else 1.0, STRICT)
+        return cls(operator, left, right, span if _is_positive(span) else 1.0, STRICT_MARGIN)
 
     @classmethod
     def of_ranks(cls, operator: str, left: Quantity, right: Quantity, reach: float) -> "Comparison":
@@ -145,24 +156,25 @@ class Comparison:
     @classmethod
     def of_codes(cls, operator: str, left: Quantity, right: Quantity) -> "Comparison":
         """Compare categorical levels, which are the same or 1 apart."""
-        return cls(operator, left, right, 1.0, 1.0, longest=1.0)
+        return cls(operator, left, right, 1.0, 1.0, max_gap=1.0)
 
     @property
-    def cells(self) -> frozenset[Cell]:
-        """The values that this condition needs."""
-        return self.left.cells | self.right.cells
+    def references(self) -> frozenset[FeatureReference]:
+        """The references whose values this condition needs."""
+        return self.left.references | self.right.references
 
-    def distances(self, cells: Cells) -> Distances:
+    def distances(self, values: ReferencedValues) -> Distances:
         """Return both distances for all candidates."""
-        raw = self.left.values(cells) - self.right.values(cells)
-        gap = (raw / self.unit).clamp(-self.longest, self.longest)
-        gap = gap.masked_fill(gap.abs() <= SAME, 0.0)
-        to_true, to_false = _compared(self.operator, gap, self.margin)
-        needed = [each.values(cells).isnan() for each in self.cells]
-        missing = reduce(torch.logical_or, needed)
+        raw = self.left.evaluate(values) - self.right.evaluate(values)
+        gap = (raw / self.unit).clamp(-self.max_gap, self.max_gap)
+        gap = gap.masked_fill(gap.abs() <= MAX_ROUNDING_GAP, 0.0)
+        to_true, to_false = _distances_of_gap(self.operator, gap, self.margin)
+        missing = reduce(
+            torch.logical_or, [values[reference].isnan() for reference in self.references]
+        )
         undefined = ~raw.isfinite()
         return Distances(
-            to_true.masked_fill(undefined, UNDEFINED).masked_fill(missing, 0.0),
+            to_true.masked_fill(undefined, UNDEFINED_DISTANCE).masked_fill(missing, 0.0),
             to_false.masked_fill(undefined | missing, 0.0),
         )
 
@@ -174,13 +186,13 @@ class Not:
     operand: "Condition"
 
     @property
-    def cells(self) -> frozenset[Cell]:
-        """The values that this condition needs."""
-        return self.operand.cells
+    def references(self) -> frozenset[FeatureReference]:
+        """The references whose values this condition needs."""
+        return self.operand.references
 
-    def distances(self, cells: Cells) -> Distances:
+    def distances(self, values: ReferencedValues) -> Distances:
         """Return both distances for all candidates."""
-        to_true, to_false = self.operand.distances(cells)
+        to_true, to_false = self.operand.distances(values)
         return Distances(to_false, to_true)
 
 
@@ -192,25 +204,25 @@ class Junction:
     operands: tuple["Condition", ...]
 
     @property
-    def cells(self) -> frozenset[Cell]:
-        """The values that this condition needs."""
-        return frozenset().union(*(operand.cells for operand in self.operands))
+    def references(self) -> frozenset[FeatureReference]:
+        """The references whose values this condition needs."""
+        return frozenset().union(*(operand.references for operand in self.operands))
 
-    def distances(self, cells: Cells) -> Distances:
+    def distances(self, values: ReferencedValues) -> Distances:
         """Return both distances for all candidates."""
-        *others, last = [operand.distances(cells) for operand in self.operands]
+        *others, last = [operand.distances(values) for operand in self.operands]
         join = _JOINS[self.operator]
-        return reduce(lambda joined, each: join(each, joined), reversed(others), last)
+        return reduce(lambda joined, operand: join(operand, joined), reversed(others), last)
 
 
 Condition = Comparison | Not | Junction
 
 
-def _usable(span: float) -> bool:
+def _is_positive(span: float) -> bool:
     return math.isfinite(span) and span > 0
 
 
-def _extent(
+def _joined_extent(
     operator: str, left: tuple[float, float], right: tuple[float, float]
 ) -> tuple[float, float]:
     """Return the span and the size of two quantities joined, to first order."""
@@ -218,19 +230,21 @@ def _extent(
     if operator in "+-":
         return max(span, other_span), size + other_size
     if operator == "*":
-        return max(_times(span, other_size), _times(size, other_span)), _times(size, other_size)
+        return max(
+            _multiply_sizes(span, other_size), _multiply_sizes(size, other_span)
+        ), _multiply_sizes(size, other_size)
     if other_size == 0 or not math.isfinite(other_size):
         return math.inf, math.inf
     ratio = size / other_size
-    return max(span, _times(ratio, other_span)) / other_size, ratio
+    return max(span, _multiply_sizes(ratio, other_span)) / other_size, ratio
 
 
-def _times(one: float, other: float) -> float:
-    """Multiply sizes; nothing times something unbounded is nothing, where floats say NaN."""
+def _multiply_sizes(one: float, other: float) -> float:
+    """Multiply two sizes; zero times infinity is zero here, where floats give NaN."""
     return one * other if one and other else 0.0
 
 
-def _compared(operator: str, gap: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+def _distances_of_gap(operator: str, gap: Tensor, margin: float) -> tuple[Tensor, Tensor]:
     """Return how far ``gap operator 0`` is from being true and from being false."""
     match operator:
         case "==":
@@ -238,26 +252,26 @@ def _compared(operator: str, gap: Tensor, margin: float) -> tuple[Tensor, Tensor
         case "<=":
             return gap.clamp(min=0), torch.where(gap <= 0, margin - gap, 0.0)
         case ">=":
-            return _compared("<=", 0.0 - gap, margin)  # -gap would make minus zeros
+            return _distances_of_gap("<=", 0.0 - gap, margin)  # -gap would make minus zeros
         case "<":
-            return _compared("<=", 0.0 - gap, margin)[::-1]
+            return _distances_of_gap("<=", 0.0 - gap, margin)[::-1]
         case ">":
-            return _compared("<=", gap, margin)[::-1]
+            return _distances_of_gap("<=", gap, margin)[::-1]
         case _:
-            return _compared("==", gap, margin)[::-1]
+            return _distances_of_gap("==", gap, margin)[::-1]
 
 
-def _both(left: Distances, right: Distances) -> Distances:
+def _join_and(left: Distances, right: Distances) -> Distances:
     return Distances(left.to_true + right.to_true, torch.minimum(left.to_false, right.to_false))
 
 
-def _either(left: Distances, right: Distances) -> Distances:
+def _join_or(left: Distances, right: Distances) -> Distances:
     return Distances(torch.minimum(left.to_true, right.to_true), left.to_false + right.to_false)
 
 
-def _implied(premise: Distances, conclusion: Distances) -> Distances:
+def _join_implies(premise: Distances, conclusion: Distances) -> Distances:
     to_true = torch.where(premise.to_false == 0, 0.0, conclusion.to_true)
     return Distances(to_true, premise.to_true + conclusion.to_false)
 
 
-_JOINS = {"and": _both, "or": _either, "=>": _implied}
+_JOINS = {"and": _join_and, "or": _join_or, "=>": _join_implies}

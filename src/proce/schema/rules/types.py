@@ -1,4 +1,4 @@
-"""The tree of a rule with its names looked up and its types checked against a codec."""
+"""From the syntax of a rule to a tree that can be evaluated: names looked up, types checked."""
 
 import math
 from dataclasses import dataclass
@@ -6,7 +6,16 @@ from typing import Literal
 
 from proce.errors import did_you_mean
 from proce.schema.codec import Codec
-from proce.schema.feature import Categorical, Continuous, Feature, Level, Ordinal, level_type, shown
+from proce.schema.feature import (
+    Categorical,
+    Continuous,
+    Feature,
+    Level,
+    Ordinal,
+    find_level,
+    level_type,
+    shown,
+)
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.syntax import (
     COMPARISONS,
@@ -22,10 +31,10 @@ from proce.schema.rules.syntax import (
 from proce.schema.rules.tokens import brief, mistake
 from proce.schema.rules.tree import (
     Arithmetic,
-    Cell,
     Comparison,
     Condition,
     Constant,
+    FeatureReference,
     Junction,
     Not,
     Quantity,
@@ -51,27 +60,27 @@ class Resolver:
             case Prefix("not", operand):
                 return Not(self._condition(operand))
             case Chain((operator,), (left, right)) if operator in COMPARISONS:
-                return self._comparison(operator, left, right, node.at)
+                return self._comparison(operator, left, right, node.offset)
             case Chain((operator, *_), operands) if operator not in _ARITHMETIC:
                 advice = "For 'at least' write '>='." if operator == "=>" else ""
                 parts = [self._condition(operand, advice) for operand in operands]
                 return Junction(operator, tuple(parts))
-        feature = self._levels(node)
+        feature = self._feature_with_levels(node)
         if isinstance(node, FeatureName) and feature and isinstance(feature.levels[0], bool):
-            advice = f"Write {_written(node)} == true."
-        what = f"expected a comparison, got {self._described(node)}."
-        raise mistake(self.text, node.at, f"{what} {advice}".rstrip())
+            advice = f"Write {_source_text(node)} == true."
+        what = f"expected a comparison, got {self._describe(node)}."
+        raise mistake(self.text, node.offset, f"{what} {advice}".rstrip())
 
-    def _comparison(self, operator: str, left: Node, right: Node, at: int) -> Comparison:
+    def _comparison(self, operator: str, left: Node, right: Node, offset: int) -> Comparison:
         if not (_names_feature(left) or _names_feature(right)):
             what = "this comparison names no feature, so it says nothing about a counterfactual."
-            raise mistake(self.text, at, what)
-        feature = self._levels(left) or self._levels(right)
+            raise mistake(self.text, offset, what)
+        feature = self._feature_with_levels(left) or self._feature_with_levels(right)
         if feature is None:
             return Comparison.of_numbers(operator, self._number(left), self._number(right))
         if isinstance(feature, Categorical) and operator not in ("==", "!="):
             what = f"{feature.name!r} has no order, so {operator!r} says nothing; write == or !=."
-            raise mistake(self.text, at, what)
+            raise mistake(self.text, offset, what)
         sides = (self._code(left, feature), self._code(right, feature))
         if isinstance(feature, Categorical):
             return Comparison.of_codes(operator, *sides)
@@ -80,23 +89,23 @@ class Resolver:
     def _code(self, node: Node, feature: Ordinal | Categorical) -> Quantity:
         """Return a side of a comparison between levels of this feature."""
         levels = f"its levels are {shown(feature.levels)}."
-        if isinstance(node, FeatureName) and (other := self._levels(node)):
+        if isinstance(node, FeatureName) and (other := self._feature_with_levels(node)):
             if _same_levels(feature, other):
-                return self._cell(node.name, node.row)
+                return self._reference(node.name, node.row)
             what = (
                 f"{node.name!r} is {other.kind} with other levels than {feature.name!r}, which is"
             )
-            raise mistake(self.text, node.at, f"{what} {feature.kind}; {levels}")
+            raise mistake(self.text, node.offset, f"{what} {feature.kind}; {levels}")
         value = self._literal(node)
         if value is None:
-            what = f"expected a level of {feature.name!r}, got {self._described(node)}"
-            raise mistake(self.text, node.at, f"{what}; {levels}")
-        for code, level in enumerate(feature.levels):
-            if level == value and level_type(level) == level_type(value):
-                return Constant(float(code))
+            what = f"expected a level of {feature.name!r}, got {self._describe(node)}"
+            raise mistake(self.text, node.offset, f"{what}; {levels}")
+        code = find_level(feature.levels, value)
+        if code is not None:
+            return Constant(float(code))
         written = brief(value) if isinstance(value, str) else str(value).lower()
         what = f"{feature.name!r} has no level {written}; {levels}"
-        raise mistake(self.text, node.at, what + did_you_mean(value, feature.levels))
+        raise mistake(self.text, node.offset, what + did_you_mean(value, feature.levels))
 
     def _literal(self, node: Node) -> Level | None:
         """Return the level that a node writes out, if it does."""
@@ -111,31 +120,31 @@ class Resolver:
         match node:
             case Number(value):
                 return Constant(value)
-            case FeatureName() if self._levels(node) is None:
-                return self._cell(node.name, node.row)
+            case FeatureName() if self._feature_with_levels(node) is None:
+                return self._reference(node.name, node.row)
             case Prefix("-", operand):
-                return self._joined(Constant(-1.0), [("*", self._number(operand), node.at)])
+                return self._join(Constant(-1.0), [("*", self._number(operand), node.offset)])
             case Chain((operator, *_), (first, *others)) if operator in _ARITHMETIC:
                 rest = [
-                    (sign, self._number(other), other.at)
+                    (sign, self._number(other), other.offset)
                     for sign, other in zip(node.operators, others, strict=True)
                 ]
-                return self._joined(self._number(first), rest)
-        raise mistake(self.text, node.at, f"expected a number, got {self._described(node)}.")
+                return self._join(self._number(first), rest)
+        raise mistake(self.text, node.offset, f"expected a number, got {self._describe(node)}.")
 
-    def _joined(self, first: Quantity, rest: list[tuple[str, Quantity, int]]) -> Quantity:
+    def _join(self, first: Quantity, rest: list[tuple[str, Quantity, int]]) -> Quantity:
         """Join quantities from left to right; constants at once, so that they are checked."""
         kept: list[tuple[str, Quantity]] = []
-        for operator, each, at in rest:
-            if isinstance(each, Constant) and operator == "/" and each.value == 0:
-                raise mistake(self.text, at, "this divides by zero.")
-            if isinstance(first, Constant) and isinstance(each, Constant) and not kept:
-                first = Constant(self._finite(operator, first.value, each.value, at))
+        for operator, operand, offset in rest:
+            if isinstance(operand, Constant) and operator == "/" and operand.value == 0:
+                raise mistake(self.text, offset, "this divides by zero.")
+            if isinstance(first, Constant) and isinstance(operand, Constant) and not kept:
+                first = Constant(self._finite(operator, first.value, operand.value, offset))
             else:
-                kept.append((operator, each))
+                kept.append((operator, operand))
         return Arithmetic.of(first, kept) if kept else first
 
-    def _finite(self, operator: str, left: float, right: float, at: int) -> float:
+    def _finite(self, operator: str, left: float, right: float, offset: int) -> float:
         match operator:
             case "+":
                 value = left + right
@@ -146,52 +155,52 @@ class Resolver:
             case _:
                 value = left / right
         if not math.isfinite(value):
-            raise mistake(self.text, at, "the result is too large; expected less than 1.8e308.")
+            raise mistake(self.text, offset, "the result is too large; expected less than 1.8e308.")
         return value
 
     def _dependence(self, tree: Arrow) -> Dependence:
         effect = self._feature(tree.effect)
         if isinstance(effect, Categorical):
             what = f"{effect.name!r} has no order, so it has no direction; the effect of '~>' is a"
-            raise mistake(self.text, tree.effect.at, f"{what} continuous or ordinal feature.")
+            raise mistake(self.text, tree.effect.offset, f"{what} continuous or ordinal feature.")
         named: list[str] = []
         for cause in tree.causes:
             self._feature(cause)
             if cause.name == effect.name:
-                raise mistake(self.text, cause.at, f"{cause.name!r} is its own cause; drop it.")
+                raise mistake(self.text, cause.offset, f"{cause.name!r} is its own cause; drop it.")
             if cause.name in named:
-                raise mistake(self.text, cause.at, f"{cause.name!r} is named twice; drop one.")
+                raise mistake(self.text, cause.offset, f"{cause.name!r} is named twice; drop one.")
             named.append(cause.name)
-        before, after = self._cell(effect.name, "x"), self._cell(effect.name, "cf")
-        causes = [self._cell(name, row) for name in named for row in _ROWS]
+        before, after = self._reference(effect.name, "x"), self._reference(effect.name, "cf")
+        causes = [self._reference(name, row) for name in named for row in _ROWS]
         unit = after.span if isinstance(effect, Continuous) else self._reach(effect)
-        cells = frozenset([before, after, *causes])
-        return Dependence(tuple(named), effect.name, before, after, unit, cells)
+        references = frozenset([before, after, *causes])
+        return Dependence(tuple(named), effect.name, before, after, unit, references)
 
     def _feature(self, node: FeatureName | BareName) -> Feature:
         schema = self.codec.schema
         if node.name in schema:
             return schema[node.name]
         what = f"unknown feature {brief(node.name)}; the features are {shown(schema.names)}."
-        raise mistake(self.text, node.at, what + did_you_mean(node.name, schema.names))
+        raise mistake(self.text, node.offset, what + did_you_mean(node.name, schema.names))
 
-    def _levels(self, node: Node) -> Ordinal | Categorical | None:
+    def _feature_with_levels(self, node: Node) -> Ordinal | Categorical | None:
         """Return the feature that a node names, if it is one with levels."""
         feature = self._feature(node) if isinstance(node, FeatureName) else None
         return None if isinstance(feature, Continuous) else feature
 
-    def _cell(self, name: str, row: Literal["cf", "x"]) -> Cell:
+    def _reference(self, name: str, row: Literal["cf", "x"]) -> FeatureReference:
         position = self.codec.schema.position(name)
         low, span = self.codec.low[position].item(), self.codec.span[position].item()
-        return Cell(row, position, span, max(abs(low), abs(low + span)))
+        return FeatureReference(row, position, span, max(abs(low), abs(low + span)))
 
     def _reach(self, feature: Feature) -> float:
         return self.codec.reach[self.codec.schema.position(feature.name)].item()
 
-    def _described(self, node: Node) -> str:
+    def _describe(self, node: Node) -> str:
         match node:
             case FeatureName():
-                return f"{_written(node)}, which is {self._feature(node).kind}"
+                return f"{_source_text(node)}, which is {self._feature(node).kind}"
             case LevelName(value):
                 return f"the level {brief(value) if isinstance(value, str) else str(value).lower()}"
             case _:
@@ -218,7 +227,7 @@ def _names_feature(node: Node) -> bool:
             return isinstance(node, FeatureName)
 
 
-def _written(node: FeatureName) -> str:
+def _source_text(node: FeatureName) -> str:
     plain = node.name.isidentifier()
     return f"{node.row}.{node.name}" if plain else f"{node.row}[{brief(node.name)}]"
 

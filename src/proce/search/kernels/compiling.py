@@ -1,8 +1,8 @@
 """How the kernels are compiled.
 
-Kept on disk, without ``parallel`` (chunks of rows run in processes) and without forced inlining,
-which takes numba several times as long. Numba does not notice a change in a function imported
-from another file; after an edit of a kernel delete its cache.
+They are cached on disk. They are compiled without ``parallel``, because chunks of rows run in
+processes, and without forced inlining, which takes numba several times as long. Numba does not
+notice a change in a function imported from another file: delete the cache after editing a kernel.
 """
 
 from numba import njit

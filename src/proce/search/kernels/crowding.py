@@ -1,6 +1,6 @@
-"""Crowding for numba; :mod:`proce.search.crowding` says what it is.
+"""Crowding for numba, as :mod:`proce.search.crowding` defines it.
 
-Both write ``(i, m)`` for the candidates that have a rank. The differences of halves are
+Both kernels write ``(i, m)`` for the candidates that have a rank. The differences of halves are
 those of :mod:`proce.search.crowding`, which the survivors must equal to the last bit.
 """
 
@@ -51,7 +51,7 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
     """Write the distance between a candidate's two nearest in its front (Eq. 12)."""
     n_instances, m, k = losses.shape
     members = np.empty(m, np.int64)
-    place = np.empty((k, m))
+    position = np.empty((k, m))
     for i in range(n_instances):
         n_fronts = 0
         for c in range(m):
@@ -71,29 +71,29 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
                 span = 0.5 * high - 0.5 * low
                 for s in range(size):
                     offset = 0.5 * losses[i, members[s], o] - 0.5 * low
-                    place[o, s] = offset / span if span > 0 else 0.0
+                    position[o, s] = offset / span if span > 0 else 0.0
             for s in range(size):
-                crowding[i, members[s]] = _gap_around(place, size, s) if size > 2 else np.inf
+                crowding[i, members[s]] = _gap_around(position, size, s) if size > 2 else np.inf
 
 
 @kernel
-def _gap_around(place: Floats, size: int, s: int) -> float:
+def _gap_around(position: Floats, size: int, s: int) -> float:
     """Return the distance between the two nearest; of equally near ones the earlier counts."""
     a, b = 0, 0
     gap_a, gap_b = np.inf, np.inf
     for t in range(size):
-        gap = _squared_gap(place, s, t)
+        gap = _squared_gap(position, s, t)
         if t != s and gap < gap_a:
             a, b, gap_a, gap_b = t, a, gap, gap_a
         elif t != s and gap < gap_b:
             b, gap_b = t, gap
-    return float(np.sqrt(_squared_gap(place, a, b)))
+    return float(np.sqrt(_squared_gap(position, a, b)))
 
 
 @kernel
-def _squared_gap(place: Floats, a: int, b: int) -> float:
+def _squared_gap(position: Floats, a: int, b: int) -> float:
     total = 0.0
-    for o in range(len(place)):
-        offset = place[o, a] - place[o, b]
+    for o in range(len(position)):
+        offset = position[o, a] - position[o, b]
         total += offset * offset
     return total

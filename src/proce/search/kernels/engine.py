@@ -9,8 +9,8 @@ logger = logging.getLogger(__name__)
 
 
 @cache
-def compiled() -> bool:
-    """Say whether the kernels can be had; imports numba, which takes half a second."""
+def kernels_available() -> bool:
+    """Return whether the kernels can be compiled; this imports numba, which takes half a second."""
     try:
         from proce.search.kernels import survival, variation  # noqa: F401
     except (ImportError, RuntimeError) as reason:  # numba raises the latter without a cache folder
@@ -20,5 +20,5 @@ def compiled() -> bool:
 
 
 def use_kernels(device: torch.device) -> bool:
-    """Say whether tensors of this device go through numba."""
-    return device.type == "cpu" and compiled()
+    """Return whether tensors of this device go through numba."""
+    return device.type == "cpu" and kernels_available()

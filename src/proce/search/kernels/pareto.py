@@ -1,10 +1,10 @@
-"""Orders and ranks for numba; :mod:`proce.search.pareto` says what they are.
+"""Orders and ranks for numba, as :mod:`proce.search.pareto` defines them.
 
 A pool is small (200 candidates, three objectives), so what counts is branches: an order is
 found by counting how many keys are below each, which beats a merge sort up to about 700
 candidates, and who dominates whom is kept as bits.
-Loops, indices and work arrays instead of slices and array expressions: those take numba
-three times as long to compile.
+The code is written with loops, indices and work arrays instead of slices and array expressions,
+because numba takes three times as long to compile the latter.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
 def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
     """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below.
 
-    ``bits (i, m, k)`` are those of the losses.
+    ``bits (i, m, k)`` are the bits of the losses.
     """
     n_instances, m, k = bits.shape
     keys, spare = np.empty(m, np.int64), np.empty(m, np.int64)
@@ -87,7 +87,7 @@ def _compare(
     one_below: Words,
     seen: Words,
 ) -> None:
-    """Walk up one objective; whoever was seen before a candidate is below it."""
+    """Walk up one objective: every candidate that was seen before another is below it."""
     m, words = none_above.shape
     for w in range(words):
         seen[w] = _NONE
@@ -114,7 +114,7 @@ def _compare(
 def _peel(
     i: int, violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
 ) -> None:
-    """Write one rank after the other: those that nobody still alive dominates."""
+    """Write one rank after the other: candidates that none still alive dominates get the next."""
     m, words = dominators.shape
     for w in range(words):
         alive[w] = _NONE
@@ -149,7 +149,7 @@ def _peel(
 def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
     """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked.
 
-    ``bits (i, m)`` are those of the violation, ordered alike since it is not negative here.
+    ``bits (i, m)`` are the bits of the violation; it is not negative here, so they have its order.
     """
     n_instances, m = violation.shape
     members, keys = np.empty(m, np.int64), np.empty(m, np.int64)

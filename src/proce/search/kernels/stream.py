@@ -1,35 +1,34 @@
-"""The random numbers of :mod:`proce.search.stream`, for numba."""
+"""The random numbers of :mod:`proce.streams`, for numba."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.search.kernels.compiling import kernel
+from proce.streams import FIRST_FACTOR, GOLDEN, LOW_HALF, SECOND_FACTOR
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_LOW_HALF = np.uint64(0xFFFFFFFF)
+GOLDEN_WORD, _LOW_HALF = np.uint64(GOLDEN), np.uint64(LOW_HALF)
+_FIRST_FACTOR, _SECOND_FACTOR = np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
 _27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @kernel
-def mixed(state: np.uint64) -> np.uint64:
-    """Return the finalizer of SplitMix64."""
-    state = (state ^ (state >> _30)) * _FIRST
-    state = (state ^ (state >> _27)) * _SECOND
+def mix(state: np.uint64) -> np.uint64:
+    """Return a number scrambled by the finalizer of SplitMix64."""
+    state = (state ^ (state >> _30)) * _FIRST_FACTOR
+    state = (state ^ (state >> _27)) * _SECOND_FACTOR
     return state ^ (state >> _31)
 
 
 @kernel
-def started(state: np.uint64, generation: int, purpose: int) -> np.uint64:
+def stream_start(state: np.uint64, generation: int, purpose: int) -> np.uint64:
     """Return where a row's numbers for one generation and purpose begin."""
-    state = mixed(state + np.uint64(generation) * _FIRST)
-    return mixed(state + np.uint64(purpose) * _SECOND)
+    state = mix(state + np.uint64(generation) * _FIRST_FACTOR)
+    return mix(state + np.uint64(purpose) * _SECOND_FACTOR)
 
 
 @kernel
-def drawn(start: np.uint64, position: int) -> np.uint64:
-    """Return the bits at a position."""
-    return mixed(start + np.uint64(position + 1) * _GOLDEN)
+def draw_bits(start: np.uint64, position: int) -> np.uint64:
+    """Return the random bits at a position of a stream."""
+    return mix(start + np.uint64(position + 1) * GOLDEN_WORD)
 
 
 @kernel
@@ -40,34 +39,23 @@ def uniform(bits: np.uint64) -> float:
 
 @kernel
 def upper_half(bits: np.uint64) -> float:
-    """Return a number in [0, 1)."""
+    """Return a number in [0, 1) from the upper half of the bits."""
     return np.float64(np.int64(bits >> _32)) * 2.0**-32
 
 
 @kernel
 def lower_half(bits: np.uint64) -> float:
-    """Return a number in [0, 1)."""
+    """Return a number in [0, 1) from the lower half of the bits."""
     return np.float64(np.int64(bits & _LOW_HALF)) * 2.0**-32
 
 
 @kernel
 def upper_whole(bits: np.uint64, n: int) -> np.int64:
-    """Return a whole number below ``n``."""
+    """Return a whole number below ``n`` from the upper half of the bits."""
     return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
 
 
 @kernel
 def lower_whole(bits: np.uint64, n: int) -> np.int64:
-    """Return a whole number below ``n``."""
+    """Return a whole number below ``n`` from the lower half of the bits."""
     return np.int64(((bits & _LOW_HALF) * np.uint64(n)) >> _32)
-
-
-@kernel
-def fill(
-    streams: NDArray[np.uint64], generation: int, purpose: int, out: NDArray[np.float64]
-) -> None:
-    """Write the uniform numbers ``(i, count)`` of each stream, one after the other."""
-    for i in range(len(streams)):
-        start = started(streams[i], generation, purpose)
-        for position in range(out.shape[1]):
-            out[i, position] = uniform(drawn(start, position))

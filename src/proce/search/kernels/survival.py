@@ -4,16 +4,14 @@ import numpy as np
 
 from proce.search.kernels.compiling import kernel
 from proce.search.kernels.pareto import UNRANKED, Floats, Ints, Words, sort
-from proce.search.kernels.stream import mixed
-
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+from proce.search.kernels.stream import GOLDEN_WORD, mix
 
 
 @kernel
 def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
-    """Give +inf to every candidate whose genes, by their hash, stand at an earlier position.
+    """Give losses of +inf to every candidate whose genes, by their hash, came before.
 
-    ``bits (i, m, g)`` are those of the genes.
+    ``bits (i, m, g)`` are the bits of the genes.
     """
     n_instances, m, g = bits.shape
     size = 64
@@ -22,18 +20,18 @@ def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
     table = np.empty(size, np.int64)  # open addressing: the position of each hash
     hashes = np.empty(m, np.uint64)
     for i in range(n_instances):
-        for slot in range(size):
-            table[slot] = -1
+        for empty in range(size):
+            table[empty] = -1
         for c in range(m):
             code = np.uint64(0)
             for j in range(g):
-                code += mixed(bits[i, c, j] + np.uint64(j) * _GOLDEN)
+                code += mix(bits[i, c, j] + np.uint64(j) * GOLDEN_WORD)
             hashes[c] = code
-            at = np.int64(code & np.uint64(size - 1))
-            while table[at] >= 0 and hashes[table[at]] != code:
-                at = (at + 1) & (size - 1)
-            if table[at] < 0:
-                table[at] = c
+            slot = np.int64(code & np.uint64(size - 1))
+            while table[slot] >= 0 and hashes[table[slot]] != code:
+                slot = (slot + 1) & (size - 1)
+            if table[slot] < 0:
+                table[slot] = c
                 continue
             violation[i, c] = np.inf
             for o in range(losses.shape[2]):
@@ -54,7 +52,7 @@ def choose(
 ) -> None:
     """Write the first ``n`` candidates by rank, falling crowding and position.
 
-    ``falling (i, m)`` are the bits of the crowding, ordered alike since it is not negative.
+    ``falling (i, m)`` are the bits of the crowding, which is not negative, so they have its order.
     """
     n_instances, m = rank.shape
     n = out_rank.shape[1]

@@ -6,19 +6,21 @@ from numpy.typing import NDArray
 from proce.search.kernels.compiling import kernel
 from proce.search.kernels.pareto import Floats, Ints, Words
 from proce.search.kernels.stream import (
-    drawn,
+    draw_bits,
     lower_half,
     lower_whole,
-    started,
+    stream_start,
     uniform,
     upper_half,
     upper_whole,
 )
+from proce.streams import Purpose
 
 Flags = NDArray[np.bool_]
 
-_MATING, _CROSSING, _CROSSOVER, _CHANGE, _MUTATION = 1, 2, 3, 4, 5  # as Purpose
-_GRID, _LEVEL = 1, 2  # as GeneKind
+_MATING, _CROSSING, _CROSSOVER = int(Purpose.MATING), int(Purpose.CROSSING), int(Purpose.CROSSOVER)
+_CHANGE, _MUTATION = int(Purpose.CHANGE), int(Purpose.MUTATION)
+_LEVEL = 2  # as GeneKind
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
@@ -27,11 +29,11 @@ def tournament(streams: Words, generation: int, n: int, parents: Ints) -> None:
     """Write the parents ``(i, pairs, 2)``: the better of two at random, then of the others."""
     n_instances, n_pairs, _ = parents.shape
     for i in range(n_instances):
-        start = started(streams[i], generation, _MATING)
+        start = stream_start(streams[i], generation, _MATING)
         for p in range(n_pairs):
-            bits = drawn(start, 2 * p)
+            bits = draw_bits(start, 2 * p)
             one = min(upper_whole(bits, n), lower_whole(bits, n))
-            bits = drawn(start, 2 * p + 1)
+            bits = draw_bits(start, 2 * p + 1)
             other = min(upper_whole(bits, n - 1), lower_whole(bits, n - 1))
             parents[i, p, 0] = one
             parents[i, p, 1] = other + 1 if other >= one and n > 1 else other
@@ -53,21 +55,21 @@ def cross(
 ) -> None:
     """Write the children of each pair, before they mutate.
 
-    No processor can foresee which genes blend, so they are listed without a branch first.
+    No processor can predict which genes blend, so they are listed without a branch first.
     """
     n_instances, n_pairs, _ = parents.shape
     g = len(kind)
     ample = 2.0 ** (54.0 / (eta + 1.0))  # room to a bound, in gaps between the parents
     blended, draws = np.empty(g, np.int64), np.empty(g, np.uint64)
     for i in range(n_instances):
-        crossing = started(streams[i], generation, _CROSSING)
-        crossover = started(streams[i], generation, _CROSSOVER)
+        crossing = stream_start(streams[i], generation, _CROSSING)
+        crossover = stream_start(streams[i], generation, _CROSSOVER)
         for p in range(n_pairs):
             a, b = parents[i, p, 0], parents[i, p, 1]
-            crosses = uniform(drawn(crossing, p)) < probability
+            crosses = uniform(draw_bits(crossing, p)) < probability
             n_blended = 0
             for j in range(g):
-                bits = drawn(crossover, p * g + j)
+                bits = draw_bits(crossover, p * g + j)
                 swaps = crosses & (bits & _TWO != 0)
                 children[i, 2 * p, j] = genes[i, b if swaps else a, j]
                 children[i, 2 * p + 1, j] = genes[i, a if swaps else b, j]
@@ -79,7 +81,7 @@ def cross(
                 low = min(genes[i, a, j], genes[i, b, j])
                 high = max(genes[i, a, j], genes[i, b, j])
                 if high - low > 0:  # a missing value has no place between others
-                    low, high = _blended(
+                    low, high = _blend(
                         low, high, lower[i, j], upper[i, j], uniform(bits), eta, ample
                     )
                     swaps = bits & _TWO != 0
@@ -88,28 +90,28 @@ def cross(
 
 
 @kernel
-def _blended(
+def _blend(
     low: float, high: float, lower: float, upper: float, u: float, eta: float, ample: float
 ) -> tuple[float, float]:
     """Return two values spread around two parents (simulated binary crossover).
 
-    Ample room leaves no trace in a float; with it on both sides, as in a population that has
-    closed up, one power is all there is to compute.
+    Room beyond ``ample`` changes no bit of a float. Where there is so much on both sides, as in a
+    population that has closed up, a single power has to be computed.
     """
     gap = high - low
     middle = low + high
     below = 1.0 + 2.0 * max(low - lower, 0.0) / gap
     above = 1.0 + 2.0 * max(upper - high, 0.0) / gap
     if below > ample and above > ample:
-        spread = _spread(2.0 * u, eta) * gap
+        spread = _spread_factor(2.0 * u, eta) * gap
         return 0.5 * (middle - spread), 0.5 * (middle + spread)
-    down = _spread(u * (2.0 - below ** -(eta + 1.0)), eta) * gap
-    up = _spread(u * (2.0 - above ** -(eta + 1.0)), eta) * gap
+    down = _spread_factor(u * (2.0 - below ** -(eta + 1.0)), eta) * gap
+    up = _spread_factor(u * (2.0 - above ** -(eta + 1.0)), eta) * gap
     return 0.5 * (middle - down), 0.5 * (middle + up)
 
 
 @kernel
-def _spread(share: float, eta: float) -> float:
+def _spread_factor(share: float, eta: float) -> float:
     """Return the factor by which parents are drawn apart."""
     return float((share if share <= 1.0 else 1.0 / (2.0 - share)) ** (1.0 / (eta + 1.0)))
 
@@ -139,28 +141,28 @@ def mutate(
         for j in range(g):
             n_movable += movable[i, j]
         share = min(0.5, 1.0 / max(n_movable, 1))
-        change = started(streams[i], generation, _CHANGE)
-        mutation = started(streams[i], generation, _MUTATION)
+        change = stream_start(streams[i], generation, _CHANGE)
+        mutation = stream_start(streams[i], generation, _MUTATION)
         for c in range(n_children):
             n_mutated = 0
             for j in range(g):
-                bits = drawn(change, c * g + j)
+                bits = draw_bits(change, c * g + j)
                 stays = upper_half(bits) >= revert_rate * share
                 children[i, c, j] = children[i, c, j] if stays else anchor[i, j]
                 mutated[n_mutated] = j
                 n_mutated += movable[i, j] & stays & (lower_half(bits) < mutation_rate * share)
             for s in range(n_mutated):
                 j = mutated[s]
-                u = uniform(drawn(mutation, c * g + j))
+                u = uniform(draw_bits(mutation, c * g + j))
                 value, low, high = children[i, c, j], lower[i, j], upper[i, j]
                 if kind[j] == _LEVEL:
                     children[i, c, j] = _another_level(value, low, high, u)
                 else:
-                    children[i, c, j] = _shifted(value, low, high, step[j], u, eta)
+                    children[i, c, j] = _shift(value, low, high, step[j], u, eta)
             for j in range(g):
                 value, home = children[i, c, j], anchor[i, j]
-                each = step[j] if step[j] > 0 else 1.0
-                on_grid = origin[j] + np.rint((value - origin[j]) / each) * each
+                spacing = step[j] if step[j] > 0 else 1.0
+                on_grid = origin[j] + np.rint((value - origin[j]) / spacing) * spacing
                 clamped = min(max(on_grid if step[j] > 0 else value, lower[i, j]), upper[i, j])
                 near = (abs(value - home) <= snap[j]) | (abs(clamped - home) <= snap[j])
                 moves = movable[i, j] & (value == value)  # a missing value has not moved
@@ -169,15 +171,15 @@ def mutate(
 
 @kernel
 def _another_level(value: float, lower: float, upper: float, u: float) -> float:
-    """Return a level at random, not the present one."""
+    """Return a random level other than the present one."""
     present = lower <= value <= upper
     level = lower + float(np.floor(u * (upper - lower + (0.0 if present else 1.0))))
     return level + 1.0 if present and level >= value else level
 
 
 @kernel
-def _shifted(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
-    """Return a value shifted by polynomial mutation, by a step at least; anything if missing."""
+def _shift(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
+    """Return a value shifted by polynomial mutation, by at least a step; any if it is missing."""
     width = upper - lower
     if np.isnan(value):
         return lower + u * width
