@@ -10,7 +10,7 @@ from proce import __version__
 from proce.cli.console import note, one_thread, patience, progress_bars
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
-from proce.errors import FileError, UnsupportedOption, did_you_mean
+from proce.errors import FileError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.chunks import Ask, Rows
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 SOME_WITHOUT = 1  # exit code: done, but some rows have no counterfactual
 SUFFIXES = (".csv", ".parquet", ".json")
-ENGINES = ("local", "dask")
 
 
 def explain(
@@ -64,12 +63,6 @@ def explain(
         bool, typer.Option("--restart", help="Discard what an interrupted run has kept.")
     ] = False,
     separator: SeparatorOption = None,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="local; dask is not there yet.")
-    ] = "local",
-    workers: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Processes; more than 1 is not there yet.")
-    ] = 1,
 ) -> None:
     """Say for each row what would have had to be different.
 
@@ -90,7 +83,6 @@ def explain(
     from proce.files import require_folder, require_place, sha256_of
     from proce.methods import ProCE
 
-    _refuse_absent(engine, workers)
     if out is not None:
         require_place(out)
         _require_suffix(out)
@@ -152,20 +144,6 @@ def _asking(explainer: "ProCE", options: dict[str, Any], watch: Any) -> "Ask":
         return result
 
     return ask
-
-
-def _refuse_absent(engine: str, workers: int) -> None:
-    if engine not in ENGINES:
-        raise UnsupportedOption(
-            f"--engine is {engine!r}; expected {' or '.join(ENGINES)}."
-            + did_you_mean(engine, ENGINES)
-        )
-    if engine == "dask":
-        raise UnsupportedOption("--engine dask is not there yet; leave it out.")
-    if workers > 1:
-        raise UnsupportedOption(
-            f"--workers {workers}: more than one process is not there yet; leave it out."
-        )
 
 
 def _require_suffix(out: Path) -> None:

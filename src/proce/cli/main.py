@@ -22,7 +22,6 @@ from proce.cli.explain import explain
 from proce.cli.fit import fit
 from proce.cli.report import report
 from proce.cli.schema import schema
-from proce.cli.serve import serve
 from proce.cli.verify import verify
 from proce.errors import ProceError
 
@@ -34,7 +33,7 @@ READER_LEFT = 141
 COMPLETION = "_PROCE_COMPLETE"  # set by a shell that wants to know what may follow
 
 app = typer.Typer(rich_markup_mode=None)
-for command in (demo, schema, discover, fit, explain, report, verify, serve):
+for command in (demo, schema, discover, fit, explain, report, verify):
     app.command()(command)
 app.add_typer(benchmark, name="benchmark")
 
