@@ -98,8 +98,7 @@ def explained(
         if number < skip:
             continue
         result = ask(chunk.table, _within(rows.count, chunk.first_row, progress))
-        items = tuple(replace(item, row=item.row + chunk.first_row) for item in result)
-        yield replace(result, items=items)
+        yield result.counted_from(chunk.first_row)
 
 
 def explain_to(

@@ -55,6 +55,14 @@ class Explanations:
             return replace(self, items=self.items[key])
         return self.items[key]
 
+    def counted_from(self, first_row: int) -> "Explanations":
+        """Return the same explanations with ``first_row`` added to the position of each row.
+
+        For explanations of a part of a longer table that begins at that row of it.
+        """
+        shifted = tuple(replace(item, row=item.row + first_row) for item in self.items)
+        return replace(self, items=shifted)
+
     def to_frame(self) -> Any:
         """Return all counterfactuals: row, rank, then the columns of the frame explained.
 
