@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import Plan, RunFolder
-from proce.benchmark.presets import preset
+from proce.benchmark.presets import find_preset
 
 PROCE = (sys.executable, "-c", "import sys; from proce.cli.main import main; sys.exit(main())")
 
@@ -36,7 +36,7 @@ def test_the_smoke_preset_from_run_to_figures(tmp_path: Path) -> None:
     valid = RunFolder.open(folder).metrics().query("metric == 'target_class_validity'")
     shares = valid.groupby("variant")["value"].mean()
     assert (shares.filter(like="ProCE") == 1).all()
-    assert len(shares) == len(preset("smoke").variants)
+    assert len(shares) == len(find_preset("smoke").variants)
     tables = proce("tables", folder)
     assert tables.returncode == 0, tables.stderr
     assert (folder / "tables" / "table1.tex").exists()

@@ -35,10 +35,10 @@ def test_wilcoxon_against_all_signs() -> None:
 
 def test_identical_samples_have_no_p_value() -> None:
     found = compare(np.ones(5), np.ones(5))
-    assert found.none_at_all
+    assert found.is_identical
     assert (found.t_p, found.wilcoxon_p, found.effect) == (None, None, None)
     shifted = compare(np.ones(5) + 1, np.ones(5))
-    assert not shifted.none_at_all
+    assert not shifted.is_identical
     assert shifted.t_p is None
 
 

@@ -70,7 +70,7 @@ def tables(folder: FolderArgument) -> None:
 
     The files go into the folder 'tables' of the run; their names are printed.
     """
-    from proce.benchmark.report import write_tables
+    from proce.benchmark.export import write_tables
 
     for path in write_tables(folder):
         typer.echo(path)
@@ -86,7 +86,7 @@ def figures(folder: FolderArgument) -> None:
 
     The files go into the folder 'figures' of the run; their names are printed.
     """
-    from proce.benchmark.report import write_figures
+    from proce.benchmark.export import write_figures
 
     for path in write_figures(folder):
         typer.echo(path)
@@ -94,11 +94,11 @@ def figures(folder: FolderArgument) -> None:
 
 def _read_plan(path: Path | None, preset_name: str) -> "Plan":
     from proce.benchmark import Plan
-    from proce.benchmark.presets import preset
+    from proce.benchmark.presets import find_preset
     from proce.errors import BenchmarkError
 
     if path is None:
-        return preset(preset_name)
+        return find_preset(preset_name)
     if not path.is_file():
         raise BenchmarkError(f"{path} is not there; give the path of a plan.json.")
     return Plan.from_json(path.read_text(encoding="utf-8"))
