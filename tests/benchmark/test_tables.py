@@ -18,9 +18,9 @@ from proce.errors import BenchmarkError
 
 
 def line(variant: str, metric: str, mean: float, **more: Any) -> dict[str, Any]:
-    made = dict.fromkeys(COLUMNS, float("nan"))
-    made |= {"group": "paper", "dataset": "adult", "classifier": "first", "variant": variant}
-    return made | {"metric": metric, "mean": mean, "median": mean, "n": 30, "missing": 0.0} | more
+    values = dict.fromkeys(COLUMNS, float("nan"))
+    values |= {"group": "paper", "dataset": "adult", "classifier": "first", "variant": variant}
+    return values | {"metric": metric, "mean": mean, "median": mean, "n": 30, "missing": 0.0} | more
 
 
 SUMMARY = pd.DataFrame(
@@ -59,7 +59,9 @@ def test_p_values_and_the_papers_own_figures_stand_beside_ours() -> None:
     assert cells(table, "ProCE")["p %Tcv"].text == "–"
     assert wachter["paper %Tcv"].text == "93.95"
     assert wachter["paper IM1"].text == "0.0709 ± 0.158"
-    assert not any(cell.best for name, cell in wachter.items() if name.startswith(("p ", "paper")))
+    beside = [cell for name, cell in wachter.items() if name.startswith(("p ", "paper"))]
+    assert len(beside) == 8
+    assert not any(cell.best for cell in beside)
 
 
 def test_printed_values_are_those_of_the_paper() -> None:
@@ -91,13 +93,13 @@ def test_a_run_is_summarised(small_run: RunFolder) -> None:
     summary = summarise(small_run)
     values = small_run.metrics()
     own = values[(values["variant"] == "Nearest") & (values["metric"] == "gower_distance")]
-    (found,) = summary[
+    (nearest,) = summary[
         (summary["variant"] == "Nearest") & (summary["metric"] == "gower_distance")
     ].to_dict("records")
-    assert found["mean"] == pytest.approx(own["value"].mean())
+    assert nearest["mean"] == pytest.approx(own["value"].mean())
     ours = values[(values["variant"] == "ProCE") & (values["metric"] == "gower_distance")]
     gap = own.set_index("row")["value"] - ours.set_index("row")["value"]
-    assert found["difference"] == pytest.approx(gap.mean())
+    assert nearest["difference"] == pytest.approx(gap.mean())
     assert set(summary["group"]) == {"paper", "rules"}
     assert "seconds_per_row" in set(summary["metric"])
 
@@ -119,7 +121,9 @@ def test_tables_and_figures_are_written(small_run: RunFolder) -> None:
     names = {path.name for path in write_tables(small_run.path)}
     assert {"summary.csv", "table1.md", "table1.tex", "table1.csv", "table3.md"} <= names
     again = read_summary(small_run.path / "tables" / "summary.csv")
-    assert len(build_tables(again)) == len(build_tables(summarise(small_run)))
+    tables = build_tables(again)
+    assert [table.name for table in tables] == ["table1", "table3", "equal_terms", "distances"]
+    assert len(tables) == len(build_tables(summarise(small_run)))
     drawn = {path.name for path in write_figures(small_run.path)}
     assert {"proximity.png", "proximity.svg"} <= drawn
 

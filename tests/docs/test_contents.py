@@ -24,8 +24,8 @@ def text_of(page: Path) -> str:
 
 def anchors_of(page: Path) -> set[str]:
     """Return what the headings of a page can be linked by."""
-    words = [re.sub(r"[^\w\s-]", "", heading).strip() for heading in HEADING.findall(text_of(page))]
-    return {re.sub(r"[-\s]+", "-", each).lower() for each in words}
+    titles = [re.sub(r"[^\w\s-]", "", title).strip() for title in HEADING.findall(text_of(page))]
+    return {re.sub(r"[-\s]+", "-", title).lower() for title in titles}
 
 
 def named(page: Path) -> str:
@@ -38,6 +38,11 @@ def test_every_page_is_in_the_contents(page: Path) -> None:
     assert re.search(rf" {name}$", CONTENTS, re.MULTILINE)
 
 
+def test_pages_and_links_are_recognised() -> None:
+    assert DOCS / "index.md" in PAGES
+    assert ("quickstart.md", "") in LINK.findall(text_of(DOCS / "index.md"))
+
+
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=named)
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target, anchor in LINK.findall(text_of(page)):
@@ -47,8 +52,8 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 
 
 def test_the_reference_has_every_public_name() -> None:
-    told = set(re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
-    errors = set(vars(proce.errors))  # the module is told as a whole
+    documented = set(re.findall(r"^::: (\S+)$", (DOCS / "api.md").read_text("utf-8"), re.MULTILINE))
+    errors = set(vars(proce.errors))  # documented as one module
     public = {f"proce.{name}" for name in set(proce.__all__) - errors - {"__version__"}}
     own = set(proce.methods.__all__) - set(proce.__all__)
-    assert told == public | {f"proce.methods.{name}" for name in own} | {"proce.errors"}
+    assert documented == public | {f"proce.methods.{name}" for name in own} | {"proce.errors"}
