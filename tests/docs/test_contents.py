@@ -12,6 +12,7 @@ import proce.methods
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("**/*.md"))
+GUIDE = ROOT / "CONTRIBUTING.md"
 CONTENTS = (ROOT / "mkdocs.yml").read_text("utf-8")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -43,12 +44,19 @@ def test_pages_and_links_are_recognised() -> None:
     assert ("quickstart.md", "") in LINK.findall(text_of(DOCS / "index.md"))
 
 
-@pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=named)
+@pytest.mark.parametrize("page", [ROOT / "README.md", GUIDE, *PAGES], ids=named)
 def test_every_link_leads_somewhere(page: Path) -> None:
     for target, anchor in LINK.findall(text_of(page)):
         goal = (page.parent / target).resolve() if target else page
         assert goal.is_file(), f"{target} is not there"
         assert not anchor or anchor in anchors_of(goal), f"{target} has no heading #{anchor}"
+
+
+def test_every_path_in_the_guide_for_contributors_exists() -> None:
+    paths = set(re.findall(r"`((?:src|tests|docs|benchmarks)/[\w/.]+)`", GUIDE.read_text("utf-8")))
+    assert "tests/contracts/method_cases.py" in paths
+    existing = [path for path in paths if "NAME" not in path]  # NAME is for the reader to fill in
+    assert [path for path in existing if not (ROOT / path).exists()] == []
 
 
 def test_the_reference_has_every_public_name() -> None:
