@@ -18,12 +18,12 @@ DOCS = Path(__file__).parent.parent / "docs"
 PAGE, SUMMARY = DOCS / "results.md", DOCS / "results.csv"
 
 
-def filled(page: str, summary: Path) -> str:
+def fill(page: str, summary: Path) -> str:
     """Return the page with the text between ``<!-- name -->`` and ``<!-- end -->`` replaced."""
     for table in build_tables(read_summary(summary)):
         block = re.compile(rf"(<!-- {table.name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = table.to_markdown()
-        page = block.sub(lambda found, text=text: f"{found[1]}\n{text}\n{found[2]}", page)
+        page = block.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[2]}", page)
     return page
 
 
@@ -40,7 +40,7 @@ def main() -> None:
         for path in write_figures(run):
             if path.suffix == ".svg":
                 shutil.copyfile(path, figures / path.name)
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8"), SUMMARY), encoding="utf-8")
+    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), SUMMARY), encoding="utf-8")
 
 
 if __name__ == "__main__":

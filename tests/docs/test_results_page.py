@@ -17,4 +17,4 @@ def test_the_tables_are_those_of_the_committed_summary() -> None:
     assert page.count("<!-- end -->") == 6
     emptied = re.sub(r"(<!-- \w+ -->\n).*?(<!-- end -->)", r"\1\2", page, flags=re.DOTALL)
     assert len(emptied) < len(page) / 2
-    assert results.filled(emptied, results.SUMMARY) == page
+    assert results.fill(emptied, results.SUMMARY) == page
