@@ -1,4 +1,4 @@
-"""Long files through the command: CPU time and peak memory for two lengths.
+"""``proce explain`` on files of two lengths: CPU time and peak memory.
 
 Run: ``python benchmarks/batch.py``. Target: memory that does not grow with the number of rows.
 """
@@ -23,7 +23,7 @@ PROCE = str(Path(sys.executable).with_name("proce"))
 
 
 def people(n: int, seed: int) -> tuple[pd.DataFrame, "np.ndarray"]:
-    """Return people, and whom the bank took; half of them."""
+    """Return people, and 1 for those whom the bank accepts, which are about half."""
     draw = np.random.default_rng(seed)
     savings = draw.integers(0, 100, n)
     frame = pd.DataFrame(
@@ -35,12 +35,12 @@ def people(n: int, seed: int) -> tuple[pd.DataFrame, "np.ndarray"]:
             "home": draw.choice(["owns", "rents"], n),
         }
     )
-    good = frame["savings"] / 50 - frame["debt"] * 2 + (frame["school"] == "high")
-    return frame, (good + draw.normal(0, 0.3, n) > 0.3).to_numpy(int)
+    score = frame["savings"] / 50 - frame["debt"] * 2 + (frame["school"] == "high")
+    return frame, (score + draw.normal(0, 0.3, n) > 0.3).to_numpy(int)
 
 
-def measured(folder: Path) -> tuple[float, int]:
-    """Return the CPU time in seconds and the peak memory in MB of one run."""
+def measure(folder: Path) -> tuple[float, int]:
+    """Return the CPU time in seconds and the peak memory in MB of one run of the command."""
     words = [
         "explain",
         "credit",
@@ -62,19 +62,19 @@ def measured(folder: Path) -> tuple[float, int]:
 
 def main() -> None:
     """Measure and print."""
-    seen, label = people(300, seed=0)
+    train, label = people(300, seed=0)
     columns = make_column_transformer(
         (OneHotEncoder(), ["school", "home"]), remainder=StandardScaler()
     )
-    model = make_pipeline(columns, LogisticRegression()).fit(seen, label)
+    model = make_pipeline(columns, LogisticRegression()).fit(train, label)
     settings = proce.SearchSettings(population_size=20, n_offspring=20, n_generations=5)
-    explainer = proce.ProCE(model, graph=[("savings", "debt")], settings=settings).fit(seen)
+    explainer = proce.ProCE(model, graph=[("savings", "debt")], settings=settings).fit(train)
     with TemporaryDirectory() as name:
         folder = Path(name)
         explainer.save(folder / "credit")
         for n in SIZES:
             people(n, seed=1)[0].to_parquet(folder / "rows.parquet")
-            seconds, megabytes = measured(folder)
+            seconds, megabytes = measure(folder)
             print(
                 f"{n:,} rows: {seconds:.0f} s of CPU, {1000 * seconds / n:.2f} ms a row,", end=" "
             )

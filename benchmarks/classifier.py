@@ -1,4 +1,6 @@
-"""What an adapter costs on top of the model's own predict, on 25,600 rows of Adult's shape.
+"""What an adapter costs beyond the model's own ``predict_proba``, on 25,600 rows like Adult's.
+
+Run: ``python benchmarks/classifier.py``.
 
 A ratio of 1.20 means that asking through the adapter takes 20% longer than asking the model
 with inputs that are ready. The adapter hands a module its rows in blocks, which is quicker
@@ -51,14 +53,15 @@ def compare(adapted: Callable[[], object], direct: Callable[[], object]) -> tupl
     """Return the median CPU milliseconds of both, measured in turns."""
     times: tuple[list[float], list[float]] = ([], [])
     for _ in range(N_REPETITIONS):
-        for kept, call in zip(times, (adapted, direct), strict=True):
+        for milliseconds, call in zip(times, (adapted, direct), strict=True):
             start = time.process_time()
             call()
-            kept.append(1000 * (time.process_time() - start))
+            milliseconds.append(1000 * (time.process_time() - start))
     return median(times[0]), median(times[1])
 
 
 def main() -> None:
+    """Measure and print."""
     torch.set_num_threads(1)
     frame, label = adult_like()
     codec = Codec.fit(Schema.infer(frame), frame)
@@ -83,18 +86,21 @@ def main() -> None:
     def in_blocks() -> torch.Tensor:
         return torch.cat([trained.module(block) for block in inputs.split(CPU_BLOCK_ROWS)])
 
-    def asked(classifier: Classifier) -> Callable[[], torch.Tensor]:
+    def predict_all(classifier: Classifier) -> Callable[[], torch.Tensor]:
         return lambda: classifier.predict_proba(rows)
 
-    results = [
-        ("torch module", asked(network), at_once, "1.20"),
-        ("  against the same blocks", asked(network), in_blocks, "-"),
-        ("TrainedNetwork, folded", asked(trained), at_once, "-"),
-        ("scikit-learn pipeline", asked(adapted), lambda: pipeline.predict_proba(frame), "2.00"),
+    def predict_directly() -> np.ndarray:
+        return pipeline.predict_proba(frame)
+
+    comparisons = [
+        ("torch module", predict_all(network), at_once, "1.20"),
+        ("  against the same blocks", predict_all(network), in_blocks, "-"),
+        ("TrainedNetwork, folded", predict_all(trained), at_once, "-"),
+        ("scikit-learn pipeline", predict_all(adapted), predict_directly, "2.00"),
     ]
     print(f"{f'{N_ROWS:,} rows, CPU ms':28} adapted  model alone   ratio  target")
-    for name, ours, own, target in results:
-        with_adapter, alone = compare(ours, own)
+    for name, through_adapter, direct, target in comparisons:
+        with_adapter, alone = compare(through_adapter, direct)
         ratio = with_adapter / alone
         print(f"{name:28} {with_adapter:7.2f} {alone:12.2f} {ratio:7.2f} {target:>7}")
 

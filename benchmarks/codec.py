@@ -23,7 +23,7 @@ NUMBERS, LEVELS = ["age", "weight", "income"], ["job", "school", "city", "owner"
 
 
 def people(n: int, seed: int = 0) -> pd.DataFrame:
-    """Eight mixed features: whole numbers, floats, text, categories and flags."""
+    """Return eight mixed features: whole numbers, floats, text, categories and flags."""
     draw = np.random.default_rng(seed)
     return pd.DataFrame(
         {
@@ -65,6 +65,7 @@ def peak_bytes(work: Callable[[], object]) -> int:
 
 
 def _resident(field: str) -> int:
+    """Return a field of the process's memory status, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
 
@@ -81,19 +82,25 @@ def main() -> None:
     scaler = MinMaxScaler().fit(frame[NUMBERS])
     codes, units = ordinal.transform(frame[LEVELS]), scaler.transform(frame[NUMBERS])
 
-    theirs = {
+    sklearn_work = {
         "encode": lambda: (ordinal.transform(frame[LEVELS]), scaler.transform(frame[NUMBERS])),
         "decode": lambda: (ordinal.inverse_transform(codes), scaler.inverse_transform(units)),
     }
-    ours = {"encode": lambda: codec.encode(frame), "decode": lambda: codec.decode(rows, layout)}
-    own = int(frame.memory_usage(deep=True).sum())
-    print(f"{ROWS:,} rows x {frame.shape[1]} features, {own / 1e6:.0f} MB as a frame, one thread")
+    proce_work = {
+        "encode": lambda: codec.encode(frame),
+        "decode": lambda: codec.decode(rows, layout),
+    }
+    frame_bytes = int(frame.memory_usage(deep=True).sum())
+    megabytes = frame_bytes / 1e6
+    print(f"{ROWS:,} rows x {frame.shape[1]} features, {megabytes:.0f} MB as a frame, one thread")
     print("| direction | proce, s | scikit-learn, s | ratio (at most 1.5) | peak / frame (3) |")
     print("|---|---|---|---|---|")
     for direction in ("encode", "decode"):
-        mine, sklearn = cpu_seconds(ours[direction]), cpu_seconds(theirs[direction])
-        memory = peak_bytes(ours[direction]) / own
-        print(f"| {direction} | {mine:.3f} | {sklearn:.3f} | {mine / sklearn:.2f} | {memory:.2f} |")
+        proce = cpu_seconds(proce_work[direction])
+        sklearn = cpu_seconds(sklearn_work[direction])
+        memory = peak_bytes(proce_work[direction]) / frame_bytes
+        ratio = proce / sklearn
+        print(f"| {direction} | {proce:.3f} | {sklearn:.3f} | {ratio:.2f} | {memory:.2f} |")
 
 
 if __name__ == "__main__":

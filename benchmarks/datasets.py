@@ -31,14 +31,14 @@ DATA: dict[str, dict[str, str]] = {
     "adult": {},
     "law": {},
 }
-UNBALANCED = ("law",)  # classes weighted alike, as otherwise everybody passes
+UNBALANCED = ("law",)  # their classes are weighted alike, or else everybody would pass
 
-Scores = Callable[[pd.DataFrame], "np.ndarray[Any, Any]"]  # chances of class 1
+Scorer = Callable[[pd.DataFrame], "np.ndarray[Any, Any]"]  # gives probabilities of class 1
 
 
 @dataclass(frozen=True)
 class Split:
-    """80% to train on, 20% to judge by."""
+    """A data set split into 80% to train on and 20% to test on."""
 
     name: str
     data: Dataset
@@ -49,10 +49,12 @@ class Split:
 
     @property
     def balanced(self) -> bool:
+        """Whether the classes are weighted alike in training."""
         return self.name in UNBALANCED
 
 
 def splits() -> Iterator[Split]:
+    """Yield a split of every data set that can be had."""
     for title, options in DATA.items():
         try:
             data = load_dataset(title.split(",")[0], **options)
@@ -63,19 +65,22 @@ def splits() -> Iterator[Split]:
         yield Split(title, data, parts[0], parts[2], parts[1], parts[3])
 
 
-def majority(split: Split) -> Scores:
+def fit_majority(split: Split) -> Scorer:
+    """Return a model that gives the share of class 1 to every row."""
     share = split.train_label.mean()
     return lambda frame: np.full(len(frame), share)
 
 
-def boosting(split: Split) -> Scores:
+def fit_boosting(split: Split) -> Scorer:
+    """Train boosted trees."""
     weight = "balanced" if split.balanced else None
     model = HistGradientBoostingClassifier(random_state=SEED, class_weight=weight)
     model.fit(split.train, split.train_label)
     return lambda frame: model.predict_proba(frame)[:, 1]
 
 
-def network(split: Split, architecture: Any) -> Scores:
+def train_network(split: Split, architecture: Any) -> Scorer:
+    """Train one of the paper's networks."""
     codec = Codec.fit(split.data.schema, split.train)
     model = fit_network(
         codec,
@@ -88,67 +93,69 @@ def network(split: Split, architecture: Any) -> Scores:
     return lambda frame: model.predict_proba(codec.encode(frame))[:, 1].numpy()
 
 
-MODELS: dict[str, Callable[[Split], Scores]] = {
-    "majority vote": majority,
-    "HistGradientBoosting": boosting,
-    "first network (64-32-16)": lambda split: network(split, "first"),
-    "second network (256-128-64-32-16)": lambda split: network(split, "second"),
+MODELS: dict[str, Callable[[Split], Scorer]] = {
+    "majority vote": fit_majority,
+    "HistGradientBoosting": fit_boosting,
+    "first network (64-32-16)": lambda split: train_network(split, "first"),
+    "second network (256-128-64-32-16)": lambda split: train_network(split, "second"),
 }
 
 
-def broken_promises(split: Split, scores: Scores) -> tuple[int, float, float]:
-    """Advise the smallest raise that flips the model, all else equal; try it in the true world.
+def broken_promises(split: Split, score: Scorer) -> tuple[int, float, float]:
+    """Advise the smallest raise of income that flips the model; try it in the true equations.
 
     Returns
     -------
     tuple
-        How many test rows the model rejects, the share of them that some raise of at most
-        100% helps, and the share of these that it rejects again once consequences follow.
+        How many test rows the model rejects; the share of them that some raise of income, of at
+        most 100%, helps; the share of these that the model rejects again once consequences follow.
     """
     assert split.data.truth is not None
-    rejected = split.test[scores(split.test) < 0.5].reset_index(drop=True)
+    rejected = split.test[score(split.test) < 0.5].reset_index(drop=True)
     raised = np.full(len(rejected), np.nan)
     for factor in np.arange(2.0, 1.0, -0.02):
         income = (rejected["income"] * factor / 100).round().astype(int) * 100
-        accepted = scores(rejected.assign(income=income)) >= 0.5
+        accepted = score(rejected.assign(income=income)) >= 0.5
         raised[accepted] = income[accepted]
     helped = ~np.isnan(raised)
     codec = split.data.truth.codec
     world = split.data.truth.counterfactual(
         codec.encode(rejected[helped]), {"income": torch.tensor(raised[helped])}
     )
-    failed = scores(codec.decode(world)) < 0.5
+    failed = score(codec.decode(world)) < 0.5
     return len(rejected), float(helped.mean()), float(failed.mean())
 
 
 def main() -> None:
+    """Measure on one thread."""
     torch.set_num_threads(1)
     with threadpool_limits(1):
         measure()
 
 
 def measure() -> None:
+    """Fit every model to every data set, and print both tables."""
     promises = []
     print("| data set | rows | classifier | accuracy | balanced accuracy | AUC | training |")
     print("|---|---|---|---|---|---|---|")
     for split in splits():
         for title, fit in MODELS.items():
             start = time.process_time()
-            scores = fit(split)
+            score = fit(split)
             seconds = time.process_time() - start
-            chances, truth = scores(split.test), split.test_label
+            probabilities, truth = score(split.test), split.test_label
             figures = [
                 split.name,
                 f"{len(split.data.frame):,}",
                 title,
-                f"{accuracy_score(truth, chances >= 0.5):.3f}",
-                f"{balanced_accuracy_score(truth, chances >= 0.5):.3f}",
-                f"{roc_auc_score(truth, chances):.3f}",
+                f"{accuracy_score(truth, probabilities >= 0.5):.3f}",
+                f"{balanced_accuracy_score(truth, probabilities >= 0.5):.3f}",
+                f"{roc_auc_score(truth, probabilities):.3f}",
                 f"{seconds:.1f} s",
             ]
             print(f"| {' | '.join(figures)} |", flush=True)
-            if split.name == "loan" and fit is not majority:
-                promises.append((title, *broken_promises(split, scores)))
+            if split.name == "loan" and fit is not fit_majority:
+                promises.append((title, *broken_promises(split, score)))
     print("\n| classifier | rejected | a raise alone would help | of these, rejected again |")
     print("|---|---|---|---|")
     for title, count, helped, failed in promises:

@@ -36,7 +36,7 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - start, result
 
 
-def posed(explainer: ProCE, frame: Any) -> CounterfactualProblem:
+def pose_problem(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
     call = ProceCall(explainer.fitted_, Options(), frame)
     return call.terms.problem(call.terms.query(call.factual, call.target))
@@ -51,11 +51,11 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
     from pymoo.operators.mutation.pm import PM
     from pymoo.optimize import minimize
 
-    problem, settings = posed(explainer, frame), explainer.fitted_.settings
+    problem, settings = pose_problem(explainer, frame), explainer.fitted_.settings
     genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
     only = torch.zeros(1, dtype=torch.long)
 
-    class Same(Problem):
+    class SameProblem(Problem):
         def __init__(self) -> None:
             super().__init__(
                 n_var=genome.n_genes,
@@ -91,27 +91,28 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
         eliminate_duplicates=True,
     )
     seconds, result = cpu(
-        lambda: minimize(Same(), algorithm, ("n_gen", settings.n_generations), seed=1)
+        lambda: minimize(SameProblem(), algorithm, ("n_gen", settings.n_generations), seed=1)
     )
     return seconds, result.F if result.F is not None else np.empty((0, 3))
 
 
 def our_fronts(explainer: ProCE, frame: Any) -> tuple[float, list[np.ndarray]]:
     """Return the CPU time of our search per row, and the front of each row."""
-    problem = posed(explainer, frame)
-    seconds, found = cpu(
+    problem = pose_problem(explainer, frame)
+    seconds, searched = cpu(
         lambda: search(problem, torch.arange(len(frame)), explainer.fitted_, Options())
     )
-    kept = found.population.front
-    fronts = [found.population.losses[i][kept[i]].numpy() for i in range(len(frame))]
+    kept = searched.population.front
+    losses = searched.population.losses
+    fronts = [losses[row][kept[row]].numpy() for row in range(len(frame))]
     return seconds / len(frame), fronts
 
 
-def compare(explainer: ProCE, frame: Any, name: str) -> None:
+def compare_with_pymoo(explainer: ProCE, frame: Any, name: str) -> None:
     """Print one line: pymoo's time over ours, and the ratio of hypervolumes."""
     import moocore
 
-    theirs = [pymoo_front(explainer, frame[at : at + 1]) for at in range(PYMOO_ROWS)]
+    theirs = [pymoo_front(explainer, frame[row : row + 1]) for row in range(PYMOO_ROWS)]
     pymoo = statistics.median(seconds for seconds, _ in theirs)
     ratios: dict[int, list[float]] = {1: [], MANY: []}
     for _ in range(REPEATS):
@@ -119,19 +120,22 @@ def compare(explainer: ProCE, frame: Any, name: str) -> None:
             seconds, fronts = our_fronts(explainer, frame[:size])
             ratios[size].append(pymoo / seconds)
     volumes = []
-    for (_, other), own in zip(theirs, fronts, strict=False):
-        together = np.concatenate([other, own])
+    for (_, their_front), front in zip(theirs, fronts, strict=False):
+        together = np.concatenate([their_front, front])
         low, high = together.min(0), together.max(0)
         span = np.where(high > low, high - low, 1.0)
         reference = np.full(3, 1.1)
-        volume = [moocore.hypervolume((each - low) / span, ref=reference) for each in (own, other)]
-        volumes.append(volume[0] / volume[1])
+        volume, their_volume = (
+            moocore.hypervolume((losses - low) / span, ref=reference)
+            for losses in (front, their_front)
+        )
+        volumes.append(volume / their_volume)
     cells = [f"{statistics.median(r):.1f} ({min(r):.1f}-{max(r):.1f})" for r in ratios.values()]
     print(f"| {name} | {pymoo * 1e3:.0f} | {cells[0]} | {cells[1]} | {np.mean(volumes):.4f} |")
 
 
-class AskedByDice:
-    """The network as DiCE asks a scikit-learn model: with frames."""
+class NetworkForDice:
+    """The network behind the interface of a scikit-learn model, which DiCE gives frames."""
 
     def __init__(self, model: TrainedNetwork, codec: Codec) -> None:
         self.model, self.codec = model, codec
@@ -147,7 +151,7 @@ class AskedByDice:
         return self.predict_proba(frame).argmax(1)
 
 
-def against_dice(
+def compare_with_dice(
     explainer: ProCE, model: TrainedNetwork, codec: Codec, train: Any, label: Any, frame: Any
 ) -> None:
     """Print DiCE's time per row over ours, one counterfactual each, the same rows."""
@@ -159,22 +163,23 @@ def against_dice(
     data = dice_ml.Data(
         dataframe=plain.assign(outcome=label), continuous_features=numbers, outcome_name="outcome"
     )
-    asked = dice_ml.Model(model=AskedByDice(model, codec), backend="sklearn")
+    wrapped = dice_ml.Model(model=NetworkForDice(model, codec), backend="sklearn")
     print("\n| DiCE | ms a row | rows answered | ours, ms a row | ratio |")
     print("|---|---|---|---|---|")
     for method in ("random", "genetic"):
-        finder = dice_ml.Dice(data, asked, method=method)
+        finder = dice_ml.Dice(data, wrapped, method=method)
         times, answered = [], 0
-        for at in range(DICE_ROWS):
-            row = frame[at : at + 1].astype(plain.dtypes)
+        for position in range(DICE_ROWS):
+            row = frame[position : position + 1].astype(plain.dtypes)
             start = time.process_time()
             try:
-                found = finder.generate_counterfactuals(
+                answer = finder.generate_counterfactuals(
                     row, total_CFs=1, desired_class=1, verbose=False
                 )
-                answered += len(found.cf_examples_list[0].final_cfs_df) > 0
+                answered += len(answer.cf_examples_list[0].final_cfs_df) > 0
             except Exception as error:  # DiCE raises where it finds nothing
-                print(f"  {method}, row {at}: {type(error).__name__}: {error}", file=sys.stderr)
+                reason = f"{type(error).__name__}: {error}"
+                print(f"  {method}, row {position}: {reason}", file=sys.stderr)
             times.append(time.process_time() - start)
         theirs = statistics.median(times)
         print(
@@ -203,14 +208,14 @@ def main() -> None:
         sys.exit("pymoo is not installed: pip install -c constraints.txt '.[bench]'")
     print("| problem | pymoo, ms a row | ours: 1 row | ours: 256 rows | hypervolume |")
     print("|---|---|---|---|---|")
-    compare(plain, rejected, "no causes, no rules")
-    compare(full, rejected, "full")
-    compare(stopping, rejected, "full, early stop")
+    compare_with_pymoo(plain, rejected, "no causes, no rules")
+    compare_with_pymoo(full, rejected, "full")
+    compare_with_pymoo(stopping, rejected, "full, early stop")
     try:
         import dice_ml  # noqa: F401
     except ImportError:
         sys.exit("dice-ml is not installed: pip install -c constraints.txt '.[bench]'")
-    against_dice(stopping, model, codec, train, label, rejected)
+    compare_with_dice(stopping, model, codec, train, label, rejected)
 
 
 if __name__ == "__main__":

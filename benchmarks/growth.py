@@ -1,4 +1,4 @@
-"""How time and memory of ``explain`` grow, and what a user's own model costs on top.
+"""How time and memory of ``explain`` grow, and how much of the time a user's own model takes.
 
 Run: ``python benchmarks/growth.py``. Targets: time linear in rows, generations and population;
 10,000 rows in one call under 2 GB of resident memory; with HistGradientBoosting as the model at
@@ -46,19 +46,19 @@ def main() -> None:
     others = data.frame[4_000:]
     rejected = others[(network.predict(codec.encode(others)) == 0).numpy()]
 
-    def explainer(model: Any = network, **settings: Any) -> ProCE:
-        chosen = SearchSettings(stop_improvement=None, **settings)
-        return ProCE(model, data.recourse_schema, data.graph, data.rules, settings=chosen).fit(
+    def fit_explainer(model: Any = network, **settings: Any) -> ProCE:
+        full_length = SearchSettings(stop_improvement=None, **settings)
+        return ProCE(model, data.recourse_schema, data.graph, data.rules, settings=full_length).fit(
             train
         )
 
-    usual = explainer()
+    usual = fit_explainer()
     usual.explain(rejected[:2])
     by_rows = [cpu(lambda n=n: usual.explain(rejected[:n], n=1)) for n in ROWS]
-    longer = [explainer(n_generations=n) for n in GENERATIONS]
-    by_generations = [cpu(partial(each.explain, rejected[:64], n=1)) for each in longer]
-    larger = [explainer(population_size=n, n_offspring=n) for n in POPULATIONS]
-    by_population = [cpu(partial(each.explain, rejected[:64], n=1)) for each in larger]
+    longer = [fit_explainer(n_generations=n) for n in GENERATIONS]
+    by_generations = [cpu(partial(other.explain, rejected[:64], n=1)) for other in longer]
+    larger = [fit_explainer(population_size=n, n_offspring=n) for n in POPULATIONS]
+    by_population = [cpu(partial(other.explain, rejected[:64], n=1)) for other in larger]
     print("| grows with | sizes | CPU, s | exponent |")
     print("|---|---|---|---|")
     for name, sizes, seconds in (
@@ -66,36 +66,36 @@ def main() -> None:
         ("generations", GENERATIONS, by_generations),
         ("population", POPULATIONS, by_population),
     ):
-        shown = ", ".join(f"{each:.1f}" for each in seconds)
+        shown = ", ".join(f"{second:.1f}" for second in seconds)
         print(f"| {name} | {sizes} | {shown} | {exponent(sizes, seconds):.2f} |", flush=True)
 
     with threadpool_limits(1):
         trees = HistGradientBoostingClassifier(random_state=0).fit(train, label)
-        asked, answering = 0, 0.0
+        n_answers, answer_seconds = 0, 0.0
         original = trees.predict_proba
 
         def timed(frame: Any) -> Any:
-            nonlocal asked, answering
+            nonlocal n_answers, answer_seconds
             start = time.process_time()
             answer = original(frame)
-            answering += time.process_time() - start
-            asked += len(frame)
+            answer_seconds += time.process_time() - start
+            n_answers += len(frame)
             return answer
 
         trees.predict_proba = timed
-        over_trees = explainer(trees)
-        no = others[original(others)[:, 1] < 0.5].head(64)
-        asked, answering = 0, 0.0
-        total = cpu(lambda: over_trees.explain(no, n=1))
-    ratio = total / answering
+        over_trees = fit_explainer(trees)
+        refused = others[original(others)[:, 1] < 0.5].head(64)
+        n_answers, answer_seconds = 0, 0.0
+        total = cpu(lambda: over_trees.explain(refused, n=1))
+    ratio = total / answer_seconds
     print(
-        f"\nHistGradientBoosting, 64 rows: {total:.1f} s, of which its own {asked:,} answers"
-        f" {answering:.1f} s: ratio {ratio:.2f} (at most 2)",
+        f"\nHistGradientBoosting, 64 rows: {total:.1f} s, of which its own {n_answers:,} answers"
+        f" {answer_seconds:.1f} s: ratio {ratio:.2f} (at most 2)",
         flush=True,
     )
 
     many = rejected.sample(10_000, replace=True, random_state=0)
-    few = ProCE(
+    short = ProCE(
         network,
         data.recourse_schema,
         data.graph,
@@ -104,7 +104,7 @@ def main() -> None:
     ).fit(train)
     peaks = []
     for n in (1_000, 10_000):
-        few.explain(many[:n], n=1, keep_front=False)
+        short.explain(many[:n], n=1, keep_front=False)
         peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
     print(
         f"resident memory at its peak: {peaks[0]:.2f} GB after 1,000 rows, {peaks[1]:.2f} GB after"

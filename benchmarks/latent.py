@@ -29,21 +29,23 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def rebuilt(autoencoder: AutoEncoder, rows: torch.Tensor) -> tuple[float, float]:
-    """Return the share of levels that come back, and the error of the numbers."""
+def measure_reconstruction(autoencoder: AutoEncoder, rows: torch.Tensor) -> tuple[float, float]:
+    """Return the share of levels that are rebuilt, and the error of the numbers."""
     schema = autoencoder.codec.schema
-    back = autoencoder.reconstruct(rows)
-    numbers = [p for p, f in enumerate(schema) if isinstance(f, Continuous)]
-    error = (back.units - rows[:, numbers]).square().mean().sqrt()
+    rebuilt = autoencoder.reconstruct(rows)
+    numbers = [
+        position for position, feature in enumerate(schema) if isinstance(feature, Continuous)
+    ]
+    error = (rebuilt.units - rows[:, numbers]).square().mean().sqrt()
     right = [
-        (back.probabilities[f.name].argmax(-1) == rows[:, p]).double().mean()
-        for p, f in enumerate(schema)
-        if p not in numbers
+        (rebuilt.probabilities[feature.name].argmax(-1) == rows[:, position]).double().mean()
+        for position, feature in enumerate(schema)
+        if position not in numbers
     ]
     return float(torch.stack(right).mean()), float(error)
 
 
-def fits() -> None:
+def measure_fits() -> None:
     """Time the fit and measure the reconstruction of held-out rows."""
     data = load_dataset("adult")
     train, test = train_test_split(data.frame, test_size=0.2, random_state=0)
@@ -60,14 +62,14 @@ def fits() -> None:
         start = time.process_time()
         autoencoder, record = fit_autoencoder(codec, rows, settings)
         seconds = time.process_time() - start
-        share, error = rebuilt(autoencoder, held_out)
+        share, error = measure_reconstruction(autoencoder, held_out)
         size = autoencoder.latent_size
         print(
             f"| {name} | {size} | {record.n_epochs} | {seconds:.1f} | {share:.2%} | {error:.4f} |"
         )
 
 
-def prototypes() -> None:
+def measure_prototypes() -> None:
     """Time 1,000 queries against 50,000 rows of latent 64."""
     generator = torch.Generator().manual_seed(0)
     latents = torch.randn(50_000, 64, generator=generator)
@@ -81,14 +83,15 @@ def prototypes() -> None:
     memory = (_resident("VmHWM") - before) / 1e6
     ours = [cpu_seconds(lambda: index.prototype(queries, 0, 10)) for _ in range(REPEATS)]
     theirs = [cpu_seconds(lambda: brute.kneighbors(queries.numpy())) for _ in range(REPEATS)]
-    mine, sklearn = statistics.median(ours), statistics.median(theirs)
+    proce, sklearn = statistics.median(ours), statistics.median(theirs)
     print("\n1,000 queries, 50,000 rows, latent 64, K = 10, one thread")
     print("| proce, s | scikit-learn, s | ratio (at most 2) | peak, MB (at most 500) |")
     print("|---|---|---|---|")
-    print(f"| {mine:.3f} | {sklearn:.3f} | {mine / sklearn:.2f} | {memory:.0f} |")
+    print(f"| {proce:.3f} | {sklearn:.3f} | {proce / sklearn:.2f} | {memory:.0f} |")
 
 
 def _resident(field: str) -> int:
+    """Return a field of the process's memory status, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(field)).split()[1]) * 1024
 
@@ -98,5 +101,5 @@ if __name__ == "__main__":
 
     torch.set_num_threads(1)
     with threadpool_limits(1):
-        prototypes()
-        fits()
+        measure_prototypes()
+        measure_fits()

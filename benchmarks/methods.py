@@ -2,7 +2,7 @@
 
 Run: ``PROCE_DATA=... python benchmarks/methods.py`` (PyGAD and dice-ml: the ``bench`` extra).
 Adult, 8 features, the paper's first classifier, 30 rejected people, one thread, default settings,
-nobody sees a causal graph or rules. CPU time, that of processes which a method starts included.
+no method gets a causal graph or rules. CPU time, that of processes which a method starts included.
 Target: no method of ours above 0.5 s a row.
 """
 
@@ -47,8 +47,8 @@ PUBLISHED: tuple[tuple[str, type, dict[str, str]], ...] = (  # label, class, set
 
 
 @dataclass(frozen=True)
-class World:
-    """What every method gets: a model, the rows that it was trained on, and people it rejects."""
+class Setting:
+    """What every method gets: a model, the rows it was trained on, and people it rejects."""
 
     model: TrainedNetwork
     codec: Codec
@@ -57,7 +57,7 @@ class World:
     rejected: Any
 
     @classmethod
-    def of(cls, data: Dataset) -> "World":
+    def of(cls, data: Dataset) -> "Setting":
         """Train the classifier, and take the first people of the test rows whom it rejects."""
         train, test, label, _ = train_test_split(
             data.frame, data.label, test_size=0.2, random_state=0
@@ -70,33 +70,33 @@ class World:
 
 def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return the CPU time of a call and of the processes that it started, and what it returned."""
-    before = sum(os.times()[:4])
+    start = sum(os.times()[:4])
     result = work()
-    return sum(os.times()[:4]) - before, result
+    return sum(os.times()[:4]) - start, result
 
 
-def methods(world: World) -> Iterator[tuple[str, Method]]:
+def make_methods(setting: Setting) -> Iterator[tuple[str, Method]]:
     """Yield the methods with their labels."""
-    yield "ProCE", ProCE(world.model, world.schema, causal="off")
+    yield "ProCE", ProCE(setting.model, setting.schema, causal="off")
     for label, method, settings in PUBLISHED:
-        yield label, method(world.model, world.schema, method.Settings(**settings))
+        yield label, method(setting.model, setting.schema, method.Settings(**settings))
 
 
-def line(label: str, method: Method, world: World) -> str:
+def table_line(label: str, method: Method, setting: Setting) -> str:
     """Fit, explain, and return a line of the table."""
-    fit, _ = cpu(lambda: method.fit(world.train))
-    method.explain(world.rejected[:1], target=1, n=1)  # compiles what is compiled
-    seconds, result = cpu(lambda: method.explain(world.rejected, target=1, n=1))
-    distance, changed = told(result, world.codec)
-    found = sum(len(item) > 0 for item in result)
+    fit, _ = cpu(lambda: method.fit(setting.train))
+    method.explain(setting.rejected[:1], target=1, n=1)  # compiles, so that this is not timed
+    seconds, result = cpu(lambda: method.explain(setting.rejected, target=1, n=1))
+    distance, changed = mean_changes(result, setting.codec)
+    n_found = sum(len(item) > 0 for item in result)
     return (
-        f"| {label} | {fit:.1f} | {seconds / ROWS * 1e3:.0f} | {found / ROWS:.0%} |"
+        f"| {label} | {fit:.1f} | {seconds / ROWS * 1e3:.0f} | {n_found / ROWS:.0%} |"
         f" {distance:.3f} | {changed:.2f} |"
     )
 
 
-def told(result: Explanations, codec: Codec) -> tuple[float, float]:
-    """Return Gower's distance, and how many features changed; means over the people answered."""
+def mean_changes(result: Explanations, codec: Codec) -> tuple[float, float]:
+    """Return the means of Gower's distance and of the number of changed features, where found."""
     answered = [item for item in result if len(item)]
     if not answered:
         return float("nan"), float("nan")
@@ -108,14 +108,14 @@ def told(result: Explanations, codec: Codec) -> tuple[float, float]:
 def main() -> None:
     """Measure and print."""
     torch.set_num_threads(1)
-    world = World.of(load_dataset("adult"))
+    setting = Setting.of(load_dataset("adult"))
     print("| method | fit, s | ms a row | found | distance | changed |")
     print("|---|---|---|---|---|---|")
-    for label, method in methods(world):
+    for label, method in make_methods(setting):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # those of the packages behind a method
-                print(line(label, method, world), flush=True)
+                print(table_line(label, method, setting), flush=True)
         except ImportError as error:
             print(f"{label} is skipped: {error}", file=sys.stderr)
 

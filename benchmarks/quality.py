@@ -33,8 +33,8 @@ from proce.metrics import (
 )
 from proce.schema import Codec, Rule, Schema
 
-PAPER = ("simple_bn", "sangiovese", "adult", "law")
-KNOWN = ("loan", "simple_bn", "sangiovese")
+OF_THE_PAPER = ("simple_bn", "sangiovese", "adult", "law")
+WITH_TRUTH = ("loan", "simple_bn", "sangiovese")
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Setting:
 def settings(
     name: str, schema: str, architecture: str, splits: int, rows: int
 ) -> Iterator[Setting]:
-    """Yield one setting a split."""
+    """Yield one setting for each split."""
     data = load_dataset(name)
     for seed in range(splits):
         train, test, label, _ = train_test_split(
@@ -61,21 +61,20 @@ def settings(
         model = fit_network(
             codec, train, label, architecture=architecture, balanced=name == "law", seed=seed
         )
-        no = (model.predict(codec.encode(test)) == 0).numpy()
-        yield Setting(data, codec, train, model, test[no].head(rows))
+        rejected = (model.predict(codec.encode(test)) == 0).numpy()
+        yield Setting(data, codec, train, model, test[rejected].head(rows))
 
 
 def variants(setting: Setting, schema: Schema, rules: Sequence[str]) -> Callable[..., Any]:
-    """Fit once, and return a function that explains under another mode, margin or rules.
+    """Fit once, and return a function that explains in another mode, or with other margin or rules.
 
-    The latent space and the equations do not depend on these, so nothing is shared that a fresh
-    fit would not give again.
+    The latent space and the equations do not depend on these: a fresh fit would give the same.
     """
     graph = setting.data.graph
     explainer = ProCE(setting.model, schema, graph, rules).fit(setting.train)
     fitted = explainer.fitted_
 
-    def explained(mode: str, margin: float, *, ruled: bool = True, pick: str = "closest") -> Any:
+    def explain(mode: str, margin: float, *, ruled: bool = True, pick: str = "closest") -> Any:
         other = replace(
             fitted,
             mode=mode,
@@ -86,7 +85,7 @@ def variants(setting: Setting, schema: Schema, rules: Sequence[str]) -> Callable
         )
         return explain_with(other, setting.rejected, pick)
 
-    return explained
+    return explain
 
 
 def explain_with(fitted: Fitted, frame: Any, pick: str = "closest") -> Explanations:
@@ -94,7 +93,7 @@ def explain_with(fitted: Fitted, frame: Any, pick: str = "closest") -> Explanati
     return ProceCall(fitted, Options(target=1, n=1, pick=pick), frame).run()
 
 
-def measured(setting: Setting, result: Explanations, judges: Judges) -> dict[str, float]:
+def measure(setting: Setting, result: Explanations, judges: Judges) -> dict[str, float]:
     """Return the paper's metrics of a result; rows without a counterfactual are failures."""
     codec = setting.codec
     found = torch.tensor([len(item) > 0 for item in result])
@@ -107,15 +106,15 @@ def measured(setting: Setting, result: Explanations, judges: Judges) -> dict[str
     strict = causal_constraint_validity(
         rules, factual, rows, found, reading="strict", mechanisms=mechanisms
     )
-    near, own = rows[found], factual[found]
-    im1, im2 = judges.im1(near, 1, 0), judges.im2(near, 1)
+    counterfactuals, own = rows[found], factual[found]
+    im1, im2 = judges.im1(counterfactuals, 1, 0), judges.im2(counterfactuals, 1)
     return {
         "found": 100 * float(found.double().mean()),
         "tcv": 100 * target_class_validity(setting.model, rows, found, target),
         "ccv": 100 * direction.valid,
         "strict": 100 * strict.valid,
-        "continuous": continuous_proximity(codec, own, near),
-        "categorical": categorical_proximity(codec, own, near),
+        "continuous": continuous_proximity(codec, own, counterfactuals),
+        "categorical": categorical_proximity(codec, own, counterfactuals),
         "im1": float(im1.mean()),
         "im1_median": float(im1.median()),
         "im2": float(im2.mean()),
@@ -124,7 +123,7 @@ def measured(setting: Setting, result: Explanations, judges: Judges) -> dict[str
 
 
 def _mechanisms(setting: Setting, rules: list[Rule]) -> dict[str, Any]:
-    """Return the true equations, or some fitted here, for the strict reading."""
+    """Return the equations of the strict %Ccv: the true ones, or else fitted here."""
     truth = setting.data.truth
     known = truth.with_codec(setting.codec) if truth else None
     rows = setting.codec.encode(setting.train)
@@ -135,14 +134,14 @@ def _mechanisms(setting: Setting, rules: list[Rule]) -> dict[str, Any]:
     return {name: lambda part, name=name: scm.predict(name, part) for name in effects}
 
 
-def validity(n_rows: int, splits: int) -> None:
+def print_validity(n_rows: int, splits: int) -> None:
     """Print %Tcv, %Ccv, proximity and interpretability per mode, data set and classifier."""
     print(
         "| data set | classifier | mode | margin | rules | found | %Tcv | %Ccv | strict | cont. |"
         " cat. | IM1 mean, median | IM2 mean, median |"
     )
     print("|" + "---|" * 13)
-    asked: dict[tuple[str, str, str], dict[str, Any]] = {
+    options_of: dict[tuple[str, str, str], dict[str, Any]] = {
         ("soft", "0", "yes"): {},
         ("soft, balanced", "0", "yes"): {"pick": "balanced"},
         ("soft, typical", "0", "yes"): {"pick": "typical"},
@@ -153,60 +152,61 @@ def validity(n_rows: int, splits: int) -> None:
         ("paper", "0", "no"): {"ruled": False},
         ("off", "0", "no"): {"ruled": False},
     }
-    for name in PAPER:
+    for name in OF_THE_PAPER:
         for architecture in ("first", "second"):
             cells: dict[tuple[str, ...], list[dict[str, float]]] = {}
             for setting in settings(name, "schema", architecture, splits, n_rows):
                 rows = setting.codec.encode(setting.train)
                 judges = Judges.fit(setting.codec, rows, setting.model.predict(rows), 2)
-                explained = variants(setting, setting.data.schema, setting.data.rules)
-                for key, options in asked.items():
-                    result = explained(key[0].partition(",")[0], float(key[1]), **options)
-                    cells.setdefault(key, []).append(measured(setting, result, judges))
+                explain = variants(setting, setting.data.schema, setting.data.rules)
+                for key, options in options_of.items():
+                    result = explain(key[0].partition(",")[0], float(key[1]), **options)
+                    cells.setdefault(key, []).append(measure(setting, result, judges))
             for key, parts in cells.items():
-                both = {each: mean(part[each] for part in parts) for each in parts[0]}
+                means = {metric: mean(part[metric] for part in parts) for metric in parts[0]}
                 print(
-                    f"| {name} | {architecture} | {' | '.join(key)} | {both['found']:.1f} |"
-                    f" {both['tcv']:.1f} | {both['ccv']:.1f} | {both['strict']:.1f} |"
-                    f" {both['continuous']:.4f} | {both['categorical']:.2f} |"
-                    f" {both['im1']:.2f}, {both['im1_median']:.2f} |"
-                    f" {both['im2']:.4f}, {both['im2_median']:.4f} |",
+                    f"| {name} | {architecture} | {' | '.join(key)} | {means['found']:.1f} |"
+                    f" {means['tcv']:.1f} | {means['ccv']:.1f} | {means['strict']:.1f} |"
+                    f" {means['continuous']:.4f} | {means['categorical']:.2f} |"
+                    f" {means['im1']:.2f}, {means['im1_median']:.2f} |"
+                    f" {means['im2']:.4f}, {means['im2_median']:.4f} |",
                     flush=True,
                 )
 
 
-def true_world(n_rows: int, splits: int) -> None:
-    """Print what becomes of the advice in the true world."""
+def print_recourse(n_rows: int, splits: int) -> None:
+    """Print what becomes of the advice when it is taken in the true equations."""
     print(
         "| data set | mode | margin | success | broken promises | abstentions | actions | holds |"
         " cost | error of consequences | if nothing moved |"
     )
     print("|" + "---|" * 11)
-    for name in KNOWN:
+    for name in WITH_TRUTH:
         cells: dict[tuple[str, str], list[Any]] = {}
         for setting in settings(name, "recourse_schema", "first", splits, n_rows):
             data = setting.data
             rules = [rule for rule in data.rules if "~>" not in rule]
             truth = data.truth.with_codec(setting.codec)
-            explained = variants(setting, data.recourse_schema, rules)
+            explain = variants(setting, data.recourse_schema, rules)
             for mode in ("hard", "soft", "off"):
                 for margin in (0.0, 0.1):
-                    record = recourse(explained(mode, margin), truth, setting.model)
+                    record = recourse(explain(mode, margin), truth, setting.model)
                     cells.setdefault((mode, f"{margin:g}"), []).append(record)
-            more = SearchSettings(population_size=200, n_offspring=200, n_generations=250)
-            explainer = ProCE(setting.model, data.recourse_schema, truth, rules, settings=more)
+            larger = SearchSettings(population_size=200, n_offspring=200, n_generations=250)
+            explainer = ProCE(setting.model, data.recourse_schema, truth, rules, settings=larger)
             result = explain_with(explainer.fit(setting.train).fitted_, setting.rejected)
             ceiling = recourse(result, truth, setting.model)
             cells.setdefault(("true equations, up to ten times the budget", "0.1"), []).append(
                 ceiling
             )
         for (mode, margin), parts in cells.items():
-            both = {each: mean(getattr(p, each) for p in parts) for each in parts[0].__slots__}
+            fields = parts[0].__slots__
+            means = {field: mean(getattr(part, field) for part in parts) for field in fields}
             print(
-                f"| {name} | {mode} | {margin} | {both['success']:.1%} |"
-                f" {both['broken_promises']:.1%} | {both['abstentions']:.1%} |"
-                f" {both['n_actions']:.2f} | {both['n_holds']:.2f} | {both['cost']:.3f} |"
-                f" {both['consequence_error']:.4f} | {both['naive_error']:.4f} |",
+                f"| {name} | {mode} | {margin} | {means['success']:.1%} |"
+                f" {means['broken_promises']:.1%} | {means['abstentions']:.1%} |"
+                f" {means['n_actions']:.2f} | {means['n_holds']:.2f} | {means['cost']:.3f} |"
+                f" {means['consequence_error']:.4f} | {means['naive_error']:.4f} |",
                 flush=True,
             )
 
@@ -218,13 +218,13 @@ def main() -> None:
     parser.add_argument("part", nargs="?", choices=("validity", "recourse", "both"), default="both")
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--splits", type=int, default=3)
-    asked = parser.parse_args()
-    began = time.perf_counter()
-    if asked.part in ("recourse", "both"):
-        true_world(asked.rows, asked.splits)
-    if asked.part in ("validity", "both"):
-        validity(asked.rows, asked.splits)
-    print(f"\n{time.perf_counter() - began:.0f} s")
+    arguments = parser.parse_args()
+    start = time.perf_counter()
+    if arguments.part in ("recourse", "both"):
+        print_recourse(arguments.rows, arguments.splits)
+    if arguments.part in ("validity", "both"):
+        print_validity(arguments.rows, arguments.splits)
+    print(f"\n{time.perf_counter() - start:.0f} s")
 
 
 if __name__ == "__main__":

@@ -23,9 +23,9 @@ from proce.search import (
     NSGA2Settings,
     Purpose,
     RowStreams,
-    kernels,
     nsga2,
 )
+from proce.search.kernels import engine
 from proce.search.survival import Candidates, survive
 from proce.search.variation import offspring
 
@@ -65,9 +65,9 @@ class AdultLike:
         anchor = rough.repair((draw * upper)[:, None] + 1e-9)[:, 0]
         self.genome = Genome.of(lower, upper, anchor.round(decimals=2), kind=kind, step=step)
         start = RowStreams.of(2, keys).uniforms(1, Purpose.START, 100 * N_GENES)
-        near = RowStreams.of(3, keys).uniforms(1, Purpose.START, 100 * N_GENES)
-        start, near = (each.view(n_rows, 100, N_GENES) for each in (start, near))
-        mixed = torch.where(near < 0.5, self.genome.anchor[:, None], start * upper[:, None])
+        coin = RowStreams.of(3, keys).uniforms(1, Purpose.START, 100 * N_GENES)
+        start, coin = (tensor.view(n_rows, 100, N_GENES) for tensor in (start, coin))
+        mixed = torch.where(coin < 0.5, self.genome.anchor[:, None], start * upper[:, None])
         self.initial = self.genome.repair(mixed)
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -91,7 +91,7 @@ class AdultLike:
         """Return three losses and the violation of candidates ``(i, c, g)``."""
         shape = genes.shape[:2]
         parts = [self._answers(part) for part in torch.split(genes, 64)]
-        score, latent = (torch.cat(each).view(*shape, -1) for each in zip(*parts, strict=True))
+        score, latent = (torch.cat(part).view(*shape, -1) for part in zip(*parts, strict=True))
         p = torch.sigmoid((score[..., 0] - self.threshold) / self.scale)
         typical = (latent - self.prototype[instances][:, None]).square().mean(-1)
         offset = (genes - self.genome.anchor[instances][:, None]).abs()
@@ -112,7 +112,7 @@ def _network(*sizes: int) -> nn.Sequential:
     return nn.Sequential(*layers[:-1]).eval()
 
 
-def parts(n_rows: int) -> dict[str, float]:
+def time_parts(n_rows: int) -> dict[str, float]:
     """Return microseconds per row and generation of each part."""
     problem = AdultLike(n_rows)
     genome, streams = problem.genome, RowStreams.of(0, torch.arange(n_rows))
@@ -125,24 +125,24 @@ def parts(n_rows: int) -> dict[str, float]:
         second = Candidates(children, evaluation.losses, evaluation.violation)
         repeats = 300 if n_rows == 1 else 10
         work: dict[str, Callable[[], object]] = {
-            "random numbers, numba": lambda: drawn_compiled(streams, 2, 100 * N_GENES),
+            "random numbers, numba": lambda: draw_compiled(streams, 2, 100 * N_GENES),
             "random numbers, torch": lambda: streams.uniforms(2, Purpose.START, 100 * N_GENES),
             "variation": lambda: offspring(population.genes, genome, streams, 2, 100, SETTINGS),
             "survival": lambda: survive([population, second], 100, "deb"),
             "survival, paper": lambda: survive([population, second], 100, "paper"),
             "evaluation": lambda: problem(children, torch.arange(n_rows)),
         }
-        for each in work.values():
-            each()
-        found = {name: cpu_seconds(each, repeats) for name, each in work.items()}
-        with mock.patch.object(kernels, "use_kernels", return_value=False):
+        for call in work.values():
+            call()  # compiles
+        seconds = {name: cpu_seconds(call, repeats) for name, call in work.items()}
+        with mock.patch.object(engine, "use_kernels", return_value=False):
             for name in ("variation", "survival"):
-                found[f"{name}, torch"] = cpu_seconds(work[name], 3)
-        return {name: 1e6 * seconds / n_rows for name, seconds in found.items()}
+                seconds[f"{name}, torch"] = cpu_seconds(work[name], 3)
+        return {name: 1e6 * value / n_rows for name, value in seconds.items()}
 
 
-def drawn_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
-    """Return what ``streams.uniforms`` does, drawn as the kernels draw."""
+def draw_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
+    """Return what ``streams.uniforms`` returns, drawn by the compiled kernels."""
     from proce.search.kernels import stream
 
     out = torch.empty(len(streams.states), count, dtype=torch.float64)
@@ -150,7 +150,7 @@ def drawn_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
     return out
 
 
-def whole(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, float]:
+def time_search(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, float]:
     """Return milliseconds per row, the share of evaluation in them, and mean generations."""
     problem = AdultLike(n_rows)
     inside = 0.0
@@ -162,17 +162,17 @@ def whole(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, float]:
         inside += time.process_time() - start
         return answer
 
-    found = []
+    runs = []
     for _ in range(5 if n_rows == 1 else 3):
         inside, start = 0.0, time.process_time()
         result = nsga2(timed, problem.genome, problem.initial, settings, seed=0, archive_by=2)
-        found.append((time.process_time() - start, inside))
-    seconds, evaluating = min(found)
+        runs.append((time.process_time() - start, inside))
+    seconds, evaluating = min(runs)
     generations = float(result.n_generations.double().mean())
     return 1e3 * seconds / n_rows, evaluating / seconds, generations
 
 
-def by_pymoo(n_rows: int) -> float | None:
+def time_pymoo(n_rows: int) -> float | None:
     """Return milliseconds per row of pymoo on the same problem, row after row."""
     try:
         from pymoo.algorithms.moo.nsga2 import NSGA2
@@ -216,17 +216,17 @@ if __name__ == "__main__":
     nsga2(small, small.genome, small.initial, brief, seed=0)
     print(f"first search, compiled or from the cache: {time.process_time() - start:.1f} s")
     print("\n| µs per row and generation | 1 row | 256 rows |\n|---|---|---|")
-    one, many = parts(1), parts(256)
+    one, many = time_parts(1), time_parts(256)
     for name in one:
         print(f"| {name} | {one[name]:.1f} | {many[name]:.1f} |")
     print("\n| ms per row, 50 generations | 1 row | 256 rows |\n|---|---|---|")
-    cells = {n: whole(n, SETTINGS) for n in (1, 256)}
+    cells = {n: time_search(n, SETTINGS) for n in (1, 256)}
     print("| all |", " | ".join(f"{cells[n][0]:.1f}" for n in cells), "|")
     print("| of it evaluation |", " | ".join(f"{cells[n][1]:.0%}" for n in cells), "|")
-    early = {n: whole(n, NSGA2Settings()) for n in (1, 256)}
+    early = {n: time_search(n, NSGA2Settings()) for n in (1, 256)}
     print("| with early stop |", " | ".join(f"{early[n][0]:.1f}" for n in early), "|")
     print("| mean generations |", " | ".join(f"{early[n][2]:.0f}" for n in early), "|")
-    theirs = by_pymoo(5)
+    theirs = time_pymoo(5)
     if theirs is not None:
         ratios = " | ".join(f"{theirs:.0f} ({theirs / cells[n][0]:.0f}x)" for n in cells)
         print(f"| pymoo, as many evaluations | {ratios} |")

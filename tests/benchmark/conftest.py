@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from proce.benchmark import Plan, RunFolder, Variant, run_plan
-from proce.benchmark.presets import preset
+from proce.benchmark.presets import find_preset
 
 QUICKEST = {"population_size": 20, "n_offspring": 20, "n_generations": 5, "n_refits": 0}
 
@@ -19,9 +19,8 @@ def small_plan() -> Plan:
         Variant(name="Nearest", method="Nearest"),
         Variant(name="Nearest, rules", method="Nearest", ruled=True),
     )
-    return replace(
-        preset("smoke"), name="test", datasets=("loan",), variants=variants, rows=4, repetitions=1
-    )
+    smoke = find_preset("smoke")
+    return replace(smoke, name="test", datasets=("loan",), variants=variants, rows=4, repetitions=1)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from proce.benchmark import Plan, Variant
-from proce.benchmark.presets import PRESETS, preset
+from proce.benchmark.presets import PRESETS, find_preset
 from proce.errors import BenchmarkError
 
 
@@ -31,24 +31,24 @@ def test_a_plan_crosses_everything_and_recourse_only_where_the_truth_is_known() 
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_survive_json(name: str) -> None:
-    plan = preset(name)
+    plan = find_preset(name)
     assert Plan.from_json(plan.to_json()) == plan
 
 
 def test_the_papers_protocol() -> None:
-    plan = preset("paper")
+    plan = find_preset("paper")
     assert (plan.repetitions, plan.rows) == (100, 100)
     assert set(plan.datasets) >= {"simple_bn", "sangiovese", "adult", "law"}
     assert plan.classifiers == ("first", "second")
-    quick = preset("quick")
+    quick = find_preset("quick")
     assert (quick.repetitions, quick.rows) == (3, 30)
-    swept = {v.name for v in preset("sensitivity").variants}
+    swept = {v.name for v in find_preset("sensitivity").variants}
     assert {f"latent_size = {size}" for size in (32, 64, 128, 256, 512)} <= swept
     assert {f"n_neighbours = {k}" for k in (5, 15, 25, 35, 45)} <= swept
 
 
 def test_a_difference_is_named() -> None:
-    plan = preset("smoke")
+    plan = find_preset("smoke")
     assert plan.difference(plan) == []
     assert plan.difference(replace(plan, rows=7)) == ["rows: 5 here, 7 asked for"]
 
@@ -66,7 +66,7 @@ def test_a_difference_is_named() -> None:
     ],
 )
 def test_a_wrong_plan_is_refused_with_a_reason(change: dict[str, object], words: str) -> None:
-    record = json.loads(preset("smoke").to_json()) | change
+    record = json.loads(find_preset("smoke").to_json()) | change
     with pytest.raises(BenchmarkError, match=words.replace("(", r"\(")):
         Plan.from_json(json.dumps(record))
 
@@ -77,4 +77,4 @@ def test_text_that_is_no_plan_is_refused() -> None:
     with pytest.raises(BenchmarkError, match="expected an object"):
         Plan.from_json("[]")
     with pytest.raises(BenchmarkError, match="Did you mean 'quick'"):
-        preset("quik")
+        find_preset("quik")

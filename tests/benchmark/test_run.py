@@ -3,6 +3,7 @@
 import errno
 import json
 import shutil
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import Plan, RunFolder, Variant, run_plan
+from proce.benchmark.run import RunProgress
 from proce.errors import BenchmarkError
 
 
@@ -47,10 +49,11 @@ def test_counterfactuals_are_recorded_and_have_the_target(small_run: RunFolder) 
 
 
 def test_nothing_is_run_twice(copied: RunFolder, small_plan: Plan) -> None:
-    done: list[Any] = []
+    reports: list[RunProgress] = []
     times = {path: path.stat().st_mtime_ns for path in (copied.path / "cells").iterdir()}
-    run_plan(small_plan, copied.path, jobs=1, resume=True, progress=done.append)
-    assert done == []
+    assert len(times) == 3
+    run_plan(small_plan, copied.path, jobs=1, resume=True, progress=reports.append)
+    assert reports == []
     assert {path: path.stat().st_mtime_ns for path in (copied.path / "cells").iterdir()} == times
 
 
@@ -58,6 +61,7 @@ def test_a_lost_cell_is_run_again_and_gives_the_same(copied: RunFolder, small_pl
     cell = next(cell for cell in small_plan.cells() if cell.variant.method == "Nearest")
     path = copied.path / "cells" / cell.id
     before = pd.read_parquet(path / "metrics.parquet")
+    assert len(before)
     shutil.rmtree(path)
     (copied.path / "cells" / ".half-written").mkdir()
     run_plan(small_plan, copied.path, jobs=1, resume=True)
@@ -69,13 +73,16 @@ def test_a_method_that_fails_costs_its_cell_alone(copied: RunFolder, small_plan:
     broken = Variant(name="broken", method="Nearest", settings={"nonsense": 1})
     plan = replace(small_plan, variants=(broken, small_plan.variants[1]))
     shutil.rmtree(copied.path)
-    told: list[Any] = []
-    folder = run_plan(plan, copied.path, jobs=1, progress=told.append)
+    reports: list[RunProgress] = []
+    folder = run_plan(plan, copied.path, jobs=1, progress=reports.append)
     records = folder.records().set_index("variant")
     assert records.loc["broken", "status"] == "failed"
     assert "nonsense" in records.loc["broken", "error"]
     assert records.loc["Nearest", "status"] == "done"
-    assert [(each.done, each.total, each.failed) for each in told] == [(1, 2, 1), (2, 2, 1)]
+    assert [(report.done, report.total, report.failed) for report in reports] == [
+        (1, 2, 1),
+        (2, 2, 1),
+    ]
 
 
 def test_another_plan_or_version_is_refused_with_the_difference(
@@ -123,7 +130,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, small_plan: Plan) ->
 def test_a_missing_extra_is_named(
     tmp_path: Path, small_plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proce.benchmark.run.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "dice_ml", None)  # as if it were not installed
     plan = replace(small_plan, variants=(Variant(name="DiCE", method="Dice"),))
     with pytest.raises(ImportError, match=r"pip install 'proce\[bench\]'"):
         run_plan(plan, tmp_path / "run")

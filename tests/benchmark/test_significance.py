@@ -10,13 +10,13 @@ from proce.benchmark.significance import compare, critical_difference, holm, mea
 
 def test_a_comparison_by_hand() -> None:
     """Differences 1, 2, 3: mean 2, sd 1, t = 2 / (1 / sqrt 3) = 3.4641 on 2 degrees."""
-    found = compare(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0]))
-    assert found.n == 3
-    assert found.difference == pytest.approx(2.0)
-    assert found.effect == pytest.approx(2.0)
+    comparison = compare(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0]))
+    assert comparison.n == 3
+    assert comparison.difference == pytest.approx(2.0)
+    assert comparison.effect == pytest.approx(2.0)
     # With two degrees of freedom the two-sided p of t is 1 - t / sqrt(2 + t^2).
     t = 2 * np.sqrt(3)
-    assert found.t_p == pytest.approx(1 - t / np.sqrt(2 + t**2))
+    assert comparison.t_p == pytest.approx(1 - t / np.sqrt(2 + t**2))
 
 
 def test_wilcoxon_against_all_signs() -> None:
@@ -28,24 +28,24 @@ def test_wilcoxon_against_all_signs() -> None:
         ranks[np.array(signs)].sum() for signs in itertools.product([True, False], repeat=len(gaps))
     ]
     centre = ranks.sum() / 2
-    exact = np.mean([abs(each - centre) >= abs(own - centre) for each in sums])
-    found = compare(gaps, np.zeros(10))
-    assert found.wilcoxon_p == pytest.approx(exact, abs=0.01)
+    exact = np.mean([abs(total - centre) >= abs(own - centre) for total in sums])
+    comparison = compare(gaps, np.zeros(10))
+    assert comparison.wilcoxon_p == pytest.approx(exact, abs=0.01)
 
 
 def test_identical_samples_have_no_p_value() -> None:
-    found = compare(np.ones(5), np.ones(5))
-    assert found.none_at_all
-    assert (found.t_p, found.wilcoxon_p, found.effect) == (None, None, None)
+    comparison = compare(np.ones(5), np.ones(5))
+    assert comparison.is_identical
+    assert (comparison.t_p, comparison.wilcoxon_p, comparison.effect) == (None, None, None)
     shifted = compare(np.ones(5) + 1, np.ones(5))
-    assert not shifted.none_at_all
+    assert not shifted.is_identical
     assert shifted.t_p is None
 
 
 def test_a_pair_without_a_value_does_not_count() -> None:
-    found = compare(np.array([1.0, np.nan, 3.0, 5.0]), np.array([0.0, 1.0, np.nan, 2.0]))
-    assert found.n == 2
-    assert found.difference == pytest.approx(2.0)
+    comparison = compare(np.array([1.0, np.nan, 3.0, 5.0]), np.array([0.0, 1.0, np.nan, 2.0]))
+    assert comparison.n == 2
+    assert comparison.difference == pytest.approx(2.0)
     assert compare(np.array([np.nan]), np.array([1.0])).n == 0
 
 

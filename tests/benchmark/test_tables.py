@@ -8,19 +8,19 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import RunFolder
+from proce.benchmark.export import write_figures, write_tables
 from proce.benchmark.figures import draw_figures
-from proce.benchmark.printed import printed_values
-from proce.benchmark.report import write_figures, write_tables
+from proce.benchmark.printed import read_printed_values
 from proce.benchmark.summary import COLUMNS, read_summary, summarise
-from proce.benchmark.table import Cell, Table
-from proce.benchmark.tables import number, tables_of
+from proce.benchmark.table import Table, TableCell
+from proce.benchmark.tables import build_tables, format_number
 from proce.errors import BenchmarkError
 
 
 def line(variant: str, metric: str, mean: float, **more: Any) -> dict[str, Any]:
-    made = dict.fromkeys(COLUMNS, float("nan"))
-    made |= {"group": "paper", "dataset": "adult", "classifier": "first", "variant": variant}
-    return made | {"metric": metric, "mean": mean, "median": mean, "n": 30, "missing": 0.0} | more
+    values = dict.fromkeys(COLUMNS, float("nan"))
+    values |= {"group": "paper", "dataset": "adult", "classifier": "first", "variant": variant}
+    return values | {"metric": metric, "mean": mean, "median": mean, "n": 30, "missing": 0.0} | more
 
 
 SUMMARY = pd.DataFrame(
@@ -35,23 +35,23 @@ SUMMARY = pd.DataFrame(
 )
 
 
-def cells(table: Table, method: str) -> dict[str, Cell]:
+def cells(table: Table, method: str) -> dict[str, TableCell]:
     (row,) = (row for row in table.rows if row[1].text == method)
     return dict(zip(table.header, row, strict=True))
 
 
 def test_the_best_is_marked_by_the_data_even_where_proce_loses() -> None:
-    table = tables_of(SUMMARY)[0]
+    table = build_tables(SUMMARY)[0]
     ours, wachter, face = (cells(table, name) for name in ("ProCE", "Wachter", "FACE"))
-    assert ours["%Tcv"] == Cell("100.0 ± 0.0", best=True)
+    assert ours["%Tcv"] == TableCell("100.0 ± 0.0", best=True)
     assert face["%Tcv"].best  # a tie is shared
-    assert wachter["%Tcv"] == Cell("90.0 ± 5.0", best=False)
+    assert wachter["%Tcv"] == TableCell("90.0 ± 5.0", best=False)
     assert wachter["IM1"].best
     assert not ours["IM1"].best
 
 
 def test_p_values_and_the_papers_own_figures_stand_beside_ours() -> None:
-    table = tables_of(SUMMARY)[0]
+    table = build_tables(SUMMARY)[0]
     wachter, face = cells(table, "Wachter"), cells(table, "FACE")
     assert wachter["p %Tcv"].text == "0.004"
     assert wachter["p IM1"].text == "< 0.001"
@@ -59,11 +59,13 @@ def test_p_values_and_the_papers_own_figures_stand_beside_ours() -> None:
     assert cells(table, "ProCE")["p %Tcv"].text == "–"
     assert wachter["paper %Tcv"].text == "93.95"
     assert wachter["paper IM1"].text == "0.0709 ± 0.158"
-    assert not any(cell.best for name, cell in wachter.items() if name.startswith(("p ", "paper")))
+    beside = [cell for name, cell in wachter.items() if name.startswith(("p ", "paper"))]
+    assert len(beside) == 8
+    assert not any(cell.best for cell in beside)
 
 
 def test_printed_values_are_those_of_the_paper() -> None:
-    printed = printed_values()
+    printed = read_printed_values()
     assert printed["simple_bn", "first", "ProCE", "ccv"][0] == 85.91
     assert printed["law", "second", "DiCE", "ccv"][0] == 87.54
     assert printed["sangiovese", "first", "DiCE", "seconds"] == (13.426, 0.158)
@@ -76,11 +78,11 @@ def test_printed_values_are_those_of_the_paper() -> None:
     [(0.0, "0"), (1234.5, "1,230"), (0.012345, "0.0123"), (-0.5, "-0.500"), (3e-6, "3e-06")],
 )
 def test_numbers_have_three_digits(value: float, text: str) -> None:
-    assert number(value) == text
+    assert format_number(value) == text
 
 
 def test_a_table_in_three_formats() -> None:
-    table = Table("t", "A & B", ("x", "y"), ((Cell("a_1"), Cell("5%", best=True)),))
+    table = Table("t", "A & B", ("x", "y"), ((TableCell("a_1"), TableCell("5%", best=True)),))
     assert table.to_markdown() == "| x | y |\n| ---|--- |\n| a_1 | **5%** |\n"
     assert table.to_csv() == "x,y\na_1,5%*\n"
     assert r"a\_1 & \textbf{5\%} \\" in table.to_latex()
@@ -91,13 +93,13 @@ def test_a_run_is_summarised(small_run: RunFolder) -> None:
     summary = summarise(small_run)
     values = small_run.metrics()
     own = values[(values["variant"] == "Nearest") & (values["metric"] == "gower_distance")]
-    (found,) = summary[
+    (nearest,) = summary[
         (summary["variant"] == "Nearest") & (summary["metric"] == "gower_distance")
     ].to_dict("records")
-    assert found["mean"] == pytest.approx(own["value"].mean())
+    assert nearest["mean"] == pytest.approx(own["value"].mean())
     ours = values[(values["variant"] == "ProCE") & (values["metric"] == "gower_distance")]
     gap = own.set_index("row")["value"] - ours.set_index("row")["value"]
-    assert found["difference"] == pytest.approx(gap.mean())
+    assert nearest["difference"] == pytest.approx(gap.mean())
     assert set(summary["group"]) == {"paper", "rules"}
     assert "seconds_per_row" in set(summary["metric"])
 
@@ -119,7 +121,9 @@ def test_tables_and_figures_are_written(small_run: RunFolder) -> None:
     names = {path.name for path in write_tables(small_run.path)}
     assert {"summary.csv", "table1.md", "table1.tex", "table1.csv", "table3.md"} <= names
     again = read_summary(small_run.path / "tables" / "summary.csv")
-    assert len(tables_of(again)) == len(tables_of(summarise(small_run)))
+    tables = build_tables(again)
+    assert [table.name for table in tables] == ["table1", "table3", "equal_terms", "distances"]
+    assert len(tables) == len(build_tables(summarise(small_run)))
     drawn = {path.name for path in write_figures(small_run.path)}
     assert {"proximity.png", "proximity.svg"} <= drawn
 

@@ -32,9 +32,8 @@ def complaint(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("new.csv --causal strong", "causal is 'strong'"),
         ("new.csv --min-probability 2", "min_probability is 2.0"),
         ("new.csv --max-changes 0", "'--max-changes'"),
-        ("new.csv --engine dask", "--engine dask is not there yet"),
-        ("new.csv --engine spark", "expected local or dask"),
-        ("new.csv --workers 2", "more than one process is not there yet"),
+        ("new.csv --workers 2", "No such option: --workers"),
+        ("new.csv --engine dask", "No such option: --engine"),
         ("new.csv --out none/r.csv", "does not exist; make it first"),
         ("new.csv --out r.xlsx", "must end in .csv, .parquet or .json"),
         ("new.csv --out /proc/r.csv", "cannot be written"),
@@ -145,8 +144,3 @@ def test_what_is_no_explanation(
     words: str, message: str, at_desk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert message in complaint(words.split(), capsys)
-
-
-def test_the_service_is_not_there_yet(at_desk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    message = complaint(["serve", "credit"], capsys)
-    assert "proce[serve]" in message or "not in this version yet" in message

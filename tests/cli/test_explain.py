@@ -2,13 +2,13 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import Explanations, ProCE
-from proce.batch import chunks
 from proce.batch.chunks import Rows
 from proce.cli.main import main
 
@@ -97,24 +97,24 @@ def test_an_interrupted_run_goes_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setitem(Rows.checked.__kwdefaults__, "chunk_rows", 16)
-    explained = chunks.explain_chunks
+    explain, calls = ProCE.explain, []
 
-    def short_of_patience(*arguments: object, **options: object) -> object:
-        for number, result in enumerate(explained(*arguments, **options)):  # type: ignore[arg-type]
-            if number == 2:
-                raise KeyboardInterrupt
-            yield result
+    def interrupted_at_third_chunk(*arguments: Any, **options: Any) -> Explanations:
+        calls.append(options)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return explain(*arguments, **options)
 
-    monkeypatch.setattr(chunks, "explain_chunks", short_of_patience)
     words = [*EXPLAIN, "--out", str(tmp_path / "r.csv")]
-    assert main(words) == 130
+    with monkeypatch.context() as patched:
+        patched.setattr(ProCE, "explain", interrupted_at_third_chunk)
+        assert main(words) == 130
     assert "interrupted after 32 of 40 rows; they are kept in" in capsys.readouterr().err
     assert not (tmp_path / "r.csv").exists()
 
     assert main([*words, "--max-changes", "1"]) == 2
     assert "--restart" in capsys.readouterr().err
 
-    monkeypatch.setattr(chunks, "explain_chunks", explained)
     assert main(words) == 0
     assert "Going on after 32 of 40 rows" in capsys.readouterr().err
     assert_frame_equal(pd.read_csv(tmp_path / "r.csv"), expected.reset_index(drop=True))
@@ -126,7 +126,7 @@ def test_a_receipt_is_written_for_every_row_and_holds(
 ) -> None:
     receipts = tmp_path / "receipts"
     assert main([*EXPLAIN, "--receipts", str(receipts), "--out", str(tmp_path / "r.csv")]) == 0
-    assert {each.name for each in receipts.iterdir()} == {f"row-{row}.json" for row in range(40)}
+    assert {path.name for path in receipts.iterdir()} == {f"row-{row}.json" for row in range(40)}
     capsys.readouterr()
     receipt = receipts / "row-0.json"
     for model in ("credit", "model.skops"):

@@ -59,8 +59,7 @@ def test_a_model_is_trained_where_there_is_none(
     assert f"train:{kind} is right in" in shown
     assert "240 rows, 5 features, classes 'no', 'yes', no causal graph" in shown
     rows = pd.read_csv("new.csv").head(3)
-    found = ProCE.load(folder).explain(rows)
-    assert len(found) == 3
+    assert len(ProCE.load(folder).explain(rows)) == 3
 
     out = tmp_path / "r.csv"
     assert main(["explain", str(folder), "new.csv", "--out", str(out)]) in (0, 1)

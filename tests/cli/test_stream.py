@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 PROCE = str(Path(sys.executable).with_name("proce"))
-_BLOCK = 100_000
-_ROOM = 64 << 10  # kB by which two runs may differ
+_ROW_GROUP_SIZE = 100_000
+_MAX_GROWTH = 64 << 10  # kB by which the peaks of two runs may differ
 
 
 def rows(desk: Path, n: int, path: Path) -> None:
@@ -22,7 +22,7 @@ def rows(desk: Path, n: int, path: Path) -> None:
     good = table.filter(pc.equal(table.column("decision"), "yes"))
     bad = table.filter(pc.equal(table.column("decision"), "no"))
     ten = pa.concat_tables([good.slice(0, 90), bad.slice(0, 10)]).drop_columns("decision")
-    block = pa.concat_tables([ten] * (min(n, _BLOCK) // 100)).combine_chunks()
+    block = pa.concat_tables([ten] * (min(n, _ROW_GROUP_SIZE) // 100)).combine_chunks()
     with pq.ParquetWriter(path, block.schema) as writer:
         for _ in range(n // len(block)):
             writer.write_table(block)
@@ -45,7 +45,7 @@ def test_memory_does_not_grow_with_the_number_of_rows(desk: Path, tmp_path: Path
         source, out = tmp_path / f"{n}.parquet", tmp_path / f"result-{n}.parquet"
         rows(desk, n, source)
         peaks[n] = peak_of(desk, source, out)
-        found = pq.read_table(out, columns=["row"]).column("row")
-        assert n // 20 < len(found) < n // 5
-        assert n - 100 <= pc.max(found).as_py() < n
-    assert peaks[1_000_000] < peaks[20_000] + _ROOM, peaks
+        explained_rows = pq.read_table(out, columns=["row"]).column("row")
+        assert n // 20 < len(explained_rows) < n // 5
+        assert n - 100 <= pc.max(explained_rows).as_py() < n
+    assert peaks[1_000_000] < peaks[20_000] + _MAX_GROWTH, peaks

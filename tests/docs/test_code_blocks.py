@@ -73,6 +73,11 @@ def run_code(page: Path, folder: Path) -> None:
     runpy.run_path(str(script))
 
 
+def test_pages_with_code_and_commands_are_recognised() -> None:
+    assert ROOT / "docs/quickstart.md" in WITH_CODE
+    assert ROOT / "docs/cli.md" in WITH_COMMANDS
+
+
 @pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
 @pytest.mark.parametrize("page", WITH_CODE, ids=named)
 def test_the_code_of_a_page_runs(page: Path, empty_folder: Path) -> None:

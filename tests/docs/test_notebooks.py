@@ -39,28 +39,32 @@ def texts(output: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def same_text(stored: str, found: str) -> bool:
+def same_text(stored: str, fresh: str) -> bool:
     """Whether the words are equal, and the numbers but for their last digits."""
     words, numbers = [], []
-    for text in (stored, found):
+    for text in (stored, fresh):
         words.append("".join(NUMBER.sub(" # ", text).split()))
-        numbers.append([float(each.replace(",", "")) for each in NUMBER.findall(text)])
+        numbers.append([float(number.replace(",", "")) for number in NUMBER.findall(text)])
     return words[0] == words[1] and all(
         math.isclose(old, new, rel_tol=0.02, abs_tol=0.01)
         for old, new in zip(*numbers, strict=True)
     )
 
 
-def same_outputs(stored: list[dict[str, Any]], found: list[dict[str, Any]], form: bool) -> bool:
+def same_outputs(stored: list[dict[str, Any]], fresh: list[dict[str, Any]], form: bool) -> bool:
     """Whether a cell shows the same; of ``form``, whether it shows the same kinds of things."""
-    if [list(texts(each)) for each in stored] != [list(texts(each)) for each in found]:
+    if [list(texts(output)) for output in stored] != [list(texts(output)) for output in fresh]:
         return False
     pairs = [
         (texts(old)[kind], new)
-        for old, output in zip(stored, found, strict=True)
+        for old, output in zip(stored, fresh, strict=True)
         for kind, new in texts(output).items()
     ]
     return form or all(same_text(old, new) for old, new in pairs)
+
+
+def test_the_notebooks_are_here() -> None:
+    assert {path.stem for path in NOTEBOOKS} == {"adult", "credit", "law"}
 
 
 @every_notebook
@@ -73,9 +77,9 @@ def test_the_outputs_are_those_stored(
     monkeypatch.chdir(tmp_path)
     notebook = runner.load(path)
     elsewhere = notebook["metadata"]["numerics"] != runner.numerics()
-    for cell, found in zip(runner.code_cells(notebook), runner.outputs(notebook), strict=True):
+    for cell, fresh in zip(runner.code_cells(notebook), runner.outputs(notebook), strict=True):
         form = elsewhere and "searched" in cell["metadata"].get("tags", [])
-        assert same_outputs(cell["outputs"], found, form), "".join(cell["source"])
+        assert same_outputs(cell["outputs"], fresh, form), "".join(cell["source"])
 
 
 def need_file(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,6 +98,7 @@ def need_file(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @every_notebook
 def test_a_notebook_is_small_listed_and_tells_nothing_of_its_run(path: Path) -> None:
     notebook = json.loads(path.read_text("utf-8"))
+    assert notebook["cells"]
     assert path.stat().st_size < 400_000
     assert f"({path.name})" in (FOLDER / "index.md").read_text("utf-8")
     assert set(notebook["metadata"]) == {"kernelspec", "language_info", "numerics"}
@@ -104,7 +109,7 @@ def test_a_notebook_is_small_listed_and_tells_nothing_of_its_run(path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("stored", "found", "same"),
+    ("stored", "fresh", "same"),
     [
         ("Raise savings to 13,800.", "Raise savings to 13,900.", True),
         ("Raise savings to 13,800.", "Raise savings to 15,800.", False),
@@ -114,8 +119,8 @@ def test_a_notebook_is_small_listed_and_tells_nothing_of_its_run(path: Path) -> 
         ("3 of 7 edges", "3 of 7", False),
     ],
 )
-def test_words_count_exactly_and_numbers_nearly(stored: str, found: str, same: bool) -> None:
-    assert same_text(stored, found) is same
+def test_words_count_exactly_and_numbers_nearly(stored: str, fresh: str, same: bool) -> None:
+    assert same_text(stored, fresh) is same
 
 
 def test_cells_of_other_kinds_differ() -> None:
@@ -134,8 +139,8 @@ def test_a_cell_gives_what_it_prints_draws_and_ends_with(runner: ModuleType) -> 
     ]
     cells = [{"cell_type": "code", "source": [source]} for source in sources]
     first, second, third = runner.outputs({"cells": cells})
-    assert [texts(each) for each in first] == [{"stdout": "said\n"}, {"text/plain": "42"}]
-    assert [texts(each) for each in second] == [{"image/png": ""}]
+    assert [texts(output) for output in first] == [{"stdout": "said\n"}, {"text/plain": "42"}]
+    assert [texts(output) for output in second] == [{"image/png": ""}]
     assert third == []
 
 

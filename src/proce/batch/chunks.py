@@ -117,8 +117,7 @@ def explain_chunks(
         if number < skip:
             continue
         result = explain(chunk.table, _file_progress(rows.count, chunk.first_row, progress))
-        positions = result.rows.positions + chunk.first_row
-        yield replace(result, rows=replace(result.rows, positions=positions))
+        yield result.counted_from(chunk.first_row)
 
 
 def explain_to(

@@ -1,9 +1,11 @@
-"""The methods of a plan, fitted in a world and ready to be compared."""
+"""The variants of a plan, fitted in a world and ready to be compared."""
 
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
+
+import pandas as pd
 
 import proce.methods as methods
 from proce.benchmark.plan import Plan, Variant
@@ -19,19 +21,19 @@ from proce.methods.fitting.modes import resolve_mode
 from proce.methods.published.published import Published
 from proce.schema import Schema
 
-Explain = Callable[[Any], Explanations]
+Explain = Callable[[pd.DataFrame], Explanations]
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A method ready to explain.
+    """A variant that is fitted and ready to explain.
 
     Attributes
     ----------
     explain
-        From a frame to explanations, one counterfactual a row, within the plan's limits.
+        Explains the rows of a frame with one counterfactual each, within the plan's limits.
     fit_seconds
-        What learning took; the same for variants that differ only in what they are asked.
+        How long fitting took; variants that share a fit have the same time.
     """
 
     explain: Explain
@@ -39,38 +41,39 @@ class Contender:
 
 
 class Contenders:
-    """Fits the methods of a world.
+    """The variants of a plan, each fitted in a world when it is first needed.
 
-    Variants that learn the same thing share it: every fit has its own seed and so would give it
-    again.
+    Variants that learn the same from the training rows share one fit: a fit draws from a seed of
+    its own, so that a second one would learn the same again.
 
     Parameters
     ----------
     world
-        Where they compete.
+        The world whose rows are explained.
     plan
-        Whose limits they share.
+        The plan whose limits all variants share.
     """
 
     def __init__(self, world: World, plan: Plan) -> None:
         self.world, self.plan = world, plan
         self._fits: dict[tuple[Any, ...], tuple[Any, float]] = {}
 
-    def of(self, variant: Variant) -> Contender:
-        """Return a variant, fitted."""
+    def contender(self, variant: Variant) -> Contender:
+        """Return a variant that is fitted in this world."""
         return self._proce(variant) if variant.method == "ProCE" else self._published(variant)
 
     def _proce(self, variant: Variant) -> Contender:
         settings = _search_settings(variant)
         key = ("ProCE", variant.setting, variant.graph, variant.printed, str(settings.latent))
-        fitted, seconds = self._once(key, lambda: self._fit_proce(variant, settings))
-        fitted = self._as_asked(fitted, variant, settings)
+        fitted, seconds = self._fit_once(key, lambda: self._fit_proce(variant, settings))
+        fitted = self._in_variant(fitted, variant, settings)
         options = Options(
             target=1,
             n=1,
             pick=variant.pick,
             keep_front=False,
-            **self._limits(variant),
+            max_evaluations=self._max_evaluations(variant),
+            budget_seconds=self._budget_seconds(),
         )
         return Contender(lambda frame: ProceCall(fitted, options, frame).run(), seconds)
 
@@ -89,8 +92,8 @@ class Contenders:
             progress=None,
         )
 
-    def _as_asked(self, fitted: Fitted, variant: Variant, settings: SearchSettings) -> Fitted:
-        """Return the parts of a fit under the mode, the settings and the rules of a variant."""
+    def _in_variant(self, fitted: Fitted, variant: Variant, settings: SearchSettings) -> Fitted:
+        """Return a shared fit with the mode, the settings and the rules of a variant."""
         mode = resolve_mode(variant.causal, fitted.scm)
         return replace(
             fitted,
@@ -103,30 +106,40 @@ class Contenders:
     def _published(self, variant: Variant) -> Contender:
         kind: type[Published[Any]] = getattr(methods, variant.method)
         settings = kind.Settings(**variant.settings)
-        bound = variant.ruled or variant.setting == "recourse"
+        respect_schema = variant.ruled or variant.setting == "recourse"
         key = (variant.method, variant.setting, str(asdict(settings)))
 
         def fit() -> Published[Any]:
-            made = kind(self.world.model, self._schema(variant), settings, seed=self.world.seed)
-            return made.fit(self.world.train)
+            method = kind(self.world.model, self._schema(variant), settings, seed=self.world.seed)
+            return method.fit(self.world.train)
 
-        method, seconds = self._once(key, fit)
-        asked = method.restricted(respect_schema=bound, reject_by=self._rules(variant))
-        limits = self._limits(variant)
-        return Contender(lambda frame: asked.explain(frame, target=1, n=1, **limits), seconds)
+        method, seconds = self._fit_once(key, fit)
+        restricted: Published[Any] = method.restricted(
+            respect_schema=respect_schema, reject_by=self._rules(variant)
+        )
 
-    def _once(self, key: tuple[Any, ...], fit: Callable[[], Any]) -> tuple[Any, float]:
+        def explain(frame: pd.DataFrame) -> Explanations:
+            return restricted.explain(
+                frame,
+                target=1,
+                n=1,
+                max_evaluations=self._max_evaluations(variant),
+                budget_seconds=self._budget_seconds(),
+            )
+
+        return Contender(explain, seconds)
+
+    def _fit_once(self, key: tuple[Any, ...], fit: Callable[[], Any]) -> tuple[Any, float]:
         if key not in self._fits:
-            began = time.perf_counter()
-            self._fits[key] = fit(), time.perf_counter() - began
+            start = time.perf_counter()
+            self._fits[key] = fit(), time.perf_counter() - start
         return self._fits[key]
 
-    def _limits(self, variant: Variant) -> dict[str, Any]:
-        rows = len(self.world.factual)
-        return {
-            "max_evaluations": variant.max_evaluations or self.plan.max_evaluations,
-            "budget_seconds": self.plan.row_seconds * rows,
-        }
+    def _max_evaluations(self, variant: Variant) -> int:
+        return variant.max_evaluations or self.plan.max_evaluations
+
+    def _budget_seconds(self) -> float:
+        return self.plan.row_seconds * len(self.world.factual)
 
     def _schema(self, variant: Variant) -> Schema:
         data = self.world.data
@@ -135,7 +148,7 @@ class Contenders:
     def _rules(self, variant: Variant) -> tuple[str, ...]:
         """Return the rules that a variant is given.
 
-        For recourse all get the limits that no equation is needed for.
+        For recourse every method gets the rules that can be checked without equations.
         """
         rules = self.world.data.rules
         if variant.setting == "recourse":
@@ -160,5 +173,5 @@ class Contenders:
 
 
 def _search_settings(variant: Variant) -> SearchSettings:
-    start = SearchSettings.paper() if variant.printed else SearchSettings()
-    return replace(start, margin=variant.margin, **variant.settings)
+    settings = SearchSettings.paper() if variant.printed else SearchSettings()
+    return replace(settings, margin=variant.margin, **variant.settings)

@@ -1,4 +1,4 @@
-"""What a run ran on: versions, code, hardware."""
+"""What a run ran on: versions of libraries, a checksum of the code, the hardware."""
 
 import hashlib
 import os
@@ -22,8 +22,8 @@ _LIBRARIES = (
 )
 
 
-def environment() -> dict[str, Any]:
-    """Return versions, a checksum of this package's code, and the hardware."""
+def describe_environment() -> dict[str, Any]:
+    """Return versions, a checksum of this package's code, and the hardware, for a JSON file."""
     return {
         "code": code_checksum(),
         "versions": {"python": platform.python_version()}
@@ -39,7 +39,7 @@ def environment() -> dict[str, Any]:
 
 @lru_cache(maxsize=1)
 def code_checksum() -> str:
-    """Return a SHA-256 over every module of this package."""
+    """Return the SHA-256 over the names and texts of all modules of this package."""
     import proce
 
     root = Path(proce.__file__).parent
@@ -58,7 +58,7 @@ def _version(name: str) -> str | None:
 
 
 def _processor() -> str:
-    """Return the processor's name where the system tells it."""
+    """Return the name of the processor, as exactly as the system gives it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):

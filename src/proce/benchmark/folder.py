@@ -1,4 +1,4 @@
-"""A run on disk: the plan, where it ran, and a folder for every finished cell.
+"""A run on disk: the plan, the environment, and a folder for every finished cell.
 
 ::
 
@@ -23,8 +23,8 @@ from typing import Any
 
 import pandas as pd
 
-from proce.benchmark.environment import environment
-from proce.benchmark.plan import Cell, Plan
+from proce.benchmark.environment import describe_environment
+from proce.benchmark.plan import Plan, PlanCell
 from proce.errors import BenchmarkError
 from proce.files import write_text
 
@@ -35,9 +35,9 @@ class RunFolder:
     Parameters
     ----------
     path
-        Where it is; :meth:`create` and :meth:`open` check what is there.
+        The folder; :meth:`create` and :meth:`open` check what is in it.
     plan
-        What it measures.
+        The plan of the run.
     """
 
     def __init__(self, path: Path, plan: Plan) -> None:
@@ -45,16 +45,16 @@ class RunFolder:
 
     @classmethod
     def create(cls, path: str | Path, plan: Plan, *, resume: bool = False) -> "RunFolder":
-        """Make the folder of a run, or take up one with the same plan and versions."""
+        """Make the folder of a new run, or resume one with the same plan and versions."""
         path = Path(path)
         if (path / "plan.json").exists():
-            return cls._resumed(path, plan, resume)
+            return cls._open_to_resume(path, plan, resume)
         if path.exists() and any(path.iterdir()):
             raise BenchmarkError(f"{path} is not empty and holds no run; give another folder.")
         try:
             for name in ("cells", "worlds"):
                 (path / name).mkdir(parents=True, exist_ok=True)
-            write_text(path / "environment.json", json.dumps(environment(), indent=1))
+            write_text(path / "environment.json", json.dumps(describe_environment(), indent=1))
             write_text(path / "plan.json", plan.to_json())
         except OSError as error:
             raise BenchmarkError(f"{path} cannot be written: {error.strerror}.") from None
@@ -62,7 +62,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: str | Path) -> "RunFolder":
-        """Read a run, to make tables and figures of it."""
+        """Open the folder of a run, to make tables and figures of it."""
         path = Path(path)
         if not (path / "plan.json").is_file():
             raise BenchmarkError(
@@ -72,16 +72,16 @@ class RunFolder:
         return cls(path, Plan.from_json((path / "plan.json").read_text(encoding="utf-8")))
 
     @classmethod
-    def _resumed(cls, path: Path, plan: Plan, resume: bool) -> "RunFolder":
-        there = cls.open(path)
+    def _open_to_resume(cls, path: Path, plan: Plan, resume: bool) -> "RunFolder":
+        recorded = cls.open(path)
         if not resume:
             raise BenchmarkError(
                 f"{path} holds a run already; add --resume to go on with it, or give another"
                 " folder."
             )
         before = json.loads((path / "environment.json").read_text(encoding="utf-8"))
-        now = environment()
-        differences = there.plan.difference(plan) + [
+        now = describe_environment()
+        differences = recorded.plan.difference(plan) + [
             f"{name}: {before.get(name)} here, {now[name]} now"
             for name in ("code", "versions")
             if before.get(name) != now[name]
@@ -93,11 +93,11 @@ class RunFolder:
             )
         for unfinished in (path / "cells").glob(".*"):
             shutil.rmtree(unfinished, ignore_errors=True)
-        return there
+        return recorded
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Keep other runs out; the lock ends with the process, however that ends."""
+        """Hold the lock of the run; it is released when the process ends, however it ends."""
         with (self.path / "run.lock").open("w") as lock:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,13 +107,13 @@ class RunFolder:
                 ) from None
             yield
 
-    def is_done(self, cell: Cell) -> bool:
-        """Tell whether a cell is finished, well or not."""
+    def is_done(self, cell: PlanCell) -> bool:
+        """Return whether a cell is finished; a cell that failed is finished too."""
         return (self.path / "cells" / cell.id / "cell.json").exists()
 
     def write(
         self,
-        cell: Cell,
+        cell: PlanCell,
         record: dict[str, Any],
         metrics: pd.DataFrame | None = None,
         counterfactuals: pd.DataFrame | None = None,
@@ -139,27 +139,28 @@ class RunFolder:
             raise
 
     def records(self) -> pd.DataFrame:
-        """Return one line per finished cell: how it went, and how long it took."""
+        """Return one line per finished cell: whether it failed, and how long it took."""
         rows = []
         for cell in self.plan.cells():
             if self.is_done(cell):
                 path = self.path / "cells" / cell.id / "cell.json"
-                rows.append(_named(cell) | json.loads(path.read_text(encoding="utf-8")))
+                rows.append(_cell_columns(cell) | json.loads(path.read_text(encoding="utf-8")))
         return pd.DataFrame(rows)
 
     def metrics(self) -> pd.DataFrame:
-        """Return every value measured: dataset, classifier, repetition, variant, row, metric."""
+        """Return one line per measured value, with the cell, the row and the metric it is of."""
         parts = []
         for cell in self.plan.cells():
             path = self.path / "cells" / cell.id / "metrics.parquet"
             if path.exists():
-                parts.append(pd.read_parquet(path).assign(**_named(cell)))
+                parts.append(pd.read_parquet(path).assign(**_cell_columns(cell)))
         if not parts:
             raise BenchmarkError(f"{self.path} holds no finished cell yet; run it first.")
         return pd.concat(parts, ignore_index=True)
 
 
-def _named(cell: Cell) -> dict[str, Any]:
+def _cell_columns(cell: PlanCell) -> dict[str, Any]:
+    """Return the columns that say which cell a line belongs to."""
     return {
         "dataset": cell.dataset,
         "classifier": cell.classifier,

@@ -1,4 +1,4 @@
-"""One cell: a method explains the rows of a world, and is measured."""
+"""One cell of a plan: a method explains the rows of a world, and is measured."""
 
 import time
 import traceback
@@ -9,20 +9,20 @@ import pandas as pd
 
 from proce.benchmark.contenders import Contenders
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.plan import Cell
+from proce.benchmark.plan import PlanCell
 from proce.benchmark.world import World
 from proce.errors import BenchmarkError
 from proce.explanation import Explanations
 from proce.metrics import evaluate
 
 
-def run_cell(cell: Cell, world: World, contenders: Contenders, folder: RunFolder) -> bool:
-    """Run a cell and write it; return whether it went well.
+def run_cell(cell: PlanCell, world: World, contenders: Contenders, folder: RunFolder) -> bool:
+    """Run a cell and record it; return whether the method succeeded.
 
-    A method that fails costs its cell: the error is written down.
+    Of a method that raises, the error is recorded, and the cell counts as failed.
     """
     try:
-        record, metrics, rows = _measured(cell, world, contenders)
+        record, metrics, rows = _measure(cell, world, contenders)
     except Exception as error:
         if isinstance(error, BenchmarkError):
             raise
@@ -33,16 +33,17 @@ def run_cell(cell: Cell, world: World, contenders: Contenders, folder: RunFolder
     return True
 
 
-def _measured(
-    cell: Cell, world: World, contenders: Contenders
+def _measure(
+    cell: PlanCell, world: World, contenders: Contenders
 ) -> tuple[dict[str, Any], pd.DataFrame, pd.DataFrame]:
-    contender = contenders.of(cell.variant)
-    contender.explain(world.factual.iloc[:1])  # compiles and fills caches: not timed
+    """Return the record of a cell, its measures and its counterfactuals."""
+    contender = contenders.contender(cell.variant)
+    contender.explain(world.factual.iloc[:1])  # compiles and fills caches, so that neither is timed
     wall, cpu = time.perf_counter(), time.process_time()
     result = contender.explain(world.factual)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    began = time.perf_counter()
-    measured = evaluated(world, result)
+    measuring_start = time.perf_counter()
+    measured = evaluate_result(world, result)
     n = len(world.factual)
     record = {
         "status": "done",
@@ -52,14 +53,14 @@ def _measured(
         "seconds_per_row": wall / n,
         "cpu_seconds_per_row": cpu / n,
         "evaluations_per_row": result.provenance.evaluations / n,
-        "measuring_seconds": time.perf_counter() - began,
+        "measuring_seconds": time.perf_counter() - measuring_start,
     }
     rows = pd.DataFrame(result.to_frame()).reset_index(names="index_label")
     return record, measured, rows
 
 
-def evaluated(world: World, result: Explanations) -> pd.DataFrame:
-    """Return every measure of a result, one line per row and measure."""
+def evaluate_result(world: World, result: Explanations) -> pd.DataFrame:
+    """Return every measure of a result: one line per row, rank and measure."""
     data = world.data
     measured = evaluate(
         result,

@@ -1,4 +1,4 @@
-"""What a run measures: data sets x classifiers x repetitions x the rows of the tables."""
+"""What a run measures: data sets x classifiers x repetitions x variants of methods."""
 
 import json
 import re
@@ -25,23 +25,24 @@ class Variant:
     Attributes
     ----------
     name
-        What the tables call it.
+        The name of the variant in the tables.
     method
-        Which method.
+        The name of the method's class.
     setting
-        ``paper``: the schema of the paper, nearly all is free. ``recourse``: only what people can
-        act on may be acted on; for data sets whose true equations are known.
+        ``paper`` for the schema of the paper, in which nearly every feature is free; ``recourse``
+        for a schema in which only what people can act on may be acted on. Recourse is measured
+        on data sets whose true equations are known.
     ruled
-        Whether it is given the rules that %Ccv checks. A published method then also respects
-        one-way features, and drops candidates that break a rule.
+        Whether the method is given the rules that %Ccv checks. A published method then also
+        respects one-way features, and drops candidates that break a rule.
     causal, graph, margin, pick
-        Of ProCE.
+        Options of ProCE; published methods ignore them.
     printed
-        ProCE as the paper prints it: its settings, linear equations.
+        Whether ProCE is used as the paper prints it: with its settings and linear equations.
     settings
         Further settings of the method, by name.
     max_evaluations
-        In place of the plan's, for a variant that shows what could be reached.
+        A limit in place of the plan's, for a variant that shows what could be reached.
     """
 
     name: str
@@ -62,13 +63,13 @@ class Variant:
 
     @property
     def slug(self) -> str:
-        """The name as a part of a file's name."""
+        """The name in letters that a file name may have."""
         return re.sub(r"[^a-z0-9.]+", "-", self.name.lower()).strip("-")
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One variant on one world; a run is a set of these."""
+class PlanCell:
+    """One variant on one world; a run measures every cell of its plan."""
 
     dataset: str
     classifier: str
@@ -77,12 +78,12 @@ class Cell:
 
     @property
     def world(self) -> tuple[str, str, int]:
-        """What cells of the same split and classifier share."""
+        """The data set, classifier and repetition, which cells of the same world share."""
         return self.dataset, self.classifier, self.repetition
 
     @property
     def id(self) -> str:
-        """The name of its folder."""
+        """The name of the folder that records the cell."""
         return f"{self.dataset}_{self.classifier}_{self.repetition}_{self.variant.slug}"
 
 
@@ -93,19 +94,21 @@ class Plan:
     Attributes
     ----------
     name
-        The preset's, or another.
+        The name of the preset, or of a plan of one's own.
     datasets, classifiers, variants
-        What is crossed.
-    repetitions, rows
-        Splits, and factual rows drawn in each.
+        What the cells of the plan cross.
+    repetitions
+        How many times each data set is split anew.
+    rows
+        How many factual rows are drawn in each split.
     max_evaluations
-        Candidates that a method may ask the model about for each row, the same for all.
+        How many candidates a method may ask the model about for each row.
     row_seconds
-        Time that a method has for each row, on average over a cell.
+        The time that a method has for each row, on average over a cell.
     cell_seconds
-        After which a cell is ended from outside and counts as failed.
+        The time after which a cell is ended from outside and counts as failed.
     seed
-        Of everything; repetition r uses ``seed + r``.
+        The seed of all random numbers; repetition r uses ``seed + r``.
     """
 
     name: str
@@ -128,19 +131,19 @@ class Plan:
             if getattr(self, name) < 1:
                 raise BenchmarkError(f"{name} is {getattr(self, name)}; expected 1 or more.")
         slugs = [variant.slug for variant in self.variants]
-        if twice := {slug for slug in slugs if slugs.count(slug) > 1}:
+        if repeated := {slug for slug in slugs if slugs.count(slug) > 1}:
             raise BenchmarkError(
-                f"two variants are called {twice.pop()!r}; give each its own name."
+                f"two variants are called {repeated.pop()!r}; give each its own name."
             )
 
-    def cells(self) -> Iterator[Cell]:
-        """Yield every cell, world by world."""
+    def cells(self) -> Iterator[PlanCell]:
+        """Yield every cell, world by world; recourse only where the true equations are known."""
         for repetition in range(self.repetitions):
             for dataset in self.datasets:
                 for classifier in self.classifiers:
                     for variant in self.variants:
-                        if variant.setting == "paper" or dataset in _TRUTH_KNOWN:
-                            yield Cell(dataset, classifier, repetition, variant)
+                        if variant.setting == "paper" or dataset in _DATASETS_WITH_TRUTH:
+                            yield PlanCell(dataset, classifier, repetition, variant)
 
     def to_json(self) -> str:
         """Return the plan as text that people can read and edit."""
@@ -148,7 +151,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
-        """Read a plan."""
+        """Read a plan from the text that :meth:`to_json` returns, or from an edited one."""
         try:
             record = json.loads(text)
         except json.JSONDecodeError as error:
@@ -156,26 +159,26 @@ class Plan:
                 f"the plan is not JSON: {error}. Start from a preset's plan.json."
             ) from None
         _check_fields("the plan", record, cls)
-        for each in record.get("variants", ()):
-            _check_fields("a variant", each, Variant)
+        for variant in record.get("variants", ()):
+            _check_fields("a variant", variant, Variant)
         lists = {name: tuple(record[name]) for name in ("datasets", "classifiers")}
-        variants = tuple(Variant(**each) for each in record["variants"])
+        variants = tuple(Variant(**variant) for variant in record["variants"])
         return cls(**{**record, **lists, "variants": variants})
 
     def difference(self, other: "Plan") -> list[str]:
-        """Return in which fields two plans differ, in words."""
+        """Return one text for each field in which this plan and another differ."""
         return [
-            f"{each.name}: {_brief(getattr(self, each.name))} here,"
-            f" {_brief(getattr(other, each.name))} asked for"
-            for each in fields(self)
-            if getattr(self, each.name) != getattr(other, each.name)
+            f"{name}: {_shorten(getattr(self, name))} here,"
+            f" {_shorten(getattr(other, name))} asked for"
+            for name in (entry.name for entry in fields(self))
+            if getattr(self, name) != getattr(other, name)
         ]
 
 
-_TRUTH_KNOWN = ("loan", "simple_bn", "sangiovese")
+_DATASETS_WITH_TRUTH = ("loan", "simple_bn", "sangiovese")
 
 
-def _brief(value: Any) -> str:
+def _shorten(value: Any) -> str:
     if isinstance(value, tuple) and value and isinstance(value[0], Variant):
         return f"{len(value)} variants"
     text = str(value)
@@ -193,18 +196,18 @@ def _check_known(what: str, value: str, known: Any) -> None:
 def _check_fields(what: str, record: Any, kind: Any) -> None:
     if not isinstance(record, dict):
         raise BenchmarkError(f"{what} is {record!r}; expected an object of fields.")
-    known = [each.name for each in fields(kind)]
+    known = [entry.name for entry in fields(kind)]
     for name in record:
         if name not in known:
             raise BenchmarkError(
                 f"{what} has the unknown field {name!r}; the fields are {', '.join(known)}."
                 + did_you_mean(name, known)
             )
-    if missing := [name for name in _REQUIRED[kind.__name__] if name not in record]:
+    if missing := [name for name in _REQUIRED_FIELDS[kind.__name__] if name not in record]:
         raise BenchmarkError(f"{what} lacks {', '.join(missing)}.")
 
 
-_REQUIRED = {
+_REQUIRED_FIELDS = {
     "Plan": ("name", "datasets", "classifiers", "variants", "repetitions", "rows"),
     "Variant": ("name", "method"),
 }

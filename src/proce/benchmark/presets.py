@@ -1,4 +1,4 @@
-"""The plans that a name stands for."""
+"""The plans that come with the package, by name."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,13 +7,16 @@ from typing import Any
 from proce.benchmark.plan import MethodName, Plan, Variant
 from proce.errors import BenchmarkError, did_you_mean
 
-DATASETS = ("simple_bn", "sangiovese", "adult", "law", "loan")
+_DATASETS = ("simple_bn", "sangiovese", "adult", "law", "loan")
 
-PROCE = (
-    Variant(name="ProCE", method="ProCE"),
-    Variant(name="ProCE soft", method="ProCE", causal="soft"),
+_HARD = Variant(name="ProCE", method="ProCE")
+_SOFT = Variant(name="ProCE soft", method="ProCE", causal="soft")
+_OFF = Variant(name="ProCE off", method="ProCE", causal="off", graph="none")
+_PROCE = (
+    _HARD,
+    _SOFT,
     Variant(name="ProCE typical", method="ProCE", causal="soft", pick="typical"),
-    Variant(name="ProCE off", method="ProCE", causal="off", graph="none"),
+    _OFF,
     Variant(name="ProCE through causes", method="ProCE", settings={"effect_weight": 4.0}),
     Variant(name="ProCE as printed", method="ProCE", causal="paper", printed=True),
     Variant(
@@ -24,7 +27,7 @@ PROCE = (
         graph="discovered",
     ),
 )
-OTHERS: Mapping[str, MethodName] = {
+_PUBLISHED_NAMES: Mapping[str, MethodName] = {
     "Wachter": "Wachter",
     "Growing Spheres": "GrowingSpheres",
     "CERTIFAI": "Certifai",
@@ -33,19 +36,19 @@ OTHERS: Mapping[str, MethodName] = {
     "C-CHVAE": "Cchvae",
     "Nearest": "Nearest",
 }
-PUBLISHED = tuple(Variant(name=name, method=method) for name, method in OTHERS.items())
-RULED = tuple(
-    replace(each, name=f"{each.name}, rules", ruled=True)
-    for each in (PROCE[0], PROCE[1], *PUBLISHED)
+_PUBLISHED = tuple(Variant(name=name, method=method) for name, method in _PUBLISHED_NAMES.items())
+_RULED = tuple(
+    replace(variant, name=f"{variant.name}, rules", ruled=True)
+    for variant in (_HARD, _SOFT, *_PUBLISHED)
 )
-RECOURSE = tuple(
-    replace(each, name=f"{each.name}, recourse", setting="recourse")
-    for each in (PROCE[0], PROCE[1], PROCE[3], *PUBLISHED)
+_RECOURSE = tuple(
+    replace(variant, name=f"{variant.name}, recourse", setting="recourse")
+    for variant in (_HARD, _SOFT, _OFF, *_PUBLISHED)
 )
-MARGIN = Variant(name="ProCE, recourse, margin 0.1", method="ProCE", setting="recourse", margin=0.1)
+_MARGIN = replace(_HARD, name="ProCE, recourse, margin 0.1", setting="recourse", margin=0.1)
 # What can be reached at all: the true equations, ten times the candidates, no early stop. The
-# margin is for what nobody knows: the part of a person's noise that a level hides.
-CEILING = Variant(
+# margin allows for what nobody can know: the part of a person's noise that a level hides.
+_CEILING = Variant(
     name="ceiling, recourse",
     method="ProCE",
     setting="recourse",
@@ -61,8 +64,8 @@ CEILING = Variant(
 )
 
 
-def _varied(**values: tuple[Any, ...]) -> tuple[Variant, ...]:
-    """Return ``ProCE soft`` with one setting at a time at each of its values."""
+def _vary(**values: tuple[Any, ...]) -> tuple[Variant, ...]:
+    """Return variants of ``ProCE soft`` that each change one setting to one of its values."""
     return tuple(
         Variant(
             name=f"{name} = {value}",
@@ -76,7 +79,7 @@ def _varied(**values: tuple[Any, ...]) -> tuple[Variant, ...]:
     )
 
 
-SENSITIVITY = _varied(
+_SENSITIVITY = _vary(
     latent_size=(32, 64, 128, 256, 512),
     n_neighbours=(5, 15, 25, 35, 45),
     population_size=(25, 50, 100, 200),
@@ -85,29 +88,29 @@ SENSITIVITY = _varied(
     margin=(0.0, 0.05, 0.1, 0.2),
 )
 
-_EVERYTHING = (*PROCE, *PUBLISHED, *RULED, *RECOURSE, MARGIN, CEILING)
+_ALL_VARIANTS = (*_PROCE, *_PUBLISHED, *_RULED, *_RECOURSE, _MARGIN, _CEILING)
 PRESETS = {
     "smoke": Plan(
         name="smoke",
         datasets=("simple_bn", "loan"),
         classifiers=("first",),
-        variants=(PROCE[0], PROCE[1], *PUBLISHED, RULED[0]),
+        variants=(_HARD, _SOFT, *_PUBLISHED, _RULED[0]),
         repetitions=1,
         rows=5,
     ),
     "quick": Plan(
         name="quick",
-        datasets=DATASETS,
+        datasets=_DATASETS,
         classifiers=("first", "second"),
-        variants=_EVERYTHING,
+        variants=_ALL_VARIANTS,
         repetitions=3,
         rows=30,
     ),
     "paper": Plan(
         name="paper",
-        datasets=DATASETS,
+        datasets=_DATASETS,
         classifiers=("first", "second"),
-        variants=_EVERYTHING,
+        variants=_ALL_VARIANTS,
         repetitions=100,
         rows=100,
     ),
@@ -115,15 +118,15 @@ PRESETS = {
         name="sensitivity",
         datasets=("simple_bn", "sangiovese", "adult", "law"),
         classifiers=("first",),
-        variants=SENSITIVITY,
+        variants=_SENSITIVITY,
         repetitions=3,
         rows=30,
     ),
 }
 
 
-def preset(name: str) -> Plan:
-    """Return the plan of a name."""
+def find_preset(name: str) -> Plan:
+    """Return the plan of a preset."""
     if name not in PRESETS:
         raise BenchmarkError(
             f"unknown preset {name!r}; expected one of {', '.join(PRESETS)}."

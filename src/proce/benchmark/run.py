@@ -1,4 +1,7 @@
-"""Run a plan over processes; a method that crashes or hangs costs its cell, never the run."""
+"""Run a plan over processes.
+
+A method that crashes or hangs costs its cell: the cell is recorded as failed, and the run goes on.
+"""
 
 import json
 import os
@@ -16,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.plan import Cell, Plan
+from proce.benchmark.plan import Plan, PlanCell
 from proce.errors import BenchmarkError, MissingExtraError
 from proce.files import write_text
 
-_LOOK_EVERY = 0.5  # seconds between two looks at the clocks of the cells
-_PREPARING = 3600.0  # seconds for a split, a classifier and what cells share
-_NEEDS = {"Dice": "dice_ml", "Certifai": "pygad"}
+_POLL_SECONDS = 0.5  # between two looks at the clocks of the workers
+_MAX_PREPARE_SECONDS = 3600.0  # for a split, a classifier and what the cells of a world share
+_REQUIRED_PACKAGES = {"Dice": "dice_ml", "Certifai": "pygad"}
 
 
 @dataclass(frozen=True)
@@ -32,13 +35,13 @@ class RunProgress:
     Attributes
     ----------
     done, total
-        Cells.
+        How many cells are finished, and how many there are.
     failed
-        Of those done.
+        How many of the finished cells failed in this process.
     cell
-        The one that ended last.
+        The id of the cell that was finished last.
     stage
-        What is counted.
+        What is counted: cells.
     """
 
     done: int
@@ -48,42 +51,50 @@ class RunProgress:
     stage: str = "cells"
 
 
+ProgressCallback = Callable[[RunProgress], object]
+
+
 def run_plan(
     plan: Plan,
     path: str | Path,
     *,
     jobs: int | None = None,
     resume: bool = False,
-    progress: Callable[[RunProgress], object] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> RunFolder:
-    """Run every cell of a plan that is not done yet.
+    """Run every cell of a plan that is not finished.
 
     Parameters
     ----------
     plan
-        What to measure.
+        The plan.
     path
-        The run's folder.
+        The folder of the run.
     jobs
-        Processes, one thread each; by default as many as there are cores.
+        How many processes, with one thread each; by default as many as there are cores.
     resume
-        Go on with a run that was stopped.
+        Whether to go on with a run that was stopped.
     progress
         Called after every cell.
+
+    Returns
+    -------
+    RunFolder
+        The folder with every cell recorded.
     """
-    _check_extras(plan)
+    _require_extras(plan)
     folder = RunFolder.create(path, plan, resume=resume)
     with folder.locked():
         cells = list(plan.cells())
-        left = [cell for cell in cells if not folder.is_done(cell)]
-        worlds = [list(group) for _, group in groupby(left, key=lambda cell: cell.world)]
-        _Crew(folder, worlds, len(cells), progress).work(jobs or os.cpu_count() or 1)
+        unfinished = [cell for cell in cells if not folder.is_done(cell)]
+        worlds = [list(group) for _, group in groupby(unfinished, key=lambda cell: cell.world)]
+        _WorkerPool(folder, worlds, len(cells), progress).run(jobs or os.cpu_count() or 1)
     return folder
 
 
-def _check_extras(plan: Plan) -> None:
+def _require_extras(plan: Plan) -> None:
     for variant in plan.variants:
-        package = _NEEDS.get(variant.method)
+        package = _REQUIRED_PACKAGES.get(variant.method)
         if package and find_spec(package) is None:
             raise MissingExtraError(
                 f"{variant.name} needs the package {package}, which is not installed; install it"
@@ -93,18 +104,30 @@ def _check_extras(plan: Plan) -> None:
 
 @dataclass(eq=False)
 class _Worker:
-    """A process that works through the cells of one world."""
+    """A process that runs the cells of one world.
+
+    Attributes
+    ----------
+    process, inbox
+        The process, and the pipe on which it sends messages.
+    cells
+        The cells that are not finished, in their order.
+    current
+        The cell that it runs now; ``None`` while it prepares the world.
+    current_since
+        When it began with that, by the monotonic clock.
+    """
 
     process: Any
     inbox: Connection
-    cells: list[Cell]
-    now: Cell | None = None
-    since: float = field(default_factory=time.monotonic)
+    cells: list[PlanCell]
+    current: PlanCell | None = None
+    current_since: float = field(default_factory=time.monotonic)
 
-    def overdue(self, cell_seconds: float) -> bool:
-        """Tell whether it has worked too long on what it does now."""
-        limit = _PREPARING if self.now is None else cell_seconds
-        return time.monotonic() - self.since > limit
+    def is_overdue(self, cell_seconds: float) -> bool:
+        """Return whether the worker has been busy too long with its cell or its world."""
+        limit = _MAX_PREPARE_SECONDS if self.current is None else cell_seconds
+        return time.monotonic() - self.current_since > limit
 
     def end(self) -> None:
         """End the process and whatever it started."""
@@ -115,94 +138,117 @@ class _Worker:
         self.inbox.close()
 
 
-class _Crew:
-    """Hands worlds to workers, and watches their clocks."""
+class _WorkerPool:
+    """Hands worlds to workers, and watches their clocks.
+
+    Parameters
+    ----------
+    folder
+        The folder of the run.
+    worlds
+        For each world, its cells that are not finished.
+    total
+        How many cells the plan has, finished or not.
+    progress
+        Called after every cell.
+    """
 
     def __init__(
         self,
         folder: RunFolder,
-        worlds: Iterable[list[Cell]],
+        worlds: Iterable[list[PlanCell]],
         total: int,
-        progress: Callable[[RunProgress], object] | None,
+        progress: ProgressCallback | None,
     ) -> None:
         self.folder, self.worlds, self.progress = folder, list(worlds), progress
         self.total, self.failed = total, 0
-        self.left = sum(map(len, self.worlds))
+        self.unfinished = sum(map(len, self.worlds))
         self.workers: list[_Worker] = []
 
-    def work(self, jobs: int) -> None:
-        """Work until every cell is done; ends all workers, whatever happens."""
+    def run(self, jobs: int) -> None:
+        """Run until every cell is finished; whatever happens, no worker is left behind."""
         limit = self.folder.plan.cell_seconds
         try:
             while self.worlds or self.workers:
                 while self.worlds and len(self.workers) < jobs:
-                    self.workers.append(self._hire(self.worlds.pop(0)))
-                ready = wait([worker.inbox for worker in self.workers], timeout=_LOOK_EVERY)
+                    self.workers.append(self._start_worker(self.worlds.pop(0)))
+                ready = wait([worker.inbox for worker in self.workers], timeout=_POLL_SECONDS)
                 for worker in list(self.workers):
                     if worker.inbox in ready:
-                        self._hear(worker)
-                    elif worker.overdue(limit):
-                        self._lost(worker, f"it ran past the limit of {limit:g} seconds")
+                        self._receive(worker)
+                    elif worker.is_overdue(limit):
+                        self._give_up(worker, f"it ran past the limit of {limit:g} seconds")
         finally:
             for worker in self.workers:
                 worker.end()
 
-    def _hire(self, cells: list[Cell]) -> _Worker:
+    def _start_worker(self, cells: list[PlanCell]) -> _Worker:
         inbox, outbox = get_context("spawn").Pipe(duplex=False)
         ids = [cell.id for cell in cells]
         process = get_context("spawn").Process(
-            target=work_through, args=(str(self.folder.path), ids, outbox)
+            target=run_cells, args=(str(self.folder.path), ids, outbox)
         )
         process.start()
         outbox.close()
         return _Worker(process, inbox, cells)
 
-    def _hear(self, worker: _Worker) -> None:
-        """Take in one message, or find that the worker is gone."""
+    def _receive(self, worker: _Worker) -> None:
+        """Take in one message of a worker, or notice that the worker is gone."""
         try:
             kind, content = worker.inbox.recv()
         except (EOFError, OSError):
             if worker.cells:
                 worker.process.join(timeout=5)
-                self._lost(worker, f"its process died (exit code {worker.process.exitcode})")
+                self._give_up(worker, f"its process died (exit code {worker.process.exitcode})")
             else:
-                self._dismiss(worker)
+                self._remove(worker)
             return
-        worker.since = time.monotonic()
+        worker.current_since = time.monotonic()
         if kind == "broken":
             raise BenchmarkError(content)
         if kind == "began":
-            worker.now = worker.cells[0]
+            worker.current = worker.cells[0]
         if kind == "done":
-            self._done(worker, worker.cells.pop(0), went_well=content)
+            self._finish_cell(worker, worker.cells.pop(0), succeeded=content)
 
-    def _lost(self, worker: _Worker, why: str) -> None:
-        """Write down a cell that killed its worker or ran too long; go on with the others."""
-        self._dismiss(worker)
-        if worker.now is None:
-            raise BenchmarkError(f"the world of {worker.cells[0].id} could not be prepared: {why}.")
+    def _give_up(self, worker: _Worker, reason: str) -> None:
+        """End a worker, record its cell as failed, and leave its other cells to a new worker."""
+        self._remove(worker)
+        if worker.current is None:
+            first = worker.cells[0].id
+            raise BenchmarkError(f"the world of {first} could not be prepared: {reason}.")
         cell = worker.cells.pop(0)
         if not self.folder.is_done(cell):
-            self.folder.write(cell, {"status": "failed", "error": why})
-        self._done(worker, cell, went_well=False)
+            self.folder.write(cell, {"status": "failed", "error": reason})
+        self._finish_cell(worker, cell, succeeded=False)
         if worker.cells:
             self.worlds.insert(0, worker.cells)
 
-    def _dismiss(self, worker: _Worker) -> None:
+    def _remove(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.end()
 
-    def _done(self, worker: _Worker, cell: Cell, went_well: bool) -> None:
-        worker.now = None if not worker.cells else worker.cells[0]
-        self.left -= 1
-        self.failed += not went_well
+    def _finish_cell(self, worker: _Worker, cell: PlanCell, succeeded: bool) -> None:
+        worker.current = worker.cells[0] if worker.cells else None
+        self.unfinished -= 1
+        self.failed += not succeeded
         if self.progress is not None:
-            done = self.total - self.left
+            done = self.total - self.unfinished
             self.progress(RunProgress(done, self.total, self.failed, cell.id))
 
 
-def work_through(path: str, ids: list[str], outbox: Connection) -> None:
-    """Prepare a world and run some of its cells, one thread, telling when each is done."""
+def run_cells(path: str, ids: list[str], outbox: Connection) -> None:
+    """Prepare a world and run some of its cells on one thread; the main function of a worker.
+
+    Parameters
+    ----------
+    path
+        The folder of the run.
+    ids
+        The ids of cells of one world.
+    outbox
+        Where to send when each cell begins and when it is done.
+    """
     os.setsid()  # so that everything a method starts can be ended with this process
     import torch
 
@@ -211,7 +257,7 @@ def work_through(path: str, ids: list[str], outbox: Connection) -> None:
     from proce.benchmark.world import World
 
     torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # what a method warns of is no news here
+    warnings.simplefilter("ignore")  # the warnings of a method say nothing about the run
     folder = RunFolder.open(path)
     cells = {cell.id: cell for cell in folder.plan.cells()}
     try:
@@ -219,10 +265,10 @@ def work_through(path: str, ids: list[str], outbox: Connection) -> None:
         name = "_".join(map(str, cells[ids[0]].world))
         write_text(folder.path / "worlds" / f"{name}.json", json.dumps(world.record, indent=1))
         contenders = Contenders(world, folder.plan)
-        for each in ids:
-            outbox.send(("began", each))
-            outbox.send(("done", run_cell(cells[each], world, contenders, folder)))
+        for cell_id in ids:
+            outbox.send(("began", cell_id))
+            outbox.send(("done", run_cell(cells[cell_id], world, contenders, folder)))
     except BrokenPipeError:
-        return  # nobody waits for this any more
+        return  # the process that started this one is gone
     except Exception as error:
         outbox.send(("broken", f"{type(error).__name__}: {error}"))

@@ -1,4 +1,4 @@
-"""Is a difference more than chance? Paired tests over (repetition, factual row)."""
+"""Paired tests over (repetition, factual row), and ranks over many comparisons."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,14 +17,15 @@ class Comparison:
     Attributes
     ----------
     n
-        Rows for which both have a value.
+        How many rows have a value for both methods.
     difference
-        The mean of the first less the second.
+        The mean of the first method's values minus the second's.
     t_p, wilcoxon_p
         Two-sided p-values of the paired t-test and of Wilcoxon's signed-rank test; ``None``
         where all differences are the same, so that no test applies.
     effect
-        Cohen's d of the differences: their mean over their standard deviation; ``None`` likewise.
+        Cohen's d of the differences: their mean over their standard deviation; ``None`` where
+        all differences are the same.
     """
 
     n: int
@@ -34,42 +35,42 @@ class Comparison:
     effect: float | None
 
     @property
-    def none_at_all(self) -> bool:
-        """Whether the two samples are identical."""
+    def is_identical(self) -> bool:
+        """Whether the two samples are the same, so that there is nothing to test."""
         return self.n > 0 and self.t_p is None and self.difference == 0
 
 
 def compare(first: Values, second: Values) -> Comparison:
     """Compare paired values ``(n,)``; a pair with NaN in either does not count."""
     known = ~(np.isnan(first) | np.isnan(second))
-    gaps = (first - second)[known]
-    n = len(gaps)
+    differences = (first - second)[known]
+    n = len(differences)
     if n == 0:
         return Comparison(0, float("nan"), None, None, None)
-    mean = float(gaps.mean())
-    if n < 2 or np.ptp(gaps) == 0:
+    mean = float(differences.mean())
+    if n < 2 or np.ptp(differences) == 0:
         return Comparison(n, mean, None, None, None)
     return Comparison(
         n,
         mean,
-        float(stats.ttest_1samp(gaps, 0.0).pvalue),
-        float(stats.wilcoxon(gaps, method="asymptotic").pvalue),
-        mean / float(gaps.std(ddof=1)),
+        float(stats.ttest_1samp(differences, 0.0).pvalue),
+        float(stats.wilcoxon(differences, method="asymptotic").pvalue),
+        mean / float(differences.std(ddof=1)),
     )
 
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values corrected for their number (Holm 1979); what has none stays so.
+    """Return p-values corrected for how many they are (Holm 1979); ``None`` stays ``None``.
 
-    The smallest of m is multiplied by m, the next by m - 1, and so on; none falls below the one
-    before it.
+    The smallest of m is multiplied by m, the next by m - 1, and so on; no corrected value is
+    smaller than the one before it.
     """
-    tested = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    tested = sorted((p, position) for position, p in enumerate(p_values) if p is not None)
     corrected: list[float | None] = [None] * len(p_values)
-    least = 0.0
-    for rank, (p, at) in enumerate(tested):
-        least = max(least, min(1.0, p * (len(tested) - rank)))
-        corrected[at] = least
+    largest = 0.0
+    for rank, (p, position) in enumerate(tested):
+        largest = max(largest, min(1.0, p * (len(tested) - rank)))
+        corrected[position] = largest
     return corrected
 
 
@@ -80,6 +81,6 @@ def mean_ranks(scores: Values) -> Values:
 
 
 def critical_difference(n_methods: int, n_cells: int, alpha: float = 0.05) -> float:
-    """Return by how much mean ranks must differ (Nemenyi; Demsar 2006, Eq. for CD)."""
+    """Return by how much mean ranks must differ to be significant (Nemenyi; Demsar 2006)."""
     quantile = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
     return float(quantile * np.sqrt(n_methods * (n_methods + 1) / (6 * n_cells)))

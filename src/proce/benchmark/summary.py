@@ -1,4 +1,4 @@
-"""A run as one small table: what everything printed or drawn is made from."""
+"""A run as one small table, from which all tables and figures are made."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,8 @@ from proce.benchmark.significance import compare, holm
 from proce.errors import BenchmarkError
 from proce.metrics.measures import MEASURES
 
-REFERENCES = {"paper": "ProCE", "rules": "ProCE, rules", "recourse": "ProCE, recourse"}
+# By group, the variant that the others of the group are compared with.
+_REFERENCES = {"paper": "ProCE", "rules": "ProCE, rules", "recourse": "ProCE, recourse"}
 COLUMNS = (
     "group",
     "dataset",
@@ -31,59 +32,63 @@ COLUMNS = (
     "holm_p",
     "effect",
 )
-_OF_A_CELL = ("seconds_per_row", "cpu_seconds_per_row", "fit_seconds", "evaluations_per_row")
-_KEY = ["dataset", "classifier", "variant", "metric"]
+_CELL_METRICS = ("seconds_per_row", "cpu_seconds_per_row", "fit_seconds", "evaluations_per_row")
+_KEY_COLUMNS = ["dataset", "classifier", "variant", "metric"]
 
 
 def summarise(folder: RunFolder) -> pd.DataFrame:
-    """Return one line per data set, classifier, variant and metric.
+    """Return one line per data set, classifier, variant and metric, with :data:`COLUMNS`.
 
     Rows of a cell that failed count as rows without a counterfactual. ``group`` says how the
-    variant is used: as in the paper, with its rules, or for recourse.
-    ``mean`` and ``median`` are over all rows of all repetitions, ``sd`` is that of the
-    repetitions' means, ``missing`` the share of rows without a value. The other columns compare
-    the variant with ProCE used the same way, on the same rows: the mean difference (variant less
-    ProCE), two p-values, the first corrected over the variants of a metric (Holm), and Cohen's d.
+    variant is used: as in the paper, with its rules, or for recourse. ``mean`` and ``median`` are
+    over all rows of all repetitions, ``sd`` is the standard deviation of the repetitions' means,
+    and ``missing`` the share of rows without a value.
+
+    The other columns compare the variant with ProCE used the same way, on the same rows: the mean
+    ``difference`` (variant minus ProCE); ``t_p`` and ``wilcoxon_p``, the p-values of two tests;
+    ``holm_p``, which is ``t_p`` corrected over the variants of a metric; and ``effect``, which is
+    Cohen's d.
     """
     measured = folder.metrics()
-    parts = [measured, _failures(folder, measured), _cell_values(folder)]
+    parts = [measured, _failed_values(folder, measured), _cell_values(folder)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
     values = values[values["rank"] <= 1]
-    lines = [_line(key, part) for key, part in values.groupby(_KEY, sort=False)]
+    lines = [_summary_line(key, part) for key, part in values.groupby(_KEY_COLUMNS, sort=False)]
     summary = pd.DataFrame(lines)
-    compared = pd.DataFrame(list(_comparisons(values, folder.plan.variants)))
-    if len(compared):
-        summary = summary.merge(compared, on=_KEY, how="left")
+    comparisons = pd.DataFrame(list(_comparisons(values, folder.plan.variants)))
+    if len(comparisons):
+        summary = summary.merge(comparisons, on=_KEY_COLUMNS, how="left")
     groups = {variant.name: group_of(variant) for variant in folder.plan.variants}
     summary["group"] = summary["variant"].map(groups)
     return summary.reindex(columns=list(COLUMNS))
 
 
 def read_summary(path: str | Path) -> pd.DataFrame:
-    """Read a summary that was written as csv."""
+    """Read a summary from the csv file that was written of it."""
     summary = pd.read_csv(path)
     if missing := [name for name in COLUMNS if name not in summary]:
         raise BenchmarkError(f"{path} is no summary of a run: it lacks {', '.join(missing)}.")
     return summary
 
 
-def _failures(folder: RunFolder, measured: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of cells that failed: a counterfactual for none of them.
+def _failed_values(folder: RunFolder, measured: pd.DataFrame) -> pd.DataFrame:
+    """Return values for the rows of cells that failed: those of rows without a counterfactual.
 
-    They count as such in every measure that another variant has on the same rows.
+    A failed cell gets a value in every measure that another variant has on the same rows.
     """
-    counts_as = {measure.name: measure.missing for measure in MEASURES}
+    missing_values = {measure.name: measure.missing for measure in MEASURES}
     records = folder.records()
     world = ["dataset", "classifier", "repetition"]
     failed = records.loc[records["status"] == "failed", [*world, "variant"]]
-    asked = measured.loc[measured["rank"] <= 1, [*world, "row", "metric"]].drop_duplicates()
-    lines = failed.merge(asked, on=world)
-    return lines.assign(rank=1, value=lines["metric"].map(counts_as).astype(float))
+    measured_rows = measured.loc[measured["rank"] <= 1, [*world, "row", "metric"]].drop_duplicates()
+    lines = failed.merge(measured_rows, on=world)
+    return lines.assign(rank=1, value=lines["metric"].map(missing_values).astype(float))
 
 
 def _cell_values(folder: RunFolder) -> pd.DataFrame:
+    """Return the times and counts that are recorded once per cell, as lines like the measures."""
     records = folder.records()
-    names = [name for name in _OF_A_CELL if name in records]
+    names = [name for name in _CELL_METRICS if name in records]
     long = records.melt(
         id_vars=["dataset", "classifier", "repetition", "variant"],
         value_vars=names,
@@ -92,10 +97,11 @@ def _cell_values(folder: RunFolder) -> pd.DataFrame:
     return long.dropna(subset="value").assign(row=-1, rank=1)
 
 
-def _line(key: tuple[Any, ...], part: pd.DataFrame) -> dict[str, Any]:
+def _summary_line(key: tuple[Any, ...], part: pd.DataFrame) -> dict[str, Any]:
+    """Return the statistics of one metric of one variant."""
     known = part["value"].dropna()
     by_repetition = part.groupby("repetition")["value"].mean()
-    return dict(zip(_KEY, key, strict=True)) | {
+    return dict(zip(_KEY_COLUMNS, key, strict=True)) | {
         "n": len(part),
         "missing": 1 - len(known) / len(part),
         "mean": known.mean(),
@@ -105,8 +111,8 @@ def _line(key: tuple[Any, ...], part: pd.DataFrame) -> dict[str, Any]:
 
 
 def _comparisons(values: pd.DataFrame, variants: tuple[Variant, ...]) -> Iterator[dict[str, Any]]:
-    """Yield how every variant compares with the ProCE that is used the same way."""
-    reference = {variant.name: REFERENCES[group_of(variant)] for variant in variants}
+    """Yield the comparison of every variant with ProCE used the same way."""
+    reference = {variant.name: _REFERENCES[group_of(variant)] for variant in variants}
     wide = values.pivot_table(
         index=["repetition", "row"],
         columns=["dataset", "classifier", "metric", "variant"],
@@ -115,29 +121,29 @@ def _comparisons(values: pd.DataFrame, variants: tuple[Variant, ...]) -> Iterato
     )
     pairs: dict[tuple[Any, ...], list[str]] = {}
     for dataset, classifier, metric, variant in list[Any](wide.columns):
-        against = reference.get(variant)
-        if against not in (None, variant) and (dataset, classifier, metric, against) in wide:
-            pairs.setdefault((dataset, classifier, metric, against), []).append(variant)
-    for (dataset, classifier, metric, against), names in pairs.items():
-        base = wide[dataset, classifier, metric]
-        found = [compare(_array(base[name]), _array(base[against])) for name in names]
-        corrected = holm([each.t_p for each in found])
-        for name, each, p in zip(names, found, corrected, strict=True):
+        baseline = reference.get(variant)
+        if baseline not in (None, variant) and (dataset, classifier, metric, baseline) in wide:
+            pairs.setdefault((dataset, classifier, metric, baseline), []).append(variant)
+    for (dataset, classifier, metric, baseline), names in pairs.items():
+        columns = wide[dataset, classifier, metric]
+        compared = [compare(_array(columns[name]), _array(columns[baseline])) for name in names]
+        corrected = holm([comparison.t_p for comparison in compared])
+        for name, comparison, p in zip(names, compared, corrected, strict=True):
             yield {
                 "dataset": dataset,
                 "classifier": classifier,
                 "variant": name,
                 "metric": metric,
-                "difference": each.difference,
-                "t_p": each.t_p,
-                "wilcoxon_p": each.wilcoxon_p,
+                "difference": comparison.difference,
+                "t_p": comparison.t_p,
+                "wilcoxon_p": comparison.wilcoxon_p,
                 "holm_p": p,
-                "effect": each.effect,
+                "effect": comparison.effect,
             }
 
 
 def group_of(variant: Variant) -> str:
-    """Return with which others a variant is compared: those used the same way."""
+    """Return how a variant is used; variants of one group are compared with each other."""
     if variant.setting == "recourse":
         return "recourse"
     return "rules" if variant.ruled else "paper"

@@ -1,16 +1,24 @@
-"""A table that knows Markdown, LaTeX and csv."""
+"""A table of text that can be written as Markdown, LaTeX and csv."""
 
 import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-_LATEX = {"%": r"\%", "&": r"\&", "_": r"\_", "#": r"\#", "±": r"$\pm$", "–": "--", "<": "$<$"}
+_LATEX_ESCAPES = {
+    "%": r"\%",
+    "&": r"\&",
+    "_": r"\_",
+    "#": r"\#",
+    "±": r"$\pm$",
+    "–": "--",
+    "<": "$<$",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
-    """What stands in a cell, and whether it is the best of its kind."""
+class TableCell:
+    """The text of a cell, and whether its value is the best of its column."""
 
     text: str
     best: bool = False
@@ -23,42 +31,41 @@ class Table:
     Attributes
     ----------
     name
-        Of its files.
+        The name of the table's files, without a suffix.
     title
-        What it shows, in a sentence.
+        A sentence that says what the table shows.
     header
-        The columns' names.
+        The names of the columns.
     rows
-        As many cells each.
+        The rows, each with a cell for every column.
     """
 
     name: str
     title: str
     header: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
     def to_markdown(self) -> str:
         """Return the table for Markdown, best values bold."""
         lines = [" | ".join(self.header), "|".join("---" for _ in self.header)]
-        lines += [" | ".join(_bold(cell, "**", "**") for cell in row) for row in self.rows]
+        lines += [" | ".join(_mark_best(cell, "**", "**") for cell in row) for row in self.rows]
         return "\n".join(f"| {line} |" for line in lines) + "\n"
 
     def to_latex(self) -> str:
         """Return the table for LaTeX with booktabs."""
         columns = "ll" + "r" * (len(self.header) - 2)
-        body = [_latex_row([_escaped(name) for name in self.header]), r"\midrule"]
-        before = None
+        body = [_latex_row([_escape(name) for name in self.header]), r"\midrule"]
+        previous = None
         for row in self.rows:
-            if before is not None and row[0].text != before:
+            if previous is not None and row[0].text != previous:
                 body.append(r"\midrule")
-            before = row[0].text
-            body.append(
-                _latex_row([_bold(Cell(_escaped(c.text), c.best), r"\textbf{", "}") for c in row])
-            )
+            previous = row[0].text
+            escaped = [TableCell(_escape(cell.text), cell.best) for cell in row]
+            body.append(_latex_row([_mark_best(cell, r"\textbf{", "}") for cell in escaped]))
         inside = "\n".join(body)
         return (
             f"\\begin{{table}}\n\\centering\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n{inside}\n"
-            f"\\bottomrule\n\\end{{tabular}}\n\\caption{{{_escaped(self.title)}}}\n\\end{{table}}\n"
+            f"\\bottomrule\n\\end{{tabular}}\n\\caption{{{_escape(self.title)}}}\n\\end{{table}}\n"
         )
 
     def to_csv(self) -> str:
@@ -66,11 +73,11 @@ class Table:
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(self.header)
-        writer.writerows([[_bold(cell, "", "*") for cell in row] for row in self.rows])
+        writer.writerows([[_mark_best(cell, "", "*") for cell in row] for row in self.rows])
         return text.getvalue()
 
 
-def _bold(cell: Cell, before: str, after: str) -> str:
+def _mark_best(cell: TableCell, before: str, after: str) -> str:
     return f"{before}{cell.text}{after}" if cell.best and cell.text else cell.text
 
 
@@ -78,5 +85,5 @@ def _latex_row(cells: Sequence[str]) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _escaped(text: str) -> str:
-    return "".join(_LATEX.get(character, character) for character in text)
+def _escape(text: str) -> str:
+    return "".join(_LATEX_ESCAPES.get(character, character) for character in text)

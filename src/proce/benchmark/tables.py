@@ -1,4 +1,4 @@
-"""The tables of a run, from its summary alone."""
+"""The tables of a run, made from its summary alone."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -7,67 +7,70 @@ from typing import Any
 
 import pandas as pd
 
-from proce.benchmark.printed import printed_values
-from proce.benchmark.table import Cell, Table
+from proce.benchmark.printed import read_printed_values
+from proce.benchmark.table import Table, TableCell
 
-TITLES = {
+DATASET_TITLES = {
     "simple_bn": "Simple-BN",
     "sangiovese": "Sangiovese",
     "adult": "Adult",
     "law": "Law",
     "loan": "loan",
 }
-_PERCENT = ("target_class_validity", "causal_constraint_validity", "strict_constraint_validity")
-_IN_PAPER = {
+_PRINTED_NAMES = {  # of the metrics, in the file of the paper's values
     "target_class_validity": "tcv",
     "causal_constraint_validity": "ccv",
     "im1": "im1",
     "im2": "im2",
     "seconds_per_row": "seconds",
 }
+_NO_VALUE = "–"
+
+Line = dict[Any, Any]  # of a summary
+LineKey = tuple[str, str, str, str]  # data set, classifier, variant, metric
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: a statistic of a metric.
+    """A column of a table: one statistic of one metric.
 
     Attributes
     ----------
     title
-        Its heading.
+        The heading of the column.
     metric
-        What it shows.
+        The metric that it shows.
     better
-        ``max`` or ``min``, for marking the best; ``None`` to mark none.
+        ``max`` or ``min``, which finds the best value; ``None`` to mark no value.
     show
-        From a line of the summary to text.
+        Turns a line of the summary into text.
     statistic
-        What the best is told by.
+        The column of the summary by which values are compared.
     """
 
     title: str
     metric: str
     better: Callable[..., Any] | None
-    show: Callable[[Any], str]
+    show: Callable[[Line], str]
     statistic: str = "mean"
 
 
-def tables_of(summary: pd.DataFrame) -> list[Table]:
+def build_tables(summary: pd.DataFrame) -> list[Table]:
     """Return every table that a summary has the values for."""
     tables = []
-    for number, (classifier, words) in enumerate((("first", "1st"), ("second", "2nd")), start=1):
-        title = f"Validity and interpretability on the {words} classifier; p-values against ProCE"
-        tables.append(_built(f"table{number}", title, summary, "paper", _VALIDITY, classifier))
+    for number, (classifier, ordinal) in enumerate((("first", "1st"), ("second", "2nd")), start=1):
+        title = f"Validity and interpretability on the {ordinal} classifier; p-values against ProCE"
+        tables.append(_fill(f"table{number}", title, summary, "paper", _VALIDITY, classifier))
     tables += [
-        _built("table3", "Seconds per explained row, one thread", summary, "paper", _TIMES),
-        _built("equal_terms", "All under the same rules", summary, "rules", _EQUAL),
-        _built("distances", "Proximity, sparsity, plausibility", summary, "paper", _DISTANCES),
-        _built("recourse", "Advice taken in the true world", summary, "recourse", _RECOURSE),
+        _fill("table3", "Seconds per explained row, one thread", summary, "paper", _TIMES),
+        _fill("equal_terms", "All under the same rules", summary, "rules", _EQUAL_TERMS),
+        _fill("distances", "Proximity, sparsity, plausibility", summary, "paper", _DISTANCES),
+        _fill("recourse", "Advice taken in the true world", summary, "recourse", _RECOURSE),
     ]
     return [table for table in tables if table.rows]
 
 
-def _built(
+def _fill(
     name: str,
     title: str,
     summary: pd.DataFrame,
@@ -75,101 +78,112 @@ def _built(
     columns: Sequence[Column],
     classifier: str | None = None,
 ) -> Table:
-    """Fill a table: a line per data set, classifier (unless one is given) and variant."""
+    """Return a table with a row per data set, classifier (unless one is given) and variant."""
     part = summary[summary["group"] == group]
     part = part if classifier is None else part[part["classifier"] == classifier]
-    lines: dict[tuple[str, ...], Any] = {
+    lines: dict[LineKey, Line] = {
         (line["dataset"], line["classifier"], line["variant"], line["metric"]): line
         for line in part.to_dict("records")
     }
-    keys = list(dict.fromkeys(key[:3] for key in lines))
-    order = list(TITLES)
-    keys.sort(key=lambda key: (order.index(key[0]) if key[0] in order else 99, key[1]))
-    best = {key[:2]: _best(lines, columns, key[0], key[1]) for key in keys}
-    with_classifier = classifier is None
+    keys = sorted(dict.fromkeys(key[:3] for key in lines), key=_order)
+    worlds = dict.fromkeys(key[:2] for key in keys)
+    best = {
+        (world, column): _best_value(lines, column, world) for world in worlds for column in columns
+    }
     rows = []
-    for key in keys:
-        names = [TITLES.get(key[0], key[0]), key[2]]
-        names[1:1] = [key[1]] if with_classifier else []
-        cells = [Cell(each) for each in names]
-        for at, column in enumerate(columns):
-            line = lines.get((*key, column.metric))
-            goal = best[key[:2]][at]
-            wins = line is not None and goal is not None and _rounded(line, column) == goal
-            cells.append(Cell("–" if line is None else column.show(line), wins))
+    for dataset, classifier_name, variant in keys:
+        names = [DATASET_TITLES.get(dataset, dataset), variant]
+        if classifier is None:
+            names.insert(1, classifier_name)
+        cells = [TableCell(text) for text in names]
+        for column in columns:
+            line = lines.get((dataset, classifier_name, variant, column.metric))
+            cells.append(_table_cell(line, column, best[(dataset, classifier_name), column]))
         rows.append(tuple(cells))
-    header = ("data set", *(("classifier",) if with_classifier else ()), "method")
-    return Table(name, title, (*header, *(column.title for column in columns)), tuple(rows))
+    key_names = ("data set", "method") if classifier else ("data set", "classifier", "method")
+    return Table(name, title, (*key_names, *(column.title for column in columns)), tuple(rows))
 
 
-def _best(
-    lines: dict[tuple[str, ...], Any], columns: Sequence[Column], dataset: str, classifier: str
-) -> list[float | None]:
-    """Return the best value of each column in one cell of the comparison; ties share it."""
-    found: list[float | None] = []
-    for column in columns:
-        values = [
-            _rounded(line, column)
-            for key, line in lines.items()
-            if key[:2] == (dataset, classifier) and key[3] == column.metric
-        ]
-        known = [value for value in values if value is not None]
-        found.append(column.better(known) if column.better and known else None)
-    return found
+def _order(key: tuple[str, str, str]) -> tuple[int, str]:
+    """Return what rows are sorted by: the paper's order of data sets, then the classifier."""
+    dataset, classifier, _ = key
+    order = list(DATASET_TITLES)
+    return (order.index(dataset) if dataset in order else len(order), classifier)
 
 
-def _rounded(line: Any, column: Column) -> float | None:
-    """Return a value as exactly as it is shown, so that what looks equal is."""
+def _table_cell(line: Line | None, column: Column, best: float | None) -> TableCell:
+    if line is None:
+        return TableCell(_NO_VALUE)
+    return TableCell(column.show(line), best is not None and _rounded(line, column) == best)
+
+
+def _best_value(lines: dict[LineKey, Line], column: Column, world: tuple[str, str]) -> float | None:
+    """Return the best value of a column among the variants of one data set and classifier."""
+    if column.better is None:
+        return None
+    values = [
+        _rounded(line, column)
+        for key, line in lines.items()
+        if key[:2] == world and key[3] == column.metric
+    ]
+    known = [value for value in values if value is not None]
+    return column.better(known) if known else None
+
+
+def _rounded(line: Line, column: Column) -> float | None:
+    """Return a value rounded as it is shown, so that values that look equal share the best."""
     value = line[column.statistic]
     if column.better is None or not math.isfinite(value):
         return None
     return float(f"{value:.4g}")
 
 
-def _percent(line: Any) -> str:
+def _percent(line: Line) -> str:
     return _with_sd(100 * line["mean"], 100 * line["sd"], lambda value: f"{value:.1f}")
 
 
-def _mean(line: Any) -> str:
-    return _with_sd(line["mean"], line["sd"], number)
+def _mean(line: Line) -> str:
+    return _with_sd(line["mean"], line["sd"], format_number)
 
 
-def _with_sd(mean: float, sd: float, shown: Callable[[float], str]) -> str:
+def _with_sd(mean: float, sd: float, show: Callable[[float], str]) -> str:
     if not math.isfinite(mean):
-        return "–"
-    return f"{shown(mean)} ± {shown(sd)}" if math.isfinite(sd) else shown(mean)
+        return _NO_VALUE
+    return f"{show(mean)} ± {show(sd)}" if math.isfinite(sd) else show(mean)
 
 
-def _median(line: Any) -> str:
-    return number(line["median"]) if math.isfinite(line["median"]) else "–"
+def _median(line: Line) -> str:
+    return format_number(line["median"]) if math.isfinite(line["median"]) else _NO_VALUE
 
 
-def number(value: float) -> str:
-    """Return a number with three digits, without an exponent unless it is tiny."""
+def format_number(value: float) -> str:
+    """Return a number with three significant digits; with an exponent only if it is tiny."""
     if value == 0 or abs(value) < 1e-4:
         return f"{value:.2g}"
     digits = 2 - math.floor(math.log10(abs(value)))
     return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
-def _p(line: Any) -> str:
+def _p_value(line: Line) -> str:
     p, difference = line["holm_p"], line["difference"]
     if math.isfinite(p):
         return "< 0.001" if p < 0.001 else f"{p:.3f}"
     if difference == 0:
         return "no difference"
-    return "–" if not math.isfinite(difference) else "all alike"
+    return _NO_VALUE if not math.isfinite(difference) else "all alike"
 
 
-def _in_paper(line: Any) -> str:
-    name = _IN_PAPER[line["metric"]]
-    value = printed_values().get((line["dataset"], line["classifier"], line["variant"], name))
+def _printed(line: Line) -> str:
+    name = _PRINTED_NAMES[line["metric"]]
+    value = read_printed_values().get((line["dataset"], line["classifier"], line["variant"], name))
     if value is None:
-        return "–"
-    return _with_sd(*value, (lambda x: f"{x:.2f}") if name in ("tcv", "ccv") else number)
+        return _NO_VALUE
+    return _with_sd(*value, (lambda x: f"{x:.2f}") if name in ("tcv", "ccv") else format_number)
 
 
-_TCV, _CCV, _STRICT = _PERCENT
+_TCV = "target_class_validity"
+_CCV = "causal_constraint_validity"
+_STRICT = "strict_constraint_validity"
 _VALIDITY = (
     Column("%Tcv", _TCV, max, _percent),
     Column("%Ccv", _CCV, max, _percent),
@@ -178,20 +192,20 @@ _VALIDITY = (
     Column("IM1 median", "im1", min, _median, "median"),
     Column("IM2", "im2", min, _mean),
     Column("IM2 median", "im2", min, _median, "median"),
-    Column("p %Tcv", _TCV, None, _p),
-    Column("p %Ccv", _CCV, None, _p),
-    Column("p IM1", "im1", None, _p),
-    Column("p IM2", "im2", None, _p),
-    Column("paper %Tcv", _TCV, None, _in_paper),
-    Column("paper %Ccv", _CCV, None, _in_paper),
-    Column("paper IM1", "im1", None, _in_paper),
-    Column("paper IM2", "im2", None, _in_paper),
+    Column("p %Tcv", _TCV, None, _p_value),
+    Column("p %Ccv", _CCV, None, _p_value),
+    Column("p IM1", "im1", None, _p_value),
+    Column("p IM2", "im2", None, _p_value),
+    Column("paper %Tcv", _TCV, None, _printed),
+    Column("paper %Ccv", _CCV, None, _printed),
+    Column("paper IM1", "im1", None, _printed),
+    Column("paper IM2", "im2", None, _printed),
 )
 _TIMES = (
     Column("seconds", "seconds_per_row", min, _mean),
     Column("fitting, seconds", "fit_seconds", None, _mean),
     Column("candidates", "evaluations_per_row", None, _mean),
-    Column("paper, seconds", "seconds_per_row", None, _in_paper),
+    Column("paper, seconds", "seconds_per_row", None, _printed),
 )
 _DISTANCES = (
     Column("categorical kept", "categorical_proximity", max, _mean),
@@ -203,12 +217,12 @@ _DISTANCES = (
     Column("outlier factor", "local_outlier_factor", min, _mean),
     Column("valid after refits", "robustness", max, _percent),
 )
-_EQUAL = (
+_EQUAL_TERMS = (
     Column("%Tcv", _TCV, max, _percent),
     Column("%Ccv", _CCV, max, _percent),
     Column("%Ccv strict", _STRICT, max, _percent),
     Column("Gower", "gower_distance", min, _mean),
-    Column("p Gower", "gower_distance", None, _p),
+    Column("p Gower", "gower_distance", None, _p_value),
     Column("continuous", "continuous_proximity", max, _mean),
     Column("changed", "sparsity", min, _mean),
     Column("seconds", "seconds_per_row", min, _mean),
@@ -216,14 +230,14 @@ _EQUAL = (
 _RECOURSE = (
     Column("success", "actionable_success", max, _percent),
     Column("broken promises", "actionable_broken_promises", min, _percent),
-    Column("p success", "actionable_success", None, _p),
+    Column("p success", "actionable_success", None, _p_value),
     Column("success, all may be acted on", "recourse_success", None, _percent),
     Column("cost", "action_cost", None, _mean),
     Column("actions", "n_actions", None, _mean),
     Column("Gower", "gower_distance", None, _mean),
 )
-METRICS = frozenset(
+SHOWN_METRICS = frozenset(
     column.metric
-    for columns in (_VALIDITY, _TIMES, _DISTANCES, _EQUAL, _RECOURSE)
+    for columns in (_VALIDITY, _TIMES, _DISTANCES, _EQUAL_TERMS, _RECOURSE)
     for column in columns
 )

@@ -1,4 +1,4 @@
-"""Where methods are compared: a split of a data set, a classifier, and people it rejects."""
+"""A world, in which methods are compared: a split, a classifier, and rows that it rejects."""
 
 import hashlib
 import time
@@ -20,8 +20,8 @@ from proce.errors import BenchmarkError
 from proce.metrics import Judges, Neighbourhood, bootstrap_refits
 from proce.schema import Codec
 
-REFITS = 5
-_JUDGES_SEED = 10_000  # far from those of the methods: nothing is shared with an explainer
+_N_REFITS = 5
+_JUDGES_SEED = 10_000  # far from the seeds of the methods, so that no random numbers are shared
 _EQUATIONS_SEED = 20_000
 _REFITS_SEED = 30_000
 
@@ -35,15 +35,17 @@ class World:
     data
         The data set.
     train, label
-        The training part.
+        The training rows and their labels.
     codec, model
-        Fitted on it.
+        The codec and the classifier, both fitted on the training rows.
     factual
-        Test rows that the model puts in class 0.
+        The rows to explain: test rows that the model puts in class 0.
+    architecture
+        The name of the classifier: ``first`` or ``second``.
     seed
-        Of the repetition.
+        The seed of the repetition.
     record
-        What is written down of it.
+        What the folder of the run records of the world.
     """
 
     data: Dataset
@@ -58,14 +60,14 @@ class World:
 
     @classmethod
     def prepare(cls, plan: Plan, dataset: str, classifier: str, repetition: int) -> "World":
-        """Split 80/20, train, and draw factual rows from the test rows that are rejected."""
-        began, seed = time.perf_counter(), plan.seed + repetition
+        """Split 80/20, train the classifier, and draw factual rows from the rejected test rows."""
+        start, seed = time.perf_counter(), plan.seed + repetition
         data = load_dataset(dataset)
         train, test, label, test_label = train_test_split(
             data.frame, data.label, test_size=0.2, random_state=seed
         )
         codec = Codec.fit(data.schema, train)
-        model = _network(codec, train, label, dataset, classifier, seed)
+        model = _train_network(codec, train, label, dataset, classifier, seed)
         predicted = model.predict(codec.encode(test)).numpy()
         rejected = np.flatnonzero(predicted == 0)
         if not len(rejected):
@@ -76,23 +78,23 @@ class World:
             "classifier": classifier,
             "repetition": repetition,
             "seed": seed,
-            "data_sha256": checksum(data),
+            "data_sha256": hash_dataset(data),
             "training_rows": len(train),
             "test_accuracy": float((predicted == test_label.to_numpy()).mean()),
             "rejected_rows": len(rejected),
-            "factual_rows": [int(at) for at in test.index[drawn]],
-            "seconds": time.perf_counter() - began,
+            "factual_rows": [int(label) for label in test.index[drawn]],
+            "seconds": time.perf_counter() - start,
         }
         return cls(data, train, label, codec, model, test.iloc[drawn], classifier, seed, record)
 
     @cached_property
     def encoded(self) -> Tensor:
-        """The training rows as entries."""
+        """The training rows in the entries of the codec."""
         return self.codec.encode(self.train)
 
     @cached_property
     def judges(self) -> Judges:
-        """The auto-encoders of IM1 and IM2, from training rows alone."""
+        """The auto-encoders of IM1 and IM2, fitted on training rows alone."""
         predicted = self.model.predict(self.encoded)
         return Judges.fit(self.codec, self.encoded, predicted, 2, seed=_JUDGES_SEED + self.seed)
 
@@ -103,20 +105,20 @@ class World:
 
     @cached_property
     def refits(self) -> tuple[TrainedNetwork, ...]:
-        """The classifier trained again on resampled rows."""
+        """Classifiers of the same architecture, trained again on resampled rows."""
         labels = self.label.to_numpy()
 
         def fit(rows: Any, seed: int) -> TrainedNetwork:
             drawn = self.encoded[torch.from_numpy(rows)]
-            return _network(
+            return _train_network(
                 self.codec, drawn, labels[rows], self.data.name, self.architecture, seed
             )
 
-        return bootstrap_refits(fit, labels, n_refits=REFITS, seed=_REFITS_SEED + self.seed)
+        return bootstrap_refits(fit, labels, n_refits=_N_REFITS, seed=_REFITS_SEED + self.seed)
 
     @cached_property
     def equations(self) -> StructuralCausalModel:
-        """The true equations, or some fitted by whoever measures, for the strict reading."""
+        """The equations of the strict %Ccv: the true ones, or else fitted apart from any method."""
         if self.data.truth is not None:
             return self.data.truth.with_codec(self.codec)
         graph = CausalGraph(self.data.graph.edges)
@@ -124,15 +126,16 @@ class World:
         return StructuralCausalModel.fit(graph, self.encoded, self.codec, seed=seed)
 
 
-def checksum(data: Dataset) -> str:
-    """Return a SHA-256 of a data set's rows and labels."""
+def hash_dataset(data: Dataset) -> str:
+    """Return the SHA-256 of a data set's rows and labels."""
     hashed = pd.util.hash_pandas_object(data.frame.assign(_label=data.label.to_numpy()))
     return hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()
 
 
-def _network(
+def _train_network(
     codec: Codec, train: Any, label: Any, dataset: str, classifier: Any, seed: int
 ) -> TrainedNetwork:
-    balanced = dataset == "law"  # nine in ten pass: unweighted, nearly nobody is rejected
+    # Nine in ten pass there: trained on unweighted rows, a network would reject nearly nobody.
+    balanced = dataset == "law"
     torch.set_num_threads(1)
     return fit_network(codec, train, label, architecture=classifier, balanced=balanced, seed=seed)

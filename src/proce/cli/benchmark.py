@@ -1,87 +1,115 @@
-"""``proce benchmark``: run a plan, and make tables and figures of what was recorded."""
+"""``proce benchmark``: run a plan, and make tables and figures of a recorded run."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from proce.cli.console import note, progress_bars
 
+if TYPE_CHECKING:
+    from proce.benchmark import Plan, RunFolder
+
+_EXIT_SOME_CELLS_FAILED = 1
+
+FolderArgument = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="The folder of a run, as given to --out.")
+]
+
 benchmark = typer.Typer(
     rich_markup_mode=None,
-    help="Compare methods as the paper does, and beyond.",
+    help="Compare ProCE with published methods, as the paper does.",
     no_args_is_help=True,
 )
 
 
 @benchmark.command()
 def run(
-    out: Annotated[Path, typer.Option(help="The run's folder.")],
-    preset: Annotated[str, typer.Option(help="smoke, quick, paper or sensitivity.")] = "smoke",
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder to record the run in.")],
+    preset: Annotated[
+        str, typer.Option(metavar="NAME", help="smoke, quick, paper or sensitivity.")
+    ] = "smoke",
     plan: Annotated[
-        Path | None, typer.Option(help="A plan of your own, instead of a preset.")
+        Path | None,
+        typer.Option(metavar="FILE.json", help="A plan of your own, instead of a preset."),
     ] = None,
-    resume: Annotated[bool, typer.Option(help="Go on with a run that was stopped.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was stopped.")
+    ] = False,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Processes; by default one per core.")
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many processes; by default one per core."),
     ] = None,
 ) -> None:
-    """Run every cell of a plan: data sets x classifiers x methods x repetitions.
+    """Run a plan: data sets x classifiers x methods x repetitions.
 
     \b
     Example:
       proce benchmark run --preset quick --out runs/quick
     """
-    from proce.benchmark import Plan, run_plan
-    from proce.benchmark.presets import preset as preset_of
-    from proce.errors import BenchmarkError
+    from proce.benchmark import run_plan
 
-    if plan is not None and not plan.is_file():
-        raise BenchmarkError(f"{plan} is not there; give the path of a plan.json.")
-    chosen = Plan.from_json(plan.read_text(encoding="utf-8")) if plan else preset_of(preset)
+    chosen = _read_plan(plan, preset)
     try:
-        with progress_bars() as bars:
-            folder = run_plan(chosen, out, jobs=jobs, resume=resume, progress=bars)
+        with progress_bars() as progress:
+            folder = run_plan(chosen, out, jobs=jobs, resume=resume, progress=progress)
     except KeyboardInterrupt:
-        words = f"interrupted; finished cells are kept in {out}, go on with --resume."
-        raise KeyboardInterrupt(words) from None
-    records = folder.records()
-    failed = records[records["status"] == "failed"]
-    note(f"{len(records)} cells in {out}, {len(failed)} failed.")
-    for line in failed.to_dict("records"):
-        where = f"{line['dataset']}, {line['classifier']}, {line['repetition']}"
-        note(f"{line['variant']} ({where}): {line['error']}")
-    if len(failed):
-        raise typer.Exit(1)
+        message = f"interrupted; finished cells are kept in {out}, go on with --resume."
+        raise KeyboardInterrupt(message) from None
+    if _show_records(folder):
+        raise typer.Exit(_EXIT_SOME_CELLS_FAILED)
 
 
 @benchmark.command()
-def tables(
-    folder: Annotated[Path, typer.Argument(help="The run's folder.")],
-) -> None:
-    """Write the tables of a run as Markdown, LaTeX and csv into FOLDER/tables.
+def tables(folder: FolderArgument) -> None:
+    """Write the tables of a run as Markdown, LaTeX and csv.
 
     \b
     Example:
       proce benchmark tables runs/quick
+
+    The files go into the folder 'tables' of the run; their names are printed.
     """
-    from proce.benchmark.report import write_tables
+    from proce.benchmark.export import write_tables
 
     for path in write_tables(folder):
         typer.echo(path)
 
 
 @benchmark.command()
-def figures(
-    folder: Annotated[Path, typer.Argument(help="The run's folder.")],
-) -> None:
-    """Draw the figures of a run as PNG and SVG into FOLDER/figures.
+def figures(folder: FolderArgument) -> None:
+    """Draw the figures of a run as PNG and SVG.
 
     \b
     Example:
       proce benchmark figures runs/quick
+
+    The files go into the folder 'figures' of the run; their names are printed.
     """
-    from proce.benchmark.report import write_figures
+    from proce.benchmark.export import write_figures
 
     for path in write_figures(folder):
         typer.echo(path)
+
+
+def _read_plan(path: Path | None, preset_name: str) -> "Plan":
+    from proce.benchmark import Plan
+    from proce.benchmark.presets import find_preset
+    from proce.errors import BenchmarkError
+
+    if path is None:
+        return find_preset(preset_name)
+    if not path.is_file():
+        raise BenchmarkError(f"{path} is not there; give the path of a plan.json.")
+    return Plan.from_json(path.read_text(encoding="utf-8"))
+
+
+def _show_records(folder: "RunFolder") -> bool:
+    """Note how many cells there are, and why some failed; return whether any did."""
+    records = folder.records()
+    failed = records[records["status"] == "failed"]
+    note(f"{len(records)} cells in {folder.path}, {len(failed)} failed.")
+    for record in failed.to_dict("records"):
+        world = f"{record['dataset']}, {record['classifier']}, {record['repetition']}"
+        note(f"{record['variant']} ({world}): {record['error']}")
+    return len(failed) > 0

@@ -1,47 +1,49 @@
-"""What the commands show: results on stdout, notes and bars on stderr, bars for a terminal only."""
+"""What the commands show: results on stdout, notes on stderr, progress bars on a terminal only."""
 
 import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
     from proce.training import Epoch
 
 
-class Step(Protocol):
-    """How far some work has come; every kind of progress here is one."""
+class StageProgress(Protocol):
+    """How far one stage of some work has come; fitting, search and benchmark runs report it."""
 
     @property
     def stage(self) -> str:
-        """What is being done."""
+        """The name of the stage."""
 
     @property
     def done(self) -> int:
-        """How much of it."""
+        """How many steps of the stage are done."""
 
     @property
     def total(self) -> int:
-        """Of how much."""
+        """How many steps the stage has."""
 
 
-class Bars:
-    """A bar for each stage of some work; a callback for ``progress=``."""
+class ProgressBars:
+    """One bar for each stage of some work; a callback for ``progress=``."""
 
-    def __init__(self, bars: Any) -> None:
+    def __init__(self, bars: "Progress") -> None:
         self._bars = bars
-        self._tasks: dict[str, Any] = {}
+        self._tasks: dict[str, TaskID] = {}
 
-    def __call__(self, progress: Step) -> None:
+    def __call__(self, progress: StageProgress) -> None:
         """Move the bar of a stage."""
         self._move(progress.stage, progress.done, progress.total)
 
     def training(self, epoch: "Epoch") -> None:
-        """Move the bar of a network that learns."""
+        """Move the bar of a network that is being trained."""
         self._move("model", epoch.number, epoch.n_epochs)
 
     def _move(self, stage: str, done: int, total: int) -> None:
@@ -51,18 +53,18 @@ class Bars:
 
 
 @contextmanager
-def progress_bars() -> Iterator[Bars]:
-    """Draw bars with the time left while the context is open, if a person is looking."""
+def progress_bars() -> Iterator[ProgressBars]:
+    """Draw bars with the time left while the context is open, if stderr is a terminal."""
     from rich.console import Console
     from rich.progress import Progress
 
     console = Console(stderr=True)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
-        yield Bars(bars)
+        yield ProgressBars(bars)
 
 
 def note(text: str) -> None:
-    """Tell a person something on stderr, on a line of its own."""
+    """Write a message to stderr, on a line of its own."""
     typer.echo(" ".join(text.split()), err=True)
 
 
@@ -78,49 +80,54 @@ def print_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     Console(markup=False, highlight=False).print(table)
 
 
-def one_thread() -> None:
+def use_one_thread() -> None:
     """Let torch use one thread: its tensors are small here, and threads would only wait."""
     import torch
 
     torch.set_num_threads(1)
 
 
-class Patience:
-    """Remembers Ctrl-C: a search that is interrupted returns what it has, and says nothing."""
+class InterruptWatch:
+    """Remembers that Ctrl-C was pressed.
+
+    A search that is interrupted returns what it has found so far, as if it had ended. The caller
+    asks the watch, so that such a result is not taken for a whole one.
+    """
 
     def __init__(self) -> None:
-        self.over = False
+        self.interrupted = False
 
-    def end(self, _signal: int, _frame: FrameType | None) -> None:
-        """Be the handler of the signal."""
-        self.over = True
+    def handle(self, _signal: int, _frame: FrameType | None) -> None:
+        """Handle SIGINT."""
+        self.interrupted = True
         raise KeyboardInterrupt
 
-    def require(self) -> None:
-        """End here if Ctrl-C was pressed meanwhile."""
-        if self.over:
+    def raise_if_interrupted(self) -> None:
+        """Raise ``KeyboardInterrupt`` if Ctrl-C was pressed since the watch began."""
+        if self.interrupted:
             raise KeyboardInterrupt
 
 
 @contextmanager
-def patience() -> Iterator[Patience]:
+def interrupt_watch() -> Iterator[InterruptWatch]:
     """Watch for Ctrl-C while the context is open."""
     import logging
 
-    watch = Patience()
-    before = signal.signal(signal.SIGINT, watch.end)
+    watch = InterruptWatch()
+    previous_handler = signal.signal(signal.SIGINT, watch.handle)
     log = logging.getLogger("proce.methods")
-    level = log.level
-    log.setLevel(logging.ERROR)  # what it would say of a chunk is said of the whole file
+    previous_level = log.level
+    # A search warns that it was interrupted; the command says so itself, of the whole file.
+    log.setLevel(logging.ERROR)
     try:
         yield watch
     finally:
-        log.setLevel(level)
-        signal.signal(signal.SIGINT, before)
+        log.setLevel(previous_level)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
 def is_terminal() -> bool:
-    """Whether results are read by a person."""
+    """Return whether stdout is a terminal, so that a person reads the results."""
     try:
         return os.isatty(1)
     except OSError:

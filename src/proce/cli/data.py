@@ -1,4 +1,4 @@
-"""Training data for the commands that learn from it: features, and perhaps the label."""
+"""Training data for the commands that learn from it: features, and the label if it is named."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,55 +16,93 @@ if TYPE_CHECKING:
     from proce.schema import Schema
 
 DataArgument = Annotated[
-    Path, typer.Argument(metavar="DATA", help="The training rows: csv or Parquet.")
+    Path, typer.Argument(metavar="DATA", help="The training rows: a csv or Parquet file.")
 ]
 LabelOption = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="The column that the model predicts.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="The column with the classes that the model predicts."),
 ]
 SchemaOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="The features, as 'proce schema' writes them."),
+    typer.Option(
+        metavar="FILE",
+        help="The features, in a file that 'proce schema' wrote; inferred from DATA by default.",
+    ),
 ]
 DropOption = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column that is no feature, such as an id; repeat it."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Columns that are not features, such as an id, separated by commas. Can be repeated.",
+    ),
 ]
 SeparatorOption = Annotated[
     str | None,
-    typer.Option(metavar="SIGN", help="Between the cells of a csv file; found out by default."),
+    typer.Option(
+        metavar="CHARACTER",
+        help="What separates the cells of a csv file; detected by default.",
+    ),
 ]
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingData:
-    """The rows that a model was trained on, or will be."""
+    """The rows that a model was trained on, or will be.
+
+    Attributes
+    ----------
+    frame
+        The columns of the features.
+    label
+        The column that the model predicts; ``None`` where it was not named.
+    schema
+        The features, read from a file or inferred from the frame.
+    """
 
     frame: "pd.DataFrame"
     label: "pd.Series[Any] | None"
     schema: "Schema"
 
 
-def read_data(
+def read_training_data(
     path: Path,
     label: str | None,
     schema_file: Path | None,
     drop: list[str] | None,
     separator: str | None,
 ) -> TrainingData:
-    """Read training rows; without a schema every other column is a feature."""
+    """Read training rows; without a schema, every column but the label and ``drop`` is a feature.
+
+    Parameters
+    ----------
+    path
+        A csv or Parquet file.
+    label
+        The column that the model predicts.
+    schema_file
+        The features as JSON; columns that it does not name are left out with a note.
+    drop
+        Columns that are not features, one by one or separated by commas.
+    separator
+        What separates the cells of a csv file; ``None`` to detect it.
+    """
     from proce.batch.source import Source
     from proce.schema import Schema
 
     schema = None if schema_file is None else read_schema(schema_file)
     source = Source.open(path, separator)
-    for each in source.notes:
-        note(each)
+    for text in source.notes:
+        note(text)
     dropped = split_names(drop or (), source.columns)
-    aside = [*dropped, *([label] if label is not None else [])]
-    extra = source.require([*aside, *(schema.columns if schema else ())])
+    not_features = [*dropped, *([label] if label is not None else [])]
+    extra = source.require([*not_features, *(schema.columns if schema else ())])
     if schema is not None and extra:
         note(f"Not in the schema, and so left out: {', '.join(extra)}.")
-    columns = list(schema.columns) if schema else [c for c in source.columns if c not in aside]
+    columns = (
+        list(schema.columns)
+        if schema
+        else [column for column in source.columns if column not in not_features]
+    )
     if "" in columns:
         raise FileError(
             f"{str(path)!r} has a column without a name, perhaps an index that was written along;"

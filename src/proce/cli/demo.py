@@ -1,20 +1,28 @@
-"""``proce demo``."""
+"""``proce demo``: train a model on the embedded loan data, explain one rejected applicant."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from proce.cli.console import note, one_thread, progress_bars
+from proce.cli.console import note, progress_bars, use_one_thread
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from proce.explanation import Explanations
+
+_N_TRAINING_ROWS = 4_000  # the applicant is one of the rows after these
+_NARROWLY_REJECTED = (0.2, 0.4)  # probabilities of approval between which an applicant is drawn
 
 
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also write the result there: JSON, csv and a page."),
+        typer.Option(metavar="FOLDER", help="Also write JSON, csv and an HTML page there."),
     ] = None,
 ) -> None:
-    """Explain an applicant whom a model of the embedded loan data rejects.
+    """Explain a rejected applicant of the embedded loan data.
 
     \b
     Example:
@@ -22,33 +30,44 @@ def demo(
     """
     from proce.classifier import fit_network
     from proce.datasets import load_dataset
-    from proce.files import write_text
     from proce.methods import ProCE
     from proce.schema import Codec
 
-    one_thread()
+    use_one_thread()
     data = load_dataset("loan")
     decision = data.label.map(dict(enumerate(data.class_names)))
-    seen, others = slice(0, 4_000), slice(4_000, None)
-    codec = Codec.fit(data.recourse_schema, data.frame[seen])
+    train, train_decision = data.frame[:_N_TRAINING_ROWS], decision[:_N_TRAINING_ROWS]
+    others = data.frame[_N_TRAINING_ROWS:]
+    codec = Codec.fit(data.recourse_schema, train)
     with progress_bars() as progress:
-        model = fit_network(codec, data.frame[seen], decision[seen], progress=progress.training)
+        model = fit_network(codec, train, train_decision, progress=progress.training)
         explainer = ProCE(model, data.recourse_schema, data.graph, data.rules)
-        explainer.fit(data.frame[seen], progress=progress)
-        chances = model.predict_proba(codec.encode(data.frame[others]))
-        approved = chances[:, model.classes.index("approved")].numpy()
-        applicant = data.frame[others][(approved > 0.2) & (approved < 0.4)].head(1)
+        explainer.fit(train, progress=progress)
+        probabilities = model.predict_proba(codec.encode(others))
+        approval = probabilities[:, model.classes.index("approved")].numpy()
+        low, high = _NARROWLY_REJECTED
+        applicant = others[(approval > low) & (approval < high)].head(1)
         result = explainer.explain(applicant, target="approved", progress=progress)
+    _show(applicant, result)
+    if out is not None:
+        _write(result, out)
+
+
+def _show(applicant: "pd.DataFrame", result: "Explanations") -> None:
     typer.echo("The applicant:\n")
     for name, value in applicant.iloc[0].items():
-        shown = f"{value:,}" if not isinstance(value, str) else value
-        typer.echo(f"  {str(name).replace('_', ' '):<15} {shown}")
+        text = f"{value:,}" if not isinstance(value, str) else value
+        typer.echo(f"  {str(name).replace('_', ' '):<15} {text}")
     typer.echo("\nWhat would have to change:\n")
     for sentence in result[0].sentences():
         typer.echo(f"  {sentence}")
-    if out is not None:
-        out.mkdir(parents=True, exist_ok=True)
-        write_text(out / "explanation.json", result.to_json())
-        write_text(out / "counterfactuals.csv", result.to_frame().to_csv(index=False))
-        result.save_html(out / "report.html")
-        note(f"Written to {out}: explanation.json, counterfactuals.csv, report.html")
+
+
+def _write(result: "Explanations", out: Path) -> None:
+    from proce.files import write_text
+
+    out.mkdir(parents=True, exist_ok=True)
+    write_text(out / "explanation.json", result.to_json())
+    write_text(out / "counterfactuals.csv", result.to_frame().to_csv(index=False))
+    result.save_html(out / "report.html")
+    note(f"Written to {out}: explanation.json, counterfactuals.csv, report.html")

@@ -1,7 +1,7 @@
-"""``proce discover``."""
+"""``proce discover``: propose a causal graph from data."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,26 +12,38 @@ from proce.cli.data import (
     LabelOption,
     SchemaOption,
     SeparatorOption,
-    read_data,
+    read_training_data,
 )
 from proce.cli.inputs import read_tiers
+
+if TYPE_CHECKING:
+    from proce.causal import CausalGraph
 
 
 def discover(
     data: DataArgument,
     label: LabelOption = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.json", help="The graph; by default on stdout.")
+        Path | None,
+        typer.Option(
+            metavar="FILE.json", help="Write the graph to this file; by default it is printed."
+        ),
     ] = None,
     tiers: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Groups of features, a line each, names between commas: causes come first.",
+            help="Groups of features, one group per line, names separated by commas. A later group"
+            " cannot cause an earlier one.",
         ),
     ] = None,
     bootstrap: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Resamples that count how sure each edge is.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Discover again on N resamples of the rows, and count how many have each edge.",
+        ),
     ] = 0,
     algorithm: Annotated[
         str, typer.Option(metavar="NAME", help="direct_lingam, pc or ges.")
@@ -39,9 +51,9 @@ def discover(
     schema: SchemaOption = None,
     drop: DropOption = None,
     separator: SeparatorOption = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of the resamples.")] = 0,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="The seed of the resamples.")] = 0,
 ) -> None:
-    """Propose a causal graph from data; a person has to judge it.
+    """Propose a causal graph from data; a person has to check it.
 
     \b
     Example:
@@ -55,9 +67,9 @@ def discover(
     if out is not None:
         require_place(out)
     groups = None if tiers is None else read_tiers(tiers)
-    rows = read_data(data, label, schema, drop, separator)
+    rows = read_training_data(data, label, schema, drop, separator)
     with progress_bars() as progress, warnings.catch_warnings():
-        warnings.simplefilter("ignore", DiscoveryWarning)  # they are kept in the graph
+        warnings.simplefilter("ignore", DiscoveryWarning)  # the graph keeps them; shown below
         graph = CausalGraph.discover(
             rows.frame,
             rows.schema,
@@ -73,7 +85,13 @@ def discover(
         typer.echo(graph.to_json(), nl=False)
         return
     write_text(out, graph.to_json())
-    note(str(graph).split("\n", 1)[0])
-    for line in str(graph).split("\n")[1:]:
-        typer.echo(line)
+    _show(graph)
     note(f"Written to {out}. It was learned from data and may be wrong: read it before you use it.")
+
+
+def _show(graph: "CausalGraph") -> None:
+    """Print the edges on stdout; the line above them is a note."""
+    title, *edges = str(graph).split("\n")
+    note(title)
+    for edge in edges:
+        typer.echo(edge)

@@ -1,75 +1,132 @@
-"""``proce explain``."""
+"""``proce explain``: explain the rows of a file."""
 
-from functools import partial
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from proce import __version__
-from proce.cli.console import note, one_thread, patience, progress_bars
+from proce.cli.console import InterruptWatch, interrupt_watch, note, progress_bars, use_one_thread
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
-from proce.errors import FileError, UnsupportedOption, did_you_mean
+from proce.errors import FileError, did_you_mean
 
 if TYPE_CHECKING:
-    from proce.batch.chunks import ExplainTable, Rows
+    from proce.batch.chunks import ExplainTable
+    from proce.batch.source import Source
+    from proce.explanation import Explanations
     from proce.methods import ProCE
+    from proce.schema import Level, Schema
 
-SOME_WITHOUT = 1  # exit code: done, but some rows have no counterfactual
-SUFFIXES = (".csv", ".parquet", ".json")
-ENGINES = ("local", "dask")
+_EXIT_SOME_NOT_FOUND = 1
+_SUFFIXES = (".csv", ".parquet", ".json")
+_MAX_COLUMNS_NAMED = 6  # of those that are left out
+
+
+@dataclass(frozen=True)
+class _CallOptions:
+    """The options of ``ProCE.explain`` that the command line sets."""
+
+    target: Any
+    n: int
+    pick: str
+    vary: list[str] | None
+    ranges: "dict[str, tuple[Level, Level]]"
+    max_changes: int | None
+    min_probability: float | None
+    rules: tuple[str, ...]
+    keep_front: bool | None
+
+    def explain(self, explainer: "ProCE", table: Any, progress: Any) -> "Explanations":
+        """Explain the rows of a table with these options."""
+        return explainer.explain(
+            table,
+            target=self.target,
+            n=self.n,
+            pick=self.pick,  # type: ignore[arg-type] # explain() refuses what it does not know
+            vary=self.vary,
+            ranges=self.ranges,
+            max_changes=self.max_changes,
+            min_probability=self.min_probability,
+            rules=self.rules,
+            keep_front=self.keep_front,
+            progress=progress,
+        )
 
 
 def explain(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What 'proce fit' wrote.")],
-    rows: Annotated[Path, typer.Argument(metavar="ROWS", help="Rows to explain: csv or Parquet.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The explainer that 'proce fit' saved.")
+    ],
+    rows: Annotated[
+        Path, typer.Argument(metavar="ROWS", help="The rows to explain: a csv or Parquet file.")
+    ],
     target: Annotated[
         str | None,
-        typer.Option(metavar="CLASS", help="The wanted class; by default the other one of two."),
+        typer.Option(metavar="CLASS", help="The class to reach; by default the other one of two."),
     ] = None,
-    n: Annotated[int, typer.Option("-n", metavar="N", min=1, help="Counterfactuals per row.")] = 4,
+    n: Annotated[
+        int, typer.Option("-n", metavar="N", min=1, help="Counterfactuals per row, at most.")
+    ] = 4,
     pick: Annotated[
-        str, typer.Option(metavar="WAY", help="Recommend: closest, balanced or typical.")
+        str,
+        typer.Option(
+            metavar="WAY",
+            help="Which counterfactual to recommend: closest, balanced or typical.",
+        ),
     ] = "closest",
     vary: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Only these may be acted on; repeat it, or use commas."),
+        typer.Option(
+            metavar="NAME",
+            help="Features that may be acted on, separated by commas; by default all that the"
+            " schema lets move. Can be repeated.",
+        ),
     ] = None,
     ranges: Annotated[
         list[str] | None,
-        typer.Option("--range", metavar="NAME=LOW:HIGH", help="A limit in raw units; repeat it."),
+        typer.Option(
+            "--range",
+            metavar="NAME=LOW:HIGH",
+            help="Limits of a feature's new value, in its own units. Can be repeated.",
+        ),
     ] = None,
     max_changes: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Changes per counterfactual, at most.")
     ] = None,
     min_probability: Annotated[
-        float | None, typer.Option(metavar="P", help="Of the wanted class, at least.")
+        float | None,
+        typer.Option(metavar="P", help="The probability of the target class, at least."),
     ] = None,
     causal: Annotated[
-        str | None, typer.Option(metavar="MODE", help="auto, hard, soft, paper or off.")
+        str | None,
+        typer.Option(
+            metavar="MODE",
+            help="How the causal graph is used: auto, hard, soft, paper or off; by default as"
+            " fitted.",
+        ),
     ] = None,
     rules: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Further rules, one a line.")
+        Path | None, typer.Option(metavar="FILE", help="Additional rules, one per line.")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help=".csv, .parquet or .json; by default on stdout."),
+        typer.Option(
+            metavar="FILE", help="Write to this .csv, .parquet or .json file; by default to stdout."
+        ),
     ] = None,
     receipts: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Also write a receipt per row, for 'proce verify'."),
+        typer.Option(
+            metavar="FOLDER", help="Also write a receipt of every row there, for 'proce verify'."
+        ),
     ] = None,
     restart: Annotated[
-        bool, typer.Option("--restart", help="Discard what an interrupted run has kept.")
+        bool,
+        typer.Option("--restart", help="Start anew; discard what an interrupted run has kept."),
     ] = False,
     separator: SeparatorOption = None,
-    engine: Annotated[
-        str, typer.Option(metavar="NAME", help="local; dask is not there yet.")
-    ] = "local",
-    workers: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Processes; more than 1 is not there yet.")
-    ] = 1,
 ) -> None:
     """Say for each row what would have had to be different.
 
@@ -80,107 +137,96 @@ def explain(
           --range savings=0:20000 --max-changes 2 --out result.json
       proce explain credit all.parquet --target approved -n 1 --out result.parquet
 
-    Files are read, explained and written in pieces, so they may be larger than the memory. After
-    Ctrl-C the same command goes on where it stopped. JSON holds everything, for 'proce report'.
+    A csv or Parquet file is read, explained and written in pieces, so it may be larger than the
+    memory; after Ctrl-C the same command goes on where it stopped. A JSON file holds everything
+    that was found, for 'proce report', and is written at once.
     """
     from proce.batch.chunks import Rows
     from proce.batch.source import Source
     from proce.batch.typed import TypedColumns
-    from proce.cli import answers
+    from proce.cli.output import Job, show_digest, write_json, write_parts, write_stdout
     from proce.files import require_folder, require_place, sha256_of
-    from proce.methods import ProCE
 
-    _refuse_absent(engine, workers)
     if out is not None:
         require_place(out)
         _require_suffix(out)
     if receipts is not None:
         require_folder(receipts, "--receipts")
-    one_thread()
+    use_one_thread()
     source = Source.open(rows, separator)
-    explainer = ProCE.load(folder)
-    if causal is not None:
-        explainer.set_params(causal=causal)
-        from proce.methods.fitting.modes import in_mode
-
-        explainer.fitted_ = in_mode(explainer.fitted_, causal)
+    explainer = _load(folder, causal)
     codec = explainer.fitted_.codec
-    options: dict[str, Any] = {
-        "target": read_class(target, explainer.classes_),
-        "n": n,
-        "pick": pick,
-        "vary": split_names(vary, codec.schema.names) if vary else None,
-        "ranges": read_ranges(ranges or (), codec.schema),
-        "max_changes": max_changes,
-        "min_probability": min_probability,
-        "rules": () if rules is None else read_rules(rules, codec),
-        "keep_front": None if out is not None and out.suffix == ".json" else False,
-    }
-    checked = Rows.checked(source, TypedColumns.of(codec))
-    _tell_of(source, checked)
-    with patience() as watch, progress_bars() as progress:
-        job = answers.Job(
-            rows=checked,
-            ask=_asking(explainer, options, watch),
-            progress=progress,
-            folder=folder,
-            receipts=receipts,
-        )
+    options = _CallOptions(
+        target=read_class(target, explainer.classes_),
+        n=n,
+        pick=pick,
+        vary=split_names(vary, codec.schema.names) if vary else None,
+        ranges=read_ranges(ranges or (), codec.schema),
+        max_changes=max_changes,
+        min_probability=min_probability,
+        rules=() if rules is None else read_rules(rules, codec),
+        keep_front=None if out is not None and out.suffix == ".json" else False,
+    )
+    checked_rows = Rows.checked(source, TypedColumns.of(codec))
+    _note_reading(source, codec.schema)
+    with interrupt_watch() as watch, progress_bars() as progress:
+        explain_table = _explain_with(explainer, options, watch)
+        job = Job(checked_rows, explain_table, progress, folder, receipts)
         if out is None:
-            counts = answers.to_stdout(job)
+            digest = write_stdout(job)
         elif out.suffix == ".json":
-            counts = answers.to_json(job, out)
+            digest = write_json(job, out)
         else:
             request = {
                 "proce": __version__,
-                "chunk": checked.chunk_rows,
+                "chunk": checked_rows.chunk_rows,
                 "explainer": sha256_of(folder),
                 "rows": sha256_of(rows),
                 "causal": causal,
-                **options,
+                **asdict(options),
             }
-            counts = answers.to_parts(job, out, request, restart)
-    answers.tell(job, counts, out)
-    if counts["not_found"] or counts["out_of_time"]:
-        raise typer.Exit(SOME_WITHOUT)
+            digest = write_parts(job, out, request, restart)
+    show_digest(digest, out)
+    if digest.counts["not_found"] or digest.counts["out_of_time"]:
+        raise typer.Exit(_EXIT_SOME_NOT_FOUND)
 
 
-def _asking(explainer: "ProCE", options: dict[str, Any], watch: Any) -> "ExplainTable":
-    explain_rows: Any = partial(explainer.explain, **options)
+def _load(folder: Path, causal: str | None) -> "ProCE":
+    """Return the saved explainer, in another causal mode where one is given."""
+    from proce.methods import ProCE
+    from proce.methods.fitting.modes import in_mode
 
-    def ask(table: Any, progress: Any) -> Any:
-        result = explain_rows(table, progress=progress)
-        watch.require()  # an interrupted call returns what it has; that is not all
+    explainer = ProCE.load(folder)
+    if causal is not None:
+        explainer.set_params(causal=causal)
+        explainer.fitted_ = in_mode(explainer.fitted_, causal)
+    return explainer
+
+
+def _explain_with(
+    explainer: "ProCE", options: _CallOptions, watch: InterruptWatch
+) -> "ExplainTable":
+    def explain_table(table: Any, progress: Any) -> "Explanations":
+        result = options.explain(explainer, table, progress)
+        watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
         return result
 
-    return ask
-
-
-def _refuse_absent(engine: str, workers: int) -> None:
-    if engine not in ENGINES:
-        raise UnsupportedOption(
-            f"--engine is {engine!r}; expected {' or '.join(ENGINES)}."
-            + did_you_mean(engine, ENGINES)
-        )
-    if engine == "dask":
-        raise UnsupportedOption("--engine dask is not there yet; leave it out.")
-    if workers > 1:
-        raise UnsupportedOption(
-            f"--workers {workers}: more than one process is not there yet; leave it out."
-        )
+    return explain_table
 
 
 def _require_suffix(out: Path) -> None:
-    if out.suffix not in SUFFIXES:
+    if out.suffix not in _SUFFIXES:
         raise FileError(
-            f"--out {str(out)!r}: the name must end in {', '.join(SUFFIXES[:-1])} or"
-            f" {SUFFIXES[-1]}." + did_you_mean(out.suffix, SUFFIXES)
+            f"--out {str(out)!r}: the name must end in {', '.join(_SUFFIXES[:-1])} or"
+            f" {_SUFFIXES[-1]}." + did_you_mean(out.suffix, _SUFFIXES)
         )
 
 
-def _tell_of(source: Any, rows: "Rows") -> None:
-    for each in source.notes:
-        note(each)
-    if extra := source.require(rows.types.schema.columns):
-        named = ", ".join(extra[:6]) + (f" and {len(extra) - 6} more" if len(extra) > 6 else "")
-        note(f"Columns that are no features were left out: {named}.")
+def _note_reading(source: "Source", schema: "Schema") -> None:
+    """Note how the file was read, and which of its columns were left out."""
+    for text in source.notes:
+        note(text)
+    if extra := source.require(schema.columns):
+        n_more = len(extra) - _MAX_COLUMNS_NAMED
+        names = ", ".join(extra[:_MAX_COLUMNS_NAMED]) + (f" and {n_more} more" * (n_more > 0))
+        note(f"Columns that are no features were left out: {names}.")

@@ -1,4 +1,4 @@
-"""``proce fit``."""
+"""``proce fit``: fit an explainer and save it."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from proce.cli.console import Bars, note, one_thread, progress_bars
+from proce.cli.console import ProgressBars, note, progress_bars, use_one_thread
 from proce.cli.data import (
     DataArgument,
     DropOption,
@@ -14,16 +14,18 @@ from proce.cli.data import (
     SchemaOption,
     SeparatorOption,
     TrainingData,
-    read_data,
+    read_training_data,
 )
 from proce.cli.inputs import read_graph, read_rules
 from proce.errors import ModelError, did_you_mean
 
 if TYPE_CHECKING:
-    from proce.cli.training import Trained
-    from proce.methods import SearchSettings
+    import pandas as pd
 
-TRAIN = "train:"
+    from proce.cli.training import ModelAndRows
+    from proce.methods import ProCE, SearchSettings
+
+_TRAIN_PREFIX = "train:"
 
 
 def fit(
@@ -32,66 +34,80 @@ def fit(
         str,
         typer.Option(
             metavar="MODEL",
-            help="MODEL.skops, MODEL.onnx, or train:mlp or train:boosting to train one.",
+            help="A .skops or .onnx file; or train:mlp or train:boosting to train a model on DATA.",
         ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the explainer is kept.")],
+    out: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder to save the explainer in.")
+    ],
     label: LabelOption = None,
     graph: Annotated[
-        str, typer.Option(metavar="GRAPH", help="What causes what: graph.json, discover or none.")
+        str,
+        typer.Option(
+            metavar="GRAPH",
+            help="The causal graph: a .json, .dot or .dagitty file, 'discover' or 'none'.",
+        ),
     ] = "none",
     schema: SchemaOption = None,
     rules: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What every counterfactual must obey, a rule a line."),
+        typer.Option(
+            metavar="FILE", help="Rules that every counterfactual must obey, one per line."
+        ),
     ] = None,
     drop: DropOption = None,
     separator: SeparatorOption = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of everything random.")] = 0,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="The seed of all random numbers.")
+    ] = 0,
     population: Annotated[
         int | None, typer.Option(metavar="N", help="Candidates per row in the search.")
     ] = None,
     generations: Annotated[
-        int | None, typer.Option(metavar="N", help="Generations of the search at most.")
+        int | None, typer.Option(metavar="N", help="Generations of the search, at most.")
     ] = None,
 ) -> None:
-    """Learn what explanations need, from the training rows.
+    """Fit an explainer to a model and its training rows, and save it.
 
     \b
     Examples:
       proce fit people.csv --label approved --model credit.skops --graph graph.json --out credit
       proce fit people.csv --label approved --model train:boosting --graph discover --out credit
 
-    The folder holds training rows and what was learned from them: keep it as you keep the data.
+    The folder holds training rows and what was learned from them: protect it as you protect the
+    data.
     """
     from proce.files import require_place
     from proce.methods import ProCE
     from proce.schema import Codec
     from proce.schema.feature import shown
 
-    one_thread()
+    use_one_thread()
     require_place(out / "manifest.json" if out.is_dir() else out)
-    rows = read_data(data, label, schema, drop, separator)
+    rows = read_training_data(data, label, schema, drop, separator)
     codec = Codec.fit(rows.schema, rows.frame)
-    texts = () if rules is None else read_rules(rules, codec)
+    rule_texts = () if rules is None else read_rules(rules, codec)
     causes: Any = graph if graph == "discover" else None
     if graph not in ("discover", "none"):
         causes = read_graph(Path(graph)).over(rows.schema, label)
-    settings = _settings(population, generations)
+    settings = _search_settings(population, generations)
     with progress_bars() as progress:
-        made = _model(model, rows, seed, progress)
-        explainer = ProCE(made.model, rows.schema, causes, texts, settings=settings, seed=seed)
-        _fitted(explainer, made.frame, progress)
+        ready = _load_or_train(model, rows, seed, progress)
+        explainer = ProCE(
+            ready.model, rows.schema, causes, rule_texts, settings=settings, seed=seed
+        )
+        _fit_with_notes(explainer, ready.frame, progress)
     explainer.save(out)
-    for each in made.notes:
-        note(each)
+    for text in ready.notes:
+        note(text)
     note(
-        f"Written to {out}: {len(made.frame):,} rows, {len(rows.schema)} features, classes"
-        f" {shown(explainer.classes_)}, {_causes(explainer)}."
+        f"Written to {out}: {len(ready.frame):,} rows, {len(rows.schema)} features, classes"
+        f" {shown(explainer.classes_)}, {_describe_graph(explainer)}."
     )
 
 
-def _fitted(explainer: Any, frame: Any, progress: Bars) -> None:
+def _fit_with_notes(explainer: "ProCE", frame: "pd.DataFrame", progress: ProgressBars) -> None:
+    """Fit the explainer; show the warnings of discovery as notes."""
     import warnings
 
     from proce.causal import DiscoveryWarning
@@ -99,41 +115,41 @@ def _fitted(explainer: Any, frame: Any, progress: Bars) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DiscoveryWarning)
         explainer.fit(frame, progress=progress)
-    for each in caught:
-        note(f"Note: {each.message}")
+    for warning in caught:
+        note(f"Note: {warning.message}")
 
 
-def _model(text: str, rows: TrainingData, seed: int, progress: Bars) -> "Trained":
-    """Return the model that is explained, and the rows it was trained on."""
-    from proce.cli.training import TRAINERS, Trained, trained
-
-    if text.startswith(TRAIN):
-        kind = text.removeprefix(TRAIN)
-        if kind not in TRAINERS:
-            known = [f"{TRAIN}{each}" for each in TRAINERS]
-            raise ModelError(
-                f"--model {text!r}: expected {' or '.join(known)}, or a file."
-                + did_you_mean(text, known)
-            )
-        return trained(kind, rows, seed, progress)
+def _load_or_train(
+    text: str, rows: TrainingData, seed: int, progress: ProgressBars
+) -> "ModelAndRows":
+    """Return the model that ``--model`` names, read from its file or trained on the rows."""
     from proce.classifier.saved import read_model
+    from proce.cli.training import TRAINERS, ModelAndRows, train_model
 
-    return Trained(read_model(Path(text)), rows.frame)
+    if not text.startswith(_TRAIN_PREFIX):
+        return ModelAndRows(read_model(Path(text)), rows.frame)
+    kind = text.removeprefix(_TRAIN_PREFIX)
+    if kind not in TRAINERS:
+        known = [f"{_TRAIN_PREFIX}{name}" for name in TRAINERS]
+        raise ModelError(
+            f"--model {text!r}: expected {' or '.join(known)}, or a file."
+            + did_you_mean(text, known)
+        )
+    return train_model(kind, rows, seed, progress)
 
 
-def _settings(population: int | None, generations: int | None) -> "SearchSettings":
+def _search_settings(population: int | None, generations: int | None) -> "SearchSettings":
     from proce.methods import SearchSettings
 
-    usual = SearchSettings()
-    return replace(
-        usual,
-        population_size=usual.population_size if population is None else population,
-        n_offspring=usual.n_offspring if population is None else population,
-        n_generations=usual.n_generations if generations is None else generations,
-    )
+    settings = SearchSettings()
+    if population is not None:
+        settings = replace(settings, population_size=population, n_offspring=population)
+    if generations is not None:
+        settings = replace(settings, n_generations=generations)
+    return settings
 
 
-def _causes(explainer: Any) -> str:
+def _describe_graph(explainer: "ProCE") -> str:
     scm = explainer.fitted_.scm
     if scm is None:
         return "no causal graph"

@@ -1,4 +1,4 @@
-"""What people write beside the rows: schemas, graphs, rules, tiers, ranges, a class."""
+"""What people give beside the rows: a schema, a graph, rules, tiers, ranges, a class."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,33 +12,32 @@ if TYPE_CHECKING:
     from proce.causal import CausalGraph
     from proce.schema import Codec, Level, Schema
 
-
-Read = TypeVar("Read")
+Parsed = TypeVar("Parsed")
 
 
 def read_schema(path: Path) -> "Schema":
     """Read the features from a JSON file."""
     from proce.schema import Schema
 
-    return _of_file(path, Schema.from_json, read_text(path, "the schema"))
+    return _parse(path, Schema.from_json, read_text(path, "the schema"))
 
 
 def read_graph(path: Path) -> "CausalGraph":
-    """Read a causal graph: JSON, or DOT and DAGitty by its name."""
+    """Read a causal graph: DOT from a ``.dot`` file, DAGitty from ``.dagitty``, else JSON."""
     from proce.causal import CausalGraph
 
     text = read_text(path, "the graph")
-    readers = {".dot": CausalGraph.from_dot, ".dagitty": CausalGraph.from_dagitty}
-    return _of_file(path, readers.get(path.suffix.lower(), CausalGraph.from_json), text)
+    parsers = {".dot": CausalGraph.from_dot, ".dagitty": CausalGraph.from_dagitty}
+    return _parse(path, parsers.get(path.suffix.lower(), CausalGraph.from_json), text)
 
 
 def read_rules(path: Path, codec: "Codec") -> tuple[str, ...]:
-    """Read one rule a line; blank lines and what follows a # are left out."""
+    """Read one rule per line; blank lines and comments, which begin with #, are left out."""
     from proce.schema import Rule
 
     rules = []
     for number, line in enumerate(read_text(path, "the rules").splitlines(), 1):
-        text = _uncommented(line).strip()
+        text = _without_comment(line).strip()
         if not text:
             continue
         try:
@@ -50,26 +49,29 @@ def read_rules(path: Path, codec: "Codec") -> tuple[str, ...]:
 
 
 def read_tiers(path: Path) -> list[list[str]]:
-    """Read groups of names: a line each, names between commas; or JSON, lists in a list."""
+    """Read groups of feature names: a line with commas for each, or a JSON list of lists."""
     text = read_text(path, "the tiers")
     if path.suffix.lower() != ".json":
-        lines = [_uncommented(line) for line in text.splitlines()]
+        lines = [_without_comment(line) for line in text.splitlines()]
         tiers = [[name.strip() for name in line.split(",") if name.strip()] for line in lines]
         return [tier for tier in tiers if tier]
     try:
         tiers = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise GraphError(f"{path} is not JSON: {error}.") from None
-    if not isinstance(tiers, list) or not all(_is_names(tier) for tier in tiers):
+    if not isinstance(tiers, list) or not all(_is_list_of_names(tier) for tier in tiers):
         raise GraphError(f'{path} is not of the form [["age", "sex"], ["education"]].')
     return tiers
 
 
 def split_names(words: Sequence[str], known: Sequence[str]) -> list[str]:
-    """Return names given one by one or between commas."""
+    """Return names that are given one by one or separated by commas.
+
+    A name of ``known`` may itself hold commas.
+    """
     names: list[str] = []
     for word in words:
-        names += [word] if word in known else [each.strip() for each in word.split(",")]
+        names += [word] if word in known else [name.strip() for name in word.split(",")]
     return names
 
 
@@ -85,42 +87,44 @@ def read_ranges(words: Sequence[str], schema: "Schema") -> "dict[str, tuple[Leve
             raise SearchError(f"--range {word!r} is not of the form NAME=LOW:HIGH.")
         feature = schema[name]
         if isinstance(feature, Continuous):
-            ranges[name] = (_number(word, low), _number(word, high))
+            ranges[name] = (_limit(word, low), _limit(word, high))
         else:
-            ranges[name] = (_named(low, feature.levels), _named(high, feature.levels))
+            levels = feature.levels
+            ranges[name] = (_value_named(low, levels), _value_named(high, levels))
     return ranges
 
 
 def read_class(word: str | None, classes: Sequence[Any]) -> Any:
-    """Return the class that a word on the command line means: ``1`` may be text or a number."""
-    return None if word is None else _named(word, classes)
+    """Return the class that a word on the command line names: ``1`` may be text or a number."""
+    return None if word is None else _value_named(word, classes)
 
 
-def _of_file(path: Path, read: Callable[[str], Read], text: str) -> Read:
+def _parse(path: Path, parser: Callable[[str], Parsed], text: str) -> Parsed:
+    """Parse the text of a file; an error names the file."""
     try:
-        return read(text)
+        return parser(text)
     except ProceError as error:
         raise type(error)(f"{path}: {error}") from None
 
 
-def _uncommented(line: str) -> str:
+def _without_comment(line: str) -> str:
     """Return a line without what follows a # that stands outside quotes."""
     quote = ""
-    for position, sign in enumerate(line):
+    for position, character in enumerate(line):
         if quote:
-            quote = "" if sign == quote else quote
-        elif sign in "\"'":
-            quote = sign
-        elif sign == "#":
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character == "#":
             return line[:position]
     return line
 
 
-def _is_names(tier: Any) -> bool:
+def _is_list_of_names(tier: Any) -> bool:
     return isinstance(tier, list) and all(isinstance(name, str) for name in tier)
 
 
-def _number(word: str, text: str) -> float:
+def _limit(word: str, text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -130,6 +134,6 @@ def _number(word: str, text: str) -> float:
         ) from None
 
 
-def _named(text: str, known: Sequence[Any]) -> Any:
-    """Return the known value that a text names; else the text, for whoever refuses it."""
-    return next((each for each in known if str(each) == text), text)
+def _value_named(text: str, known: Sequence[Any]) -> Any:
+    """Return the known value that a text names; else the text itself, which the call refuses."""
+    return next((value for value in known if str(value) == text), text)

@@ -1,7 +1,7 @@
 """The ``proce`` command: its options, and what its exit codes mean.
 
 0 done; 1 done, but some rows have no counterfactual; 2 the request is wrong; 3 something
-else failed. 130 and 141 are the usual codes for Ctrl-C and for a reader that went away.
+else failed. 130 and 141 are the usual codes for Ctrl-C and for a pipe that was closed.
 Modules that are slow to import are imported inside the commands.
 """
 
@@ -22,25 +22,24 @@ from proce.cli.explain import explain
 from proce.cli.fit import fit
 from proce.cli.report import report
 from proce.cli.schema import schema
-from proce.cli.serve import serve
 from proce.cli.verify import verify
 from proce.errors import ProceError
 
-WRONG_REQUEST = 2
-FAILED = 3
-INTERRUPTED = 130
-READER_LEFT = 141
+_EXIT_WRONG_REQUEST = 2
+_EXIT_FAILED = 3
+_EXIT_INTERRUPTED = 130
+_EXIT_PIPE_CLOSED = 141
 
-COMPLETION = "_PROCE_COMPLETE"  # set by a shell that wants to know what may follow
+_COMPLETION_VARIABLE = "_PROCE_COMPLETE"  # a shell sets it to ask what may complete a line
 
 app = typer.Typer(rich_markup_mode=None)
-for command in (demo, schema, discover, fit, explain, report, verify, serve):
+for command in (demo, schema, discover, fit, explain, report, verify):
     app.command()(command)
 app.add_typer(benchmark, name="benchmark")
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"proce {__version__}")
         raise typer.Exit
 
@@ -59,7 +58,10 @@ def proce(
         typer.Option("--debug", help="Show the traceback of an error (or set PROCE_DEBUG=1)."),
     ] = False,
 ) -> None:
-    """Counterfactual explanations that respect what causes what."""
+    """Explain decisions of a classifier: what would have had to be different.
+
+    Begin with 'proce demo'. For your own data: 'proce fit', then 'proce explain'.
+    """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -67,34 +69,34 @@ def proce(
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    if COMPLETION in os.environ:
+    if _COMPLETION_VARIABLE in os.environ:
         typer.main.get_command(app).main(prog_name="proce")
     debug = "--debug" in words or os.environ.get("PROCE_DEBUG", "0") not in {"", "0"}
-    words = [word for word in words if word != "--debug"]  # wherever it stands
+    words = [word for word in words if word != "--debug"]  # typer takes it before the command only
     try:
         exit_code = _run(words)
         sys.stdout.flush()
         return exit_code
     except (KeyboardInterrupt, typer.Abort) as stop:
-        return _complain(str(stop) or "interrupted", INTERRUPTED)
+        return _report_error(str(stop) or "interrupted", _EXIT_INTERRUPTED)
     except Exception as error:
-        if isinstance(error, BrokenPipeError) and _reader_left():
-            return READER_LEFT
+        if isinstance(error, BrokenPipeError) and _stdout_closed():
+            return _EXIT_PIPE_CLOSED
         if debug:
             traceback.print_exc()
         if isinstance(error, ProceError | typer.TyperException):
-            return _complain(_message_of(error), WRONG_REQUEST)
+            return _report_error(_request_message(error), _EXIT_WRONG_REQUEST)
         if isinstance(error, OSError | MemoryError):
-            return _complain(_message_of_system(error), FAILED)
+            return _report_error(_system_message(error), _EXIT_FAILED)
         message = f"unexpected {type(error).__name__}: {error}"
         advice = "" if debug else ". Run 'proce --debug ...' to see where it happened."
-        return _complain(message + advice, FAILED)
+        return _report_error(message + advice, _EXIT_FAILED)
 
 
 def _run(words: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
-        # Not command.main(): it would turn Ctrl-C and a closed pipe into codes of its own.
+        # command.main() would turn Ctrl-C and a closed pipe into exit codes of its own.
         with command.make_context("proce", words) as context:
             command.invoke(context)
     except typer.Exit as stop:
@@ -102,13 +104,13 @@ def _run(words: list[str]) -> int:
     return 0
 
 
-def _complain(message: str, exit_code: int) -> int:
-    """Write one line to stderr; hand the exit code back."""
+def _report_error(message: str, exit_code: int) -> int:
+    """Write the message to stderr as one line; return the exit code."""
     typer.echo(f"proce: {' '.join(message.split())}", err=True)
     return exit_code
 
 
-def _message_of(error: Exception) -> str:
+def _request_message(error: Exception) -> str:
     if isinstance(error, typer.TyperException):
         context = getattr(error, "ctx", None)
         path = context.command_path if context else "proce"
@@ -118,16 +120,16 @@ def _message_of(error: Exception) -> str:
     return str(error)
 
 
-def _message_of_system(error: OSError | MemoryError) -> str:
-    """Say what the system could not do: a full disk, a file that went away, no memory."""
+def _system_message(error: OSError | MemoryError) -> str:
+    """Return what the system could not do: a full disk, a missing file, no memory."""
     if isinstance(error, MemoryError):
         return "out of memory. Explain fewer rows at a time, or write .csv or .parquet."
     name = f" ({error.filename})" if getattr(error, "filename", None) else ""
     return f"{error.strerror or error}{name}."
 
 
-def _reader_left() -> bool:
-    """Say whether it is our own stdout that nobody reads any more, as in ``proce ... | head``.
+def _stdout_closed() -> bool:
+    """Return whether the reader of our stdout has closed it, as in ``proce ... | head``.
 
     A pipe to a worker process can break too, and that is a failure.
     """

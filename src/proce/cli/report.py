@@ -1,4 +1,4 @@
-"""``proce report``."""
+"""``proce report``: write explanations as an HTML page."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +10,16 @@ from proce.cli.console import note
 
 def report(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE.json", help="What 'proce explain --out' wrote as JSON.")
+        Path,
+        typer.Argument(
+            metavar="FILE.json", help="Explanations that 'proce explain --out FILE.json' wrote."
+        ),
     ],
-    out: Annotated[Path, typer.Option(metavar="FILE.html", help="The page.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option(metavar="FILE.html", help="The page to write.")] = Path(
+        "report.html"
+    ),
 ) -> None:
-    """Make a page of explanations, to be read or printed.
+    """Write explanations as an HTML page, to be read or printed.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""``proce schema``."""
+"""``proce schema``: list the features of a file, and write them to be edited."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,7 +6,13 @@ from typing import Annotated
 import typer
 
 from proce.cli.console import is_terminal, note, print_table
-from proce.cli.data import DataArgument, DropOption, LabelOption, SeparatorOption, read_data
+from proce.cli.data import (
+    DataArgument,
+    DropOption,
+    LabelOption,
+    SeparatorOption,
+    read_training_data,
+)
 
 
 def schema(
@@ -16,23 +22,23 @@ def schema(
     separator: SeparatorOption = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.json", help="Write the features there, to be edited by hand."),
+        typer.Option(metavar="FILE.json", help="Also write the features there, to be edited."),
     ] = None,
 ) -> None:
-    """Show the features of a file, and what a person may do.
+    """List the features of a file, and which may change how.
 
     \b
     Example:
       proce schema people.csv --label approved --out schema.json
 
-    In the file, change "free" to "fixed", "increase", "decrease" or "indirect" where a person
-    cannot act freely, then give it to 'proce fit --schema'.
+    In the written file, change "free" to "fixed", "increase", "decrease" or "indirect" where a
+    person cannot act freely, then give the file to 'proce fit --schema'.
     """
     from proce.files import require_place, write_text
 
     if out is not None:
         require_place(out)
-    features = read_data(data, label, None, drop, separator).schema
+    features = read_training_data(data, label, None, drop, separator).schema
     if is_terminal():
         header, *lines = features.table()
         print_table(header, lines)

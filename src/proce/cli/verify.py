@@ -1,4 +1,4 @@
-"""``proce verify``."""
+"""``proce verify``: check with the model whether an explanation is still true."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,56 +10,61 @@ if TYPE_CHECKING:
     from proce.explanation import Receipt
     from proce.schema import Codec
 
-NO_LONGER = 1  # exit code
+_EXIT_NO_LONGER_TRUE = 1
 
 
 def verify(
     receipt: Annotated[
         Path,
-        typer.Argument(metavar="RECEIPT.json", help="What 'proce explain --receipts' wrote."),
+        typer.Argument(
+            metavar="RECEIPT.json", help="A receipt that 'proce explain --receipts' wrote."
+        ),
     ],
     model: Annotated[
         Path,
         typer.Option(
-            metavar="MODEL", help="MODEL.skops, MODEL.onnx, or the folder that 'proce fit' wrote."
+            metavar="MODEL",
+            help="The model: a .skops or .onnx file, or the folder that 'proce fit' saved.",
         ),
     ],
 ) -> None:
-    """Ask the model again whether an explanation is still true.
+    """Check with the model whether an explanation is still true.
 
     \b
     Example:
       proce verify receipts/row-0.json --model credit
 
-    Exit code 0: it is. 1: it is not, or the receipt was changed after it was written.
+    The exit code is 0 if it is still true, and 1 if it is not or if the receipt was changed after
+    it was written.
     """
     from proce.classifier.model_sum import model_sum
     from proce.explanation import Receipt
-    from proce.explanation import verify as ask_again
+    from proce.explanation import verify as verify_receipt
     from proce.explanation.receipts.receipt import model_file, was_changed
     from proce.files import read_text
 
     text = read_text(receipt, "the receipt")
     if was_changed(text):
         typer.echo(f"{receipt} was changed after it was written: it proves nothing.")
-        raise typer.Exit(NO_LONGER)
-    held = Receipt.from_json(text)
-    kept = model_file(model)
-    verdict = ask_again(held, *_asked(model, held))
+        raise typer.Exit(_EXIT_NO_LONGER_TRUE)
+    read_receipt = Receipt.from_json(text)
+    model_path = model_file(model)
+    verdict = verify_receipt(read_receipt, *_classifier_and_codec(model, read_receipt))
     for answer in verdict.answers:
         typer.echo(str(answer))
-    if held.model_sha256 is None:
+    if read_receipt.model_sha256 is None:
         typer.echo("The receipt does not say which model file it is of.")
-    elif held.model_sha256 == model_sum(kept):
+    elif read_receipt.model_sha256 == model_sum(model_path):
         typer.echo("The model is the one that the receipt was written for (SHA-256).")
     else:
-        typer.echo(f"The model is not the one that the receipt was written for, {held.written}.")
+        written = read_receipt.written
+        typer.echo(f"The model is not the one that the receipt was written for, {written}.")
     typer.echo("Still true." if verdict.holds else "No longer true.")
     if not verdict.holds:
-        raise typer.Exit(NO_LONGER)
+        raise typer.Exit(_EXIT_NO_LONGER_TRUE)
 
 
-def _asked(model: Path, receipt: "Receipt") -> "tuple[Classifier, Codec]":
+def _classifier_and_codec(model: Path, receipt: "Receipt") -> "tuple[Classifier, Codec]":
     """Return the model behind its interface, and the codec of the rows that it takes."""
     if model.is_dir():
         from proce.methods import ProCE
@@ -70,8 +75,8 @@ def _asked(model: Path, receipt: "Receipt") -> "tuple[Classifier, Codec]":
     from proce.classifier.saved import read_model
 
     context = receipt.result.context
-    found = read_model(model)
-    classifier = as_classifier(found, context.codec)
+    saved_model = read_model(model)
+    classifier = as_classifier(saved_model, context.codec)
     if classifier.threshold is None and context.threshold is not None:
-        classifier = as_classifier(found, context.codec, context.threshold)
+        classifier = as_classifier(saved_model, context.codec, context.threshold)
     return classifier, context.codec

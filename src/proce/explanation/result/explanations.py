@@ -50,6 +50,14 @@ class Explanations(ExplainedFrame):
             return replace(self, rows=self.rows.take(torch.tensor(places, dtype=torch.long)))
         return Explanation(self.rows, places)
 
+    def counted_from(self, first_row: int) -> "Explanations":
+        """Return the same explanations with ``first_row`` added to the position of each row.
+
+        For explanations of a part of a longer table that begins at that row of it.
+        """
+        positions = self.rows.positions + first_row
+        return replace(self, rows=replace(self.rows, positions=positions))
+
     def to_frame(self) -> Any:
         """Return all counterfactuals: row, rank, then the columns of the frame explained.
 

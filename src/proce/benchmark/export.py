@@ -1,15 +1,15 @@
-"""Write what a run says: its summary, tables and figures."""
+"""Write the summary, the tables and the figures of a run into its folder."""
 
 from pathlib import Path
 
 from proce.benchmark.figures import draw_figures
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.summary import summarise
-from proce.benchmark.tables import tables_of
+from proce.benchmark.tables import build_tables
 from proce.errors import BenchmarkError
 from proce.files import write_text
 
-_DIGITS = "%.6g"
+_FLOAT_FORMAT = "%.6g"
 
 
 def write_tables(path: str | Path) -> list[Path]:
@@ -18,7 +18,12 @@ def write_tables(path: str | Path) -> list[Path]:
     Parameters
     ----------
     path
-        The run's folder.
+        The folder of the run.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
     """
     folder = RunFolder.open(path)
     out = folder.path / "tables"
@@ -26,14 +31,14 @@ def write_tables(path: str | Path) -> list[Path]:
     try:
         out.mkdir(exist_ok=True)
         written = [out / "summary.csv"]
-        write_text(written[0], summary.to_csv(index=False, float_format=_DIGITS))
-        for table in tables_of(summary):
-            for ending, text in (
+        write_text(written[0], summary.to_csv(index=False, float_format=_FLOAT_FORMAT))
+        for table in build_tables(summary):
+            for suffix, text in (
                 ("md", table.to_markdown()),
                 ("tex", table.to_latex()),
                 ("csv", table.to_csv()),
             ):
-                written.append(out / f"{table.name}.{ending}")
+                written.append(out / f"{table.name}.{suffix}")
                 write_text(written[-1], text)
     except OSError as error:
         raise BenchmarkError(f"{out} cannot be written: {error.strerror}.") from None
@@ -46,7 +51,12 @@ def write_figures(path: str | Path) -> list[Path]:
     Parameters
     ----------
     path
-        The run's folder.
+        The folder of the run.
+
+    Returns
+    -------
+    list of Path
+        The files that were written.
     """
     folder = RunFolder.open(path)
     try:

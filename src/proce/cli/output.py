@@ -1,0 +1,189 @@
+"""Where explanations go: a file that grows in parts, one JSON file, a terminal or a pipe."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from proce.batch.chunks import ExplainTable, Rows, as_table, explain_chunks, explain_to, tally
+from proce.batch.parts import Parts, csv_text
+from proce.cli.console import ProgressBars, is_terminal, note, print_table
+from proce.errors import ProceError, SearchError
+from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation.words.values import percent
+from proce.files import write_text
+
+_MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
+_MAX_ROWS_IN_SENTENCES = 3  # a terminal shows more rows than these as a table
+_MAX_ROWS_SHOWN = 20  # on a terminal
+_MAX_REASONS = 3  # rows without a counterfactual whose reason is shown
+
+
+@dataclass(frozen=True)
+class Job:
+    """The rows to explain, and what is done with each explanation.
+
+    Attributes
+    ----------
+    rows
+        The rows of the file.
+    explain
+        Explains the rows of a table.
+    progress
+        The bars that show how far the job has come.
+    folder
+        The folder of the explainer, which receipts name as their model.
+    receipts
+        The folder for a receipt of every row, or ``None`` for no receipts.
+    """
+
+    rows: Rows
+    explain: ExplainTable
+    progress: ProgressBars
+    folder: Path
+    receipts: Path | None = None
+
+    def write_receipts(self, result: Explanations) -> None:
+        """Write a receipt of each row, if there is a folder for them."""
+        if self.receipts is None:
+            return
+        for position, item in enumerate(result):
+            receipt = result.receipt(position, model=self.folder)
+            receipt.save(self.receipts / f"row-{item.row}.json")
+
+
+@dataclass
+class Digest:
+    """What is shown when a job has ended, gathered chunk by chunk.
+
+    Attributes
+    ----------
+    counts
+        How many rows ended with which outcome.
+    reasons
+        Why the first rows without a counterfactual have none.
+    preview
+        The first explanations, where a person reads them on a terminal.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: list[str] = field(default_factory=list)
+    preview: list[Explanation] = field(default_factory=list)
+
+    def add_reasons(self, result: Explanations) -> None:
+        """Remember why rows have no counterfactual, for the first few of them."""
+        for item in result:
+            if item.diagnosis is not None and len(self.reasons) < _MAX_REASONS:
+                self.reasons.append(f"Row {item.row}: {item.diagnosis.reason}")
+
+
+def write_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) -> Digest:
+    """Explain chunk by chunk into a csv or Parquet file; go on where an earlier run stopped."""
+    digest = Digest()
+
+    def digest_chunk(result: Explanations) -> None:
+        job.write_receipts(result)
+        digest.add_reasons(result)
+
+    with Parts.open(out, request, restart) as parts:
+        if n_done := parts.tally().total():
+            note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
+        try:
+            explain_to(parts, job.rows, job.explain, progress=job.progress, on_result=digest_chunk)
+            digest.counts = parts.tally()
+            parts.put_together()
+        except KeyboardInterrupt:
+            kept = _describe_kept(parts, job.rows.count)
+            raise KeyboardInterrupt(f"interrupted{kept}") from None
+        except OSError as error:
+            if isinstance(error, ProceError):
+                raise
+            reason = error.strerror or str(error)
+            raise OSError(f"{reason}{_describe_kept(parts, job.rows.count)}") from error
+    return digest
+
+
+def write_json(job: Job, out: Path) -> Digest:
+    """Explain all rows at once into one JSON file."""
+    if job.rows.count > _MAX_JSON_ROWS:
+        raise SearchError(
+            f"{job.rows.count:,} rows are too many for one JSON file, which is made in memory;"
+            f" expected at most {_MAX_JSON_ROWS:,}. Write .csv or .parquet."
+        )
+    try:
+        result = job.explain(job.rows.table(), job.progress)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("interrupted; nothing was written") from None
+    job.write_receipts(result)
+    write_text(out, result.to_json())
+    digest = Digest(tally(result))
+    digest.add_reasons(result)
+    return digest
+
+
+def write_stdout(job: Job) -> Digest:
+    """Explain chunk by chunk: csv into a pipe; a terminal is shown the first rows at the end."""
+    digest = Digest()
+    terminal, header = is_terminal(), True
+    for result in explain_chunks(job.rows, job.explain, job.progress):
+        job.write_receipts(result)
+        digest.add_reasons(result)
+        digest.counts += tally(result)
+        if terminal:
+            digest.preview.extend(result[: _MAX_ROWS_SHOWN - len(digest.preview)])
+        else:
+            typer.echo(csv_text(as_table(result.to_frame()), header=header), nl=False)
+            header = False
+    return digest
+
+
+def show_digest(digest: Digest, out: Path | None) -> None:
+    """Show the first rows or reasons, how many rows ended how, and where the result is."""
+    _show_preview(digest.preview)
+    total = digest.counts.total()
+    if digest.preview:
+        if n_hidden := total - len(digest.preview):
+            note(f"And {n_hidden:,} rows more; write them all with --out.")
+    else:
+        for reason in digest.reasons:
+            note(reason)
+    counts = ", ".join(
+        f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in digest.counts.items()
+    )
+    where = "" if out is None else f" Written to {out}."
+    note(f"{total:,} row{'s' * (total != 1)}: {counts}.{where}")
+
+
+def _describe_kept(parts: Parts, total: int) -> str:
+    n_done = parts.tally().total()
+    if not n_done:
+        return f" before the first of {total:,} rows was kept"
+    return (
+        f" after {n_done:,} of {total:,} rows; they are kept in {parts.folder}: run the same"
+        " command again to go on"
+    )
+
+
+def _show_preview(items: list[Explanation]) -> None:
+    """Show a few rows in sentences, many as a table."""
+    if len(items) <= _MAX_ROWS_IN_SENTENCES:
+        for item in items:
+            typer.echo(f"Row {item.row}\n\n{item}\n" if len(items) > 1 else str(item))
+        return
+    lines = [(str(item.row), *_summarise(item)) for item in items]
+    print_table(("row", "now", "then", "what to do, or why there is nothing"), lines)
+
+
+def _summarise(item: Explanation) -> tuple[str, str, str]:
+    """Return the probability now and then, and the actions or the reason why there are none."""
+    from proce.explanation.words.sentences import lines
+
+    now = percent(item.probability)
+    sentences = lines(item)
+    if item.outcome is not Outcome.FOUND:
+        return now, "", sentences[0].text
+    actions = " ".join(sentence.text for sentence in sentences if sentence.kind == "action")
+    return now, percent(float(item.probabilities[0])), actions
