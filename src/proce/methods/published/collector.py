@@ -1,4 +1,4 @@
-"""What a method that collects its counterfactuals one by one has found so far."""
+"""A collector for methods that find their counterfactuals one by one."""
 
 from dataclasses import dataclass
 
@@ -9,44 +9,54 @@ from proce.methods.published.task import Task
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Up to n different rows for each row of a task, in the order in which they were found.
+class CounterfactualCollector:
+    """Collects up to n different counterfactuals for each row of a task, in order of arrival.
 
     Attributes
     ----------
-    rows, flags
-        ``(i, n, f)`` and ``(i, n)``, which of them are there.
+    rows
+        ``(i, n, f)``, the counterfactuals; an empty place holds the row itself.
+    filled
+        ``(i, n)``, whether a place holds a counterfactual.
     """
 
     rows: Tensor
-    flags: Tensor
+    filled: Tensor
 
     @classmethod
-    def nothing(cls, task: Task) -> "Found":
-        """Return room for as many as the task asks for."""
+    def empty(cls, task: Task) -> "CounterfactualCollector":
+        """Return a collector with as many places as the task asks for, none of them filled."""
         rows = task.factual[:, None].repeat(1, task.n, 1)
         return cls(rows, torch.zeros(rows.shape[:2], dtype=torch.bool))
 
     @property
     def counts(self) -> Tensor:
-        """How many each row has, ``(i,)``."""
-        return self.flags.sum(1)
+        """How many counterfactuals each row has so far, ``(i,)``."""
+        return self.filled.sum(1)
 
     @property
-    def lacking(self) -> Tensor:
-        """Which rows have fewer than were asked for, ``(i,)``."""
-        return ~self.flags.all(1)
+    def incomplete(self) -> Tensor:
+        """Which rows have fewer counterfactuals than were asked for, ``(i,)``."""
+        return ~self.filled.all(1)
 
-    def add(self, among: Tensor, rows: Tensor) -> None:
-        """Append a row ``(a, f)`` to each of the lacking rows at ``among``, unless it is there."""
-        same = ~differ(self.rows[among], rows[:, None]).any(-1) & self.flags[among]
+    def add(self, positions: Tensor, rows: Tensor) -> None:
+        """Add one counterfactual to each of some incomplete rows, unless the row has it already.
+
+        Parameters
+        ----------
+        positions
+            ``(a,)``, the incomplete rows.
+        rows
+            ``(a, f)``, their counterfactuals.
+        """
+        same = ~cells_differ(self.rows[positions], rows[:, None]).any(-1) & self.filled[positions]
         new = ~same.any(1)
-        at = among[new]
-        places = self.counts[at]
-        self.rows[at, places] = rows[new]
-        self.flags[at, places] = True
+        receivers = positions[new]
+        places = self.counts[receivers]
+        self.rows[receivers, places] = rows[new]
+        self.filled[receivers, places] = True
 
 
-def differ(rows: Tensor, others: Tensor) -> Tensor:
-    """Return which cells differ; two that are missing do not."""
+def cells_differ(rows: Tensor, others: Tensor) -> Tensor:
+    """Return which cells of two tensors of rows differ; two missing numbers are the same."""
     return (rows != others) & ~(rows.isnan() & others.isnan())
