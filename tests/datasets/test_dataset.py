@@ -46,11 +46,10 @@ def test_all_is_free_but_what_nobody_can_change(name: str) -> None:
 def test_the_rules_can_be_read(name: str) -> None:
     data = load_dataset(name)
     codec = Codec.fit(data.schema, data.frame)
-    for text in data.rules:
-        rule = Rule.parse(text, codec)
-        if rule.dependence is not None:
-            causes, effect = rule.dependence
-            assert set(causes) <= set(data.graph.parents(effect))
+    rules = [Rule.parse(text, codec) for text in data.rules]
+    assert rules
+    for causes, effect in (rule.dependence for rule in rules if rule.dependence is not None):
+        assert set(causes) <= set(data.graph.parents(effect))
 
 
 @pytest.mark.parametrize("name", GENERATED)

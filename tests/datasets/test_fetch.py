@@ -177,7 +177,7 @@ def test_a_silent_server_is_given_up(url: str) -> None:
 
 def test_a_slow_server_is_given_up(url: str) -> None:
     with pytest.raises(DownloadError, match=r"only \d+ of 40,000 bytes in 0\.2 seconds"):
-        fetch(published(f"{url}/slow"), most_seconds=0.2)
+        fetch(published(f"{url}/slow"), max_seconds=0.2)
 
 
 def test_without_a_cache_the_data_is_still_good(

@@ -92,13 +92,13 @@ def test_what_a_raise_brings_about(loan: Dataset) -> None:
     codec = loan.truth.codec
     income = torch.tensor(loan.frame["income"].to_numpy() * 1.1)
     after = codec.to_raw(loan.truth.counterfactual(codec.encode(loan.frame), {"income": income}))
-    at = {name: loan.schema.position(name) for name in loan.schema.names}
+    column = {name: loan.schema.position(name) for name in loan.schema.names}
     for name in ("age", "sex", "education", "job", "years_employed"):
-        before = codec.to_raw(codec.encode(loan.frame))[:, at[name]]
-        assert torch.equal(after[:, at[name]], before)
-    grown = after[:, at["savings"]] / torch.tensor(loan.frame["savings"].to_numpy())
+        before = codec.to_raw(codec.encode(loan.frame))[:, column[name]]
+        assert torch.equal(after[:, column[name]], before)
+    grown = after[:, column["savings"]] / torch.tensor(loan.frame["savings"].to_numpy())
     assert grown.tolist() == pytest.approx([1.1**1.5] * len(grown))
-    more = after[:, at["amount"]] / torch.tensor(loan.frame["amount"].to_numpy())
+    more = after[:, column["amount"]] / torch.tensor(loan.frame["amount"].to_numpy())
     assert (more > 1.1**0.6 - 1e-9).all()
 
 
@@ -122,5 +122,6 @@ def test_advice_that_ignores_causes_fails_for_some(loan: Dataset, model: Model) 
 
 def test_what_follows_cannot_be_acted_on(loan: Dataset) -> None:
     actions = {feature.name: feature.action for feature in loan.recourse_schema}
-    assert {n for n, action in actions.items() if action is Action.INDIRECT} == set(INDIRECT)
+    assert {name for name, action in actions.items() if action is Action.INDIRECT} == set(INDIRECT)
+    assert INDIRECT
     assert all(loan.graph.parents(name) for name in INDIRECT)

@@ -25,7 +25,7 @@ def test_the_label_rule_gives_every_published_label() -> None:
 def test_the_published_rows_look_drawn_from_the_equations() -> None:
     published = pd.read_csv(FOLDER / "simple_bn" / "bn1.csv.gz", index_col=0)
     data = load_dataset("simple_bn")
-    noise = published["x3"] - _third(published)
+    noise = published["x3"] - _x3(published)
     assert noise.mean() == pytest.approx(0, abs=4 * 0.5 / np.sqrt(1000))
     assert noise.std() == pytest.approx(0.5, rel=0.09)  # four standard errors
     for name in ("x1", "x2", "x3"):
@@ -38,20 +38,20 @@ def test_the_published_rows_look_drawn_from_the_equations() -> None:
 def test_the_constants_are_the_published_ones() -> None:
     constants = json.loads((FOLDER / "simple_bn" / "params.json").read_text("utf-8"))
     ours = {
-        "mu1": simple_bn.MEAN_1,
-        "sigma1": simple_bn.SD_1,
-        "mu2": simple_bn.MEAN_2,
-        "sigma2": simple_bn.SD_2,
-        "k3": simple_bn.K_3,
-        "b3": simple_bn.B_3,
-        "sigma3": simple_bn.SD_3,
-        "ky": simple_bn.K_Y,
-        "by": simple_bn.B_Y,
+        "mu1": simple_bn.X1_MEAN,
+        "sigma1": simple_bn.X1_SD,
+        "mu2": simple_bn.X2_MEAN,
+        "sigma2": simple_bn.X2_SD,
+        "k3": simple_bn.X3_SLOPE,
+        "b3": simple_bn.X3_INTERCEPT,
+        "sigma3": simple_bn.X3_SD,
+        "ky": simple_bn.LABEL_SLOPE,
+        "by": simple_bn.LABEL_INTERCEPT,
     }
     assert ours == {name: constants[name] for name in ours}
 
 
-def _third(frame: pd.DataFrame) -> "pd.Series[float]":
+def _x3(frame: pd.DataFrame) -> "pd.Series[float]":
     return 10 / 180**2 * (frame["x1"] + frame["x2"]) ** 2 + 10
 
 
@@ -60,8 +60,8 @@ def test_the_truth_moves_x3_by_its_equation() -> None:
     assert data.truth is not None
     codec = data.truth.codec
     moved = codec.decode(data.truth.counterfactual(codec.encode(data.frame), {"x1": 80.0}))
-    noise = data.frame["x3"] - _third(data.frame)
-    np.testing.assert_allclose(moved["x3"], _third(moved) + noise, rtol=0, atol=1e-12)
+    noise = data.frame["x3"] - _x3(data.frame)
+    np.testing.assert_allclose(moved["x3"], _x3(moved) + noise, rtol=0, atol=1e-12)
     np.testing.assert_allclose(moved["x2"], data.frame["x2"], rtol=0, atol=1e-12)
 
 
@@ -73,6 +73,7 @@ def test_following_the_truth_obeys_the_rule() -> None:
     rows = data.truth.counterfactual(factual, {"x1": 80.0, "x2": 80.0})
     [rule] = [Rule.parse(text, codec) for text in data.rules]
     mechanisms = {"x3": partial(data.truth.predict, "x3")}
+    assert len(rows) == 100
     assert rule.holds(factual, rows, mechanisms).all()
     stuck = torch.cat([rows[:, :2], factual[:, 2:]], dim=-1)
     assert not rule.holds(factual, stuck, mechanisms).any()
@@ -88,5 +89,7 @@ def test_a_drawn_label_cannot_be_predicted_well() -> None:
 
 
 def test_nobody_can_act_on_x3() -> None:
-    actions = {f.name: f.action for f in load_dataset("simple_bn", n=10).recourse_schema}
+    actions = {
+        feature.name: feature.action for feature in load_dataset("simple_bn", n=10).recourse_schema
+    }
     assert actions == {"x1": Action.FREE, "x2": Action.FREE, "x3": Action.INDIRECT}

@@ -80,11 +80,11 @@ class World:
         factual = self.row() if own is None else own
         rows = factual.repeat(len(ways), 1)
         changes = torch.zeros(rows.shape, dtype=torch.int8)
-        for at, way in enumerate(ways):
+        for rank, way in enumerate(ways):
             for name, (kind, value) in way.items():
                 position = self.codec.schema.position(name)
-                rows[at, position] = self.codec.encode_value(name, value)
-                changes[at, position] = KINDS[kind]
+                rows[rank, position] = self.codec.encode_value(name, value)
+                changes[rank, position] = KINDS[kind]
         return Explanation(
             context=Context(self.codec, (0, 1), (0.5, 0.5)),
             row=row,

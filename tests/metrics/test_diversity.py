@@ -2,14 +2,14 @@
 
 import pytest
 
-from proce.metrics.answers import Answers
+from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.diversity import features_touched, pairwise_distance
 
 
 def measured(world, result) -> tuple[list[float], list[float]]:
-    answers = Answers.of(result)
-    distance = pairwise_distance(world.codec, answers)
-    return distance.tolist(), features_touched(world.codec, answers).tolist()
+    columns = CounterfactualColumns.of(result)
+    distance = pairwise_distance(world.codec, columns)
+    return distance.tolist(), features_touched(world.codec, columns).tolist()
 
 
 def test_choice_is_the_mean_distance_between_two_and_the_features_that_any_changes(world):

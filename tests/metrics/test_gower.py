@@ -36,12 +36,12 @@ def test_points_agree_with_the_distance_of_rows(world):
     assert torch.allclose(apart, wanted)
 
 
-def test_the_nearest_is_found_in_blocks_too(monkeypatch):
+def test_the_nearest_is_found_in_blocks_too():
     draw = torch.Generator().manual_seed(1)
     points, others = torch.rand(30, 3, generator=draw), torch.rand(200, 3, generator=draw)
     whole = nearest_distance(points, others)
-    monkeypatch.setattr("proce.metrics.gower._BLOCK_BYTES", 7 * 8 * 200)  # seven at a time
-    assert torch.equal(nearest_distance(points, others), whole)
+    seven_at_a_time = nearest_distance(points, others, block_bytes=7 * 8 * 200)
+    assert torch.equal(seven_at_a_time, whole)
     slow = [min(float((p - o).abs().sum()) for o in others) for p in points]
     assert whole.tolist() == pytest.approx(slow, rel=1e-5)
 

@@ -100,9 +100,9 @@ def test_every_row_may_have_classes_of_its_own():
 
 
 def test_a_missing_cell_has_no_size():
-    gone = torch.tensor([[-1, math.nan, 1, 0.25]], dtype=torch.float64)
+    missing = torch.tensor([[-1, math.nan, 1, 0.25]], dtype=torch.float64)
     judges = Judges((FAR, CLOSE), EXACT)
-    assert judges.im2(gone, target=1).item() == pytest.approx(0.09 / (1 + 0.0625), rel=1e-5)
+    assert judges.im2(missing, target=1).item() == pytest.approx(0.09 / (1 + 0.0625), rel=1e-5)
 
 
 def spread(row) -> list[float]:
@@ -129,13 +129,14 @@ def test_both_agree_with_a_loop():
         own, target, of_all = (AutoEncoder(CODEC, 3, 8).requires_grad_(False) for _ in range(3))
     judges = Judges((own, target), of_all)
     im1, im2 = judges.im1(rows, 1, 0), judges.im2(rows, 1)
-    for at, row in enumerate(rows.tolist()):
+    assert len(rows) == 25
+    for position, row in enumerate(rows.tolist()):
         wanted, before = rebuilt(target, row), rebuilt(own, row)
         error, usual = squared(wanted, spread(row)), squared(before, spread(row))
-        assert im1[at].item() == pytest.approx(error / (usual + 1e-6), rel=1e-4)
+        assert im1[position].item() == pytest.approx(error / (usual + 1e-6), rel=1e-4)
         size = sum(value**2 for value in spread(row))
         apart = squared(wanted, rebuilt(of_all, row))
-        assert im2[at].item() == pytest.approx(apart / (size + 1e-6), rel=1e-4, abs=1e-9)
+        assert im2[position].item() == pytest.approx(apart / (size + 1e-6), rel=1e-4, abs=1e-9)
 
 
 @pytest.fixture(scope="module")

@@ -11,8 +11,7 @@ ROW = re.compile(r"^\| `(\w+)` \| .+ \| (\w+) \| (0|not defined) \|$", re.MULTIL
 
 
 def test_the_table_has_every_measure_with_its_direction_and_what_none_counts_as() -> None:
-    told = [(name, better, none) for name, better, none in ROW.findall(PAGE)]
-    assert told == [
-        (each.name, each.better, "not defined" if math.isnan(each.missing) else "0")
-        for each in MEASURES
+    assert ROW.findall(PAGE) == [
+        (measure.name, measure.better, "not defined" if math.isnan(measure.missing) else "0")
+        for measure in MEASURES
     ]

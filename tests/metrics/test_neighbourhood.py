@@ -22,7 +22,7 @@ def around(predicted=ONES, n_classes=2) -> Neighbourhood:
     return Neighbourhood.fit(CODEC, CODEC.encode(FRAME), predicted, n_classes)
 
 
-def test_the_nearest_row_of_the_target_is_told_by_gowers_distance():
+def test_the_nearest_row_of_the_target_is_that_by_gowers_distance():
     rows, target = column(0.6, 1.5, 0.0), torch.ones(3, dtype=torch.long)
     assert around().nearest(rows, target).tolist() == pytest.approx([0.1, 0.5, 0])
 
@@ -49,10 +49,10 @@ def test_the_outlier_factor_agrees_with_its_definition():
     points = members.flatten().tolist()
 
     def neighbours(x, others):
-        return sorted((abs(x - each), each) for each in others)[:20]
+        return sorted((abs(x - other), other) for other in others)[:20]
 
     def others_of(x):
-        return [each for each in points if each != x]
+        return [point for point in points if point != x]
 
     def density(x, others):
         reaches = [max(neighbours(o, others_of(o))[-1][0], d) for d, o in neighbours(x, others)]
@@ -70,13 +70,12 @@ def test_people_with_the_same_values_do_not_make_a_place_infinitely_dense():
     assert crowd.outlier_factor(two, one).item() == around().outlier_factor(two, one).item()
 
 
-def test_more_rows_than_can_be_looked_at_are_drawn_by_seed(monkeypatch):
-    monkeypatch.setattr("proce.metrics.neighbourhood._MOST_ROWS", 30)
+def test_more_rows_than_the_limit_are_drawn_by_seed():
     rows = torch.rand(200, 1, generator=torch.Generator().manual_seed(0)).double()
     ones = torch.ones(200, dtype=torch.long)
     query = column(0.2, 1.3), torch.ones(2, dtype=torch.long)
     first, again, other = (
-        Neighbourhood.fit(CODEC, rows, ones, 2, seed=seed).outlier_factor(*query)
+        Neighbourhood.fit(CODEC, rows, ones, 2, seed=seed, max_rows=30).outlier_factor(*query)
         for seed in (0, 0, 1)
     )
     assert torch.equal(first, again)

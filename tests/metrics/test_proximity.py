@@ -30,8 +30,8 @@ AGES_AND_INCOMES = [(0.0, 0.5), (0.2, 0.5), (0.4, 0.5), (0.6, 0.25), (1.0, 0.75)
 
 
 def codec_of(*kinds) -> Codec:
-    features = [each for each in FEATURES if isinstance(each, kinds)]
-    return Codec.fit(Schema(features), FRAME[[each.name for each in features]])
+    features = [feature for feature in FEATURES if isinstance(feature, kinds)]
+    return Codec.fit(Schema(features), FRAME[[feature.name for feature in features]])
 
 
 CODEC = codec_of(Continuous, Categorical, Ordinal)
@@ -107,11 +107,12 @@ def test_a_feature_changed_where_its_value_did_beyond_rounding():
 def test_both_agree_with_a_loop():
     generator = torch.Generator().manual_seed(0)
     before, after = torch.rand(2, 40, 5, generator=generator).double()
-    for at in (1, 2, 4):
-        before[:, at], after[:, at] = (before[:, at] * 2).floor(), (after[:, at] * 2).floor()
+    for level in (1, 2, 4):
+        before[:, level] = (before[:, level] * 2).floor()
+        after[:, level] = (after[:, level] * 2).floor()
     matches = squares = 0.0
     for one, other in zip(before.tolist(), after.tolist(), strict=True):
-        matches += sum(one[at] == other[at] for at in (1, 2, 4))
-        squares += sum((one[at] - other[at]) ** 2 for at in (0, 3))
+        matches += sum(one[level] == other[level] for level in (1, 2, 4))
+        squares += sum((one[number] - other[number]) ** 2 for number in (0, 3))
     assert categorical_proximity(CODEC, before, after) == pytest.approx(matches / 40)
     assert continuous_proximity(CODEC, before, after) == pytest.approx(-squares / 40)

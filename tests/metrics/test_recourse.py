@@ -47,8 +47,8 @@ def advice(own=(2, 3), outcome=Outcome.FOUND, cost=0.0, **changes) -> Explanatio
     factual = torch.tensor([own[0] / 10, own[1] / 10, 0], dtype=torch.float64)
     shown, kinds = factual.clone(), torch.zeros(3, dtype=torch.int8)
     for name, (kind, value) in changes.items():
-        at = CODEC.schema.position(name)
-        shown[at], kinds[at] = CODEC.encode_value(name, value), KINDS[kind]
+        position = CODEC.schema.position(name)
+        shown[position], kinds[position] = CODEC.encode_value(name, value), KINDS[kind]
     n = int(bool(changes))
     return Explanation(
         context=Context(CODEC, ("no", "yes"), (0.5, 0.5)),
@@ -177,6 +177,7 @@ def test_shares_agree_with_a_loop():
         items.append(advice(own=(study, skill), **change))
         found += 1
         works += wanted + (skill - study) > 5
+    assert 0 < works < found < 40
     result = measured(*items)
     assert result.success == pytest.approx(works / 40)
     assert result.broken_promises == pytest.approx(1 - works / found)

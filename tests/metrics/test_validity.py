@@ -40,7 +40,7 @@ def flags(*values) -> torch.Tensor:
 
 def rows_at(*moves, start=0.5) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows in the middle, and the same moved by a, b and c, and by ranks."""
-    change = torch.tensor([[*each, 0][:4] for each in moves], dtype=torch.float64)
+    change = torch.tensor([[*move, 0][:4] for move in moves], dtype=torch.float64)
     before = torch.full_like(change, start)
     before[:, RANK] = 1
     return before, before + change
@@ -68,7 +68,7 @@ def test_class_validity_agrees_with_a_loop():
 def measured(rules, before, after, found=None, **options):
     found = torch.ones(len(before), dtype=torch.bool) if found is None else found
     return causal_constraint_validity(
-        [rule(each) for each in rules], before, after, found, **options
+        [rule(text) for text in rules], before, after, found, **options
     )
 
 
@@ -150,11 +150,11 @@ def test_an_unknown_reading_is_refused():
         measured(["a ~> c"], *rows_at((0.1, 0, 0.1)), reading="lenient")
 
 
-@pytest.mark.parametrize("gone", [A, C])
+@pytest.mark.parametrize("missing", [A, C])
 @pytest.mark.parametrize("reading", ["direction", "strict"])
-def test_a_condition_is_silent_where_a_cell_that_it_names_is_missing(gone, reading):
+def test_a_condition_is_silent_where_a_cell_that_it_names_is_missing(missing, reading):
     before, after = rows_at((0.1, 0, -0.1))
-    before[0, gone] = after[0, gone] = torch.nan
+    before[0, missing] = after[0, missing] = torch.nan
     mechanisms = {"c": lambda rows: rows[..., A].nan_to_num()}
     result = measured(["a ~> c"], before, after, reading=reading, mechanisms=mechanisms)
     assert (result.valid, result.triggered) == (1, 0)

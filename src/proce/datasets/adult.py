@@ -65,10 +65,10 @@ RULES = (
 def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
     """Load Adult.
 
-    The graph is assumed, not known. ``recourse_schema``: marital status (and in the full
+    The graph is assumed, not known. In ``recourse_schema`` marital status (and in the full
     version the relationship in the household) is fixed, since nobody is to be told to marry;
-    ``education_num`` is indirect, it is the rank of ``education``; all else can be acted on.
-    In the full version the country of birth and the census weight are fixed in both schemas.
+    ``education_num`` is indirect, because it is the rank of ``education``; all else can be acted
+    on. In the full version the country of birth and the census weight are fixed in both schemas.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
     check_choice("adult", "version", version, ("grouped", "full"))
     check_choice("adult", "part", part, ("train", "test", "all"))
     parts = list(FILES) if part == "all" else [part]
-    table = pd.concat([parse(fetch(FILES[each])) for each in parts], ignore_index=True)
+    table = pd.concat([parse(fetch(FILES[name])) for name in parts], ignore_index=True)
     schema = _grouped_schema() if version == "grouped" else _full_schema()
     frame = grouped(table) if version == "grouped" else table.replace("?", None)
     edges = EDGES if version == "grouped" else (*EDGES, ("education", "education_num"))
@@ -91,15 +91,16 @@ def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
         label=label_column("income", table["income"] == ">50K"),
         class_names=("at most 50K", "more than 50K"),
         schema=schema,
-        recourse_schema=_for_recourse(schema),
+        recourse_schema=_recourse_schema(schema),
         graph=CausalGraph(edges, schema.names),
         rules=RULES,
     )
 
 
 def parse(content: bytes) -> pd.DataFrame:
-    """Read a published file; ``?`` stays as it is."""
-    start = content.index(b"\n") + 1 if content.startswith(b"|") else 0  # a comment
+    """Read a published file; ``?``, which stands for an unknown value, stays as it is."""
+    # The test file begins with a comment.
+    start = content.index(b"\n") + 1 if content.startswith(b"|") else 0
     table = pd.read_csv(
         BytesIO(content[start:]),
         names=list(COLUMNS),
@@ -111,13 +112,14 @@ def parse(content: bytes) -> pd.DataFrame:
 
 
 def grouped(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the published table with DiCE's groups; what is not listed keeps its name."""
-    groups = {name: table[name].replace(_renamed(name)) for name in GROUPS}
+    """Return the published table with DiCE's groups; levels in no group keep their names."""
+    groups = {name: table[name].replace(_group_of_level(name)) for name in GROUPS}
     race = table["race"].where(table["race"] == "White", "Other")
     return table.assign(**groups, race=race)
 
 
-def _renamed(name: str) -> dict[str, str]:
+def _group_of_level(name: str) -> dict[str, str]:
+    """Return the group of each level of a feature that is in one."""
     return {level: group for group, levels in GROUPS[name].items() for level in levels}
 
 
@@ -153,7 +155,7 @@ def _full_schema() -> Schema:
     return Schema(features.get(name) or Categorical(name, RAW[name]) for name in names)
 
 
-def _for_recourse(schema: Schema) -> Schema:
+def _recourse_schema(schema: Schema) -> Schema:
     actions = {
         "marital_status": Action.FIXED,
         "relationship": Action.FIXED,

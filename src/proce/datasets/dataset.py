@@ -28,13 +28,13 @@ class Dataset:
     class_names
         What 0 and 1 mean.
     schema
-        The paper's setting: everything is free, except that race, sex and gender are fixed
+        The paper's setting: every feature is free, except that race, sex and gender are fixed
         and age only increases.
     recourse_schema
-        The same features for advice that a person can follow: what nobody can act on is
-        indirect or fixed.
+        The same features for advice that a person can follow: features that nobody can act on
+        are indirect or fixed.
     graph
-        Over the features, never the label.
+        The causal graph over the features, without the label.
     rules
         The conditions that a counterfactual must obey, as text.
     truth
@@ -58,10 +58,10 @@ class Dataset:
         if self.label.isna().any():
             row = int(self.label.isna().to_numpy().argmax())
             raise DatasetError(f"data set {self.name!r}: the label of row {row} is missing.")
-        found = sorted(self.label.unique().tolist())
-        if found != [0, 1]:
+        labels = sorted(self.label.unique().tolist())
+        if labels != [0, 1]:
             raise DatasetError(
-                f"data set {self.name!r}: the {len(self.label)} rows have the labels {found};"
+                f"data set {self.name!r}: the {len(self.label)} rows have the labels {labels};"
                 " expected both 0 and 1. Ask for more rows, or for another seed."
             )
 
@@ -104,7 +104,7 @@ def label_column(name: str, values: Any) -> "pd.Series[int]":
 
 
 def check_draw(name: str, n: Any, seed: Any) -> None:
-    """Refuse a number of rows or a seed that cannot be."""
+    """Refuse a number of rows below 2, and a seed that is no whole number from 0 on."""
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 2:
         raise DatasetError(f"data set {name!r}: n is {n!r}; expected a whole number from 2 on.")
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
@@ -118,5 +118,5 @@ def check_choice(name: str, option: str, value: Any, choices: Sequence[str]) -> 
     if value not in choices:
         raise DatasetError(
             f"data set {name!r}: {option} is {value!r}; expected one of"
-            f" {', '.join(repr(each) for each in choices)}." + did_you_mean(value, choices)
+            f" {', '.join(repr(choice) for choice in choices)}." + did_you_mean(value, choices)
         )

@@ -1,7 +1,7 @@
 """Get a data file that does not come with the package, and prove that it is the right one.
 
-It is looked for in the folder ``PROCE_DATA``, then in the cache, then downloaded. Wherever
-it comes from, its uncompressed bytes must have the published SHA-256 sum.
+The file is looked for in the folder ``PROCE_DATA``, then in the cache, and then downloaded.
+Wherever it comes from, its uncompressed bytes must have the published SHA-256 sum.
 """
 
 import gzip
@@ -20,7 +20,7 @@ from pathlib import Path
 from proce.errors import DownloadError
 
 _log = logging.getLogger(__name__)
-_CHUNK = 1 << 16
+_CHUNK_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -30,11 +30,11 @@ class DataFile:
     Attributes
     ----------
     path
-        Where it lies under ``PROCE_DATA`` and in the cache; ``.gz`` may be added there.
+        Where the file lies under ``PROCE_DATA`` and in the cache; ``.gz`` may be added there.
     url
-        Where it is published, uncompressed.
+        Where the file is published, uncompressed.
     sha256, size
-        Of the uncompressed bytes.
+        The SHA-256 sum and the number of the uncompressed bytes.
     """
 
     path: str
@@ -44,10 +44,10 @@ class DataFile:
 
 
 class _DamagedError(Exception):
-    """These are not the bytes that were published; the text says why."""
+    """The bytes are not those that were published; the text says why."""
 
 
-def fetch(file: DataFile, *, timeout_seconds: float = 30, most_seconds: float = 600) -> bytes:
+def fetch(file: DataFile, *, timeout_seconds: float = 30, max_seconds: float = 600) -> bytes:
     """Return the uncompressed bytes of a file, from the nearest place that has it.
 
     Parameters
@@ -56,31 +56,31 @@ def fetch(file: DataFile, *, timeout_seconds: float = 30, most_seconds: float = 
         What to get.
     timeout_seconds
         How long the server may stay silent.
-    most_seconds
+    max_seconds
         How long the download may take altogether.
 
     Raises
     ------
     DownloadError
-        If the copy in ``PROCE_DATA`` is damaged, or the file is nowhere to be had. A damaged
-        copy in the cache is replaced.
+        If the copy in ``PROCE_DATA`` is damaged, or the file cannot be had from any of the
+        places. A damaged copy in the cache is replaced.
     """
     data, cache = data_folder(), cache_folder()
-    if data is not None and (found := _existing(data, file)):
+    if data is not None and (given := _existing_copy(data, file)):
         try:
-            return _read(found, file)
+            return _read_copy(given, file)
         except (_DamagedError, OSError) as error:
             raise DownloadError(
-                f"{found} cannot be used: {error}. Replace it by {file.url}, or unset PROCE_DATA"
+                f"{given} cannot be used: {error}. Replace it by {file.url}, or unset PROCE_DATA"
                 " to let it be downloaded."
             ) from error
-    if cached := _existing(cache, file):
+    if cached := _existing_copy(cache, file):
         try:
-            return _read(cached, file)
+            return _read_copy(cached, file)
         except (_DamagedError, OSError) as error:
             _log.warning("%s cannot be used (%s); downloading it again", cached, error)
-    content = _download(file, timeout_seconds, most_seconds, _advice(file, data, cache))
-    _keep(content, cache / file.path)
+    content = _download(file, timeout_seconds, max_seconds, _advice(file, data, cache))
+    _write_to_cache(content, cache / file.path)
     return content
 
 
@@ -97,35 +97,36 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proce"
 
 
-def _existing(folder: Path, file: DataFile) -> Path | None:
+def _existing_copy(folder: Path, file: DataFile) -> Path | None:
     candidates = [folder / file.path, folder / f"{file.path}.gz"]
     return next((path for path in candidates if path.is_file()), None)
 
 
-def _read(path: Path, file: DataFile) -> bytes:
-    """Read a copy, at most one byte more than it should have: a bomb is not unpacked."""
+def _read_copy(path: Path, file: DataFile) -> bytes:
+    """Read a copy, at most one byte more than it should have, so that no gzip bomb is unpacked."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             content = stream.read(file.size + 1)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise _DamagedError(f"it is not a whole gzip file ({error})") from None
-    return _verified(content, file)
+    return _verify(content, file)
 
 
-def _verified(content: bytes, file: DataFile) -> bytes:
+def _verify(content: bytes, file: DataFile) -> bytes:
+    """Return the content if it is that of the published file."""
     if len(content) > file.size:
         raise _DamagedError(f"it is longer than the expected {file.size:,} bytes")
     if len(content) < file.size:
         raise _DamagedError(f"it ends after {len(content):,} of {file.size:,} bytes")
-    if (found := sha256(content).hexdigest()) != file.sha256:
-        raise _DamagedError(f"its SHA-256 sum is {found}; expected {file.sha256}")
+    if (digest := sha256(content).hexdigest()) != file.sha256:
+        raise _DamagedError(f"its SHA-256 sum is {digest}; expected {file.sha256}")
     return content
 
 
-def _download(file: DataFile, timeout: float, most_seconds: float, advice: str) -> bytes:
+def _download(file: DataFile, timeout: float, max_seconds: float, advice: str) -> bytes:
     _log.info("downloading %s", file.url)
     try:
-        return _verified(_received(file, timeout, most_seconds), file)
+        return _verify(_receive(file, timeout, max_seconds), file)
     except _DamagedError as error:
         reason = f"what came is not the published file: {error}"
     except urllib.error.HTTPError as error:
@@ -138,20 +139,21 @@ def _download(file: DataFile, timeout: float, most_seconds: float, advice: str) 
     raise DownloadError(f"{file.path} could not be downloaded: {reason}. {advice}")
 
 
-def _received(file: DataFile, timeout: float, most_seconds: float) -> bytes:
-    deadline = time.monotonic() + most_seconds
+def _receive(file: DataFile, timeout: float, max_seconds: float) -> bytes:
+    deadline = time.monotonic() + max_seconds
     content = bytearray()
     with urllib.request.urlopen(file.url, timeout=timeout) as response:
-        while len(content) <= file.size and (chunk := response.read1(_CHUNK)):
+        while len(content) <= file.size and (chunk := response.read1(_CHUNK_BYTES)):
             content += chunk
             if time.monotonic() > deadline:
                 raise TimeoutError(
-                    f"only {len(content):,} of {file.size:,} bytes in {most_seconds:g} seconds"
+                    f"only {len(content):,} of {file.size:,} bytes in {max_seconds:g} seconds"
                 )
     return bytes(content)
 
 
 def _advice(file: DataFile, data: Path | None, cache: Path) -> str:
+    """Return where the file was looked for, and how to put it there by hand."""
     given = "PROCE_DATA, which is not set" if data is None else f"PROCE_DATA ({data})"
     return (
         f"It was looked for in {given}, in the cache ({cache}) and at {file.url}. Download it by"
@@ -160,8 +162,8 @@ def _advice(file: DataFile, data: Path | None, cache: Path) -> str:
     )
 
 
-def _keep(content: bytes, path: Path) -> None:
-    """Write to the cache, whole or not at all; without a cache the data is still good."""
+def _write_to_cache(content: bytes, path: Path) -> None:
+    """Write a file to the cache, whole or not at all; a failure costs a warning in the log."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:

@@ -59,8 +59,8 @@ def load_law() -> Dataset:
     """Load Law: LSAT score, undergraduate grades (UGPA) and first-year grades (ZFYA).
 
     The graph is assumed, not known. The paper speaks of admission, but everyone in the table
-    was admitted, so the label is ``first_pf``, with 89% ones. ``recourse_schema``: the
-    first-year grades are indirect, they follow.
+    was admitted, so the label is ``first_pf``, with 89% ones. In ``recourse_schema`` the
+    first-year grades are indirect: they follow from the others.
     """
     table = parse(fetch(FILE))
     return Dataset(

@@ -1,4 +1,4 @@
-"""``load_dataset``."""
+"""``load_dataset``: a data set by its name."""
 
 import inspect
 from collections.abc import Callable
@@ -40,14 +40,15 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     (1000, 12)
     """
     if name not in LOADERS:
-        known = ", ".join(repr(each) for each in LOADERS)
+        known = ", ".join(map(repr, LOADERS))
         raise DatasetError(
             f"unknown data set {name!r}; the data sets are {known}." + did_you_mean(name, LOADERS)
         )
     known_options = list(inspect.signature(LOADERS[name]).parameters)
     for option in options:
         if option not in known_options:
-            what = f"its options are {', '.join(known_options)}" if known_options else "it has none"
+            listed = ", ".join(known_options)
+            what = f"its options are {listed}" if known_options else "it has none"
             raise DatasetError(
                 f"data set {name!r} has no option {option!r}; {what}."
                 + did_you_mean(option, known_options)

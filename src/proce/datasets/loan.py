@@ -1,6 +1,6 @@
-"""Loan: who is granted a consumer loan? Invented by us, with every equation known.
+"""Loan: who is granted a consumer loan? Written for this package, with every equation known.
 
-Nobody in it exists. Dollars are of one year, and income is per year.
+None of its people exists. Dollars are of one year, and income is per year.
 """
 
 import math
@@ -74,12 +74,19 @@ def load_loan(n: int = 5_000, seed: int = 0) -> Dataset:
     """Draw loan applications and the bank's decisions.
 
     Age, sex and education have no cause here, but they are not independent: nobody has a
-    doctorate at 19. ``recourse_schema``: the credit score and the years in employment are
-    indirect; they follow from debt, savings, age and schooling.
+    doctorate at 19. In ``recourse_schema`` the credit score and the years in employment are
+    indirect: they follow from debt, savings, age and schooling.
 
-    A higher income invites a larger loan, which weighs against it: of the people whom a
-    model would accept with a somewhat higher income and all else equal, a part is still
+    A higher income invites a larger loan, which weighs against the applicant: of the people whom
+    a model would accept with a somewhat higher income and all else equal, a part is still
     rejected once the consequences have come about.
+
+    Parameters
+    ----------
+    n
+        How many rows are drawn.
+    seed
+        The seed of the draw.
     """
     check_draw("loan", n, seed)
     rng = np.random.default_rng(seed)
@@ -117,31 +124,33 @@ def chance_of_approval(frame: pd.DataFrame) -> NDArray[np.float64]:
 
 
 def _roots(n: int, rng: np.random.Generator) -> dict[str, Tensor]:
+    """Draw the features that have no cause; nobody is too young for an education."""
     education = rng.choice(len(EDUCATION), n, p=(0.07, 0.31, 0.25, 0.24, 0.1, 0.03))
     youngest = np.array(START_OF_WORK)[education] + 1
     age = youngest + (72 - youngest) * rng.beta(1.4, 2.4, n)
     sex = rng.random(n) < 0.52
     roots = {"age": np.floor(age), "sex": sex, "education": education}
-    return {name: torch.from_numpy(each.astype(np.float64)) for name, each in roots.items()}
+    return {name: torch.from_numpy(root.astype(np.float64)) for name, root in roots.items()}
 
 
 def _noise(n: int, rng: np.random.Generator) -> dict[str, Tensor]:
+    """Draw the noise of every equation."""
     without_debt = rng.random(n) < 0.12
     noise = {
         "job": rng.gumbel(size=(n, len(JOBS))),
         "years_employed": -rng.gamma(1.2, 1.8, n),
-        "income": _bell(0.22, n, rng),
-        "housing": _bell(0.7, n, rng),
-        "savings": _bell(0.8, n, rng),
-        "debt": np.where(without_debt, -math.inf, _bell(0.8, n, rng)),
-        "credit_score": _bell(38.0, n, rng),
-        "amount": _bell(0.45, n, rng),
-        "duration": _bell(9.0, n, rng),
+        "income": _normal(0.22, n, rng),
+        "housing": _normal(0.7, n, rng),
+        "savings": _normal(0.8, n, rng),
+        "debt": np.where(without_debt, -math.inf, _normal(0.8, n, rng)),
+        "credit_score": _normal(38.0, n, rng),
+        "amount": _normal(0.45, n, rng),
+        "duration": _normal(9.0, n, rng),
     }
-    return {name: torch.from_numpy(each.reshape(n, -1)) for name, each in noise.items()}
+    return {name: torch.from_numpy(draws.reshape(n, -1)) for name, draws in noise.items()}
 
 
-def _bell(sd: float, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Draw normal noise without the last 0.6%: no row that nobody would believe."""
-    middle = torch.from_numpy(rng.uniform(0.003, 0.997, n))
-    return np.asarray(sd * torch.special.ndtri(middle).numpy())
+def _normal(sd: float, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Draw normal noise without the outermost 0.6%, so that no row is absurd."""
+    quantile = torch.from_numpy(rng.uniform(0.003, 0.997, n))
+    return np.asarray(sd * torch.special.ndtri(quantile).numpy())

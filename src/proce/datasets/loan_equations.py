@@ -1,4 +1,4 @@
-"""What follows from what in the loan data, in dollars, years and level codes."""
+"""The equations of the loan data, in dollars, years and level codes."""
 
 import torch
 from torch import Tensor
@@ -47,39 +47,39 @@ _AMOUNT_BY_HOUSING = _table(0.8, 1.0, 1.2, 1.15)
 def _job(p: Parents) -> Tensor:
     decades = (p["age"] - 40) / 10
     return (
-        _at(_JOB_BY_EDUCATION, p["education"])
-        + _at(_JOB_BY_SEX, p["sex"])
+        _look_up(_JOB_BY_EDUCATION, p["education"])
+        + _look_up(_JOB_BY_SEX, p["sex"])
         + _JOB_BY_DECADE.to(decades.device) * decades[..., None]
     )
 
 
 def _years_employed(p: Parents) -> Tensor:
-    return p["age"] - _at(_START, p["education"])
+    return p["age"] - _look_up(_START, p["education"])
 
 
 def _income(p: Parents) -> Tensor:
     years = p["years_employed"]
     career = 0.031 * years - 0.00055 * years.square()
-    words = (
-        _at(_PAY_OF_JOB, p["job"])
-        + _at(_PAY_BY_EDUCATION, p["education"])
-        + _at(_PAY_BY_SEX, p["sex"])
+    log_pay = (
+        _look_up(_PAY_OF_JOB, p["job"])
+        + _look_up(_PAY_BY_EDUCATION, p["education"])
+        + _look_up(_PAY_BY_SEX, p["sex"])
     )
-    return (words + career).exp()
+    return (log_pay + career).exp()
 
 
 def _housing(p: Parents) -> Tensor:
-    return 0.8 + 0.036 * (p["age"] - 30) + 0.8 * _wealth(p)
+    return 0.8 + 0.036 * (p["age"] - 30) + 0.8 * _log_income(p)
 
 
 def _savings(p: Parents) -> Tensor:
-    return 8_000 * (1.5 * _wealth(p) + 0.03 * (p["age"] - 35)).exp()
+    return 8_000 * (1.5 * _log_income(p) + 0.03 * (p["age"] - 35)).exp()
 
 
 def _debt(p: Parents) -> Tensor:
     prime = torch.exp(-((p["age"] - 36) / 22).square())
     thrift = 1 + p["savings"] / p["income"]
-    return (2_500 + 7_500 * prime) * (0.35 * _wealth(p)).exp() / thrift
+    return (2_500 + 7_500 * prime) * (0.35 * _log_income(p)).exp() / thrift
 
 
 def _credit_score(p: Parents) -> Tensor:
@@ -93,19 +93,21 @@ def _credit_score(p: Parents) -> Tensor:
 
 
 def _amount(p: Parents) -> Tensor:
-    # Who earns more asks for more: what a raise does for a decision, it takes back in part.
-    return 13_500 * (0.6 * _wealth(p)).exp() * _at(_AMOUNT_BY_HOUSING, p["housing"])
+    # People who earn more ask for more, which takes back part of what a raise does for them.
+    return 13_500 * (0.6 * _log_income(p)).exp() * _look_up(_AMOUNT_BY_HOUSING, p["housing"])
 
 
 def _duration(p: Parents) -> Tensor:
     return 12 + 60 * (1 - torch.exp(-p["amount"] / (0.5 * p["income"])))
 
 
-def _wealth(p: Parents) -> Tensor:
+def _log_income(p: Parents) -> Tensor:
+    """Return the logarithm of the income over the typical one."""
     return (p["income"] / TYPICAL_INCOME).log()
 
 
-def _at(table: Tensor, codes: Tensor) -> Tensor:
+def _look_up(table: Tensor, codes: Tensor) -> Tensor:
+    """Return the entries of a table for level codes."""
     return table.to(codes.device)[codes.long()]
 
 

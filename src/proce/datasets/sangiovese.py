@@ -1,6 +1,6 @@
 """Sangiovese: vines and their grapes, from a published conditional linear Gaussian network.
 
-The figures stand in ``sangiovese.json``, whose authors and licence (CC BY-SA 3.0) are named
+The parameters stand in ``sangiovese.json``, whose authors and licence (CC BY-SA 3.0) are named
 in ``sangiovese.NOTICE.txt``.
 """
 
@@ -42,17 +42,17 @@ MIXTURE = "mixture"
 def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> Dataset:
     """Draw the Sangiovese data: is the weight of the grapes above zero, on the network's scale?
 
-    ``recourse_schema``: a grower sets the number of sprouts and of bunches by thinning, and
-    chooses the treatment; wood, leaf indices and the composition of the grapes are
-    indirect, they follow.
+    In ``recourse_schema`` a grower sets the number of sprouts and of bunches by thinning, and
+    chooses the treatment; wood, leaf indices and the composition of the grapes are indirect,
+    because they follow from these.
 
     Parameters
     ----------
     treatment
-        ``"T1a"`` to ``"T8b"``; or ``"mixture"``: treatments as frequent as in the trial, and
-        ``Treatment`` a further feature.
+        ``"T1a"`` to ``"T8b"``; or ``"mixture"``, which draws treatments as frequent as in the
+        trial and makes ``Treatment`` a further feature.
     n, seed
-        How many rows, and of which draw.
+        How many rows are drawn, and the seed of the draw.
     """
     network = _network()
     check_choice("sangiovese", "treatment", treatment, (*network["treatments"], MIXTURE))
@@ -60,11 +60,11 @@ def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> D
     rng = np.random.default_rng(seed)
     schema, graph = _schema(treatment), _graph(treatment)
     treated = _treatments(treatment, n, rng)
-    # Without causes of its own a node is its intercept and its noise: a root, but for the mixture.
-    equations = {name: _Regression.of(name, treatment) for name in (*FEATURES, "GrapeW")}
+    # The equation of a node without causes is its intercept, of its treatment, and its noise.
+    equations = {name: Regression.of(name, treatment) for name in (*FEATURES, "GrapeW")}
     noise = {
-        name: torch.from_numpy(rng.normal(size=(n, 1))) * each.sd_under(treated)[:, None]
-        for name, each in equations.items()
+        name: torch.from_numpy(rng.normal(size=(n, 1))) * equation.sd_under(treated)[:, None]
+        for name, equation in equations.items()
     }
     mechanisms = {name: Additive(equations[name]) for name in graph.endogenous}
     roots = {"Treatment": treated} | {
@@ -91,21 +91,31 @@ def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> D
 
 
 @dataclass(frozen=True)
-class _Regression:
-    """A linear equation; each figure is one number, or one for every treatment."""
+class Regression:
+    """A linear equation whose parameters are one number each, or one for every treatment.
+
+    Attributes
+    ----------
+    intercept, sd
+        The intercept, and the standard deviation of the noise.
+    coefficients
+        The slope of each cause, by name.
+    """
 
     intercept: Tensor
     sd: Tensor
     coefficients: Mapping[str, Tensor]
 
     @classmethod
-    def of(cls, name: str, treatment: str) -> "_Regression":
+    def of(cls, name: str, treatment: str) -> "Regression":
+        """Return the equation of a node under one treatment, or under their mixture."""
         node = _network()["nodes"][name]
-        figure = partial(_figure, treatment=treatment)
-        slopes = {cause: figure(each) for cause, each in node["coefficients"].items()}
-        return cls(figure(node["intercept"]), figure(node["sd"]), slopes)
+        parameter = partial(_parameter, treatment=treatment)
+        slopes = {cause: parameter(slope) for cause, slope in node["coefficients"].items()}
+        return cls(parameter(node["intercept"]), parameter(node["sd"]), slopes)
 
     def __call__(self, parents: Parents) -> Tensor:
+        """Return what the causes lead to, without noise."""
         under = partial(_under, treatment=parents.get("Treatment"))
         total = under(self.intercept)
         for cause, slope in self.coefficients.items():
@@ -113,17 +123,22 @@ class _Regression:
         return total
 
     def sd_under(self, treatment: Tensor) -> Tensor:
+        """Return the standard deviation of the noise of rows with these treatments."""
         return _under(self.sd, treatment).expand(len(treatment))
 
 
-def _figure(published: float | list[float], treatment: str) -> Tensor:
+def _parameter(published: float | list[float], treatment: str) -> Tensor:
+    """Return a published parameter of one treatment, or of all of them for the mixture."""
     if isinstance(published, list) and treatment != MIXTURE:
         published = published[_network()["treatments"].index(treatment)]
     return torch.tensor(published, dtype=torch.float64)
 
 
-def _under(figure: Tensor, treatment: Tensor | None) -> Tensor:
-    return figure if figure.ndim == 0 or treatment is None else figure[treatment.long()]
+def _under(parameter: Tensor, treatment: Tensor | None) -> Tensor:
+    """Return a parameter for rows with these treatments."""
+    if parameter.ndim == 0 or treatment is None:
+        return parameter
+    return parameter[treatment.long()]
 
 
 @cache

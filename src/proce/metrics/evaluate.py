@@ -1,4 +1,4 @@
-"""One door to every measure."""
+"""``evaluate``: every measure of a result in one call."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,11 +9,11 @@ from torch import Tensor
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Explanations
-from proce.metrics.answers import Answers
+from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.diversity import features_touched, pairwise_distance
 from proce.metrics.evaluation import Evaluation
-from proce.metrics.ingredients import (
-    BoundRule,
+from proce.metrics.inputs import (
+    RuleWithPredictors,
     check_call,
     read_equations,
     read_judges,
@@ -22,7 +22,7 @@ from proce.metrics.ingredients import (
     read_refits,
     read_rules,
     read_schema,
-    read_strict,
+    read_strict_rules,
 )
 from proce.metrics.interpretability import Judges
 from proce.metrics.neighbourhood import Neighbourhood
@@ -61,7 +61,7 @@ def evaluate(
     model
         The model that was explained, asked again: anything that ``proce.ProCE`` takes.
     threshold
-        Its decision threshold and that of the refits, if it was explained with one.
+        The decision threshold of the model and of the refits, if it was explained with one.
     train
         The training rows, a frame with the columns that were explained.
     rules
@@ -78,81 +78,83 @@ def evaluate(
     judges
         The auto-encoders of IM1 and IM2, trained apart from the explainer.
     neighbourhood
-        Made from ``train`` and ``model`` where it is not given; give it to measure several
-        results against the same rows.
+        The training rows of each class. It is made from ``train`` and ``model`` where it is not
+        given; give it to measure several results against the same rows.
     refits
-        The model trained again, as ``proce.metrics.bootstrap_refits`` does.
+        Models that were trained again, as ``proce.metrics.bootstrap_refits`` does.
     seed
-        Of noise that a row alone does not determine, of fits and of draws.
+        The seed of the noise that a row alone does not determine, of fits and of draws.
 
     Returns
     -------
     Evaluation
-        With ``frame``, ``summary()`` and ``left_out``.
+        The measures: ``frame``, ``summary()``, and those that were ``left_out``.
 
     Raises
     ------
     SchemaError, RuleError, GraphError, ModelError, SearchError
-        Something given does not fit the result.
+        If something that was given does not fit the result.
     """
     check_call(result, seed)
     context, codec = result.context, result.context.codec
-    answers = Answers.of(result)
+    columns = CounterfactualColumns.of(result)
     classifier = None if model is None else read_model("model", model, context, threshold)
     rows = None if train is None else codec.encode(train).contiguous()
     world = None if truth is None else read_equations("truth", truth, codec)
     limits = read_schema(recourse_schema, codec)
     conditions = read_rules(rules, codec)
-    values = _nearness(codec, answers, rows) | _choice(codec, answers)
+    values = _proximity(codec, columns, rows) | _diversity(codec, columns)
     if conditions:
-        values |= _obedience("causal", [(rule, {}) for rule in conditions], answers, "direction")
-        strict = read_strict(conditions, codec, world, graph, rows, seed)
-        values |= {} if strict is None else _obedience("strict", strict, answers, "strict")
+        values |= _constraints("causal", [(rule, {}) for rule in conditions], columns, "direction")
+        strict = read_strict_rules(conditions, codec, world, graph, rows, seed)
+        values |= {} if strict is None else _constraints("strict", strict, columns, "strict")
     if classifier is not None:
-        values["target_class_validity"] = classifier.predict(answers.rows) == answers.target
+        values["target_class_validity"] = classifier.predict(columns.rows) == columns.target
     if world is not None:
-        values |= _true_world(answers, world, limits, classifier, seed)
-    if (judged := read_judges(judges, context)) is not None:
-        values |= _interpretability(judged, answers)
+        values |= _recourse(columns, world, limits, classifier, seed)
+    if (checked_judges := read_judges(judges, context)) is not None:
+        values |= _interpretability(checked_judges, columns)
     around = read_neighbourhood(neighbourhood, context, classifier, rows, seed)
     if around is not None:
-        values["nearest_target_row"] = around.nearest(answers.rows, answers.target)
-        values["local_outlier_factor"] = around.outlier_factor(answers.rows, answers.target)
-    if again := read_refits(refits, context, threshold):
-        values["robustness"] = share_still_valid(again, answers.rows, answers.target)
-    return Evaluation.of(answers, values)
+        values["nearest_target_row"] = around.nearest(columns.rows, columns.target)
+        values["local_outlier_factor"] = around.outlier_factor(columns.rows, columns.target)
+    if refitted := read_refits(refits, context, threshold):
+        values["robustness"] = share_still_valid(refitted, columns.rows, columns.target)
+    return Evaluation.of(columns, values)
 
 
-def _nearness(codec: Codec, answers: Answers, train: Tensor | None) -> dict[str, Tensor]:
-    factual, rows = answers.factual, answers.rows
-    numbers = [isinstance(feature, Continuous) for feature in codec.schema]
+def _proximity(
+    codec: Codec, columns: CounterfactualColumns, train: Tensor | None
+) -> dict[str, Tensor]:
+    factual, rows = columns.factual, columns.rows
+    is_number = [isinstance(feature, Continuous) for feature in codec.schema]
     values = {
         "sparsity": changed(codec, factual, rows).sum(-1),
-        "n_actions": answers.by_hand.sum(-1),
+        "n_actions": columns.by_hand.sum(-1),
         "gower_distance": MixedDistance.gower(codec)(rows, factual).mean(-1),
     }
-    if not all(numbers):
+    if not all(is_number):
         values["categorical_proximity"] = levels_kept(codec, factual, rows)
-    if any(numbers):
+    if any(is_number):
         values["continuous_proximity"] = -squared_gap(codec, factual, rows)
         if train is not None:
             values["mad_l1"] = mad_l1(codec, factual, rows, train)
     return values
 
 
-def _choice(codec: Codec, answers: Answers) -> dict[str, Tensor]:
-    if not bool((answers.counts > 1).any()):
+def _diversity(codec: Codec, columns: CounterfactualColumns) -> dict[str, Tensor]:
+    if not bool((columns.counts > 1).any()):
         return {}
     return {
-        "diversity": pairwise_distance(codec, answers),
-        "features_touched": features_touched(codec, answers),
+        "diversity": pairwise_distance(codec, columns),
+        "features_touched": features_touched(codec, columns),
     }
 
 
-def _obedience(
-    name: str, rules: Sequence[BoundRule], answers: Answers, reading: Reading
+def _constraints(
+    name: str, rules: Sequence[RuleWithPredictors], columns: CounterfactualColumns, reading: Reading
 ) -> dict[str, Tensor]:
-    states = constraint_states(rules, answers.factual, answers.rows, reading=reading)
+    states = constraint_states(rules, columns.factual, columns.rows, reading=reading)
     obeys = (~states.broken).double()
     return {
         f"{name}_constraint_validity": obeys,
@@ -161,29 +163,29 @@ def _obedience(
     }
 
 
-def _true_world(
-    answers: Answers,
+def _recourse(
+    columns: CounterfactualColumns,
     truth: StructuralCausalModel,
     limits: Codec,
     classifier: Classifier | None,
     seed: int,
 ) -> dict[str, Tensor]:
-    taken = take_actions(answers, truth, seed)
+    taken = take_actions(columns, truth, seed)
     if classifier is None:
         return {"action_cost": taken.cost}
-    works = succeeds(answers, taken, classifier)
-    can_be_done = works & allowed(limits, answers)
+    succeeded = succeeds(columns, taken, classifier)
+    actionable = succeeded & allowed(limits, columns)
     return {
-        "recourse_success": works,
-        "broken_promises": ~works,
-        "actionable_success": can_be_done,
-        "actionable_broken_promises": ~can_be_done,
+        "recourse_success": succeeded,
+        "broken_promises": ~succeeded,
+        "actionable_success": actionable,
+        "actionable_broken_promises": ~actionable,
         "action_cost": taken.cost,
     }
 
 
-def _interpretability(judges: Judges, answers: Answers) -> dict[str, Tensor]:
-    rows, target, own = answers.rows, answers.target, answers.predicted
+def _interpretability(judges: Judges, columns: CounterfactualColumns) -> dict[str, Tensor]:
+    rows, target, own = columns.rows, columns.target, columns.predicted
     return {
         "im1": judges.im1(rows, target, own),
         "im2": judges.im2(rows, target),

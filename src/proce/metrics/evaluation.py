@@ -1,4 +1,4 @@
-"""What was measured, counterfactual by counterfactual."""
+"""The measures of a result, counterfactual by counterfactual."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from proce.metrics.answers import Answers
+from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.measures import MEASURES
 
 
@@ -24,11 +24,11 @@ class Evaluation:
         one line of rank 1 for each measure. A measure of all counterfactuals of a row together
         has one line of rank 0 for each row.
     n_asked
-        How many rows wanted a counterfactual; those that had the target class already did not.
+        How many rows needed a counterfactual; those that had the target class already did not.
     n_without
-        How many of them got none.
+        How many of these rows have none.
     left_out
-        By name, the measures that could not be taken, and what they need.
+        The measures that could not be taken, by name, and what they need.
     """
 
     frame: pd.DataFrame
@@ -37,34 +37,46 @@ class Evaluation:
     left_out: Mapping[str, str]
 
     @classmethod
-    def of(cls, answers: Answers, values: Mapping[str, Tensor]) -> "Evaluation":
-        """Lay out the values of measures, by name: ``(c,)``, or ``(i,)`` where they are of rows."""
-        without = torch.nonzero(answers.counts == 0).flatten()
-        owner = torch.cat([answers.owner, without])
+    def of(cls, columns: CounterfactualColumns, values: Mapping[str, Tensor]) -> "Evaluation":
+        """Lay out the values of measures as a long frame.
+
+        Parameters
+        ----------
+        columns
+            The counterfactuals that were measured.
+        values
+            By name of the measure: ``(c,)``, one for each counterfactual, or ``(i,)``, one for
+            each row that needed a counterfactual.
+        """
+        without = torch.nonzero(columns.counts == 0).flatten()
+        owner = torch.cat([columns.owner, without])
         order = owner.argsort(stable=True)
-        row = answers.asked[owner[order]]
-        rank = torch.cat([answers.rank, torch.ones_like(without)])[order]
+        row = columns.searched[owner[order]]
+        rank = torch.cat([columns.rank, torch.ones_like(without)])[order]
         taken = [measure for measure in MEASURES if measure.name in values]
-        columns: list[tuple[Tensor, Tensor, Tensor]] = []
+        parts: list[tuple[Tensor, Tensor, Tensor]] = []
         for measure in taken:
             value = values[measure.name].double()
             if measure.per == "row":
-                columns.append((answers.asked, torch.zeros_like(answers.asked), value))
+                parts.append((columns.searched, torch.zeros_like(columns.searched), value))
             else:
                 missing = value.new_full((len(without),), measure.missing)
-                columns.append((row, rank, torch.cat([value, missing])[order]))
-        rows, ranks, numbers = (torch.cat(each).numpy() for each in zip(*columns, strict=True))
-        names = np.repeat([m.name for m in taken], [len(column[0]) for column in columns])
+                parts.append((row, rank, torch.cat([value, missing])[order]))
+        rows, ranks, numbers = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
+        lengths = [len(part[0]) for part in parts]
+        names = np.repeat([measure.name for measure in taken], lengths)
         frame = pd.DataFrame({"row": rows, "rank": ranks, "metric": names, "value": numbers})
-        left_out = {m.name: m.needs for m in MEASURES if m.name not in values}
-        return cls(frame, len(answers.asked), len(without), left_out)
+        left_out = {
+            measure.name: measure.needs for measure in MEASURES if measure.name not in values
+        }
+        return cls(frame, len(columns.searched), len(without), left_out)
 
     def summary(self) -> pd.DataFrame:
         """Return one line for each measure, over the recommended counterfactuals (rank 1).
 
         ``better`` says which way is better; ``n`` is the number of rows that have a value, and
-        ``mean``, ``sd`` and ``median`` are of these; ``without`` is the share of rows that wanted
-        a counterfactual and got none.
+        ``mean``, ``sd`` and ``median`` are over these rows; ``without`` is the share of rows that
+        needed a counterfactual and have none.
         """
         first = self.frame[self.frame["rank"] <= 1]
         grouped = first.groupby("metric", sort=False)["value"]

@@ -1,7 +1,8 @@
-"""Do counterfactuals look like the target class (Eqs. 23 and 24)?
+"""Whether counterfactuals look like the target class: IM1 and IM2 (Eqs. 23 and 24).
 
-Three auto-encoders judge: of the rows predicted as the target, of those predicted as the row's
-own class, and of all. They are trained by whoever measures, never shared with an explainer.
+Three auto-encoders judge a counterfactual: that of the rows predicted as the target, that of the
+rows predicted as the row's own class, and that of all rows. They are trained for the evaluation and
+never shared with an explainer.
 """
 
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
 from proce.schema import Codec, Continuous
 
 Norm = Literal["squared", "unsquared"]
-_LEAST = 1e-6
+_EPSILON = 1e-6  # added to denominators, as printed in the paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,9 +26,9 @@ class Judges:
     Attributes
     ----------
     by_class
-        One for the rows predicted as each class.
+        For each class, the auto-encoder of the rows predicted as that class.
     of_all
-        For all rows.
+        The auto-encoder of all rows.
     """
 
     by_class: tuple[AutoEncoder, ...]
@@ -44,8 +45,8 @@ class Judges:
         settings: AutoEncoderSettings | None = None,
         seed: int = 10_000,
     ) -> "Judges":
-        """Train them on training rows ``(n, f)`` and their predicted classes ``(n,)``."""
-        parts = [rows[predicted == k] for k in range(n_classes)]
+        """Train the judges on training rows ``(n, f)`` and their predicted classes ``(n,)``."""
+        parts = [rows[predicted == label] for label in range(n_classes)]
         by_class = [fit_autoencoder(codec, part, settings, seed=seed)[0] for part in parts]
         return cls(tuple(by_class), fit_autoencoder(codec, rows, settings, seed=seed)[0])
 
@@ -54,47 +55,50 @@ class Judges:
     ) -> Tensor:
         """Return IM1 (Eq. 23) of rows ``(i, f)``; lower looks more like the target than before.
 
-        The error of the target's auto-encoder over that of the own class's. Classes are positions,
-        one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is the
-        authors' variant.
+        IM1 is the error of the target's auto-encoder over that of the own class's. Classes are
+        positions, one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is
+        the authors' variant.
         """
-        shown = _spread(self.of_all.codec, rows)
-        errors = [_size(_rebuilt(each, rows) - shown, norm) for each in self.by_class]
-        return _picked(errors, target) / (_picked(errors, own) + _LEAST)
+        inputs = _one_hot(self.of_all.codec, rows)
+        errors = [_norm(_rebuild(judge, rows) - inputs, norm) for judge in self.by_class]
+        return _of_class(errors, target) / (_of_class(errors, own) + _EPSILON)
 
     def im2(self, rows: Tensor, target: int | Tensor, norm: Norm = "squared") -> Tensor:
         """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
 
-        The difference of what the target's auto-encoder and that of all rows make of them, over
-        the norm of the row; otherwise as :meth:`im1`.
+        IM2 is the difference of what the target's auto-encoder and that of all rows rebuild, over
+        the norm of the row. Classes and norms are those of :meth:`im1`.
         """
-        whole = _rebuilt(self.of_all, rows)
-        apart = [_size(_rebuilt(each, rows) - whole, norm) for each in self.by_class]
-        return _picked(apart, target) / (_size(_spread(self.of_all.codec, rows), norm) + _LEAST)
+        rebuilt = _rebuild(self.of_all, rows)
+        gaps = [_norm(_rebuild(judge, rows) - rebuilt, norm) for judge in self.by_class]
+        size = _norm(_one_hot(self.of_all.codec, rows), norm)
+        return _of_class(gaps, target) / (size + _EPSILON)
 
 
-def _size(points: Tensor, norm: Norm) -> Tensor:
+def _norm(points: Tensor, norm: Norm) -> Tensor:
     squared = points.square().sum(-1)
     return squared if norm == "squared" else squared.sqrt()
 
 
-def _picked(by_class: list[Tensor], which: int | Tensor) -> Tensor:
+def _of_class(by_class: list[Tensor], label: int | Tensor) -> Tensor:
     """Return for each row the value of its class."""
-    return torch.stack(by_class)[which, torch.arange(len(by_class[0]))]
+    return torch.stack(by_class)[label, torch.arange(len(by_class[0]))]
 
 
-def _rebuilt(autoencoder: AutoEncoder, rows: Tensor) -> Tensor:
-    back = autoencoder.reconstruct(rows)
-    return torch.cat([back.units, *back.probabilities.values()], dim=-1).double()
+def _rebuild(judge: AutoEncoder, rows: Tensor) -> Tensor:
+    """Return what an auto-encoder makes of rows, in the columns of :func:`_one_hot`."""
+    rebuilt = judge.reconstruct(rows)
+    return torch.cat([rebuilt.units, *rebuilt.probabilities.values()], dim=-1).double()
 
 
-def _spread(codec: Codec, rows: Tensor) -> Tensor:
-    """Return numbers on the unit range, then one column per level."""
-    numbers = [at for at, f in enumerate(codec.schema) if isinstance(f, Continuous)]
+def _one_hot(codec: Codec, rows: Tensor) -> Tensor:
+    """Return numbers on the unit range, then one column per level; missing cells are 0."""
+    features = list(enumerate(codec.schema))
+    numbers = [position for position, feature in features if isinstance(feature, Continuous)]
     parts = [rows[:, numbers].nan_to_num(nan=0.0)]
-    for at, feature in enumerate(codec.schema):
+    for position, feature in features:
         if not isinstance(feature, Continuous):
-            codes = rows[:, at].long()
+            codes = rows[:, position].long()
             hot = one_hot(codes.clamp(min=0), len(feature.levels)).double()
             parts.append(hot * (codes >= 0)[:, None])
     return torch.cat(parts, dim=-1)

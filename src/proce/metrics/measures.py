@@ -9,20 +9,20 @@ Better = Literal["higher", "lower", "neither"]
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One column of numbers about counterfactuals.
+    """A measure of counterfactuals, as ``docs/metrics.md`` explains it.
 
     Attributes
     ----------
     name
-        As in the frame and the summary of an evaluation.
+        The name of the measure in the frame and the summary of an evaluation.
     better
         Which way is better.
     missing
-        What a row without a counterfactual counts as; NaN where nothing can be said of nothing.
+        What a row without a counterfactual counts as; NaN where the measure is then not defined.
     needs
-        What must be there for it, in words.
+        What must be given for the measure, in words.
     per
-        Whether it is of one counterfactual, or of all those of a row together.
+        Whether the measure is of one counterfactual, or of all those of a row together.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Do counterfactuals lie where people of the target class are?"""
+"""Whether counterfactuals lie where training rows of the target class are."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,9 +12,9 @@ from torch import Tensor
 from proce.metrics.gower import gower_points, nearest_distance
 from proce.schema import Codec
 
-_Measure = Callable[[Tensor, int], Tensor | float]
+_ClassMeasure = Callable[[Tensor, int], Tensor | float]  # points (i, w) and a class -> (i,)
 _N_NEIGHBOURS = 20
-_MOST_ROWS = 20_000  # that outliers are told by: the time grows with their square
+_MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with their square
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,66 +22,91 @@ class Neighbourhood:
     """The training rows that a model puts in each class, and how dense they lie.
 
     Distances are Gower's. Densities are of *distinct* rows: people with the same values would
-    make a place infinitely dense. Of more than 20,000 in a class, so many are drawn.
+    make a place infinitely dense.
 
     Attributes
     ----------
     codec
-        Whose rows they are.
+        The codec of the rows.
     members
-        By class as a position, points ``(n, w)`` of its distinct rows.
+        For each class, the points ``(n, w)`` of its distinct rows.
     seed
-        Of the draw.
+        The seed of the draw of ``max_rows``.
+    max_rows
+        Densities are computed from this many rows of a class, drawn at random where it has more.
     """
 
     codec: Codec
     members: tuple[Tensor, ...]
     seed: int = 0
+    max_rows: int = _MAX_ROWS
     _models: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def fit(
-        cls, codec: Codec, rows: Tensor, predicted: Tensor, n_classes: int, *, seed: int = 0
+        cls,
+        codec: Codec,
+        rows: Tensor,
+        predicted: Tensor,
+        n_classes: int,
+        *,
+        seed: int = 0,
+        max_rows: int = _MAX_ROWS,
     ) -> "Neighbourhood":
-        """Take in training rows ``(n, f)`` and their predicted classes ``(n,)``."""
+        """Return the neighbourhood of training rows.
+
+        Parameters
+        ----------
+        codec
+            The codec of the rows.
+        rows, predicted
+            The training rows ``(n, f)``, and the class that the model puts each in ``(n,)``.
+        n_classes
+            How many classes the model has.
+        seed, max_rows
+            Densities are computed from at most ``max_rows`` rows of a class, drawn by ``seed``.
+        """
         points = gower_points(codec, rows)
-        parts = [np.unique(points[predicted == k].numpy(), axis=0) for k in range(n_classes)]
-        return cls(codec, tuple(map(torch.from_numpy, parts)), seed)
+        classes = [points[predicted == label].numpy() for label in range(n_classes)]
+        members = [torch.from_numpy(np.unique(part, axis=0)) for part in classes]
+        return cls(codec, tuple(members), seed, max_rows)
 
     def nearest(self, rows: Tensor, target: Tensor) -> Tensor:
         """Return the distance of each row to the nearest training row of its target, ``(i,)``.
 
         ``target`` holds classes as positions. NaN for a class without training rows.
         """
-        return self._by_class(rows, target, self._nearest)
+        return self._by_class(rows, target, self._nearest_distances)
 
     def outlier_factor(self, rows: Tensor, target: Tensor) -> Tensor:
         """Return the local outlier factor (Breunig et al., 2000) of each row, ``(i,)``.
 
-        How much less dense the training rows of the target lie around it than around its 20
-        nearest: about 1 among them, and more outside. NaN for a class of fewer than two rows.
+        The factor says how much less dense the training rows of the target lie around a row than
+        around its 20 nearest neighbours: it is about 1 among them, and more outside. It is NaN for
+        a class of fewer than two rows.
         """
-        return self._by_class(rows, target, self._outliers)
+        return self._by_class(rows, target, self._outlier_factors)
 
-    def _by_class(self, rows: Tensor, target: Tensor, measure: _Measure) -> Tensor:
+    def _by_class(self, rows: Tensor, target: Tensor, measure: _ClassMeasure) -> Tensor:
+        """Return a measure of each row, taken with the members of its target."""
         values = rows.new_full((len(rows),), torch.nan)
         points = gower_points(self.codec, rows)
-        for k in sorted(set(target.tolist())):
-            values[target == k] = measure(points[target == k], k)
+        for label in sorted(set(target.tolist())):
+            values[target == label] = measure(points[target == label], label)
         return values
 
-    def _nearest(self, points: Tensor, target: int) -> Tensor | float:
+    def _nearest_distances(self, points: Tensor, target: int) -> Tensor | float:
         others = self.members[target]
         return nearest_distance(points, others) if len(others) else torch.nan
 
-    def _outliers(self, points: Tensor, target: int) -> Tensor | float:
+    def _outlier_factors(self, points: Tensor, target: int) -> Tensor | float:
         others = self.members[target].numpy()
         if len(others) < 2:
             return torch.nan
         if target not in self._models:
-            if len(others) > _MOST_ROWS:
+            if len(others) > self.max_rows:
                 draw = np.random.default_rng(self.seed)
-                others = others[draw.choice(len(others), _MOST_ROWS, replace=False)]
+                others = others[draw.choice(len(others), self.max_rows, replace=False)]
             model = LocalOutlierFactor(
                 min(_N_NEIGHBOURS, len(others) - 1),
                 algorithm="kd_tree",

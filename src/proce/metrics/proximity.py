@@ -1,6 +1,6 @@
 """How near counterfactuals are (Eqs. 21 and 22), and how few features they change.
 
-What is missing on both sides did not change.
+A cell that is missing before and after did not change.
 """
 
 import torch
@@ -9,7 +9,7 @@ from torch import Tensor
 from proce.objective import MixedDistance
 from proce.schema import Codec, Continuous
 
-_STILL = 1e-9  # on the unit range: less is rounding
+_MIN_MOVE = 1e-9  # on the unit range; a smaller difference is rounding
 
 
 def categorical_proximity(
@@ -20,17 +20,17 @@ def categorical_proximity(
     Parameters
     ----------
     codec
-        Whose rows they are.
+        The codec of the rows.
     factual, rows
-        ``(i, f)``, before and after.
+        ``(i, f)``, the rows before and after.
     found
-        ``(i,)``, whether a row has a counterfactual; by default all have. The distance of a
-        counterfactual that is not there is not defined, so others do not count.
+        ``(i,)``, whether a row has a counterfactual; by default all have one. Rows without one do
+        not count, because their distance is not defined.
 
     Returns
     -------
     float
-        NaN without such rows, or without levels.
+        The mean; NaN where no row has a counterfactual or no feature has levels.
     """
     return _mean(levels_kept(codec, factual, rows), found)
 
@@ -40,7 +40,8 @@ def continuous_proximity(
 ) -> float:
     """Return minus the mean of :func:`squared_gap` (Eq. 22) over rows with a counterfactual.
 
-    Parameters and what is returned are those of :func:`categorical_proximity`.
+    The parameters are those of :func:`categorical_proximity`; the result is NaN where no feature
+    is a number.
     """
     return -_mean(squared_gap(codec, factual, rows), found)
 
@@ -48,10 +49,11 @@ def continuous_proximity(
 def levels_kept(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
     """Return how many levels of each row stayed as they were, ordinal ones included, ``(i,)``.
 
-    The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. NaN where
-    there are no levels.
+    The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. The result is
+    NaN where no feature has levels.
     """
-    levels = [at for at, f in enumerate(codec.schema) if not isinstance(f, Continuous)]
+    numbers = _numbers(codec)
+    levels = [position for position in range(len(codec.schema)) if position not in numbers]
     if not levels:
         return factual.new_full((len(rows),), torch.nan)
     return (factual[:, levels] == rows[:, levels]).double().sum(-1)
@@ -60,7 +62,7 @@ def levels_kept(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
 def squared_gap(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
     """Return the squared distance of each row's numbers on the unit range, ``(i,)``.
 
-    NaN where there are no numbers.
+    The distance is NaN where no feature is a number.
     """
     numbers = _numbers(codec)
     if not numbers:
@@ -71,7 +73,8 @@ def squared_gap(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
 def mad_l1(codec: Codec, factual: Tensor, rows: Tensor, train: Tensor) -> Tensor:
     """Return the L1 distance of each row's numbers in median absolute deviations, ``(i,)``.
 
-    The deviations are those of training rows ``(n, f)``. NaN where there are no numbers.
+    The deviations are those of training rows ``(n, f)``. The distance is NaN where no feature is a
+    number.
     """
     numbers = _numbers(codec)
     if not numbers:
@@ -82,14 +85,17 @@ def mad_l1(codec: Codec, factual: Tensor, rows: Tensor, train: Tensor) -> Tensor
 def changed(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
     """Return flags ``(i, f)`` for the features that are not as they were."""
     appeared = codec.missing(factual) != codec.missing(rows)
-    return appeared | (_gap(factual, rows).abs() > _STILL)
+    return appeared | (_gap(factual, rows).abs() > _MIN_MOVE)
 
 
 def _numbers(codec: Codec) -> list[int]:
-    return [at for at, feature in enumerate(codec.schema) if isinstance(feature, Continuous)]
+    """Return the positions of the features that are numbers."""
+    features = enumerate(codec.schema)
+    return [position for position, feature in features if isinstance(feature, Continuous)]
 
 
 def _gap(factual: Tensor, rows: Tensor) -> Tensor:
+    """Return the difference of each cell; 0 where one is missing."""
     return (rows - factual).nan_to_num(nan=0.0)
 
 

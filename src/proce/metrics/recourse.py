@@ -1,4 +1,4 @@
-"""Does advice work in the true world, where its equations are known?"""
+"""Whether advice works in the true world, where its equations are known."""
 
 from dataclasses import dataclass
 
@@ -7,38 +7,40 @@ from torch import Tensor
 
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
-from proce.explanation import Change, Explanations, Outcome
-from proce.metrics.answers import Answers
+from proce.explanation import Change, Explanations
+from proce.losses import Loss
+from proce.metrics.columns import CounterfactualColumns
 from proce.objective import CallLimits
 from proce.schema import Categorical, Codec, Continuous
 
-_ROUNDING = 1e-6  # on the unit range
+_ROUNDING = 1e-6  # on the unit range, by which a value may lie outside its range
+_MIN_MOVE = 1e-9  # on the unit range; a smaller difference is rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Recourse:
-    """What became of the advice; shares are of all rows that wanted some.
+    """What became of the advice to the rows that needed some.
+
+    A value that is not defined because there are no such rows is NaN.
 
     Attributes
     ----------
     success
-        Rows with recommended actions that are all allowed and, taken in the true world, lead to
-        the target.
+        The share of rows whose recommended actions are all allowed and, taken in the true world,
+        lead to the target.
     broken_promises
-        Of the rows with a counterfactual, the share whose actions do not.
+        Of the rows with a counterfactual, the share whose actions do not succeed.
     abstentions
-        Rows without a counterfactual.
+        The share of rows without a counterfactual.
     n_actions, n_holds
-        Mean numbers per counterfactual.
+        The mean numbers of actions and holds of a counterfactual.
     cost
-        Mean distance of the counterfactuals, by the measure of the method itself.
+        The mean distance of the counterfactuals, by the measure of the method itself.
     consequence_error
-        Mean absolute error of the predicted consequences on the unit range, over numbers that
+        The mean absolute error of the predicted consequences on the unit range, over numbers that
         truly follow from an action.
     naive_error
         The same for the prediction that nothing else moves.
-
-    What cannot be said, for want of rows, is NaN.
     """
 
     success: float
@@ -52,63 +54,66 @@ class Recourse:
 
 
 @dataclass(frozen=True, eq=False)
-class Taken:
-    """What becomes of people who do as they were told, in the true world.
+class TakenActions:
+    """What becomes of people who act on their counterfactuals, in the true world.
 
     Attributes
     ----------
     reached
-        ``(c, f)``, where they end.
+        ``(c, f)``, the rows that the people end at.
     cost
-        ``(c,)``, how much they do: over actions and holds, the distance on the unit range to
-        where the feature would be without, its old value or where its causes lead; 1 for a
-        categorical level.
+        ``(c,)``, the sum over actions and holds of the distance, on the unit range, to where the
+        feature would be without them: its old value, or where its causes lead. Another level
+        costs 1.
     """
 
     reached: Tensor
     cost: Tensor
 
 
-def take_actions(answers: Answers, truth: StructuralCausalModel, seed: int = 0) -> Taken:
-    """Do what counterfactuals ask for, in the true equations with each person's own noise.
+def take_actions(
+    columns: CounterfactualColumns, truth: StructuralCausalModel, seed: int = 0
+) -> TakenActions:
+    """Take the actions of counterfactuals in the true equations, with each person's own noise.
 
-    What a method marks as a consequence is not done: it comes about, or does not. A method that
-    knows no causes marks every change as an action.
+    A change that a method marks as a consequence is not carried out: it comes about by the
+    equations, or it does not. A method that knows no causes marks every change as an action.
 
     Parameters
     ----------
-    answers
+    columns
         The counterfactuals.
     truth
         The true equations, over the codec of the result.
     seed
-        Of noise that the row alone does not determine.
+        The seed of the noise that the row alone does not determine.
     """
-    factual, by_hand = answers.factual, answers.by_hand
-    residual = truth.abduct(factual, seed=seed, keys=answers.row)
-    start = torch.where(by_hand, answers.rows, factual)
+    factual, by_hand = columns.factual, columns.by_hand
+    residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
+    start = torch.where(by_hand, columns.rows, factual)
     reached = truth.propagate(start, residual, by_hand)
-    expected, columns = list(factual.unbind(-1)), reached.unbind(-1)
-    for at in truth.effects:
-        led_to, follows = truth.outcome(at, columns, residual)
-        expected[at] = torch.where(follows, led_to, expected[at])
+    expected, features = list(factual.unbind(-1)), reached.unbind(-1)
+    for position in truth.effects:
+        caused, follows = truth.outcome(position, features, residual)
+        expected[position] = torch.where(follows, caused, expected[position])
     gap = ((reached - torch.stack(expected, dim=-1)) / truth.codec.reach).abs()
-    levels = torch.tensor([isinstance(f, Categorical) for f in truth.codec.schema])
-    gap = torch.where(levels, (gap > 0).to(gap), gap).nan_to_num(nan=0.0)
-    return Taken(reached, (gap * by_hand).sum(-1))
+    schema = truth.codec.schema
+    is_level = torch.tensor([isinstance(feature, Categorical) for feature in schema])
+    gap = torch.where(is_level, (gap > 0).to(gap), gap).nan_to_num(nan=0.0)
+    return TakenActions(reached, (gap * by_hand).sum(-1))
 
 
-def allowed(codec: Codec, answers: Answers) -> Tensor:
-    """Return flags ``(c,)``: the codec's schema lets a person do all that is done by hand."""
-    limits = CallLimits.read(codec).of_rows(codec, answers.factual)
-    outside = answers.rows < limits.lower - _ROUNDING
-    outside |= answers.rows > limits.upper + _ROUNDING
-    return ~(answers.by_hand & (outside | ~limits.movable)).any(-1)
+def allowed(codec: Codec, columns: CounterfactualColumns) -> Tensor:
+    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand."""
+    limits = CallLimits.read(codec).of_rows(codec, columns.factual)
+    outside = columns.rows < limits.lower - _ROUNDING
+    outside |= columns.rows > limits.upper + _ROUNDING
+    return ~(columns.by_hand & (outside | ~limits.movable)).any(-1)
 
 
-def succeeds(answers: Answers, taken: Taken, classifier: Classifier) -> Tensor:
-    """Return flags ``(c,)``: something was done, and the model says the target afterwards."""
-    return (classifier.predict(taken.reached) == answers.target) & answers.by_hand.any(-1)
+def succeeds(columns: CounterfactualColumns, taken: TakenActions, classifier: Classifier) -> Tensor:
+    """Return flags ``(c,)``: an action was taken, and the model says the target afterwards."""
+    return (classifier.predict(taken.reached) == columns.target) & columns.by_hand.any(-1)
 
 
 def recourse(
@@ -125,30 +130,43 @@ def recourse(
     classifier
         The model that was explained.
     seed
-        Of noise that the row alone does not determine.
+        The seed of the noise that the row alone does not determine.
     """
-    answers = Answers.of(result)
-    answers = answers.take(answers.rank == 1)
-    found = [item for item in result if len(item) and item.outcome != Outcome.ALREADY_TARGET]
-    n_asked, nothing = len(answers.asked), torch.nan
-    if not found:
-        none, all_of_them = (0.0, 1.0) if n_asked else (nothing, nothing)
-        return Recourse(none, nothing, all_of_them, nothing, nothing, nothing, nothing, nothing)
-    taken = take_actions(answers, truth, seed)
-    works = succeeds(answers, taken, classifier) & allowed(truth.codec, answers)
-    changes = torch.stack([item.changes[0] for item in found])
-    numbers = torch.tensor([isinstance(f, Continuous) for f in truth.codec.schema])
-    moved = (taken.reached - answers.factual).abs() > 1e-9
-    follows = ~answers.by_hand & numbers & moved
+    columns = CounterfactualColumns.of(result)
+    columns = columns.take(columns.rank == 1)
+    n_searched = len(columns.searched)
+    if not len(columns):
+        return _no_recourse(n_searched)
+    taken = take_actions(columns, truth, seed)
+    succeeded = succeeds(columns, taken, classifier) & allowed(truth.codec, columns)
+    schema = truth.codec.schema
+    is_number = torch.tensor([isinstance(feature, Continuous) for feature in schema])
+    moved = (taken.reached - columns.factual).abs() > _MIN_MOVE
+    follows = ~columns.by_hand & is_number & moved
     return Recourse(
-        success=float(works.sum()) / n_asked,
-        broken_promises=float((~works).double().mean()),
-        abstentions=1 - len(found) / n_asked,
-        n_actions=float((changes == Change.ACTION).double().sum(-1).mean()),
-        n_holds=float((changes == Change.HOLD).double().sum(-1).mean()),
-        cost=float(torch.stack([item.losses[0, 2] for item in found]).mean()),
-        consequence_error=_mean((answers.rows - taken.reached).abs(), follows),
-        naive_error=_mean((answers.factual - taken.reached).abs(), follows),
+        success=float(succeeded.sum()) / n_searched,
+        broken_promises=float((~succeeded).double().mean()),
+        abstentions=1 - len(columns) / n_searched,
+        n_actions=float((columns.changes == Change.ACTION).double().sum(-1).mean()),
+        n_holds=float((columns.changes == Change.HOLD).double().sum(-1).mean()),
+        cost=float(columns.losses[:, Loss.DISTANCE].mean()),
+        consequence_error=_mean((columns.rows - taken.reached).abs(), follows),
+        naive_error=_mean((columns.factual - taken.reached).abs(), follows),
+    )
+
+
+def _no_recourse(n_searched: int) -> Recourse:
+    """Return the recourse of rows none of which has a counterfactual."""
+    undefined = torch.nan
+    return Recourse(
+        success=0.0 if n_searched else undefined,
+        broken_promises=undefined,
+        abstentions=1.0 if n_searched else undefined,
+        n_actions=undefined,
+        n_holds=undefined,
+        cost=undefined,
+        consequence_error=undefined,
+        naive_error=undefined,
     )
 
 

@@ -1,4 +1,4 @@
-"""Does advice survive when the model is trained again?"""
+"""Whether advice still holds when the model is trained again."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ def share_still_valid(refits: Sequence[Classifier], rows: Tensor, target: Tensor
     target
         ``(i,)``, classes as positions.
     """
-    votes = [(each.predict(rows) == target).double() for each in refits]
+    votes = [(refit.predict(rows) == target).double() for refit in refits]
     return torch.stack(votes).mean(0)
 
 
@@ -35,7 +35,7 @@ def bootstrap_refits(
 ) -> tuple[Model, ...]:
     """Train a model again on resampled training rows, each time with a seed of its own.
 
-    Rows are drawn with replacement within each class, so that none dies out.
+    Rows are drawn with replacement within each class, so that no class dies out.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def bootstrap_refits(
     label
         The class of each training row.
     n_refits
-        How often.
+        How many models are trained.
     seed
-        Of the draws. The models get seeds that count on from the one after it.
+        The seed of the draws. The models get the seeds ``seed + 1``, ``seed + 2`` and so on.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def bootstrap_refits(
         raise ModelError(
             f"the labels have shape {labels.shape}; expected one label for each training row."
         )
-    classes = [np.flatnonzero(labels == each) for each in np.unique(labels)]
+    classes = [np.flatnonzero(labels == value) for value in np.unique(labels)]
     draw = np.random.default_rng(seed)
     models = []
     for number in range(1, n_refits + 1):

@@ -1,4 +1,4 @@
-"""Is the class reached (Eq. 19), and do effects follow their causes (Eq. 20)?
+"""Whether the class is reached (Eq. 19), and whether effects follow their causes (Eq. 20).
 
 Rows without a counterfactual count as failures: they never leave the denominator.
 """
@@ -16,8 +16,8 @@ from proce.schema import Codec, Rule
 from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
-Predicted = Callable[[Tensor], Tensor]  # rows (i, f) -> the effect (i,)
-_STILL = 1e-9  # on the unit range: less is no movement
+EffectPredictor = Callable[[Tensor], Tensor]  # rows (i, f) -> the effect (i,)
+_MIN_MOVE = 1e-9  # on the unit range; a smaller difference is no movement
 
 
 def target_class_validity(
@@ -28,13 +28,13 @@ def target_class_validity(
     Parameters
     ----------
     classifier
-        Asked again.
+        The model, which is asked again.
     rows
-        ``(i, f)``, a counterfactual for each row where there is one.
+        ``(i, f)``, the counterfactual of each row that has one.
     found
-        ``(i,)``, whether there is.
+        ``(i,)``, whether a row has a counterfactual.
     target
-        ``(i,)``, classes as positions.
+        ``(i,)``, the wanted classes as positions.
     """
     reached = torch.zeros_like(found)
     if bool(found.any()):
@@ -49,11 +49,11 @@ class CausalValidity:
     Attributes
     ----------
     valid
-        Rows with a counterfactual that breaks no condition.
+        The share of rows with a counterfactual that breaks no condition.
     triggered
-        Rows with a counterfactual on which some condition had something to say.
+        The share of rows with a counterfactual that triggers some condition.
     satisfied
-        Of these, the share that breaks none; NaN where there are none.
+        Of these, the share whose counterfactual breaks no condition; NaN where there are none.
     """
 
     valid: float
@@ -68,27 +68,28 @@ def causal_constraint_validity(
     found: Tensor,
     *,
     reading: Reading = "direction",
-    mechanisms: Mapping[str, Predicted] | None = None,
+    mechanisms: Mapping[str, EffectPredictor] | None = None,
 ) -> CausalValidity:
     """Return the share of rows whose counterfactual obeys the conditions.
 
     A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
     satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
-    as the prediction of its mechanism does. Neither where a cell that it names is missing. Any
-    other rule is triggered by its premise, if it has one, and satisfied where it holds.
+    as the prediction of its mechanism does. In both readings it is not triggered where a cell that
+    it names is missing. Any other rule is triggered by its premise, if it has one, and satisfied
+    where it holds.
 
     Parameters
     ----------
     rules
         The conditions.
     factual, rows
-        ``(i, f)``, before and after.
+        ``(i, f)``, the rows before and after.
     found
         ``(i,)``, whether a row has a counterfactual.
     reading
-        Of the conditions with ``~>``.
+        How conditions with ``~>`` are read.
     mechanisms
-        For the strict reading, by effect: the true one, or one fitted by whoever measures.
+        For the strict reading, by effect: the true mechanism, or one fitted for the evaluation.
     """
     states = constraint_states(
         [(rule, mechanisms or {}) for rule in rules], factual, rows, reading=reading
@@ -100,14 +101,14 @@ def causal_constraint_validity(
 
 @dataclass(frozen=True, eq=False)
 class ConstraintStates:
-    """What the conditions say of each counterfactual: nothing, that it obeys, or that it does not.
+    """Whether each counterfactual triggers some condition, and whether it breaks one.
 
     Attributes
     ----------
     triggered
-        ``(i,)``, some condition has something to say.
+        ``(i,)``, whether some condition is triggered.
     broken
-        ``(i,)``, a condition that has something to say does not hold.
+        ``(i,)``, whether a triggered condition does not hold.
     """
 
     triggered: Tensor
@@ -115,15 +116,15 @@ class ConstraintStates:
 
 
 def constraint_states(
-    rules: Sequence[tuple[Rule, Mapping[str, Predicted]]],
+    rules: Sequence[tuple[Rule, Mapping[str, EffectPredictor]]],
     factual: Tensor,
     rows: Tensor,
     *,
     reading: Reading = "direction",
 ) -> ConstraintStates:
-    """Return what conditions, each with the mechanisms it needs, say of rows ``(i, f)``.
+    """Return the states of conditions, each with the mechanisms it needs, for rows ``(i, f)``.
 
-    See :func:`causal_constraint_validity`.
+    :func:`causal_constraint_validity` says when a condition is triggered and when it holds.
     """
     if reading not in get_args(Reading):
         raise RuleError(f"reading is {reading!r}; expected 'direction' or 'strict'.")
@@ -131,18 +132,19 @@ def constraint_states(
     broken = triggered.clone()
     for rule, mechanisms in rules:
         if rule.dependence is None:
-            holds, spoken = rule.holds(factual, rows), _triggered(rule, factual, rows)
+            holds = rule.holds(factual, rows)
+            speaks = _premise_met(rule, factual, rows)
         elif reading == "strict":
-            holds, spoken = _strict(rule, factual, rows, mechanisms)
+            holds, speaks = _strict(rule, factual, rows, mechanisms)
         else:
-            holds, spoken = _direction(rule, factual, rows)
-        triggered |= spoken
-        broken |= spoken & ~holds
+            holds, speaks = _direction(rule, factual, rows)
+        triggered |= speaks
+        broken |= speaks & ~holds
     return ConstraintStates(triggered, broken)
 
 
-def _triggered(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
-    """Return where a rule without ``~>`` has something to say: its premise is not false."""
+def _premise_met(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return where a rule without ``~>`` is triggered: where its premise, if any, is not false."""
     tree = rule.tree
     if isinstance(tree, Junction) and tree.operator == "=>":
         return ~replace(rule, tree=Not(tree.operands[0])).holds(factual, rows)
@@ -150,6 +152,7 @@ def _triggered(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
 
 
 def _direction(rule: Rule, factual: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+    """Return where a rule with ``~>`` holds by direction, and where it is triggered."""
     causes, effect = rule.dependence or ((), "")
     signs = torch.stack([_moved(rule.codec, name, factual, rows) for name in causes])
     same_way = (signs == signs[0]).all(0) & (signs[0] != 0) & _known(rule, factual, rows)
@@ -160,8 +163,9 @@ def _strict(
     rule: Rule,
     factual: Tensor,
     rows: Tensor,
-    mechanisms: Mapping[str, Predicted],
+    mechanisms: Mapping[str, EffectPredictor],
 ) -> tuple[Tensor, Tensor]:
+    """Return where a rule with ``~>`` holds by its mechanism, and where it is triggered."""
     _, effect = rule.dependence or ((), "")
     if effect not in mechanisms:
         raise RuleError(
@@ -170,7 +174,7 @@ def _strict(
         )
     predict = mechanisms[effect]
     push = predict(rows) - predict(factual)
-    sign = torch.where(push.abs() <= _STILL, 0.0, push.sign())
+    sign = torch.where(push.abs() <= _MIN_MOVE, 0.0, push.sign())
     return _moved(rule.codec, effect, factual, rows) == sign, _known(rule, factual, rows)
 
 
@@ -182,7 +186,7 @@ def _known(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
 
 
 def _moved(codec: Codec, name: str, factual: Tensor, rows: Tensor) -> Tensor:
-    """Return -1, 0 or 1: where a feature went."""
-    at = codec.schema.position(name)
-    change = rows[:, at] - factual[:, at]
-    return torch.where(change.abs() <= _STILL, 0.0, change.sign())
+    """Return in which direction a feature moved: -1, 0 or 1."""
+    position = codec.schema.position(name)
+    change = rows[:, position] - factual[:, position]
+    return torch.where(change.abs() <= _MIN_MOVE, 0.0, change.sign())

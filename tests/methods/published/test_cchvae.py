@@ -29,12 +29,15 @@ def fitted() -> Cchvae:
 
 @pytest.fixture(scope="module")
 def rows() -> pd.DataFrame:
-    return refused(people(60, seed=5), 12)
+    rows = refused(people(60, seed=5), 12)
+    assert len(rows) == 12
+    return rows
 
 
 def test_everyone_gets_a_row_of_the_target_class(fitted: Cchvae, rows: pd.DataFrame) -> None:
     result = fitted.explain(rows, n=1)
     assert (result.outcomes()["outcome"] == "found").all()
+    assert len(result.counterfactuals()) == len(rows)
     assert (bank(result.counterfactuals())[:, 1] > 0.5).all()
 
 
@@ -46,7 +49,7 @@ def test_immutable_features_never_move_not_even_on_the_way(
     home = codec.schema.position("home")
     assert fitted.prepared_.is_given.tolist() == [name == "home" for name in codec.schema.names]
     latents = torch.randn(12, 50, fitted.prepared_.latent_size, dtype=torch.float64) * 3
-    decoded = fitted._decoded(latents, factual)
+    decoded = fitted._decode(latents, factual)
     assert (decoded[..., home] == factual[:, None, home]).all()
     frame = fitted.explain(rows, n=4).to_frame()
     assert (frame["home"].to_numpy() == rows["home"].iloc[frame["row"]].to_numpy()).all()
@@ -72,7 +75,7 @@ def test_draws_fill_a_shell_evenly(fitted: Cchvae) -> None:
     """In d dimensions, half of a shell's volume lies beyond the d-th root of the mean power."""
     centre = torch.ones(3, 4, dtype=torch.float64)
     streams = RowStreams.of(0, torch.arange(3))
-    drawn = fitted._drawn(streams, 4, centre) - 1  # from 0.4 to 0.5
+    drawn = fitted._draw_latents(streams, 4, centre) - 1  # from 0.4 to 0.5
     radius = drawn.norm(dim=-1)
     assert ((radius > 0.4) & (radius < 0.5)).all()
     middle = ((0.4**4 + 0.5**4) / 2) ** (1 / 4)
@@ -93,7 +96,7 @@ def test_it_is_the_nearest_that_reaches_the_class_in_the_first_shell_with_one(
     expected = None
     for shell in range(number + 1):
         assert expected is None
-        decoded = fitted._decoded(fitted._drawn(streams, shell, centre), factual)[0]
+        decoded = fitted._decode(fitted._draw_latents(streams, shell, centre), factual)[0]
         on_grid = codec.encode(codec.decode(decoded).round({"age": 0, "savings": 0, "debt": 0}))
         frame = codec.decode(on_grid)
         good = frame[bank(frame)[:, 1] > 0.5].drop_duplicates()
@@ -108,18 +111,20 @@ def test_further_ones_come_from_further_shells(fitted: Cchvae, rows: pd.DataFram
     one, four = (fitted.explain(rows, n=n) for n in (1, 4))
     assert four.provenance.evaluations > one.provenance.evaluations
     frame = four.to_frame()
-    assert (frame.groupby("row").size() == 4).all()
+    assert frame.groupby("row").size().tolist() == [4] * len(rows)
     first = frame[frame["rank"] == 1].drop(columns=["row", "rank"])
     pd.testing.assert_frame_equal(first, one.counterfactuals())
 
 
-def test_fitting_is_told_and_repeatable(rows: pd.DataFrame) -> None:
-    told: list[Progress] = []
+def test_fitting_reports_its_progress_and_is_repeatable(rows: pd.DataFrame) -> None:
+    reports: list[Progress] = []
     brief = CchvaeSettings(network=VariationalSettings(training=TrainingSettings(n_epochs=2)))
-    first = Cchvae(bank, SCHEMA, brief).fit(TRAINING, progress=told.append)
-    assert [(each.stage, each.done, each.total) for each in told] == [("fit", 1, 2), ("fit", 2, 2)]
+    first = Cchvae(bank, SCHEMA, brief).fit(TRAINING, progress=reports.append)
+    stages = [(report.stage, report.done, report.total) for report in reports]
+    assert stages == [("fit", 1, 2), ("fit", 2, 2)]
     second, other = (Cchvae(bank, SCHEMA, brief, seed=seed).fit(TRAINING) for seed in (0, 1))
-    frames = [each.explain(rows, n=1).to_frame() for each in (first, second, other)]
+    frames = [method.explain(rows, n=1).to_frame() for method in (first, second, other)]
+    assert len(frames[0])
     pd.testing.assert_frame_equal(frames[0], frames[1])
     assert not frames[0].equals(frames[2])
 

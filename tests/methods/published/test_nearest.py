@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from proce import Progress, SearchError
-from proce.methods import Nearest, NearestSettings, nearest
+from proce.methods import Nearest, NearestSettings
 from proce.schema import Action
 
 from ...worlds import SCHEMA, bank, one, people, refused
@@ -24,7 +24,7 @@ def chance(frame: pd.DataFrame) -> Any:
 def gower(person: Any, row: Any) -> float:
     """Return the distance of two people, written out."""
     reach = {name: np.ptp(TRAINING[name]) for name in ("age", "savings", "debt")}
-    gaps = [abs(person[name] - row[name]) / each for name, each in reach.items()]
+    gaps = [abs(person[name] - row[name]) / span for name, span in reach.items()]
     gaps.append(abs(SCHOOLS.index(person["school"]) - SCHOOLS.index(row["school"])) / 2)
     gaps.append(float(person["home"] != row["home"]))
     return sum(gaps) / 5
@@ -45,7 +45,7 @@ def reference_way(person: dict[str, Any], neighbour: dict[str, Any], reward: str
         gains = chance(pd.DataFrame(choices)) - chance(pd.DataFrame([current]))
         if reward == "proximity":
             before = gower(person, current)
-            gains = gains / [gower(person, each) - before for each in choices]
+            gains = gains / [gower(person, choice) - before for choice in choices]
         current = choices[int(np.argmax(gains))]
         if chance(pd.DataFrame([current]))[0] > 0.5:
             return current
@@ -138,22 +138,29 @@ def test_the_next_neighbours_follow_and_none_twice() -> None:
     result = fitted.explain(rows, n=4)
     alone = fitted.explain(rows, n=1).counterfactuals()
     frame = result.to_frame()
-    assert (frame.groupby("row").size() == 4).all()
+    assert frame.groupby("row").size().tolist() == [4] * 10
     assert not frame.drop(columns="rank").duplicated().any()
     first = frame[frame["rank"] == 1].drop(columns=["row", "rank"])
     pd.testing.assert_frame_equal(first, alone)
 
 
-def test_memory_is_bounded_and_the_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_is_bounded_and_the_blocks_do_not_show() -> None:
     rows = refused(people(60, seed=10), 9)
-    fitted = Nearest(bank, SCHEMA).fit(TRAINING)
-    whole = fitted.explain(rows, n=2).to_frame()
-    sizes: list[int] = []
-    ranked = nearest._ranked
-    monkeypatch.setattr(nearest, "_BLOCK_BYTES", 3 * fitted.prepared_[1].nbytes)
-    monkeypatch.setattr(nearest, "_ranked", lambda *a: sizes.append(len(a[1])) or ranked(*a))
-    pd.testing.assert_frame_equal(fitted.explain(rows, n=2).to_frame(), whole)
-    assert sizes == [3, 3, 3]
+    asked: list[int] = []
+
+    def counting(frame: pd.DataFrame) -> Any:
+        asked.append(len(frame))
+        return bank(frame)
+
+    fitted = Nearest(counting, SCHEMA).fit(TRAINING)
+    frames = []
+    for people_at_once in (9, 3):
+        asked.clear()
+        fitted.block_bytes = people_at_once * fitted.prepared_[1].nbytes
+        frames.append(fitted.explain(rows, n=2).to_frame())
+        assert asked[:2] == [9, 2 * people_at_once]  # the rows, then two neighbours of each
+    assert len(frames[0]) == 18
+    pd.testing.assert_frame_equal(*frames)
 
 
 def test_one_way_actions_bind_only_where_the_schema_is_respected() -> None:

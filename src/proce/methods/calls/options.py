@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, position_of
-from proce.errors import SchemaError, SearchError, UnsupportedOption, did_you_mean
+from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
 from proce.schema import Codec, Level
 from proce.schema.feature import shown
@@ -120,18 +120,6 @@ def check_callback(progress: Any) -> None:
     """Refuse a progress callback that cannot be called."""
     if progress is not None and not callable(progress):
         raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
-
-
-def refuse_unsupported(method: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that a method cannot honour, and names that are no options at all."""
-    for name in options:
-        if name in Options.__dataclass_fields__:
-            raise UnsupportedOption(
-                f"{method} cannot honour the option {name!r}, which is one of ProCE's; leave it"
-                " out, or explain with proce.ProCE."
-            )
-        hint = did_you_mean(name, Options.__dataclass_fields__)
-        raise TypeError(f"explain() got an unexpected keyword argument {name!r}.{hint}")
 
 
 def check_count(name: str, value: Any, least: int = 1) -> None:

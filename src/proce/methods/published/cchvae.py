@@ -1,7 +1,8 @@
 """C-CHVAE (Pawelczyk, Broelemann and Kasneci 2020, arXiv:1910.09398): search among likely rows.
 
-A variational auto-encoder learns what rows are likely, given what never moves. Latents are
-drawn in shells that grow around the person's own; the decoded rows are asked about.
+A conditional variational auto-encoder learns which rows are likely, given the features that never
+move. As in the paper, Growing Spheres is run in its latent space: latents are drawn in shells that
+grow around the person's own, and the model is asked about the rows decoded from them.
 """
 
 from dataclasses import dataclass, field
@@ -13,8 +14,8 @@ from torch import Tensor
 from proce.errors import SearchError
 from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.published.found import Found
-from proce.methods.published.growing_spheres import in_shell
+from proce.methods.published.collector import CounterfactualCollector
+from proce.methods.published.growing_spheres import radii_in_shell
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task, binding
 from proce.objective import MixedDistance
@@ -22,22 +23,22 @@ from proce.schema import Action
 from proce.streams import Purpose, RowStreams
 from proce.training import Epoch
 
-_DECODED_AT_ONCE = 8192  # candidates
-_DIGITS = 6  # of a decoded number: the last ones of a sum depend on what else is summed
+_MAX_DECODED_AT_ONCE = 8192  # candidates; bounds memory
+_DECIMALS = 6  # of a decoded number: the last digits of a sum depend on what else is summed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CchvaeSettings:
-    """How densely and how far is looked, and in which latent space.
+    """Settings of C-CHVAE: how densely and how far candidates are drawn, in which latent space.
 
     Attributes
     ----------
     n_candidates
-        Drawn in each shell.
+        How many latents are drawn in each shell.
     step
         How much the shells grow; the latents of all rows together have about unit spread.
     max_rounds
-        Shells, at most.
+        How many shells are tried, at most.
     network
         The latent space and how it is learned.
     """
@@ -74,70 +75,70 @@ class Cchvae(Published[CchvaeSettings]):
     def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> VariationalAutoEncoder:
         """Return the network, trained on the training rows."""
 
-        def told(epoch: Epoch) -> object:
+        def report(epoch: Epoch) -> object:
             return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))
 
         network, _ = fit_variational(
             learnt.codec,
             learnt.rows,
-            _given(learnt),
+            _conditioning_features(learnt),
             self.settings_.network,
             seed=learnt.seed,
-            progress=told,
+            progress=report,
         )
         return network
 
     def _serves(self, before: Learnt, after: Learnt) -> bool:
-        return _given(before) == _given(after)
+        return _conditioning_features(before) == _conditioning_features(after)
 
     def _find(self, task: Task) -> Candidates:
-        found, streams = Found.nothing(task), task.streams
+        collector, streams = CounterfactualCollector.empty(task), task.streams
         latents, _ = self.prepared_.posterior(task.factual)  # (i, e)
         distance = MixedDistance.gower(task.learnt.codec)
-        among = torch.nonzero(task.genome.movable.any(-1)).flatten()
+        open_rows = torch.nonzero(task.genome.movable.any(-1)).flatten()
         for number in range(self.settings_.max_rounds):
-            if not len(among) or task.over:
+            if not len(open_rows) or task.over:
                 break
-            drawn = self._drawn(streams.take(among), number, latents[among])
-            candidates = task.repair(self._decoded(drawn, task.factual[among]), among)
-            reached, _ = task.reached(candidates, among)
-            gaps = distance(candidates, task.factual[among][:, None]).mean(-1)
-            best = gaps.where(reached, torch.inf).argmin(1)
+            drawn = self._draw_latents(streams.take(open_rows), number, latents[open_rows])
+            candidates = task.repair(self._decode(drawn, task.factual[open_rows]), open_rows)
+            reached, _ = task.reached(candidates, open_rows)
+            gaps = distance(candidates, task.factual[open_rows][:, None]).mean(-1)
+            nearest = gaps.where(reached, torch.inf).argmin(1)
             hit = torch.nonzero(reached.any(1)).flatten()
-            found.add(among[hit], candidates[hit, best[hit]])
-            among = among[found.lacking[among] & (task.left[among] > 0)]
+            collector.add(open_rows[hit], candidates[hit, nearest[hit]])
+            open_rows = open_rows[collector.incomplete[open_rows] & (task.left[open_rows] > 0)]
             task.tell(number + 1)
         unfinished = torch.zeros(len(task), dtype=torch.bool)
-        unfinished[among] = task.over
-        lacking = torch.nonzero((found.counts == 0) & ~unfinished).flatten().tolist()
-        notes = {at: self._why(task, at) for at in lacking}
-        return Candidates(found.rows, found.flags, unfinished, notes=notes)
+        unfinished[open_rows] = task.over
+        failed = torch.nonzero((collector.counts == 0) & ~unfinished).flatten().tolist()
+        notes = {position: self._failure_note(task, position) for position in failed}
+        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
 
-    def _drawn(self, streams: RowStreams, number: int, centre: Tensor) -> Tensor:
-        """Draw latents ``(a, c, e)`` uniformly in a shell around some ``(a, e)``."""
+    def _draw_latents(self, streams: RowStreams, number: int, centre: Tensor) -> Tensor:
+        """Draw latents ``(a, c, e)`` uniformly in the shell of a round around some ``(a, e)``."""
         n_rows, size = centre.shape
         count, step = self.settings_.n_candidates, float(self.settings_.step)
         draws = streams.uniforms(number, Purpose.SHELL, count * (size + 1))
         draws = draws.reshape(n_rows, count, size + 1)
         direction = torch.special.ndtri(draws[..., :-1])
         direction /= direction.norm(dim=-1, keepdim=True)
-        inner, outer = (draws.new_tensor(step * (number + more)) for more in (0, 1))
-        radius = in_shell(inner, outer, draws.new_tensor(size), draws[..., -1:])
+        inner, outer = draws.new_tensor(step * number), draws.new_tensor(step * (number + 1))
+        radius = radii_in_shell(inner, outer, draws.new_tensor(size), draws[..., -1:])
         drawn: Tensor = centre[:, None] + direction * radius
         return drawn
 
-    def _decoded(self, latents: Tensor, factual: Tensor) -> Tensor:
-        """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, some at a time."""
-        size = max(1, _DECODED_AT_ONCE // latents.shape[1])
+    def _decode(self, latents: Tensor, factual: Tensor) -> Tensor:
+        """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, decoded some at a time."""
+        size = max(1, _MAX_DECODED_AT_ONCE // latents.shape[1])
         parts = zip(torch.split(latents, size), torch.split(factual, size), strict=True)
-        decoded = [self.prepared_.decode(each, rows[:, None]) for each, rows in parts]
-        return torch.cat(decoded).round(decimals=_DIGITS)
+        decoded = [self.prepared_.decode(part, rows[:, None]) for part, rows in parts]
+        return torch.cat(decoded).round(decimals=_DECIMALS)
 
-    def _why(self, task: Task, at: int) -> str:
+    def _failure_note(self, task: Task, position: int) -> str:
         """Return why a row has no counterfactual."""
-        if not bool(task.genome.movable[at].any()):
+        if not bool(task.genome.movable[position].any()):
             return "Nothing of this row may change."
-        if task.left[at] <= 0:
+        if task.left[position] <= 0:
             return "max_evaluations was reached before a decoded row had the target class."
         reach = self.settings_.max_rounds * float(self.settings_.step)
         return (
@@ -146,8 +147,8 @@ class Cchvae(Published[CchvaeSettings]):
         )
 
 
-def _given(learnt: Learnt) -> list[int]:
+def _conditioning_features(learnt: Learnt) -> list[int]:
     """Return the positions of the features that never move, which condition the network."""
-    stays = (Action.FIXED, Action.INDIRECT)
+    never_moves = (Action.FIXED, Action.INDIRECT)
     schema = binding(learnt.codec.schema, learnt.respect_schema)
-    return [at for at, feature in enumerate(schema) if feature.action in stays]
+    return [position for position, feature in enumerate(schema) if feature.action in never_moves]

@@ -1,7 +1,8 @@
-"""CERTIFAI: the nearest row of another class, by a genetic algorithm.
+"""CERTIFAI (Sharma, Henderson and Ghosh 2020, arXiv:1905.07857): a genetic algorithm on distance.
 
-Sharma, Henderson and Ghosh (2020), arXiv:1905.07857. The search is PyGAD's; the operators are
-the paper's and draw from the row's own stream.
+Candidates of the target class evolve by selection, mutation and crossover; their fitness is one
+over their distance, as in the paper. The generations are run by PyGAD; the operators are the
+paper's and draw from the row's own stream of random numbers.
 """
 
 import logging
@@ -21,9 +22,9 @@ from proce.objective import MixedDistance
 from proce.schema import Codec
 from proce.streams import Purpose, RowStreams
 
-_NEAREST = 1e-9  # a distance of zero would be infinitely fit
-_SPARE = 4  # handed back beyond what is asked for, in case one fails the last check
-_QUIET = logging.Logger("pygad", logging.CRITICAL + 1)  # it would log what it also raises
+_MIN_DISTANCE = 1e-9  # a distance of zero would be infinitely fit
+_N_SPARE = 4  # counterfactuals beyond those asked for, in case some fail the last check
+_SILENT_LOGGER = logging.Logger("pygad", logging.CRITICAL + 1)  # PyGAD logs what it also raises
 
 Genes = NDArray[np.float64]
 
@@ -35,17 +36,17 @@ class CertifaiSettings:
     Attributes
     ----------
     population_size
-        Candidates of a generation; the better half survives.
+        How many candidates a generation has; the better half survives.
     n_generations
-        At most this many.
+        How many generations there are, at most.
     mutation_probability
-        Candidates of which some features are drawn anew.
+        The share of children of which some features are drawn anew.
     crossover_probability
-        Candidates that exchange some features with another.
+        The share of children that take some features from a second parent.
     start_rounds
-        How often, at most, a whole population is drawn to find the first of the target class.
+        How often, at most, a whole population is drawn to find candidates of the target class.
     patience
-        Generations without a nearer candidate after which a row is done.
+        After how many generations without a nearer candidate a row is done.
     """
 
     population_size: int = 100
@@ -79,25 +80,25 @@ class Certifai(Published[CertifaiSettings]):
     Settings = CertifaiSettings
 
     def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> "CertifaiDistance":
-        _pygad()
+        _import_pygad()
         return CertifaiDistance.of(learnt.codec, learnt.rows)
 
     def _find(self, task: Task) -> Candidates:
-        kept = task.n + _SPARE
-        rows = task.factual[:, None].repeat(1, kept, 1)
-        found = torch.zeros(len(task), kept, dtype=torch.bool)
+        n_kept = task.n + _N_SPARE
+        rows = task.factual[:, None].repeat(1, n_kept, 1)
+        found = torch.zeros(len(task), n_kept, dtype=torch.bool)
         unfinished = torch.zeros(len(task), dtype=torch.bool)
         notes: dict[int, str] = {}
-        for at in range(len(task)):
+        for position in range(len(task)):
             if task.over:
-                unfinished[at:] = True
+                unfinished[position:] = True
                 break
-            search = _Search.of(task, at, self.prepared_, self.settings_)
-            best = search.run()[:kept]
-            rows[at, : len(best)], found[at, : len(best)] = best, True
-            unfinished[at] = task.over
+            search = _GeneticSearch.of(task, position, self.prepared_, self.settings_)
+            best = search.run()[:n_kept]
+            rows[position, : len(best)], found[position, : len(best)] = best, True
+            unfinished[position] = task.over
             if search.note:
-                notes[at] = search.note
+                notes[position] = search.note
         return Candidates(rows, found, unfinished, notes=notes)
 
 
@@ -110,183 +111,182 @@ class CertifaiDistance:
 
     Attributes
     ----------
-    each
-        The distance of each feature.
+    by_feature
+        The distance of each single feature.
     weights
-        ``(f,)``, the share of features that are of the same kind.
+        ``(f,)``, for each feature the share of features that are of its kind.
     """
 
-    each: MixedDistance
+    by_feature: MixedDistance
     weights: Tensor
 
     @classmethod
     def of(cls, codec: Codec, rows: Tensor) -> "CertifaiDistance":
         """Return the distance with the deviations of training rows ``(n, f)``."""
-        each = MixedDistance.by_deviation(codec, rows)
-        share = each.is_level.double().mean()
-        return cls(each, torch.where(each.is_level, share, 1 - share))
+        by_feature = MixedDistance.by_deviation(codec, rows)
+        level_share = by_feature.is_level.double().mean()
+        return cls(by_feature, torch.where(by_feature.is_level, level_share, 1 - level_share))
 
     def __call__(self, rows: Tensor, factual: Tensor) -> Tensor:
         """Return how far rows ``(…, f)`` are from others, ``(…,)``."""
-        return (self.each(rows, factual) * self.weights).sum(-1)
+        return (self.by_feature(rows, factual) * self.weights).sum(-1)
 
 
 def fitness(distance: Tensor, reached: Tensor) -> Tensor:
     """Return ``1 / distance`` of candidates, and 0 for those without the target class."""
-    return torch.where(reached, 1 / distance.clamp(min=_NEAREST), 0.0)
+    return torch.where(reached, 1 / distance.clamp(min=_MIN_DISTANCE), 0.0)
 
 
 @dataclass(eq=False)
-class _Search:
-    """The search of one row: its genes are the features that may move."""
+class _GeneticSearch:
+    """The search for one row, whose genes are the features that may move."""
 
     task: Task
-    only: Tensor  # (1,), the row's position
+    position: Tensor  # (1,), of the row in the task
     distance: CertifaiDistance
     settings: CertifaiSettings
     streams: RowStreams
-    genes: Tensor  # positions of the features
+    genes: Tensor  # (g,), positions of the features that may move
     note: str = field(default="", init=False)
 
     @classmethod
     def of(
-        cls, task: Task, at: int, distance: CertifaiDistance, settings: CertifaiSettings
-    ) -> "_Search":
-        only = torch.tensor([at])
-        genes = torch.nonzero(task.genome.movable[at]).flatten()
+        cls, task: Task, position: int, distance: CertifaiDistance, settings: CertifaiSettings
+    ) -> "_GeneticSearch":
+        only = torch.tensor([position])
+        genes = torch.nonzero(task.genome.movable[position]).flatten()
         return cls(task, only, distance, settings, task.streams.take(only), genes)
 
     def run(self) -> Tensor:
         """Return the candidates that reached the target ``(c, f)``, the nearest first."""
-        population, scores = self.start()
+        population, scores = self._first_population()
         if not len(population):
-            return self.rows(population)
-        if not self.task.over and self._affordable:
+            return self._rows(population)
+        if not self.task.over and self._has_evaluations_left:
             search = self._evolve(population, scores)
             population, scores = search.population, search.last_generation_fitness
         reached = np.flatnonzero(scores > 0)
         order = reached[np.argsort(-scores[reached], kind="stable")]
         distinct = np.sort(np.unique(population[order], axis=0, return_index=True)[1])
-        return self.rows(population[order][distinct])
+        return self._rows(population[order][distinct])
 
-    def start(self) -> tuple[Genes, Genes]:
+    def _first_population(self) -> tuple[Genes, Genes]:
         """Return the first population, all of the target class, and its fitness."""
         size = self.settings.population_size
-        kept, scores = np.empty((0, len(self.genes))), np.empty(0)
+        members, scores = np.empty((0, len(self.genes))), np.empty(0)
         for turn in range(self.settings.start_rounds if len(self.genes) else 0):
-            if len(kept) >= size or self.task.over or not self._affordable:
+            if len(members) >= size or self.task.over or not self._has_evaluations_left:
                 break
             draws = self._draws(turn, Purpose.START, size)
-            drawn = self.repaired(self._anywhere(draws))
-            score = self.score(drawn)
-            kept, scores = np.vstack([kept, drawn[score > 0]]), np.append(scores, score[score > 0])
-        if not len(kept):
-            self.note = _nothing_to_start_from(len(self.genes), size, self.settings.start_rounds)
-            return kept, scores
-        again = np.resize(np.arange(len(kept)), size)  # the few stand for the many
-        return kept[again], scores[again]
+            drawn = self._repair(self._permitted_values(draws))
+            score = self._score(drawn)
+            members = np.vstack([members, drawn[score > 0]])
+            scores = np.append(scores, score[score > 0])
+        if not len(members):
+            self.note = _failure_note(len(self.genes), size, self.settings.start_rounds)
+            return members, scores
+        repeated = np.resize(np.arange(len(members)), size)  # too few are repeated
+        return members[repeated], scores[repeated]
 
-    def score(self, population: Genes) -> Genes:
+    def _score(self, population: Genes) -> Genes:
         """Return the fitness of candidates; the model is asked once, about all."""
-        rows = self.rows(population)
-        reached, _ = self.task.reached(rows[None], self.only)
-        return fitness(self.distance(rows, self.factual), reached[0]).numpy()
+        rows = self._rows(population)
+        reached, _ = self.task.reached(rows[None], self.position)
+        factual = self.task.factual[self.position]
+        return fitness(self.distance(rows, factual), reached[0]).numpy()
 
-    def rows(self, population: Genes) -> Tensor:
+    def _rows(self, population: Genes) -> Tensor:
         """Return candidates as whole rows ``(c, f)``."""
-        rows = self.task.genome.anchor[self.only].repeat(len(population), 1)
+        rows = self.task.genome.anchor[self.position].repeat(len(population), 1)
         rows[:, self.genes] = torch.from_numpy(np.asarray(population, dtype=np.float64))
         return rows
 
-    def repaired(self, population: Genes) -> Genes:
+    def _repair(self, population: Genes) -> Genes:
         """Return candidates with every gene on a permitted value."""
-        rows = self.task.repair(self.rows(population)[None], self.only)[0]
+        rows = self.task.repair(self._rows(population)[None], self.position)[0]
         return rows[:, self.genes].numpy()
 
     @property
-    def factual(self) -> Tensor:
-        return self.task.factual[self.only]
-
-    @property
-    def _affordable(self) -> bool:
-        return bool(self.task.left[self.only] > 0)
+    def _has_evaluations_left(self) -> bool:
+        return bool(self.task.left[self.position] > 0)
 
     def _evolve(self, population: Genes, scores: Genes) -> Any:
+        """Return PyGAD's search after its last generation."""
         size = len(population)
-        search = _pygad().GA(
+        search = _import_pygad().GA(
             num_generations=self.settings.n_generations,
             num_parents_mating=size // 2,
             keep_elitism=size // 2,
             initial_population=population,
-            fitness_func=lambda ga, drawn, _: (
-                self.score(drawn) if ga.generations_completed else scores
+            fitness_func=lambda search, candidates, _: (
+                self._score(candidates) if search.generations_completed else scores
             ),
             fitness_batch_size=size,
             parent_selection_type="sss",  # the fittest
-            crossover_type=self._crossed,
-            mutation_type=self._mutated,
-            on_generation=self._after,
+            crossover_type=self._crossover,
+            mutation_type=self._mutate,
+            on_generation=self._after_generation,
             stop_criteria=f"saturate_{self.settings.patience}",
             gene_type=float,
             suppress_warnings=True,
-            logger=_QUIET,
+            logger=_SILENT_LOGGER,
         )
         search.run()
         return search
 
-    def _crossed(self, parents: Genes, shape: tuple[int, int], search: Any) -> Genes:
-        """Return children: each a parent, some with features of the next one."""
+    def _crossover(self, parents: Genes, shape: tuple[int, int], search: Any) -> Genes:
+        """Return children: copies of a parent, some with features of a second one."""
         turn, count = search.generations_completed, shape[0]
         first = np.resize(np.arange(len(parents)), count)
-        pairs = self._draws(turn, Purpose.MATING, count)[:, 0]
-        second = (pairs * len(parents)).astype(int)
+        mates = self._draws(turn, Purpose.MATING, count)[:, 0]
+        second = (mates * len(parents)).astype(int)
         crossing = self._draws(turn, Purpose.CROSSING, count)[:, :1]
         swapped = self._draws(turn, Purpose.CROSSOVER, count) < 0.5
         swapped &= crossing < self.settings.crossover_probability
         return np.where(swapped, parents[second], parents[first])
 
-    def _mutated(self, children: Genes, search: Any) -> Genes:
-        """Return children, of which some have some features drawn anew."""
+    def _mutate(self, children: Genes, search: Any) -> Genes:
+        """Return children of which some have some features drawn anew."""
         turn, count = search.generations_completed, len(children)
         chance, share = np.split(self._draws(turn, Purpose.CHANGE, 2 * count), 2)
         draws = self._draws(turn, Purpose.MUTATION, 2 * count)
         order = draws[:count].argsort(1).argsort(1)
-        anew = order < np.ceil(share[:, :1] * len(self.genes))  # one feature to all
-        known = {tuple(each) for each in search.population}
-        copies = np.array([[tuple(each) in known] for each in children])
-        anew &= copies | (chance[:, :1] < self.settings.mutation_probability)
-        return self.repaired(np.where(anew, self._anywhere(draws[count:]), children))
+        redrawn = order < np.ceil(share[:, :1] * len(self.genes))  # one feature to all
+        known = {tuple(candidate) for candidate in search.population}
+        copies = np.array([[tuple(child) in known] for child in children])
+        redrawn &= copies | (chance[:, :1] < self.settings.mutation_probability)
+        return self._repair(np.where(redrawn, self._permitted_values(draws[count:]), children))
 
-    def _after(self, search: Any) -> str | None:
+    def _after_generation(self, search: Any) -> str | None:
         self.task.tell(search.generations_completed)
-        return "stop" if self.task.over or not self._affordable else None
+        return "stop" if self.task.over or not self._has_evaluations_left else None
 
     def _draws(self, turn: int, purpose: Purpose, count: int) -> Genes:
         """Return ``(count, g)`` numbers between 0 and 1 of the row's own stream."""
         width = len(self.genes)
         return self.streams.uniforms(turn, purpose, count * width).reshape(count, width).numpy()
 
-    def _anywhere(self, draws: Genes) -> Genes:
+    def _permitted_values(self, draws: Genes) -> Genes:
         """Return permitted values, each as likely as the others, from draws ``(c, g)``."""
         genome, genes = self.task.genome, self.genes
-        lower, upper = (end[self.only, genes].numpy() for end in (genome.lower, genome.upper))
+        lower, upper = (end[self.position, genes].numpy() for end in (genome.lower, genome.upper))
         step = genome.step[genes].numpy()
-        stepped = np.where(step > 0, step, 1.0)
-        on_grid = lower + stepped * np.floor(draws * ((upper - lower) / stepped + 1))
-        anywhere: Genes = np.where(step > 0, on_grid, lower + draws * (upper - lower))
-        return anywhere
+        grid_step = np.where(step > 0, step, 1.0)
+        on_grid = lower + grid_step * np.floor(draws * ((upper - lower) / grid_step + 1))
+        values: Genes = np.where(step > 0, on_grid, lower + draws * (upper - lower))
+        return values
 
 
-def _nothing_to_start_from(n_genes: int, size: int, rounds: int) -> str:
+def _failure_note(n_genes: int, size: int, n_rounds: int) -> str:
     if not n_genes:
         return "No feature may move."
     return (
-        f"None of up to {size * rounds:,} random rows within the limits has the target class, so"
+        f"None of up to {size * n_rounds:,} random rows within the limits has the target class, so"
         " there is nothing to start from."
     )
 
 
-def _pygad() -> Any:
+def _import_pygad() -> Any:
     try:
         import pygad
     except ImportError as error:

@@ -1,7 +1,9 @@
 """Growing Spheres (Laugel et al. 2017, arXiv:1712.08443): draw further out until the class flips.
 
-Distances are Euclidean on the unit range of the training rows: ranks of an ordinal feature are
-numbers on it, and another level of a categorical feature is 1 away.
+Algorithm 1 of the paper draws candidates in a ball that shrinks and in shells that grow; its
+Algorithm 2 puts features of the result back as they were. Distances are Euclidean on the unit
+range of the training rows: ranks of an ordinal feature are numbers on it, and another level of a
+categorical feature is 1 away.
 """
 
 from dataclasses import dataclass
@@ -17,24 +19,23 @@ from proce.objective import MixedDistance
 from proce.schema import Categorical
 from proce.streams import Purpose, RowStreams, halves
 
-_CELLS = 2**21  # of candidates drawn at a time; bounds memory and does not change results
-_NEVER_ZERO = 2.0**-33  # half of the last digit: the bell curve has no value at 0
-_HALF_WAY = 0.5  # a level is 1 away, and a coordinate beyond this rounds onto another
+_HALF_RESOLUTION = 2.0**-33  # of a draw; the inverse of the normal distribution is infinite at 0
+_LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rounds onto it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowingSpheresSettings:
-    """How densely and how far is looked.
+    """Settings of Growing Spheres: how densely and how far candidates are drawn.
 
     Attributes
     ----------
     n_candidates
-        Drawn in each ball and shell.
+        How many candidates are drawn in each ball and shell.
     first_radius
-        Of the first ball, and the width of the shells unless it holds a row of the target class;
-        on the unit range of the training rows.
+        The radius of the first ball, on the unit range of the training rows. It is also the width
+        of the shells, unless the ball holds a row of the target class and shrinks.
     max_rounds
-        Balls and shells, at most.
+        How many balls and shells are tried, at most.
     """
 
     n_candidates: int = 2000
@@ -55,32 +56,40 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
     """
 
     Settings = GrowingSpheresSettings
+    cells_at_once: int = 2**21  # of drawn candidates; bounds memory and does not change results
 
     def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> None:
         """Learn nothing: the method needs the model alone."""
 
     def _find(self, task: Task) -> Candidates:
         spheres = _Spheres.around(task, float(self.settings_.first_radius))
+        self._draw_until_reached(task, spheres)
+        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        if task.over:
+            unfinished[spheres.open_rows(task)] = True
+        found = spheres.best_distance.isfinite()
+        rows = select_features(task, spheres.best_rows, torch.nonzero(found).flatten())
+        failed = torch.nonzero(~found & ~unfinished).flatten().tolist()
+        notes = {
+            position: _failure_note(task, position, float(spheres.inner[position]))
+            for position in failed
+        }
+        return Candidates(rows[:, None], found[:, None], unfinished, notes=notes)
+
+    def _draw_until_reached(self, task: Task, spheres: "_Spheres") -> None:
+        """Draw candidates around each row until one has the target class (Algorithm 1)."""
         streams, count = task.streams, self.settings_.n_candidates
-        at_once = max(1, _CELLS // (count * task.factual.shape[1]))
+        rows_at_once = max(1, self.cells_at_once // (count * task.factual.shape[1]))
         for number in range(self.settings_.max_rounds):
             open_rows = spheres.open_rows(task)
             if not len(open_rows) or task.over:
                 break
-            for among in torch.split(open_rows, at_once):
-                drawn = spheres.candidates(task, among, streams.take(among), number, count)
-                candidates = task.repair(drawn, among)
-                reached, _ = task.reached(candidates, among)
-                spheres.learn(task, among, candidates, reached)
+            for positions in torch.split(open_rows, rows_at_once):
+                drawn = spheres.draw(task, positions, streams.take(positions), number, count)
+                candidates = task.repair(drawn, positions)
+                reached, _ = task.reached(candidates, positions)
+                spheres.update(task, positions, candidates, reached)
             task.tell(number + 1)
-        unfinished = torch.zeros(len(task), dtype=torch.bool)
-        if task.over:
-            unfinished[spheres.open_rows(task)] = True
-        found = spheres.nearest.isfinite()
-        rows = sparse(task, spheres.best, torch.nonzero(found).flatten())
-        lacking = torch.nonzero(~found & ~unfinished).flatten().tolist()
-        notes = {at: _why(task, at, float(spheres.inner[at])) for at in lacking}
-        return Candidates(rows[:, None], found[:, None], unfinished, notes=notes)
 
 
 @dataclass(eq=False)
@@ -90,15 +99,16 @@ class _Spheres:
     Attributes
     ----------
     distance
-        Of each feature, on the unit range.
+        The distance of each feature, on the unit range.
     inner, outer, width
-        ``(i,)``, the radii of the shell that is looked at next, and how much it grows.
+        ``(i,)``, the radii of the shell that is drawn from next, and how much it grows.
     growing
-        ``(i,)``, rows whose ball no longer shrinks.
+        ``(i,)``, whether the ball of a row no longer shrinks.
     done
-        ``(i,)``, rows that are not looked at any more.
-    best, nearest
-        ``(i, f)`` and ``(i,)``, the candidate and its distance; infinite before the first.
+        ``(i,)``, whether no more candidates are drawn for a row.
+    best_rows, best_distance
+        ``(i, f)`` and ``(i,)``, the nearest candidate of the target class and its distance,
+        which is infinite before the first.
     """
 
     distance: MixedDistance
@@ -107,8 +117,8 @@ class _Spheres:
     width: Tensor
     growing: Tensor
     done: Tensor
-    best: Tensor
-    nearest: Tensor
+    best_rows: Tensor
+    best_distance: Tensor
 
     @classmethod
     def around(cls, task: Task, radius: float) -> "_Spheres":
@@ -126,102 +136,108 @@ class _Spheres:
         )
 
     def open_rows(self, task: Task) -> Tensor:
-        """Return the positions of the rows that are still looked at and can pay for it."""
+        """Return the positions of the rows that are not done and have evaluations left."""
         return torch.nonzero(~self.done & (task.left > 0)).flatten()
 
-    def candidates(
-        self, task: Task, among: Tensor, streams: RowStreams, number: int, count: int
+    def draw(
+        self, task: Task, positions: Tensor, streams: RowStreams, number: int, count: int
     ) -> Tensor:
         """Draw candidates ``(a, count, f)`` uniformly in the shells of some rows."""
-        centre, movable = task.genome.anchor[among], task.genome.movable[among]
+        centre, movable = task.genome.anchor[positions], task.genome.movable[positions]
         n_rows, n_features = centre.shape
         bits = streams.bits(number, Purpose.SHELL, count * (n_features + 1))
         bits = bits.reshape(n_rows, count, n_features + 1)
-        first, second = halves(bits[..., :-1])
-        direction = torch.special.ndtri(first + _NEVER_ZERO) * movable[:, None]
+        for_direction, for_level = halves(bits[..., :-1])
+        direction = torch.special.ndtri(for_direction + _HALF_RESOLUTION) * movable[:, None]
         direction /= direction.norm(dim=-1, keepdim=True)
-        radius = in_shell(
-            self.inner[among, None],
-            self.outer[among, None],
+        radius = radii_in_shell(
+            self.inner[positions, None],
+            self.outer[positions, None],
             movable.sum(-1, keepdim=True),
             halves(bits[..., -1])[0],
         )
         offset = direction * radius[..., None]  # (a, count, f), on the unit range
         rows: Tensor = centre[:, None] + offset * task.learnt.codec.reach
-        for at, feature in enumerate(task.learnt.codec.schema):
+        for position, feature in enumerate(task.learnt.codec.schema):
             if isinstance(feature, Categorical):
-                own = centre[:, None, at]
-                other = (second[..., at] * (len(feature.levels) - 1)).floor()
+                own = centre[:, None, position]
+                other = (for_level[..., position] * (len(feature.levels) - 1)).floor()
                 other += other >= own
-                rows[..., at] = torch.where(offset[..., at].abs() >= _HALF_WAY, other, own)
+                moves = offset[..., position].abs() >= _LEVEL_OFFSET
+                rows[..., position] = torch.where(moves, other, own)
         return rows
 
-    def learn(self, task: Task, among: Tensor, candidates: Tensor, reached: Tensor) -> None:
-        """Keep the nearest that reached the target; shrink, begin to grow, grow, or end."""
-        away = self._away(task, candidates, among)
-        least, place = torch.where(reached, away, torch.inf).min(1)
-        better = least < self.nearest[among]
-        at = among[better]
-        self.nearest[at] = least[better]
-        self.best[at] = candidates[better, place[better]]
-        some = reached.any(1)
-        nothing_nearer = least <= self._away(task, task.genome.anchor[among][:, None], among)[:, 0]
-        self.done[among[some & (self.growing[among] | nothing_nearer)]] = True
-        shrinking, beyond = among[some], among[~some]
+    def update(self, task: Task, positions: Tensor, candidates: Tensor, reached: Tensor) -> None:
+        """Keep the nearest candidate that reached the target; then shrink, grow, or end.
+
+        A ball that holds the target class is halved. The first ball or shell that does not is
+        followed by the next shell around it, and the first shell that does ends the row.
+        """
+        distance = self._distance_to(task, candidates, positions)
+        nearest, place = torch.where(reached, distance, torch.inf).min(1)
+        better = nearest < self.best_distance[positions]
+        improved = positions[better]
+        self.best_distance[improved] = nearest[better]
+        self.best_rows[improved] = candidates[better, place[better]]
+        hit = reached.any(1)
+        anchor = task.genome.anchor[positions][:, None]
+        nothing_nearer = nearest <= self._distance_to(task, anchor, positions)[:, 0]
+        self.done[positions[hit & (self.growing[positions] | nothing_nearer)]] = True
+        shrinking, beyond = positions[hit], positions[~hit]
         self.width[shrinking] /= 2
         self.outer[shrinking] = self.width[shrinking]
         self.growing[beyond] = True
         self.inner[beyond] = self.outer[beyond]
         self.outer[beyond] += self.width[beyond]
 
-    def _away(self, task: Task, rows: Tensor, among: Tensor) -> Tensor:
+    def _distance_to(self, task: Task, rows: Tensor, positions: Tensor) -> Tensor:
         """Return how far candidates ``(a, c, f)`` are from their rows, ``(a, c)``."""
-        return self.distance(rows, task.factual[among][:, None]).square().sum(-1).sqrt()
+        return self.distance(rows, task.factual[positions][:, None]).square().sum(-1).sqrt()
 
 
-def in_shell(inner: Tensor, outer: Tensor, n_dimensions: Tensor, uniform: Tensor) -> Tensor:
+def radii_in_shell(inner: Tensor, outer: Tensor, n_dimensions: Tensor, uniform: Tensor) -> Tensor:
     """Return radii at which points are uniform in the volume between two spheres.
 
-    The share of the volume within a radius is its power by the number of dimensions.
+    The share of a ball's volume within a radius is the radius's share, to the power of the number
+    of dimensions.
     """
     hollow = (inner / outer) ** n_dimensions
     radius: Tensor = outer * (hollow + (1 - hollow) * uniform) ** (1 / n_dimensions)
     return radius
 
 
-def sparse(task: Task, rows: Tensor, among: Tensor) -> Tensor:
-    """Return rows ``(i, f)`` with features put back as they were where the class holds.
+def select_features(task: Task, rows: Tensor, positions: Tensor) -> Tensor:
+    """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2).
 
     Parameters
     ----------
     task
         The task of the rows.
     rows
-        One of the target class for each row at ``among``.
-    among
-        Positions ``(a,)``; the others stay as they are.
+        A candidate of the target class for each row at ``positions``.
+    positions
+        ``(a,)``; the rows at other positions are returned unchanged.
     """
     rows, start = rows.clone(), task.genome.anchor
     moves = MixedDistance.gower(task.learnt.codec)(rows, start)
-    order = moves.argsort(dim=-1, stable=True)
+    smallest_first = moves.argsort(dim=-1, stable=True)
     for turn in range(rows.shape[1]):
-        feature = order[:, turn]  # (i,)
+        feature = smallest_first[:, turn]  # (i,)
         moved = moves.gather(1, feature[:, None]).squeeze(1) > 0
-        some = among[moved[among]]
-        if not len(some) or task.over:
+        tried = positions[moved[positions]]
+        if not len(tried) or task.over:
             continue
-        simpler = rows[some]
-        each = torch.arange(len(some))
-        simpler[each, feature[some]] = start[some, feature[some]]
-        holds = task.reached(simpler[:, None], some)[0].squeeze(1)
-        rows[some[holds]] = simpler[holds]
+        simpler = rows[tried]
+        simpler[torch.arange(len(tried)), feature[tried]] = start[tried, feature[tried]]
+        holds = task.reached(simpler[:, None], tried)[0].squeeze(1)
+        rows[tried[holds]] = simpler[holds]
     return rows
 
 
-def _why(task: Task, at: int, radius: float) -> str:
+def _failure_note(task: Task, position: int, radius: float) -> str:
     """Return why a row has no counterfactual."""
-    if not bool(task.genome.movable[at].any()):
+    if not bool(task.genome.movable[position].any()):
         return "No feature of this row may move."
-    if task.left[at] <= 0:
+    if task.left[position] <= 0:
         return "max_evaluations was reached before a candidate of the target class was drawn."
     return f"No candidate within {radius:.3g} of the row, on the unit range, has the target class."

@@ -1,7 +1,9 @@
-"""The nearest training row of the target class, and the greedy way towards it.
+"""The nearest training row of the target class, made sparse by NICE.
 
-The sanity check that any other method must justify itself against. The way towards the
-neighbour is NICE (Brughmans, Leyman and Martens 2021, arXiv:2104.07411).
+This is the sanity check that any other method must justify itself against. NICE (Brughmans,
+Leyman and Martens 2021, arXiv:2104.07411) starts from the person's own row and copies the values
+of the nearest unlike neighbour one at a time, the one with the highest reward first, until the
+class is reached.
 """
 
 from dataclasses import dataclass
@@ -13,21 +15,21 @@ from torch import Tensor
 
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.published.found import Found, differ
+from proce.methods.published.collector import CounterfactualCollector, cells_differ
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
 from proce.objective import MixedDistance
 from proce.schema.feature import shown
 
 Reward = Literal["sparsity", "proximity"]
-_BLOCK_BYTES = 8 * 2**20  # candidates compared at a time; what is computed on the way is tenfold
-_ASKED_AT_ONCE = 256  # neighbours of a row, at most
-_TIES = 12  # decimals: distances that differ by less are equal
+_MAX_NEIGHBOURS_PER_CALL = 256  # neighbours of one row that the model is asked about at once
+_DISTANCE_DECIMALS = 12  # distances that differ by less count as equal
+_MIN_ADDED_DISTANCE = 1e-9  # a copy that adds no distance must not have an infinite reward
 
 
 @dataclass(frozen=True, slots=True)
 class NearestSettings:
-    """What becomes of the neighbour.
+    """Settings of Nearest: what becomes of the neighbour.
 
     Attributes
     ----------
@@ -38,8 +40,9 @@ class NearestSettings:
         Which value is copied next: ``sparsity``, the one that raises the target's probability
         most; ``proximity``, the one that raises it most for its distance.
     n_neighbours
-        Neighbours that the model confirms and that are then worked on, at most; more than the
-        counterfactuals asked for, because several may lead to the same one.
+        How many neighbours, at most, are used for a row once the model has confirmed them. It
+        should be larger than the number of counterfactuals, because several neighbours may lead
+        to the same one.
     """
 
     sparse: bool = True
@@ -62,135 +65,180 @@ class NearestSettings:
 class Nearest(Published[NearestSettings]):
     """The nearest training row that the model puts in the target class, made sparse.
 
-    Rows that obey the person's limits as they are come first, the nearest by Gower's distance
-    before the others. Then come the rest, grafted: cells that may not move take the person's
-    value, others the nearest permitted one; the nearest that the model confirms is taken.
+    Training rows that obey the person's limits as they are come first, the nearest by Gower's
+    distance before the others. Then come the other training rows, grafted: cells that may not
+    move take the person's value, others the nearest permitted one. The first row of this order
+    that the model confirms is taken.
     """
 
     Settings = NearestSettings
+    block_bytes: int = 8 * 2**20  # of candidates compared at a time; the work on them needs tenfold
 
     def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> tuple[Tensor, ...]:
-        """Return the training rows ``(m, f)`` of each predicted class, each row once."""
+        """Return the different training rows ``(m, f)`` of each predicted class."""
         classes = range(len(learnt.classifier.classes))
-        return tuple(_each_once(learnt.rows[learnt.predicted == k]) for k in classes)
+        return tuple(_distinct_rows(learnt.rows[learnt.predicted == label]) for label in classes)
 
     def _find(self, task: Task) -> Candidates:
-        found = Found.nothing(task)
+        collector = CounterfactualCollector.empty(task)
         unfinished = torch.zeros(len(task), dtype=torch.bool)
         notes: dict[int, str] = {}
         for target in sorted(set(task.target.tolist())):
             people = torch.nonzero(task.target == target).flatten()
             members = self.prepared_[target]
-            size = max(1, _BLOCK_BYTES // max(1, members.numel() * members.element_size()))
+            size = max(1, self.block_bytes // max(1, members.numel() * members.element_size()))
             for block in torch.split(people, size):
-                unfinished[self._walk(task, block, members, found)] = task.over
-            lacking = people[(found.counts[people] == 0) & ~unfinished[people]].tolist()
-            notes |= {at: _why(task, at, len(members)) for at in lacking}
-        return Candidates(found.rows, found.flags, unfinished, notes=notes)
+                unfinished[self._try_neighbours(task, block, members, collector)] = task.over
+            failed = people[(collector.counts[people] == 0) & ~unfinished[people]].tolist()
+            notes |= {position: _failure_note(task, position, len(members)) for position in failed}
+        return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
 
-    def _walk(self, task: Task, block: Tensor, members: Tensor, found: Found) -> Tensor:
-        """Go through the members from near to far, for the people at some positions ``(b,)``.
+    def _try_neighbours(
+        self, task: Task, block: Tensor, members: Tensor, collector: CounterfactualCollector
+    ) -> Tensor:
+        """Try the members of the target class from near to far, for a block of people ``(b,)``.
 
-        Returns the positions of those for whom there was more to look at.
+        Returns the positions of those people for whom some members were left untried.
         """
-        most = self.settings_.n_neighbours
-        tried = torch.zeros(len(task), dtype=torch.long)
-        order = _ranked(task, block, members)  # (b, m)
-        among, begin, size, number = block, 0, task.n, 0
-        while len(among) and begin < len(members) and not task.over:
-            rows = _grafted(task, members[order[:, begin : begin + size]], among)  # (b, c, f)
-            confirmed, _ = task.reached(rows, among)
+        max_tries = self.settings_.n_neighbours
+        n_tries = torch.zeros(len(task), dtype=torch.long)
+        order = _order_by_distance(task, block, members)  # (b, m)
+        people, begin, size, n_rounds = block, 0, task.n, 0
+        while len(people) and begin < len(members) and not task.over:
+            rows = _graft(task, members[order[:, begin : begin + size]], people)  # (b, c, f)
+            confirmed, _ = task.reached(rows, people)
             for column in range(rows.shape[1]):
-                wanted = confirmed[:, column] & found.lacking[among] & (tried[among] < most)
-                tried[among[wanted]] += 1
-                self._add(task, among[wanted], rows[wanted, column], found)
-            begin, size, number = begin + size, min(2 * size, _ASKED_AT_ONCE), number + 1
-            open_ = found.lacking[among] & (task.left[among] > 0) & (tried[among] < most)
-            among, order = among[open_], order[open_]
-            task.tell(number)
-        return among if begin < len(members) else among[:0]
+                wanted = confirmed[:, column] & collector.incomplete[people]
+                wanted &= n_tries[people] < max_tries
+                n_tries[people[wanted]] += 1
+                self._collect(task, people[wanted], rows[wanted, column], collector)
+            begin, size = begin + size, min(2 * size, _MAX_NEIGHBOURS_PER_CALL)
+            n_rounds += 1
+            remaining = collector.incomplete[people] & (task.left[people] > 0)
+            remaining &= n_tries[people] < max_tries
+            people, order = people[remaining], order[remaining]
+            task.tell(n_rounds)
+        return people if begin < len(members) else people[:0]
 
-    def _add(self, task: Task, among: Tensor, neighbours: Tensor, found: Found) -> None:
-        if len(among) and self.settings_.sparse and not task.over:
-            neighbours = _sparse(task, among, neighbours, self.settings_.reward)
-        found.add(among, neighbours)
+    def _collect(
+        self,
+        task: Task,
+        positions: Tensor,
+        neighbours: Tensor,
+        collector: CounterfactualCollector,
+    ) -> None:
+        """Collect confirmed neighbours ``(a, f)`` of some rows, made sparse if so set."""
+        if len(positions) and self.settings_.sparse and not task.over:
+            neighbours = _copy_until_reached(task, positions, neighbours, self.settings_.reward)
+        collector.add(positions, neighbours)
 
 
-def _each_once(rows: Tensor) -> Tensor:
-    """Return the different ones of rows ``(m, f)``, in the order of their first appearance."""
+def _distinct_rows(rows: Tensor) -> Tensor:
+    """Return the different rows of ``(m, f)``, in the order of their first appearance.
+
+    Rows that miss a number are never equal to each other and are all kept.
+    """
     different, group = torch.unique(rows, dim=0, return_inverse=True)
     first = torch.full((len(different),), len(rows))
     first.scatter_reduce_(0, group, torch.arange(len(rows)), "amin")
     return rows[first.sort().values]
 
 
-def _ranked(task: Task, among: Tensor, members: Tensor) -> Tensor:
-    """Return the order ``(b, m)`` of the members for each person.
+def _order_by_distance(task: Task, people: Tensor, members: Tensor) -> Tensor:
+    """Return the order ``(b, m)`` in which the members are tried for each person.
 
-    First those that obey the limits as they are, then those that must be grafted; each from
-    near to far, as they would be returned, the earlier training row first of equals.
+    Members that obey the limits as they are come before those that must be grafted. Both are
+    ordered by the distance of the row that would be returned; of equally distant members the
+    earlier training row comes first.
     """
-    rows = members.expand(len(among), *members.shape)
+    rows = members.expand(len(people), *members.shape)
     gaps = MixedDistance.gower(task.learnt.codec)(
-        _grafted(task, rows, among), task.factual[among][:, None]
+        _graft(task, rows, people), task.factual[people][:, None]
     )
-    distance = gaps.mean(-1).round(decimals=_TIES)
+    distance = gaps.mean(-1).round(decimals=_DISTANCE_DECIMALS)
     order = distance.argsort(dim=1, stable=True)
-    foreign = ~task.allowed(rows, among).gather(1, order)
-    return order.gather(1, foreign.byte().argsort(dim=1, stable=True))
+    grafted = ~task.allowed(rows, people).gather(1, order)
+    return order.gather(1, grafted.byte().argsort(dim=1, stable=True))
 
 
-def _grafted(task: Task, rows: Tensor, among: Tensor) -> Tensor:
-    """Return rows ``(b, c, f)`` as the people may become them; those that obey stay as they are."""
-    own = task.factual[among][:, None]
-    filled = torch.where(task.learnt.codec.missing(rows), own, rows)
-    allowed = task.allowed(rows, among)[..., None]
-    return torch.where(allowed, rows, task.repair(filled, among))
+def _graft(task: Task, rows: Tensor, people: Tensor) -> Tensor:
+    """Return rows ``(b, c, f)`` within each person's limits; those that obey them stay as is."""
+    factual = task.factual[people][:, None]
+    filled = torch.where(task.learnt.codec.missing(rows), factual, rows)
+    allowed = task.allowed(rows, people)[..., None]
+    return torch.where(allowed, rows, task.repair(filled, people))
 
 
-def _sparse(task: Task, among: Tensor, neighbours: Tensor, reward: Reward) -> Tensor:
-    """Return the first rows ``(a, f)`` on the way to confirmed neighbours that reach the class.
+def _copy_until_reached(
+    task: Task, positions: Tensor, neighbours: Tensor, reward: Reward
+) -> Tensor:
+    """Return the first rows ``(a, f)`` of the target class on NICE's way to the neighbours.
 
-    Where the evaluations or the time run out on the way, the neighbour itself.
+    Where the evaluations or the time run out on the way, the neighbour itself is returned.
     """
-    gower = MixedDistance.gower(task.learnt.codec)
-    own, result = task.factual[among], neighbours.clone()
-    current = task.genome.anchor[among]
-    reached, chance = (each.squeeze(1) for each in task.reached(current[:, None], among))
+    result = neighbours.clone()
+    current = task.genome.anchor[positions]
+    answers = task.reached(current[:, None], positions)
+    reached, probability = (answer.squeeze(1) for answer in answers)
     result[reached] = current[reached]
-    differs = differ(current, neighbours)
-    walking = ~reached & ~chance.isnan()
-    for remaining in range(differs.shape[1], 1, -1):  # with one left, the copy is the neighbour
-        turn = walking & (differs.sum(1) == remaining) & (task.left[among] >= remaining)
-        on = torch.nonzero(turn).flatten()
+    differs = cells_differ(current, neighbours)
+    walking = ~reached & ~probability.isnan()
+    # With one difference left the copy would be the neighbour, which is confirmed already.
+    for n_differences in range(differs.shape[1], 1, -1):
         if task.over or not bool(walking.any()):
             break
-        if not len(on):
+        affordable = task.left[positions] >= n_differences
+        turn = torch.nonzero(walking & (differs.sum(1) == n_differences) & affordable).flatten()
+        if not len(turn):
             continue
-        choices = torch.nonzero(differs[on])[:, 1].reshape(len(on), remaining)
-        copied = torch.zeros(len(on), remaining, differs.shape[1], dtype=torch.bool)
-        copied.scatter_(2, choices[..., None], True)
-        rows = torch.where(copied, neighbours[on, None], current[on, None])  # (o, remaining, f)
-        flags, chances = task.reached(rows, among[on])
-        gain = chances - chance[on, None]
+        copies, features = _single_copies(current[turn], neighbours[turn], differs[turn])
+        flags, probabilities = task.reached(copies, positions[turn])
+        gain = probabilities - probability[turn, None]
         if reward == "proximity":
-            far = gower(rows, own[on, None]) - gower(current[on], own[on])[:, None]
-            gain = gain / far.sum(-1).clamp(min=1e-9)
-        best = gain.argmax(1)
-        each = torch.arange(len(on))
-        current[on], chance[on] = rows[each, best], chances[each, best]
-        differs[on, choices[each, best]] = False
-        there = flags[each, best]
-        result[on[there]] = current[on[there]]
-        walking[on[there]] = False
+            gain = gain / _added_distance(task, positions[turn], current[turn], copies)
+        best = torch.arange(len(turn)), gain.argmax(1)
+        current[turn], probability[turn] = copies[best], probabilities[best]
+        differs[turn, features[best]] = False
+        arrived = turn[flags[best]]
+        result[arrived] = current[arrived]
+        walking[arrived] = False
     return result
 
 
-def _why(task: Task, at: int, n_members: int) -> str:
+def _single_copies(current: Tensor, neighbours: Tensor, differs: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rows that copy one more value of the neighbour, and the features copied.
+
+    Parameters
+    ----------
+    current, neighbours
+        ``(t, f)``, the rows so far and where they lead.
+    differs
+        ``(t, f)``, the cells in which they differ, the same number d in every row.
+
+    Returns
+    -------
+    tuple
+        The rows ``(t, d, f)``, and the position of the copied feature in each ``(t, d)``.
+    """
+    features = torch.nonzero(differs)[:, 1].reshape(len(differs), -1)
+    copied = torch.zeros(*features.shape, differs.shape[1], dtype=torch.bool)
+    copied.scatter_(2, features[..., None], True)
+    return torch.where(copied, neighbours[:, None], current[:, None]), features
+
+
+def _added_distance(task: Task, positions: Tensor, current: Tensor, copies: Tensor) -> Tensor:
+    """Return how much further from the person the copies ``(t, d, f)`` are than the rows so far."""
+    gower = MixedDistance.gower(task.learnt.codec)
+    factual = task.factual[positions]
+    added = gower(copies, factual[:, None]) - gower(current, factual)[:, None]
+    return added.sum(-1).clamp(min=_MIN_ADDED_DISTANCE)
+
+
+def _failure_note(task: Task, position: int, n_members: int) -> str:
     """Return why a row has no counterfactual."""
     if not n_members:
         return "The model puts no training row in the target class, so there is no neighbour."
-    if task.left[at] <= 0:
+    if task.left[position] <= 0:
         return "max_evaluations was reached before a neighbour was confirmed."
     return (
         f"None of the {n_members} different training rows of the target class stays in it with"

@@ -19,13 +19,13 @@ from proce.methods.calls.options import (
     Options,
     check_callback,
     checked_texts,
-    refuse_unsupported,
 )
 from proce.methods.calls.progress_bar import closing
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import bind_rules
 from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.unsupported import refuse_options
 from proce.schema import Codec, Level, Schema
 
 Its = TypeVar("Its")  # the settings of a method
@@ -150,7 +150,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         UnsupportedOption
             For an option of ProCE that this method cannot honour.
         """
-        refuse_unsupported(type(self).__name__, unsupported)
+        refuse_options(type(self).__name__, unsupported)
         options = Options(
             target=target,
             n=n,

@@ -92,14 +92,14 @@ def directly(method: str, network: TrainedNetwork, row: pd.DataFrame, n: int) ->
         continuous_features_precision={"age": 0, "pay": 1},
         outcome_name="outcome",
     )
-    finder = dice_ml.Dice(
+    explainer = dice_ml.Dice(
         data, dice_ml.Model(model=AsSklearn(network), backend="sklearn"), method=method
     )
     factual = network.codec.encode(row)
     seed = int(RowStreams.of(0, keys_of(factual)).states[0]) & (2**31 - 1)
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - where DiCE draws from
-    found = finder.generate_counterfactuals(
+    found = explainer.generate_counterfactuals(
         row,
         total_CFs=n,
         desired_class=1,
@@ -119,10 +119,13 @@ def test_it_finds_what_the_package_itself_finds(method: Any, network: TrainedNet
     rows = rows[(network.predict(network.codec.encode(rows)) == 0).numpy()][3:6]
     explainer = Dice(network, WORKERS, DiceSettings(method=method)).fit(workers())
     result = explainer.explain(rows, n=2)
-    for at in range(len(rows)):
+    assert len(rows) == 3
+    for position in range(len(rows)):
         with quietly():
-            expected = directly(method, network, rows[at : at + 1], 2).astype(rows.dtypes)
-        ours = result[at : at + 1].counterfactuals()
+            row = rows[position : position + 1]
+            expected = directly(method, network, row, 2).astype(rows.dtypes)
+        ours = result[position : position + 1].counterfactuals()
+        assert len(ours)
         by = list(WORKERS.columns)
         pd.testing.assert_frame_equal(
             ours.sort_values(by).reset_index(drop=True),
@@ -132,18 +135,18 @@ def test_it_finds_what_the_package_itself_finds(method: Any, network: TrainedNet
 
 def test_the_gradient_method_sees_the_network_as_it_is(network: TrainedNetwork) -> None:
     explainer = Dice(network, WORKERS, DiceSettings(method="gradient", max_iterations=80))
-    view, kit = explainer.fit(workers()).prepared_
+    view, setup = explainer.fit(workers()).prepared_
     rows = workers(50, seed=2)
     entries = network.codec.encode(rows)
-    module = kit.network.of_row(entries[0], 1, view.names, view.names)
+    module = setup.network.of_row(entries[0], 1, view.names, view.names)
     codes = [f"{int(code):03d}" for code in entries[:, 2]]
     theirs = pd.DataFrame({"x000": rows["age"], "x001": rows["pay"], "x002": codes})
     with quietly():
-        inputs = kit.data.get_ohe_min_max_normalized_data(theirs).to_numpy(np.float32)
-    asked = module(torch.from_numpy(inputs))[:, 0]
+        inputs = setup.data.get_ohe_min_max_normalized_data(theirs).to_numpy(np.float32)
+    scores = module(torch.from_numpy(inputs))[:, 0]
     expected = network.predict_proba(entries)[:, 1]
-    assert asked.numpy() == pytest.approx(expected.numpy(), abs=1e-5)
-    held = kit.network.of_row(entries[0], 1, ["x000"], view.names)
+    assert scores.numpy() == pytest.approx(expected.numpy(), abs=1e-5)
+    held = setup.network.of_row(entries[0], 1, ["x000"], view.names)
     assert held(torch.zeros(len(inputs[0]))).shape == (1,)
     same_but_age = torch.from_numpy(inputs[1]).clone()
     same_but_age[0] = torch.from_numpy(inputs[0])[0]

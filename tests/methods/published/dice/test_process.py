@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ import pandas as pd
 import pytest
 
 from proce import ModelError, Progress
-from proce.methods import Dice, DiceSettings, dice_worker
-from proce.methods.published.dice.process import DiceProcess
+from proce.methods import Dice, DiceSettings
+from proce.methods.published.dice.worker import make_explainer
 
 from ....worlds import SCHEMA, bank, people, refused
 
@@ -25,16 +26,16 @@ ROWS = refused(people(60, seed=5), 3)
 QUICK = DiceSettings(sample_size=60, seconds_per_row=20)
 
 
-def failing(monkeypatch: pytest.MonkeyPatch, fault: Callable[[], Any]) -> None:
+def fails_on_second_row(explainer: Dice, fault: Callable[[], Any]) -> None:
     """Let DiCE fail on the second row alone."""
-    answer = dice_worker.finder
+    view, setup = explainer.prepared_
 
-    def sometimes(kit: Any, question: Any, *rest: Any) -> Any:
-        if question.query["x000"] == int(ROWS["age"].iloc[1]):
+    def make_faulty(setup: Any, query: Any, *rest: Any) -> Any:
+        if query.values["x000"] == int(ROWS["age"].iloc[1]):
             fault()
-        return answer(kit, question, *rest)
+        return make_explainer(setup, query, *rest)
 
-    monkeypatch.setattr(dice_worker, "finder", sometimes)
+    explainer.prepared_ = view, replace(setup, make_explainer=make_faulty)
 
 
 def fail() -> None:
@@ -51,19 +52,18 @@ def fail() -> None:
     ],
     ids=["raises", "dies", "hangs"],
 )
-def test_a_row_that_fails_does_not_touch_the_others(
-    monkeypatch: pytest.MonkeyPatch, fault: Callable[[], Any], note: str
-) -> None:
+def test_a_row_that_fails_does_not_touch_the_others(fault: Callable[[], Any], note: str) -> None:
     settings = DiceSettings(sample_size=60, seconds_per_row=4 if "longer" in note else 20)
     explainer = Dice(bank, SCHEMA, settings).fit(TRAINING)
     expected = explainer.explain(ROWS, n=2)
-    failing(monkeypatch, fault)
+    fails_on_second_row(explainer, fault)
     result = explainer.explain(ROWS, n=2)
     assert [item.outcome for item in result] == ["found", "not_found", "found"]
     assert note in result[1].notes[0]
-    for at in (0, 2):
-        same = expected[at : at + 1].counterfactuals()
-        pd.testing.assert_frame_equal(result[at : at + 1].counterfactuals(), same)
+    for position in (0, 2):
+        alone = slice(position, position + 1)
+        same = expected[alone].counterfactuals()
+        pd.testing.assert_frame_equal(result[alone].counterfactuals(), same)
     assert multiprocessing.active_children() == []
 
 
@@ -80,19 +80,19 @@ def test_a_search_without_an_end_is_ended() -> None:
 
 
 @forks
-def test_the_time_of_the_whole_call_binds_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_the_whole_call_binds_too() -> None:
     explainer = Dice(bank, SCHEMA, QUICK).fit(TRAINING)
-    failing(monkeypatch, lambda: time.sleep(600))
+    fails_on_second_row(explainer, lambda: time.sleep(600))
     outcomes = explainer.explain(ROWS, n=1, budget_seconds=4).outcomes()["outcome"].tolist()
     assert outcomes == ["found", "out_of_time", "out_of_time"]
 
 
 def test_a_caller_who_stops_gets_what_was_found_by_then() -> None:
-    told: list[Progress] = []
+    reports: list[Progress] = []
 
     def stop(progress: Progress) -> bool:
-        told.append(progress)
-        return len(told) < 3
+        reports.append(progress)
+        return len(reports) < 3
 
     result = Dice(bank, SCHEMA, QUICK).fit(TRAINING).explain(ROWS, n=1, progress=stop)
     outcomes = result.outcomes()["outcome"].tolist()
@@ -118,12 +118,7 @@ def test_a_model_that_fails_is_an_error_of_the_model() -> None:
 def test_where_the_system_cannot_fork_it_answers_the_same() -> None:
     explainer = Dice(bank, SCHEMA, QUICK).fit(TRAINING)
     expected = explainer.explain(ROWS, n=2)
-    plain = DiceProcess.__init__
-
-    def spawned(self: Any, kit: Any) -> None:
-        plain(self, kit, "spawn")
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(DiceProcess, "__init__", spawned)
-        result = explainer.explain(ROWS, n=2)
+    explainer.start_method = "spawn"
+    result = explainer.explain(ROWS, n=2)
+    assert len(expected.counterfactuals())
     pd.testing.assert_frame_equal(result.counterfactuals(), expected.counterfactuals())

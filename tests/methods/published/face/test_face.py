@@ -1,4 +1,4 @@
-"""FACE: its paths keep to what is allowed, they are told in full, and a dead end says why."""
+"""FACE: its paths keep to what is allowed, they are shown in full, and a dead end says why."""
 
 import json
 from typing import Any
@@ -49,9 +49,9 @@ def test_the_sparsest_rows_are_no_ends() -> None:
 
 
 def test_fixed_features_stay_on_every_step(fitted: Face) -> None:
-    for item in fitted.explain(ROWS, n=2):
-        for rank in (1, 2):
-            assert item.path(rank)["home"].nunique() == 1
+    paths = [item.path(rank) for item in fitted.explain(ROWS, n=2) for rank in (1, 2)]
+    assert len(paths) == 12
+    assert [path["home"].nunique() for path in paths] == [1] * 12
 
 
 def test_one_way_features_may_turn_unless_the_schema_is_respected(fitted: Face) -> None:
@@ -67,15 +67,14 @@ def test_one_way_features_may_turn_unless_the_schema_is_respected(fitted: Face) 
 
 def test_limits_of_the_call_hold_on_every_step(fitted: Face) -> None:
     result = fitted.explain(ROWS, n=1, ranges={"age": (30, 60)})
-    assert any(len(item) for item in result)
-    for item in result:
-        if len(item):
-            assert item.path()["age"][1:].between(30, 60).all()
+    paths = [item.path() for item in result if len(item)]
+    assert paths
+    assert all(path["age"][1:].between(30, 60).all() for path in paths)
     varied = fitted.explain(ROWS, n=1, vary=["savings", "debt", "age"])
+    paths = [item.path() for item in varied if len(item)]
+    assert paths
     assert set(varied.changes()["feature"]) <= {"savings", "debt", "age"}
-    for item in varied:
-        if len(item):
-            assert item.path()["school"].nunique() == 1
+    assert all(path["school"].nunique() == 1 for path in paths)
 
 
 def test_rules_turn_down_ends_and_the_next_ones_are_tried(fitted: Face) -> None:
@@ -90,7 +89,7 @@ def test_rules_turn_down_ends_and_the_next_ones_are_tried(fitted: Face) -> None:
     assert "each breaks a rule of reject_by" in item.notes[-1]
 
 
-def test_the_path_is_told_from_the_person_to_the_counterfactual(fitted: Face) -> None:
+def test_the_path_leads_from_the_person_to_the_counterfactual(fitted: Face) -> None:
     item = fitted.explain(ROWS, n=2)[1]
     path = item.path(2)
     assert list(path.dtypes) == list(ROWS.dtypes)
@@ -102,8 +101,9 @@ def test_the_path_is_told_from_the_person_to_the_counterfactual(fitted: Face) ->
 
 
 def test_a_person_among_the_training_rows_is_not_a_step_of_their_own(fitted: Face) -> None:
-    rows = refused(people(), 5)
-    for item in fitted.explain(rows, n=1):
+    result = fitted.explain(refused(people(), 5), n=1)
+    assert [len(item) for item in result] == [1] * 5
+    for item in result:
         assert not (item.steps[0] == item.factual).all(-1).any()
 
 
@@ -118,7 +118,7 @@ def test_only_the_ends_are_asked_about(fitted: Face) -> None:
     assert result.provenance.evaluations == 2 * len(ROWS)
     fewer = fitted.explain(ROWS, n=2, max_evaluations=1)
     assert fewer.provenance.evaluations == len(ROWS)
-    assert all(len(item) == 1 for item in fewer)
+    assert [len(item) for item in fewer] == [1] * len(ROWS)
 
 
 def test_evaluations_can_run_out_before_an_end_holds() -> None:
@@ -207,6 +207,7 @@ def test_paths_come_back_from_json(fitted: Face) -> None:
     result = fitted.explain(ROWS, n=2)
     back = Explanations.from_json(result.to_json())
     assert back.to_json() == result.to_json()
+    assert len(back) == len(ROWS)
     for before, after in zip(result, back, strict=True):
         pd.testing.assert_frame_equal(after.path(2), before.path(2))
 

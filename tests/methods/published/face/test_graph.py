@@ -9,11 +9,11 @@ import torch
 from sklearn.neighbors import KernelDensity
 
 from proce.methods.published.face.graph import (
-    Weights,
+    EdgeWeights,
     default_epsilon,
-    linked,
-    neighbours_of,
-    placed,
+    nearest_neighbours,
+    neighbour_graph,
+    points_of,
 )
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
@@ -27,40 +27,40 @@ def points(*rows: list[float]) -> torch.Tensor:
 def test_k_neighbours_give_the_density_of_a_ball_of_the_edges_length() -> None:
     """4 of 100 points in a disc of radius 0.5: z = 4 / (100 * pi * 0.25), f = log(1 + z^(-1/2))."""
     density = 4 / (100 * math.pi * 0.25)
-    weight = Weights.by_neighbours(2, n_points=100, k=4)(points([0, 0]), points([0.3, 0.4]))
+    weight = EdgeWeights.by_neighbours(2, n_points=100, k=4)(points([0, 0]), points([0.3, 0.4]))
     assert weight.item() == pytest.approx(0.5 * math.log(1 + density**-0.5))
 
 
 def test_an_edge_as_long_as_epsilon_has_a_density_of_one() -> None:
-    weight = Weights(3, 0.25)(points([0, 0, 0], [0, 0, 0]), points([0.25, 0, 0], [0, 0.5, 0]))
+    weight = EdgeWeights(3, 0.25)(points([0, 0, 0], [0, 0, 0]), points([0.25, 0, 0], [0, 0.5, 0]))
     assert weight.tolist() == pytest.approx([0.25 * math.log(2), 0.5 * math.log(3)])
 
 
 def test_kernels_give_the_density_at_the_middle_of_the_edge() -> None:
     """A single kernel, in the middle between -1 and 1: its density there is 1 / sqrt(2 pi)."""
-    weights = Weights(1, kernels=points([0]), bandwidth=1.0)
+    weights = EdgeWeights(1, kernels=points([0]), bandwidth=1.0)
     expected = 2 * math.log(1 + math.sqrt(2 * math.pi))
     assert weights(points([-1]), points([1])).item() == pytest.approx(expected)
 
 
 def test_the_kernels_density_is_that_of_scikit_learn() -> None:
     draw = np.random.default_rng(0)
-    centres, asked = draw.normal(size=(30, 3)), draw.normal(size=(8, 3))
-    ours = Weights(3, kernels=torch.from_numpy(centres), bandwidth=0.4)
-    theirs = KernelDensity(bandwidth=0.4).fit(centres).score_samples(asked)
-    assert ours.log_density_at(torch.from_numpy(asked)).tolist() == pytest.approx(theirs.tolist())
+    centres, places = draw.normal(size=(30, 3)), draw.normal(size=(8, 3))
+    ours = EdgeWeights(3, kernels=torch.from_numpy(centres), bandwidth=0.4)
+    theirs = KernelDensity(bandwidth=0.4).fit(centres).score_samples(places)
+    assert ours.log_density(torch.from_numpy(places)).tolist() == pytest.approx(theirs.tolist())
 
 
 def test_the_default_bandwidth_is_scotts() -> None:
     """16 points in one dimension with a standard deviation of 0.5: 0.5 * 16^(-1/5)."""
-    weights = Weights.by_kernels(1, torch.tensor([[0.0], [1.0]] * 8), None)
+    weights = EdgeWeights.by_kernels(1, torch.tensor([[0.0], [1.0]] * 8), None)
     assert weights.bandwidth == pytest.approx(0.5 * 16**-0.2)
-    assert Weights.by_kernels(1, ON_A_LINE, 0.3).bandwidth == 0.3
+    assert EdgeWeights.by_kernels(1, ON_A_LINE, 0.3).bandwidth == 0.3
 
 
 def test_a_point_that_is_a_row_is_no_way_from_it() -> None:
     same = points([0.2, 0.2])
-    for weights in (Weights(2, 0.1), Weights(2, kernels=same, bandwidth=0.1)):
+    for weights in (EdgeWeights(2, 0.1), EdgeWeights(2, kernels=same, bandwidth=0.1)):
         assert weights(same, same).item() == 0
 
 
@@ -71,25 +71,25 @@ def test_rows_lie_where_their_distance_says() -> None:
     )
     frame = pd.DataFrame({"a": [0.0, 3.0, 10.0], "b": ["low", "mid", "high"], "c": ["u", "v", "w"]})
     codec = Codec.fit(schema, frame)
-    first, second, _ = placed(codec, codec.encode(frame))
+    first, second, _ = points_of(codec, codec.encode(frame))
     assert (first - second).norm().item() == pytest.approx(math.sqrt(0.09 + 0.25 + 1))
 
 
 def test_what_is_missing_in_both_is_no_distance() -> None:
     schema = Schema([Continuous("a"), Categorical("c", ("u", "v"))])
     codec = Codec.fit(schema, pd.DataFrame({"a": [0.0, 1.0], "c": ["u", "v"]}))
-    gone = torch.tensor([[math.nan, -1.0]], dtype=torch.float64)
-    assert placed(codec, gone).tolist() == [[0, 0, 0]]
+    missing = torch.tensor([[math.nan, -1.0]], dtype=torch.float64)
+    assert points_of(codec, missing).tolist() == [[0, 0, 0]]
 
 
 def test_neighbours_are_the_nearest_and_not_oneself() -> None:
-    near, far = neighbours_of(ON_A_LINE, 2)
-    assert [set(each) for each in near.tolist()] == [{1, 2}, {0, 2}, {0, 1}, {1, 2}]
+    near, far = nearest_neighbours(ON_A_LINE, 2)
+    assert [set(row) for row in near.tolist()] == [{1, 2}, {0, 2}, {0, 1}, {1, 2}]
     assert far.tolist() == pytest.approx([0.3, 0.2, 0.3, 0.6])
 
 
 def test_a_row_on_its_own_has_no_neighbours() -> None:
-    near, far = neighbours_of(ON_A_LINE[:1], 5)
+    near, far = nearest_neighbours(ON_A_LINE[:1], 5)
     assert near.shape == (1, 0)
     assert far.tolist() == [math.inf]
     assert default_epsilon(far) == math.inf
@@ -101,21 +101,23 @@ def test_the_default_epsilon_reaches_the_neighbours_of_nine_rows_in_ten() -> Non
 
 
 def test_links_go_both_ways_also_where_only_one_chose_the_other() -> None:
-    near, _ = neighbours_of(ON_A_LINE, 1)  # 0 - 1, 2 - 1, 3 - 2
-    graph = linked(ON_A_LINE, near, math.inf, Weights(1, 1.0), ON_A_LINE[:, :0]).todense()
+    near, _ = nearest_neighbours(ON_A_LINE, 1)  # 0 - 1, 2 - 1, 3 - 2
+    graph = neighbour_graph(
+        ON_A_LINE, near, math.inf, EdgeWeights(1, 1.0), ON_A_LINE[:, :0]
+    ).todense()
     links = [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)]
-    assert [tuple(each) for each in np.argwhere(graph > 0).tolist()] == links
+    assert [tuple(edge) for edge in np.argwhere(graph > 0).tolist()] == links
     assert graph[2, 3] == pytest.approx(0.4 * math.log(1.4))
 
 
 def test_long_links_are_left_out() -> None:
-    near, _ = neighbours_of(ON_A_LINE, 3)
-    graph = linked(ON_A_LINE, near, 0.25, Weights(1, 1.0), ON_A_LINE[:, :0]).todense()
+    near, _ = nearest_neighbours(ON_A_LINE, 3)
+    graph = neighbour_graph(ON_A_LINE, near, 0.25, EdgeWeights(1, 1.0), ON_A_LINE[:, :0]).todense()
     assert np.argwhere(np.triu(graph) > 0).tolist() == [[0, 1], [1, 2]]
 
 
 def test_what_may_not_fall_does_not() -> None:
-    near, _ = neighbours_of(ON_A_LINE, 1)
+    near, _ = nearest_neighbours(ON_A_LINE, 1)
     one_way = torch.tensor([[1.0], [2.0], [2.0], [1.0]], dtype=torch.float64)
-    graph = linked(ON_A_LINE, near, math.inf, Weights(1, 1.0), one_way).todense()
+    graph = neighbour_graph(ON_A_LINE, near, math.inf, EdgeWeights(1, 1.0), one_way).todense()
     assert np.argwhere(graph > 0).tolist() == [[0, 1], [1, 2], [2, 1], [3, 2]]

@@ -24,17 +24,17 @@ class Reference:
         self.graph, self.data = graph, data
         self.kernels = KernelDensity(bandwidth=BANDWIDTH).fit(data)
         self.made = nx.DiGraph()
-        for at, row in enumerate(data):
-            for other, weight in self.near(row, at):
-                self.made.add_edge(at, other, weight=weight)
-                self.made.add_edge(other, at, weight=weight)
+        for position, row in enumerate(data):
+            for other, weight in self.near(row, position):
+                self.made.add_edge(position, other, weight=weight)
+                self.made.add_edge(other, position, weight=weight)
 
     def near(self, start: Points, own: int | None = None) -> list[tuple[int, float]]:
         """Return the points that one is linked to, and the weights."""
         apart = np.linalg.norm(self.data - start, axis=1)
-        nearest = [int(at) for at in np.argsort(apart) if at != own][:K]
-        linked = [at for at in nearest if self.graph == "knn" or apart[at] <= EPSILON]
-        return [(at, self.weight(start, self.data[at])) for at in linked]
+        nearest = [int(position) for position in np.argsort(apart) if position != own][:K]
+        linked = [other for other in nearest if self.graph == "knn" or apart[other] <= EPSILON]
+        return [(other, self.weight(start, self.data[other])) for other in linked]
 
     def weight(self, first: Points, second: Points) -> float:
         """Return d * f(z): z is the density on the edge, f(z) = log(1 + z^(-1/2)) in the plane."""
@@ -49,7 +49,7 @@ class Reference:
     def of(self, person: Points) -> nx.DiGraph:
         """Return the graph with a person in it, as the node -1."""
         made = self.made.copy()
-        made.add_weighted_edges_from((-1, at, weight) for at, weight in self.near(person))
+        made.add_weighted_edges_from((-1, other, weight) for other, weight in self.near(person))
         return made
 
 
@@ -74,7 +74,8 @@ def test_on_two_moons_the_paths_are_those_of_networkx(graph: Any) -> None:
     low, span = train.min().to_numpy(), (train.max() - train.min()).to_numpy()
     data = (train.to_numpy() - low) / span
     people = (rows.to_numpy() - low) / span
-    ends = {int(at) for at in np.flatnonzero(model.predict_proba(train)[:, 1] >= CONFIDENCE)}
+    confident = model.predict_proba(train)[:, 1] >= CONFIDENCE
+    ends = set(np.flatnonzero(confident).tolist())
     reference = Reference(graph, data)
     searched = [item for item in result if item.outcome != "already_target"]
     assert len(searched) >= 4
@@ -82,7 +83,7 @@ def test_on_two_moons_the_paths_are_those_of_networkx(graph: Any) -> None:
     for item in searched:
         made = reference.of(people[item.row])
         costs, ways = nx.single_source_dijkstra(made, -1)
-        best = sorted((costs[at], at) for at in ends & costs.keys())[:3]
+        best = sorted((costs[end], end) for end in ends & costs.keys())[:3]
         assert len(item) == len(best)
         for (cost, end), steps in zip(best, item.steps, strict=True):
             nodes = [int(np.linalg.norm(data - step.numpy(), axis=1).argmin()) for step in steps]

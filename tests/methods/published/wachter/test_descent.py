@@ -12,7 +12,7 @@ from proce.methods.calls.call import Call
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Task
 from proce.methods.published.wachter.descent import Descent
-from proce.methods.published.wachter.relaxation import Region
+from proce.methods.published.wachter.relaxation import FeasibleSet
 from proce.schema import Categorical, Continuous, Schema
 
 FRAME = pd.DataFrame(
@@ -37,13 +37,13 @@ class Scored(nn.Module):
         return PAY * inputs[:, 0] + RENT * inputs[:, 1] + NURSE * inputs[:, 4] - 1
 
 
-def posed(row: dict[str, object], loss: str) -> tuple[Task, Region, Descent]:
+def posed(row: dict[str, object], loss: str) -> tuple[Task, FeasibleSet, Descent]:
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
     learnt, prepared = method.learnt_, method.prepared_
     asked = Call.read(learnt.codec, learnt.classifier, Options(), pd.DataFrame([row]), None)
     task = Task.of(learnt, Call(**asked), torch.tensor([0]))
-    region = prepared.space.region(task.genome)
-    return task, region, Descent(task, prepared.distance, loss)
+    feasible = prepared.relaxed.feasible_set(task.genome)
+    return task, feasible, Descent(task, prepared.distance, loss)
 
 
 CLERK = {"pay": 0.0, "rent": 5.0, "job": "clerk"}  # a score of -1.5
@@ -53,34 +53,36 @@ P = 1 / (1 + math.exp(1.5))
 @pytest.mark.parametrize(
     ("loss", "slope"), [("cross_entropy", 1 - P), ("squared", 2 * (1 - P) ** 2 * P)]
 )
-def test_the_least_weight_is_where_the_best_feature_pays_for_itself(
+def test_the_smallest_trade_off_is_where_the_best_feature_pays_for_itself(
     loss: str, slope: float
 ) -> None:
     """Pay gains 3 a unit and costs 1 / 0.2: 0.6 a cost; rent gains 0.4, a nurse 0.25."""
-    _, region, descent = posed(CLERK, loss)
-    assert float(descent.least_weight(region)) == pytest.approx(1 / (slope * 0.6))
+    _, feasible, descent = posed(CLERK, loss)
+    assert float(descent.smallest_trade_off(feasible)) == pytest.approx(1 / (slope * 0.6))
 
 
 def test_a_feature_without_room_does_not_count() -> None:
     """Rent is at its least, so the next best after pay is the job."""
-    task, region, descent = posed(CLERK | {"rent": 0.0}, "cross_entropy")
-    region.movable[:, 0] = False
+    task, feasible, descent = posed(CLERK | {"rent": 0.0}, "cross_entropy")
+    feasible.movable[:, 0] = False
     p = 1 / (1 + math.exp(1))
-    assert float(descent.least_weight(region)) == pytest.approx(1 / ((1 - p) * 0.25))
+    assert float(descent.smallest_trade_off(feasible)) == pytest.approx(1 / ((1 - p) * 0.25))
     assert task.call.evaluations == 1
 
 
-def test_below_the_least_weight_nothing_moves_and_above_it_the_best_feature_alone() -> None:
-    task, region, descent = posed(CLERK, "cross_entropy")
-    least, everyone = descent.least_weight(region), torch.tensor([0])
+def test_below_the_smallest_trade_off_nothing_moves_and_above_it_the_best_feature_alone() -> None:
+    task, feasible, descent = posed(CLERK, "cross_entropy")
+    smallest, everyone = descent.smallest_trade_off(feasible), torch.tensor([0])
 
-    def first_step(weight: Tensor) -> list[float]:
-        points = descent.run(region, region.start, weight, everyone, n_steps=1, step_size=0.05)
-        return (points - region.start)[0].tolist()
+    def first_step(trade_off: Tensor) -> list[float]:
+        points = descent.run(
+            feasible, feasible.start, trade_off, everyone, n_steps=1, step_size=0.05
+        )
+        return (points - feasible.start)[0].tolist()
 
-    assert first_step(0.99 * least) == [0] * 5
-    assert first_step(1.01 * least) == pytest.approx([0.05, 0, 0, 0, 0])  # Adam's first step
-    assert first_step(1.6 * least)[:2] == pytest.approx([0.05, -0.05])  # 0.6 / 0.4 is 1.5
+    assert first_step(0.99 * smallest) == [0] * 5
+    assert first_step(1.01 * smallest) == pytest.approx([0.05, 0, 0, 0, 0])  # Adam's first step
+    assert first_step(1.6 * smallest)[:2] == pytest.approx([0.05, -0.05])  # 0.6 / 0.4 is 1.5
     assert task.call.evaluations == 4
 
 
@@ -91,18 +93,20 @@ def test_the_weight_of_a_level_goes_to_the_level_that_gains() -> None:
     moves by the step. With s = 2, m = -1: clerk 0, guard 1, nurse -1. So the nurse gains 0.05 and
     the guard, who has no weight to lose, gives none: the projection takes 0.025 from both.
     """
-    _, region, descent = posed(CLERK, "cross_entropy")
-    region.movable[:, :2] = False
-    weight = torch.tensor([2 / ((1 - P) * NURSE)], dtype=torch.float64)
-    points = descent.run(region, region.start, weight, torch.tensor([0]), n_steps=1, step_size=0.05)
+    _, feasible, descent = posed(CLERK, "cross_entropy")
+    feasible.movable[:, :2] = False
+    trade_off = torch.tensor([2 / ((1 - P) * NURSE)], dtype=torch.float64)
+    points = descent.run(
+        feasible, feasible.start, trade_off, torch.tensor([0]), n_steps=1, step_size=0.05
+    )
     assert points[0].tolist() == pytest.approx([0, 0.5, 0.975, 0, 0.025])
 
 
 def test_a_number_that_returns_stops_at_its_own_value() -> None:
-    """With a weight of next to nothing distance alone counts."""
-    _, region, descent = posed(CLERK, "cross_entropy")
-    away = region.start + torch.tensor([0.03, -0.2, 0, 0, 0])
-    weight = torch.tensor([1e-9], dtype=torch.float64)
-    points = descent.run(region, away, weight, torch.tensor([0]), n_steps=1, step_size=0.05)
-    assert points[0, 0] == region.start[0, 0]
+    """With a trade-off of next to nothing distance alone counts."""
+    _, feasible, descent = posed(CLERK, "cross_entropy")
+    away = feasible.start + torch.tensor([0.03, -0.2, 0, 0, 0])
+    trade_off = torch.tensor([1e-9], dtype=torch.float64)
+    points = descent.run(feasible, away, trade_off, torch.tensor([0]), n_steps=1, step_size=0.05)
+    assert points[0, 0] == feasible.start[0, 0]
     assert float(points[0, 1]) == pytest.approx(0.35)

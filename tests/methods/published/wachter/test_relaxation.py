@@ -8,7 +8,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from proce.classifier import InputEncoding, label, one_hot
-from proce.methods.published.wachter.relaxation import Region, Relaxation, on_simplex
+from proce.methods.published.wachter.relaxation import (
+    FeasibleSet,
+    RelaxedEncoding,
+    project_onto_simplex,
+)
 from proce.objective import CallLimits, GeneMap, genome_of
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
 
@@ -29,10 +33,11 @@ SCHEMA = Schema(
 CODEC = Codec.fit(SCHEMA, FRAME)
 
 
-def region_of(encoding: InputEncoding) -> Region:
+def feasible_set(encoding: InputEncoding) -> FeasibleSet:
     rows = CODEC.encode(FRAME)
     limits = CallLimits.read(CODEC).of_rows(CODEC, rows)
-    return Relaxation.of(encoding, SCHEMA).region(genome_of(CODEC, rows, limits, GeneMap(3)))
+    genome = genome_of(CODEC, rows, limits, GeneMap(len(SCHEMA)))
+    return RelaxedEncoding.of(encoding, SCHEMA).feasible_set(genome)
 
 
 def test_weights_by_hand() -> None:
@@ -40,14 +45,14 @@ def test_weights_by_hand() -> None:
     values = torch.tensor([[0.5, 0.5, 0.5], [2.0, 0.0, 0.0], [0.8, 0.4, nothing], [0.1, -3, 0.3]])
     third = 1 / 3
     expected = [[third] * 3, [1, 0, 0], [0.7, 0.3, 0], [0.4, 0, 0.6]]
-    assert on_simplex(values).numpy() == pytest.approx(torch.tensor(expected).numpy())
+    assert project_onto_simplex(values).numpy() == pytest.approx(torch.tensor(expected).numpy())
 
 
 @given(arrays.arrays(float, (5,), elements=st.floats(-5, 5)))
 def test_weights_are_the_nearest_ones(values: object) -> None:
     """No other weights are nearer: the gap makes no sharp angle with the way to any corner."""
     point = torch.as_tensor(values)
-    weights = on_simplex(point)
+    weights = project_onto_simplex(point)
     assert bool((weights >= 0).all())
     assert float(weights.sum()) == pytest.approx(1)
     for corner in torch.eye(5, dtype=torch.float64):
@@ -55,40 +60,43 @@ def test_weights_are_the_nearest_ones(values: object) -> None:
 
 
 def test_a_point_stands_where_its_row_is_encoded() -> None:
-    region = region_of(one_hot(CODEC))
-    assert region.start[0].tolist() == [0, 1, 0, 0, 1, 0, 0, 0]  # pay, school, job, two flags
-    assert region.upper[0].tolist()[:6] == [2, 1, 1, 1, 1, 1]
-    assert region.upper[1].tolist()[1:4] == [0, 1, 1]  # school does not fall
-    assert region.movable[0].tolist() == [True] * 6 + [False] * 2
-    assert region.movable[3].tolist() == [False] + [True] * 5 + [False] * 2  # pay is missing
+    feasible = feasible_set(one_hot(CODEC))
+    assert feasible.start[0].tolist() == [0, 1, 0, 0, 1, 0, 0, 0]  # pay, school, job, two flags
+    assert feasible.upper[0].tolist()[:6] == [2, 1, 1, 1, 1, 1]
+    assert feasible.upper[1].tolist()[1:4] == [0, 1, 1]  # school does not fall
+    assert feasible.movable[0].tolist() == [True] * 6 + [False] * 2
+    assert feasible.movable[3].tolist() == [False] + [True] * 5 + [False] * 2  # pay is missing
 
 
 @pytest.mark.parametrize("kind", [one_hot, label])
 def test_a_point_that_did_not_move_is_its_row(kind: object) -> None:
-    region = region_of(kind(CODEC))  # type: ignore[operator]
-    for points in (region.start, region.project(region.start)):
-        rows = region.rounded(points)
+    feasible = feasible_set(kind(CODEC))  # type: ignore[operator]
+    for points in (feasible.start, feasible.project(feasible.start)):
+        rows = feasible.round_to_rows(points)
         assert torch.equal(rows.nan_to_num(-9), CODEC.encode(FRAME).nan_to_num(-9))
 
 
 def test_points_outside_come_back_inside() -> None:
-    region = region_of(one_hot(CODEC))
-    far = region.start + 3 * (torch.arange(8) % 3 - 1)  # -3, 0, 3, …
-    inside = region.project(far)
-    assert bool((inside >= region.lower)[region.movable].all())
-    assert bool((inside <= region.upper)[region.movable].all())
-    assert torch.equal(inside[~region.movable], region.start[~region.movable])
-    assert region.space.by_feature(inside, 0.0)[[0, 1, 3]].sum(-1).numpy() == pytest.approx(1)
+    feasible = feasible_set(one_hot(CODEC))
+    far = feasible.start + 3 * (torch.arange(8) % 3 - 1)  # -3, 0, 3, …
+    inside = feasible.project(far)
+    assert bool(feasible.movable.any())
+    assert bool((inside >= feasible.lower)[feasible.movable].all())
+    assert bool((inside <= feasible.upper)[feasible.movable].all())
+    assert torch.equal(inside[~feasible.movable], feasible.start[~feasible.movable])
+    assert feasible.relaxed.weights_by_feature(inside, 0.0)[[0, 1, 3]].sum(
+        -1
+    ).numpy() == pytest.approx(1)
     assert inside[1, 1] == 0
 
 
 def test_rounding_takes_the_heaviest_level_and_permitted_values() -> None:
-    region = region_of(one_hot(CODEC))
-    points = region.start.clone()
+    feasible = feasible_set(one_hot(CODEC))
+    points = feasible.start.clone()
     points[0] = torch.tensor([0.5, 0.3, 0.3, 0.4, 0.45, 0.55, 0, 0])
-    assert region.rounded(points)[0].tolist() == [0.5, 2, 1]
-    coded = region_of(label(CODEC))
+    assert feasible.round_to_rows(points)[0].tolist() == [0.5, 2, 1]
+    coded = feasible_set(label(CODEC))
     points = coded.start.clone()
     points[0] = torch.tensor([0.5, 1.4, 0.8, 0, 0])
-    assert coded.rounded(points)[0].tolist() == [0.5, 1, 1]
-    assert coded.space.span.tolist() == [1, 2, 1, 1, 1]
+    assert coded.round_to_rows(points)[0].tolist() == [0.5, 1, 1]
+    assert coded.relaxed.span.tolist() == [1, 2, 1, 1, 1]

@@ -47,7 +47,7 @@ def plane(weights: Any) -> tuple[pd.DataFrame, nn.Module, Any]:
     values = draw.random((200, len(weights))) ** np.arange(1, len(weights) + 1)
     values[0], values[1] = 0.0, 1.0
     bias = -float(np.quantile(values @ weights, 0.6))
-    frame = pd.DataFrame(values, columns=[f"x{at}" for at in range(len(weights))])
+    frame = pd.DataFrame(values, columns=[f"x{number}" for number in range(len(weights))])
     return frame, linear(weights, bias), -(values @ weights + bias)
 
 
@@ -86,6 +86,7 @@ def test_rows_hold_after_rounding() -> None:
     assert (result.outcomes()["outcome"] == "found").all()
     assert (result.outcomes()["n_counterfactuals"] == 1).all()
     frame = result.counterfactuals()
+    assert len(frame) == 20
     assert (bank(frame)[:, 1] > 0.5).all()
     assert (frame[["age", "savings", "debt"]] % 1 == 0).all(axis=None)
     assert (frame["home"].to_numpy() == rows["home"].to_numpy()).all()
@@ -145,6 +146,7 @@ def test_what_breaks_a_rule_does_not_count() -> None:
     rule = "cf.savings - cf.debt >= 40"
     free = Wachter(Bank(), SCHEMA, QUICK).fit(TRAINING).explain(rows).counterfactuals()
     ruled = Wachter(Bank(), SCHEMA, QUICK, reject_by=[rule]).fit(TRAINING).explain(rows)
+    assert len(free) == len(rows)
     assert (free["savings"] - free["debt"] < 40).all()
     after = ruled.counterfactuals()
     assert len(after) == len(rows)
@@ -157,9 +159,9 @@ def test_it_asks_no_more_than_it_may(most: int) -> None:
     rows = refused(people(80, seed=4), 5)
     result = Wachter(Bank(), SCHEMA, QUICK).fit(TRAINING).explain(rows, max_evaluations=most)
     assert 0 < result.provenance.evaluations <= most * len(rows)
-    lacking = [item for item in result if item.outcome == "not_found"]
-    assert lacking if most == 1 else not lacking
-    assert all("max_evaluations" in item.notes[-1] for item in lacking)
+    failed = [item for item in result if item.outcome == "not_found"]
+    assert bool(failed) == (most == 1)
+    assert all("max_evaluations" in item.notes[-1] for item in failed)
 
 
 def test_time_that_is_up_is_an_outcome() -> None:

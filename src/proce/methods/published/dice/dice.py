@@ -1,7 +1,8 @@
-"""DiCE (Mothilal, Sharma and Tan 2020) behind the interface of every method.
+"""DiCE (Mothilal, Sharma and Tan 2020, arXiv:1905.07697) behind the interface of every method.
 
-An adapter to the package of its authors, which runs in a process of its own: it raises where
-it finds nothing, and some of its loops have no end.
+This is an adapter to the package of its authors, whose ``gradient`` method minimises the paper's
+Eq. 4. The package runs in a process of its own: it raises where it finds nothing, and some of its
+loops have no end.
 """
 
 from dataclasses import dataclass, field
@@ -13,17 +14,18 @@ from torch import Tensor
 
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
+from proce.methods.published.dice.messages import Values
 from proce.methods.published.dice.network import DiceNetwork
 from proce.methods.published.dice.process import DiceProcess
 from proce.methods.published.dice.view import DiceView
-from proce.methods.published.dice.worker import Kit, Values, load, silence
+from proce.methods.published.dice.worker import DiceSetup, load, silence
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
 from proce.objective import MixedDistance
 
 DiceMethod = Literal["random", "genetic", "gradient"]
 _BELOW_HALF = 0.5 - 1e-6
-_SHORTEST = 500  # iterations that the gradient method makes at least, unless told otherwise
+_MIN_ITERATIONS = 500  # of the gradient method, unless max_iterations is smaller
 _OPTIONS = {
     "random": ("sample_size",),
     "genetic": ("proximity_weight", "diversity_weight", "max_iterations"),
@@ -43,13 +45,13 @@ class DiceSettings:
     seconds_per_row
         A row that takes longer is given up.
     sample_size
-        Samples per round, for ``random``.
+        How many samples are drawn in each round, for ``random``.
     proximity_weight, diversity_weight
-        Of the loss, for ``genetic`` and ``gradient``.
+        The weights of these two terms of the loss, for ``genetic`` and ``gradient``.
     max_iterations
-        For ``genetic`` and ``gradient``.
+        How many iterations are made, at most, for ``genetic`` and ``gradient``.
     learning_rate
-        For ``gradient``.
+        The learning rate of ``gradient``.
     """
 
     method: DiceMethod = "random"
@@ -66,13 +68,14 @@ class DiceSettings:
             raise SearchError(f"method is {self.method!r}; expected one of {names}.")
         if not self.seconds_per_row > 0:
             raise SearchError(f"seconds_per_row is {self.seconds_per_row}; expected more than 0.")
-        for name in sorted({each for names in _OPTIONS.values() for each in names}):
+        for name in sorted({name for names in _OPTIONS.values() for name in names}):
             if getattr(self, name) is not None:
                 self._check(name, getattr(self, name))
 
     def _check(self, name: str, value: float) -> None:
         if name not in _OPTIONS[self.method]:
-            known = " and ".join(repr(m) for m, names in _OPTIONS.items() if name in names)
+            methods = [method for method, names in _OPTIONS.items() if name in names]
+            known = " and ".join(repr(method) for method in methods)
             raise SearchError(f"{name} is for the method {known}, not {self.method!r}.")
         if name.endswith("weight") and not value >= 0:
             raise SearchError(f"{name} is {value}; expected 0 or more.")
@@ -80,13 +83,13 @@ class DiceSettings:
             raise SearchError(f"{name} is {value}; expected more than 0.")
 
     def options(self) -> dict[str, Any]:
-        """Return what DiCE is told beside the row."""
+        """Return the options of DiCE's search, by the names that its package gives them."""
         given = {name: getattr(self, name) for name in _OPTIONS[self.method]}
-        most = given.pop("max_iterations", None)
-        if most is not None and self.method == "genetic":
-            given["maxiterations"] = most
-        elif most is not None:
-            given |= {"max_iter": most, "min_iter": min(most, _SHORTEST)}
+        limit = given.pop("max_iterations", None)
+        if limit is not None and self.method == "genetic":
+            given["maxiterations"] = limit
+        elif limit is not None:
+            given |= {"max_iter": limit, "min_iter": min(limit, _MIN_ITERATIONS)}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -98,88 +101,94 @@ class Dice(Published[DiceSettings]):
     """
 
     Settings = DiceSettings
+    start_method: str | None = None  # of DiCE's process, as multiprocessing names it
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> "tuple[DiceView, Kit]":
+    def _prepare(
+        self, learnt: Learnt, progress: ProgressCallback | None
+    ) -> tuple[DiceView, DiceSetup]:
         view, settings, network = DiceView.of(learnt), self.settings_, None
         if settings.method == "gradient":
             low, high = (torch.from_numpy(end) for end in (view.raw.min(0), view.raw.max(0)))
-            network = DiceNetwork.of(learnt.classifier, learnt.codec, low, high, view.seen)
+            network = DiceNetwork.of(learnt.classifier, learnt.codec, low, high, view.seen_codes)
         with silence():
             _load(settings.method)
             data = view.data(learnt.predicted)
-        return view, Kit(data, settings.method, settings.options(), network)
+        return view, DiceSetup(data, settings.method, settings.options(), network)
 
     def _find(self, task: Task) -> Candidates:
-        view, kit = self.prepared_
+        view, setup = self.prepared_
         rows = task.factual[:, None].repeat(1, task.n, 1)
         found = torch.zeros(len(task), task.n, dtype=torch.bool)
         unfinished = torch.zeros(len(task), dtype=torch.bool)
         notes: dict[int, str] = {}
-        with DiceProcess(kit) as process:
-            for at in range(len(task)):
+        with DiceProcess(setup, self.start_method) as process:
+            for position in range(len(task)):
                 task.tell(0)
                 if task.over:
-                    unfinished[at:] = True
+                    unfinished[position:] = True
                     break
-                asked = _Asked(task, at, view, view.varied(task, at))
-                best, note = asked.put(process, self.settings_.seconds_per_row)
-                rows[at, : len(best)], found[at, : len(best)] = best, True
-                unfinished[at] = task.over
+                search = _RowSearch(task, position, view, view.varied(task, position))
+                best, note = search.run(process, self.settings_.seconds_per_row)
+                rows[position, : len(best)], found[position, : len(best)] = best, True
+                unfinished[position] = task.over
                 if note:
-                    notes[at] = note
+                    notes[position] = note
         return Candidates(rows, found, unfinished, notes=notes)
 
 
 @dataclass(eq=False)
-class _Asked:
-    """One row that DiCE is asked about."""
+class _RowSearch:
+    """DiCE's search for one row of a task."""
 
     task: Task
-    at: int
+    position: int
     view: DiceView
-    varied: Tensor  # (f,)
-    spent: bool = field(default=False, init=False)
-    reached: list[Tensor] = field(default_factory=list, init=False)
+    varied: Tensor  # (f,), which features DiCE may change
+    spent: bool = field(default=False, init=False)  # whether the evaluations ran out
+    reached: list[Tensor] = field(default_factory=list, init=False)  # rows of the target class
 
-    def put(self, process: DiceProcess, seconds: float) -> tuple[Tensor, str]:
+    def run(self, process: DiceProcess, max_seconds: float) -> tuple[Tensor, str]:
         """Return the counterfactuals ``(c, f)`` that DiCE finds, the nearest first, and a note."""
         task, nothing = self.task, self.task.factual[:0]
         if not bool(self.varied.any()):
             return nothing, "No feature may move."
-        question = self.view.question(task, self.at, self.varied)
-        answer = process.ask(question, self.respond, seconds, lambda: task.over)
+        query = self.view.query(task, self.position, self.varied)
+        answer = process.ask(query, self.score, max_seconds, lambda: task.over)
         if answer is None:
-            return nothing, "" if task.over else f"DiCE took longer than {seconds:g} s."
-        task.left[self.at] -= answer.evaluations
+            return nothing, "" if task.over else f"DiCE took longer than {max_seconds:g} s."
+        task.left[self.position] -= answer.evaluations
         task.call.evaluations += answer.evaluations
         if self.spent:
             return self._nearest(torch.cat([nothing, *self.reached])), ""
         return self._nearest(self._rows(answer.rows)[0]), answer.note
 
-    def respond(self, values: Values | None) -> Values | None:
+    def score(self, values: Values | None) -> Values | None:
         """Return how far on the target's side rows are, above one half where they reach it.
 
-        None where the row has no evaluations left. The training rows are known.
+        ``None`` asks about the training rows, whose classes are known. The answer is None where
+        the row has no evaluations left.
         """
         if values is None:
-            learnt = self.task.learnt
-            own = learnt.predicted[self.view.complete] == self.task.target[self.at]
-            return torch.where(own, 0.75, 0.25).numpy()
+            predicted = self.task.learnt.predicted[self.view.complete]
+            on_side = predicted == self.task.target[self.position]
+            return torch.where(on_side, 0.75, 0.25).numpy()
         rows = self._rows(values)
-        flags, chances = self.task.reached(rows, torch.tensor([self.at]))
-        self.spent = bool(chances.isnan().any())
+        flags, probabilities = self.task.reached(rows, torch.tensor([self.position]))
+        self.spent = bool(probabilities.isnan().any())
         self.reached.append(rows[flags])
         if self.spent:
             return None
-        score = torch.where(flags, chances.clamp(min=0.5), chances.clamp(max=_BELOW_HALF))
-        return score[0].double().numpy()
+        above, below = probabilities.clamp(min=0.5), probabilities.clamp(max=_BELOW_HALF)
+        return torch.where(flags, above, below)[0].double().numpy()
 
     def _rows(self, values: Values) -> Tensor:
-        return self.view.rows(values, self.task, self.at, self.varied)
+        return self.view.rows(values, self.task, self.position, self.varied)
 
     def _nearest(self, rows: Tensor) -> Tensor:
+        """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
         rows = torch.from_numpy(np.unique(rows.numpy(), axis=0))
-        distance = MixedDistance.gower(self.view.codec)(rows, self.task.factual[self.at]).mean(-1)
+        gower = MixedDistance.gower(self.view.codec)
+        distance = gower(rows, self.task.factual[self.position]).mean(-1)
         return rows[distance.argsort(stable=True)[: self.task.n]]
 
 

@@ -27,7 +27,7 @@ class DiceNetwork:
     Attributes
     ----------
     classifier, encoding
-        The network, and its input.
+        The network, and the encoding of its input.
     matrix, shift
         ``(w, v)`` and ``(v,)``: DiCE's input ``(n, w)`` times the matrix plus the shift is ours.
     """
@@ -39,9 +39,9 @@ class DiceNetwork:
 
     @classmethod
     def of(
-        cls, classifier: Classifier, codec: Codec, low: Tensor, high: Tensor, seen: list[list[int]]
+        cls, classifier: Classifier, codec: Codec, low: Tensor, high: Tensor, codes: list[list[int]]
     ) -> "DiceNetwork":
-        """Return the network of a classifier, or say why there is no gradient.
+        """Return the network of a classifier; refuse a classifier without a gradient.
 
         Parameters
         ----------
@@ -49,8 +49,8 @@ class DiceNetwork:
             The model, and its features.
         low, high
             ``(f,)``, the range of each number in DiCE's data, in raw units.
-        seen
-            The codes in DiCE's data of each feature with levels, and nothing for numbers.
+        codes
+            The codes in DiCE's data of each feature with levels; an empty list for numbers.
         """
         encoding = getattr(classifier, "encoding", None)
         if not isinstance(classifier, DifferentiableClassifier):
@@ -65,26 +65,28 @@ class DiceNetwork:
                 " 'label', since a gradient does not pass through a function of a frame; use"
                 " method='genetic' or 'random'."
             )
-        numbers = [at for at, f in enumerate(codec.schema) if isinstance(f, Continuous)]
-        levels = [(at, code) for at, codes in enumerate(seen) for code in codes]
-        columns = [(at, None) for at in numbers] + levels
+        features = enumerate(codec.schema)
+        numbers = [position for position, feature in features if isinstance(feature, Continuous)]
+        levels = [(position, code) for position, seen in enumerate(codes) for code in seen]
+        columns = [(position, None) for position in numbers] + levels  # of DiCE's input
         matrix = torch.zeros(len(columns), encoding.width)
         shift = torch.zeros(encoding.width)
-        first = {at: encoding.source.tolist().index(at) for at in range(len(codec.schema))}
-        for row, (at, code) in enumerate(columns):
+        source = encoding.source.tolist()
+        for row, (position, code) in enumerate(columns):
+            first = source.index(position)  # the feature's first column of our input
             if code is None:
-                matrix[row, first[at]] = (high[at] - low[at]) / codec.span[at]
-                shift[first[at]] = (low[at] - codec.low[at]) / codec.span[at]
-            elif encoding.codes[at] is None:
-                matrix[row, first[at]] = code
+                matrix[row, first] = (high[position] - low[position]) / codec.span[position]
+                shift[first] = (low[position] - codec.low[position]) / codec.span[position]
+            elif encoding.codes[position] is None:
+                matrix[row, first] = code
             else:
-                matrix[row, first[at] + code] = 1
-        return cls(_unpadded(classifier), encoding, matrix, shift)
+                matrix[row, first + code] = 1
+        return cls(_without_padding(classifier), encoding, matrix, shift)
 
     def of_row(
         self, own: Tensor, target: int, vary: Sequence[str], names: Sequence[str]
     ) -> nn.Module:
-        """Return the module for one row ``(f,)``: what does not vary stays as in the row."""
+        """Return the module for one row ``(f,)``; features that do not vary stay as in the row."""
         varies = torch.tensor([name in vary for name in names])[self.encoding.source]
         inputs = self.classifier.inputs(own[None])[0].float()
         held = replace(
@@ -96,7 +98,7 @@ class DiceNetwork:
 
 
 class _Module(nn.Module):
-    """How far on the target's side: above one half where the classifier decides for it."""
+    """Scores how far rows are on the target's side: above one half if they are decided for it."""
 
     def __init__(self, network: DiceNetwork, target: int) -> None:
         super().__init__()
@@ -110,20 +112,30 @@ class _Module(nn.Module):
         return score[0] if rows.dim() == 1 else score
 
 
-def _unpadded(classifier: DifferentiableClassifier) -> DifferentiableClassifier:
-    """Return the same function; ours works on blocks of a thousand rows, and DiCE asks for one."""
+def _without_padding(classifier: DifferentiableClassifier) -> DifferentiableClassifier:
+    """Return the same function without padding.
+
+    Our networks work on blocks of a thousand rows, and DiCE asks about one row at a time.
+    """
     if not isinstance(classifier, TrainedNetwork):
         return classifier
-    own = (classifier.folded, classifier.encoding, classifier.output)
-    return TorchClassifier(classifier.codec, classifier.classes, classifier.threshold, *own)
+    return TorchClassifier(
+        classifier.codec,
+        classifier.classes,
+        classifier.threshold,
+        classifier.folded,
+        classifier.encoding,
+        classifier.output,
+    )
 
 
 def _score(classifier: DifferentiableClassifier, inputs: Tensor, target: int) -> Tensor:
     """Return a smooth score ``(n,)``; the probability itself where one half decides."""
-    chances = classifier.probabilities(inputs)
-    own = chances[:, target]
+    probabilities = classifier.probabilities(inputs)
+    wanted = probabilities[:, target]
     if classifier.threshold is None:
-        others = [at for at in range(chances.shape[1]) if at != target]
-        return own / (own + chances[:, others].amax(1))
+        others = [label for label in range(probabilities.shape[1]) if label != target]
+        return wanted / (wanted + probabilities[:, others].amax(1))
     needed = classifier.threshold if target == 1 else 1 - classifier.threshold
-    return torch.where(own < needed, own / needed, 1 + (own - needed) / (1 - needed)) / 2
+    above = 1 + (wanted - needed) / (1 - needed)
+    return torch.where(wanted < needed, wanted / needed, above) / 2

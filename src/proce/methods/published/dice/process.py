@@ -1,4 +1,4 @@
-"""DiCE's process, from this side: started when needed, ended when a row takes too long."""
+"""DiCE's process as its caller holds it: started when needed, ended when a row takes too long."""
 
 import multiprocessing
 import time
@@ -9,20 +9,29 @@ from typing import Any, Self
 
 import numpy as np
 
-from proce.methods.published.dice.worker import Answer, Ask, Kit, Question, Values, serve
+from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest, Values
+from proce.methods.published.dice.worker import DiceSetup, serve
 
-_PATIENCE = 0.2  # seconds between two looks at whether the caller still wants it
+_POLL_SECONDS = 0.2  # between two looks at whether the caller still wants an answer
 
 
 @dataclass(eq=False)
 class DiceProcess:
-    """A process that answers one question after the other; use it in a ``with`` block.
+    """A process that answers one query after the other; use it in a ``with`` block.
 
-    It is forked where the system can do that, which is quick. The model stays on this side
-    (but for a network whose gradient is needed), so it may be anything.
+    The process is forked where the system can do that, which is quick. The model stays in the
+    caller's process (but for a network whose gradient is needed), so it may be anything.
+
+    Attributes
+    ----------
+    setup
+        What DiCE needs for any row.
+    start_method
+        How the process is started, as ``multiprocessing`` names it; by default ``fork`` where
+        the system has it and ``spawn`` elsewhere.
     """
 
-    kit: Kit
+    setup: DiceSetup
     start_method: str | None = None
     _process: Any = field(default=None, init=False)
     _pipe: Any = field(default=None, init=False)
@@ -35,45 +44,45 @@ class DiceProcess:
 
     def ask(
         self,
-        question: Question,
-        respond: Callable[[Values | None], Values | None],
-        seconds: float,
-        over: Callable[[], bool],
-    ) -> Answer | None:
-        """Return DiCE's answer, or None where it takes too long or the caller has had enough.
+        query: DiceQuery,
+        score: Callable[[Values | None], Values | None],
+        max_seconds: float,
+        is_over: Callable[[], bool],
+    ) -> DiceAnswer | None:
+        """Return DiCE's answer, or None where it takes too long or the whole call must end.
 
         Parameters
         ----------
-        question
+        query
             The row.
-        respond
-            What answers DiCE's own questions.
-        seconds
+        score
+            Answers a :class:`ScoreRequest`; None where the row has no evaluations left.
+        max_seconds
             The time limit.
-        over
+        is_over
             Whether the whole call must end.
         """
         if self._process is None:
             self._start()
-        ends = time.monotonic() + seconds
+        deadline = time.monotonic() + max_seconds
         try:
-            self._pipe.send(question)
-            while not over() and (left := ends - time.monotonic()) > 0:
-                if not self._pipe.poll(min(left, _PATIENCE)):
+            self._pipe.send(query)
+            while not is_over() and (seconds_left := deadline - time.monotonic()) > 0:
+                if not self._pipe.poll(min(seconds_left, _POLL_SECONDS)):
                     continue
-                said = self._pipe.recv()
-                if isinstance(said, Answer):
-                    return said
-                assert isinstance(said, Ask)
-                self._pipe.send(respond(said.rows))
+                message = self._pipe.recv()
+                if isinstance(message, DiceAnswer):
+                    return message
+                assert isinstance(message, ScoreRequest)
+                self._pipe.send(score(message.rows))
         except (EOFError, OSError):
-            self._process.join(_PATIENCE)
+            self._process.join(_POLL_SECONDS)
             code = self._process.exitcode
             self.end()
             if code is None:  # not the pipe's failure, but the model's
                 raise
-            rows = np.empty((0, len(question.own)))
-            return Answer(rows, f"DiCE's process ended by itself (exit {code}).")
+            rows = np.empty((0, len(query.own)))
+            return DiceAnswer(rows, f"DiCE's process ended by itself (exit {code}).")
         except BaseException:  # the model's own failure, or the keyboard
             self.end()
             raise
@@ -95,7 +104,7 @@ class DiceProcess:
         context: Any = multiprocessing.get_context(method)
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(
-            target=serve, args=(self.kit, theirs, self._pipe), daemon=True
+            target=serve, args=(self.setup, theirs, self._pipe), daemon=True
         )
         with warnings.catch_warnings():
             # Later Pythons warn of a fork beside threads; a child that hangs is ended here.

@@ -1,4 +1,4 @@
-"""Our rows as DiCE sees them, and back; the worker beside this file has its names."""
+"""Our rows as DiCE sees them, and back; ``worker.py`` says what DiCE calls the features."""
 
 import math
 from dataclasses import dataclass
@@ -11,18 +11,19 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError
-from proce.methods.published.dice.worker import Question, Values
+from proce.methods.published.dice.messages import DiceQuery, Values
 from proce.methods.published.task import Learnt, Task
 from proce.schema import Codec, Continuous
 
-_LARGEST = 2**31 - 1  # DiCE holds whole numbers in 32 bits
-_POINTS = 3  # a number without a step is rounded to a thousandth of its range
-_MOST_DECIMALS = 6
+_MAX_INTEGER = 2**31 - 1  # DiCE holds whole numbers in 32 bits
+_RANGE_DIGITS = 3  # a number without a step is rounded to a thousandth of its range
+_MAX_DECIMALS = 6
+_ROUNDING = 1e-6  # what a bound on whole numbers may be off by
 
 
 @dataclass(frozen=True, eq=False)
 class DiceView:
-    """Training rows in raw units, without those that miss a cell, and what follows from them.
+    """The complete training rows in raw units, and what DiCE is told of their features.
 
     Attributes
     ----------
@@ -31,21 +32,21 @@ class DiceView:
     complete
         ``(n,)``, which training rows DiCE is given.
     raw
-        Those rows ``(m, f)``, levels as codes.
-    whole
+        ``(m, f)``, those rows, with levels as codes.
+    is_whole
         Which features are whole numbers.
     decimals
-        To which numbers are rounded; 0 for levels.
-    seen
-        The codes of each feature with levels; nothing for numbers.
+        How many decimals each number is rounded to; 0 for levels.
+    seen_codes
+        The codes in these rows of each feature with levels; an empty list for numbers.
     """
 
     codec: Codec
     complete: Tensor
     raw: Values
-    whole: tuple[bool, ...]
+    is_whole: tuple[bool, ...]
     decimals: tuple[int, ...]
-    seen: list[list[int]]
+    seen_codes: list[list[int]]
 
     @classmethod
     def of(cls, learnt: Learnt) -> "DiceView":
@@ -74,24 +75,24 @@ class DiceView:
     @property
     def names(self) -> list[str]:
         """The features, as DiCE knows them."""
-        return [f"x{at:03d}" for at in range(len(self.codec.schema))]
+        return [f"x{position:03d}" for position in range(len(self.codec.schema))]
 
     @property
     def numbers(self) -> list[str]:
-        """Those that are numbers."""
+        """The features that are numbers, as DiCE knows them."""
         features = zip(self.names, self.codec.schema, strict=True)
         return [name for name, feature in features if isinstance(feature, Continuous)]
 
-    def data(self, outcome: Tensor) -> Any:
-        """Return DiCE's own record of the training rows, given the class of each."""
+    def data(self, predicted: Tensor) -> Any:
+        """Return DiCE's own record of the training rows, given the predicted class of each."""
         import dice_ml
 
         columns = {
-            name: [self._cell(at, value) for value in self.raw[:, at]]
-            for at, name in enumerate(self.names)
+            name: [self._cell(feature, value) for value in self.raw[:, feature]]
+            for feature, name in enumerate(self.names)
         }
         return dice_ml.Data(
-            dataframe=pd.DataFrame(columns).assign(outcome=outcome[self.complete].numpy()),
+            dataframe=pd.DataFrame(columns).assign(outcome=predicted[self.complete].numpy()),
             continuous_features=self.numbers,
             continuous_features_precision={
                 name: places
@@ -101,77 +102,95 @@ class DiceView:
             outcome_name="outcome",
         )
 
-    def varied(self, task: Task, at: int) -> Tensor:
+    def varied(self, task: Task, position: int) -> Tensor:
         """Return which features of a row DiCE may change, ``(f,)``.
 
-        Not those that have one permitted value, nor a level that it has not seen.
+        Features that have one permitted value do not vary, nor does a level that DiCE has not
+        seen.
         """
-        genome = task.genome.take(torch.tensor([at]))
+        genome = task.genome.take(torch.tensor([position]))
         own = genome.anchor[0]
-        known = [not codes or int(own[k]) in codes for k, codes in enumerate(self.seen)]
+        known = [
+            not codes or int(own[feature]) in codes for feature, codes in enumerate(self.seen_codes)
+        ]
         return (genome.movable & (genome.lower < genome.upper))[0] & torch.tensor(known)
 
-    def question(self, task: Task, at: int, varied: Tensor) -> Question:
-        """Return what DiCE is asked about one row of a task."""
-        own = task.genome.anchor[at]
-        raw, usual = self.codec.to_raw(own).numpy(), np.median(self.raw, axis=0)
-        gone = self.codec.missing(own).numpy()
-        for k, codes in enumerate(self.seen):
-            if codes and (gone[k] or int(raw[k]) not in codes):
-                raw[k] = codes[0]
-            elif gone[k]:
-                raw[k] = round(usual[k]) if self.whole[k] else usual[k]
-        return Question(
-            query={name: self._cell(k, raw[k]) for k, name in enumerate(self.names)},
+    def query(self, task: Task, position: int, varied: Tensor) -> DiceQuery:
+        """Return what DiCE is asked about one row of a task.
+
+        DiCE knows neither missing cells nor unseen levels: the first seen level and the median
+        stand in for them, and they do not vary.
+        """
+        own = task.genome.anchor[position]
+        raw, median = self.codec.to_raw(own).numpy(), np.median(self.raw, axis=0)
+        missing = self.codec.missing(own).numpy()
+        for feature, codes in enumerate(self.seen_codes):
+            if codes and (missing[feature] or int(raw[feature]) not in codes):
+                raw[feature] = codes[0]
+            elif missing[feature]:
+                whole = self.is_whole[feature]
+                raw[feature] = round(median[feature]) if whole else median[feature]
+        return DiceQuery(
+            values={
+                name: self._cell(feature, raw[feature]) for feature, name in enumerate(self.names)
+            },
             own=own,
-            target=int(task.target[at]),
+            target=int(task.target[position]),
             n=task.n,
             vary=[name for name, moves in zip(self.names, varied.tolist(), strict=True) if moves],
-            ranges=self._ranges(task, at, varied),
-            seed=int(task.streams.states[at]) & _LARGEST,
-            evaluations=int(task.left[at]),
+            ranges=self._ranges(task, position, varied),
+            seed=int(task.streams.states[position]) & _MAX_INTEGER,
+            max_evaluations=int(task.left[position]),
         )
 
-    def rows(self, values: Values, task: Task, at: int, varied: Tensor) -> Tensor:
+    def rows(self, values: Values, task: Task, position: int, varied: Tensor) -> Tensor:
         """Return values of DiCE's ``(c, f)`` as rows on permitted values ``(1, c, f)``."""
         rows = self.codec.to_unit(torch.from_numpy(values))
-        held = torch.where(varied, rows, task.genome.anchor[at])
-        return task.repair(held[None], torch.tensor([at]))
+        held = torch.where(varied, rows, task.genome.anchor[position])
+        return task.repair(held[None], torch.tensor([position]))
 
-    def _ranges(self, task: Task, at: int, varied: Tensor) -> dict[str, list[Any]]:
-        ends = torch.stack([task.genome.lower[at], task.genome.upper[at]])
+    def _ranges(self, task: Task, position: int, varied: Tensor) -> dict[str, list[Any]]:
+        """Return where each feature of a row may go, by name."""
+        ends = torch.stack([task.genome.lower[position], task.genome.upper[position]])
         lower, upper = self.codec.to_raw(ends).numpy()
         lower = np.where(varied, lower, self.raw.min(0))
         upper = np.where(varied, upper, self.raw.max(0))
-        ranges: dict[str, list[Any]] = {}
-        for k, name in enumerate(self.names):
-            if self.seen[k]:
-                codes = [code for code in self.seen[k] if lower[k] <= code <= upper[k]]
-                ranges[name] = [self._cell(k, code) for code in codes]
-            elif self.decimals[k]:
-                ranges[name] = [float(lower[k]), float(upper[k])]
-            else:
-                ranges[name] = [math.ceil(lower[k] - 1e-6), math.floor(upper[k] + 1e-6)]
-        return ranges
+        return {
+            name: self._range(feature, float(lower[feature]), float(upper[feature]))
+            for feature, name in enumerate(self.names)
+        }
 
-    def _cell(self, at: int, value: float) -> Any:
-        if self.seen[at]:
+    def _range(self, feature: int, lower: float, upper: float) -> list[Any]:
+        """Return the permitted levels of a feature, or the ends of its range."""
+        if self.seen_codes[feature]:
+            codes = [code for code in self.seen_codes[feature] if lower <= code <= upper]
+            return [self._cell(feature, code) for code in codes]
+        if self.decimals[feature]:
+            return [lower, upper]
+        return [math.ceil(lower - _ROUNDING), math.floor(upper + _ROUNDING)]
+
+    def _cell(self, feature: int, value: float) -> Any:
+        """Return one value as DiCE takes it."""
+        if self.seen_codes[feature]:
             return f"{int(value):03d}"
-        return int(value) if self.whole[at] and float(value).is_integer() else float(value)
+        whole = self.is_whole[feature] and float(value).is_integer()
+        return int(value) if whole else float(value)
 
 
 def _is_whole(feature: Any, column: Values) -> bool:
+    """Return whether a feature is a whole number in the schema and in all training rows."""
     if not isinstance(feature, Continuous) or feature.step is None:
         return False
     integral = float(feature.step).is_integer() and bool((column == np.round(column)).all())
-    return integral and float(np.abs(column).max()) <= _LARGEST
+    return integral and float(np.abs(column).max()) <= _MAX_INTEGER
 
 
 def _decimals(feature: Any, span: float) -> int:
+    """Return how many decimals show the steps of a feature, or a thousandth of its range."""
     if not isinstance(feature, Continuous):
         return 0
     if feature.step is None:
-        return max(0, math.ceil(_POINTS - math.log10(span or 1.0)))
+        return max(0, math.ceil(_RANGE_DIGITS - math.log10(span or 1.0)))
     step = Fraction(repr(feature.step))
-    exact = [n for n in range(_MOST_DECIMALS) if (step * 10**n).denominator == 1]
-    return exact[0] if exact else _MOST_DECIMALS
+    exact = [n for n in range(_MAX_DECIMALS) if (step * 10**n).denominator == 1]
+    return exact[0] if exact else _MAX_DECIMALS

@@ -1,4 +1,9 @@
-"""FACE: a path over training rows to one that has the target class (Poyiadzi et al. 2020)."""
+"""FACE (Poyiadzi et al. 2020, arXiv:1909.09369): the shortest path over dense training rows.
+
+As in the paper's Algorithm 1, rows are linked to those near them, edges are weighted by the
+density on them, and the shortest paths lead to rows of the target class that are confident and
+dense enough.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,21 +14,33 @@ from torch import Tensor
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.published.face.graph import FaceSettings, placed
-from proce.methods.published.face.regions import Region, Regions, distinct, regions_of
+from proce.methods.published.face.graph import FaceSettings, points_of
+from proce.methods.published.face.regions import PathRegion, PathRegions, distinct_rows
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
 
-_ASKED_AT_ONCE = 256  # candidates of a row that the model is asked about in one call, at most
-_ALONE = (
+_MAX_ROWS_PER_CALL = 256  # candidates of a row that the model is asked about in one call, at most
+_NO_REGION_NOTE = (
     "No training row has the values that must stay and the missing cells of this one, so there is"
     " nothing to walk over."
 )
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """What one row gets: counterfactuals, the ways there, and a word where there are none."""
+class _RowResult:
+    """What was found for one row.
+
+    Attributes
+    ----------
+    rows
+        ``(c, f)``, the counterfactuals.
+    steps
+        The path to each counterfactual.
+    note
+        Why there are none, if there are none.
+    unfinished
+        Whether the time ran out.
+    """
 
     rows: Tensor
     steps: tuple[Tensor, ...] = ()
@@ -40,91 +57,97 @@ class Face(Published[FaceSettings]):
 
     Settings = FaceSettings
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> Regions:
+    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> PathRegions:
         settings: FaceSettings = self.settings_
-        rows = distinct(learnt.rows)
+        rows = distinct_rows(learnt.rows)
         if len(rows) <= settings.n_neighbours:
             raise SearchError(
                 f"the training frame has {len(rows)} different rows, and n_neighbours is"
                 f" {settings.n_neighbours}; expected more rows than neighbours. Lower"
                 " n_neighbours in FaceSettings, or fit on more rows."
             )
-        regions = regions_of(learnt, rows, settings)
+        regions = PathRegions.fit(learnt, rows, settings)
         if progress is not None:
             progress(Progress("fit", 1, 1))
         return regions
 
     def _find(self, task: Task) -> Candidates:
-        found = []
-        for at in range(len(task)):
-            task.tell(at + 1)
-            found.append(self._of(task, at))
+        results = []
+        for position in range(len(task)):
+            task.tell(position + 1)
+            results.append(self._find_paths(task, position))
         rows = task.factual[:, None].expand(-1, task.n, -1).clone()
-        flags = torch.zeros(len(task), task.n, dtype=torch.bool)
-        for at, each in enumerate(found):
-            rows[at, : len(each.rows)] = each.rows
-            flags[at, : len(each.rows)] = True
+        found = torch.zeros(len(task), task.n, dtype=torch.bool)
+        for position, result in enumerate(results):
+            rows[position, : len(result.rows)] = result.rows
+            found[position, : len(result.rows)] = True
         return Candidates(
             rows,
-            flags,
-            torch.tensor([each.unfinished for each in found]),
-            tuple(each.steps for each in found),
-            {at: each.note for at, each in enumerate(found) if each.note},
+            found,
+            torch.tensor([result.unfinished for result in results]),
+            tuple(result.steps for result in results),
+            {position: result.note for position, result in enumerate(results) if result.note},
         )
 
-    def _of(self, task: Task, at: int) -> _Found:
-        """Return the counterfactuals of one row."""
+    def _find_paths(self, task: Task, position: int) -> _RowResult:
+        """Return the counterfactuals of one row and the paths to them."""
         settings: FaceSettings = self.settings_
-        regions: Regions = self.prepared_
-        factual, target = task.factual[at], int(task.target[at])
+        regions: PathRegions = self.prepared_
+        factual, target = task.factual[position], int(task.target[position])
         nothing = factual.new_zeros(0, len(factual))
         if task.over:
-            return _Found(nothing, unfinished=True)
+            return _RowResult(nothing, unfinished=True)
         region = regions.around(factual)
         if region is None:
-            return _Found(nothing, note=_ALONE)
-        allowed = task.allowed(region.rows[None], torch.tensor([at]))[0]
+            return _RowResult(nothing, note=_NO_REGION_NOTE)
+        allowed = task.allowed(region.rows[None], torch.tensor([position]))[0]
         ends = region.confident(target, settings.confidence) & allowed
         if not bool(ends.any()):
-            return _Found(nothing, note=_no_end(task, target, allowed, settings))
-        point = placed(regions.codec, factual[None])[0]
-        near = region.near(point, allowed, settings.n_neighbours, regions.epsilon)
-        paths = region.shortest(*near, allowed)
+            return _RowResult(nothing, note=_no_end_note(task, target, allowed, settings))
+        point = points_of(regions.codec, factual[None])[0]
+        linked, weights = region.link(point, allowed, settings.n_neighbours, regions.epsilon)
+        paths = region.shortest_paths(linked, weights, allowed)
         order = paths.costs.argsort(stable=True)
         order = order[(ends & paths.costs.isfinite())[order]]
         if not len(order):
-            return _Found(nothing, note=_no_path(settings, regions.epsilon))
-        kept, unfinished = self._confirmed(task, at, region, order)
-        steps = tuple(_changing(region.rows[paths.to(int(end))], factual) for end in kept)
-        note = None if len(kept) or unfinished else _none_holds(task, at, len(order))
-        return _Found(region.rows[kept], steps, note, unfinished)
+            return _RowResult(nothing, note=_no_path_note(settings, regions.epsilon))
+        kept, unfinished = self._confirm(task, position, region, order)
+        steps = tuple(_without_factual(region.rows[paths.to(int(end))], factual) for end in kept)
+        failed = not len(kept) and not unfinished
+        note = _unconfirmed_note(task, position, len(order)) if failed else None
+        return _RowResult(region.rows[kept], steps, note, unfinished)
 
-    def _confirmed(self, task: Task, at: int, region: Region, order: Tensor) -> tuple[Tensor, bool]:
-        """Ask about rows from the best on; return the first n that hold, and if time ran out."""
-        kept: list[Tensor] = []
-        missing, asked = task.n, 0
-        among = torch.tensor([at])
-        while missing and asked < len(order) and int(task.left[at]) > 0:
+    def _confirm(
+        self, task: Task, position: int, region: PathRegion, order: Tensor
+    ) -> tuple[Tensor, bool]:
+        """Ask the model about the ends of paths from the shortest on.
+
+        Returns the first n that are confirmed, and whether the time ran out before.
+        """
+        confirmed: list[Tensor] = []
+        n_wanted, n_asked = task.n, 0
+        only = torch.tensor([position])
+        while n_wanted and n_asked < len(order) and int(task.left[position]) > 0:
             if task.over:
-                return _joined(kept), True
-            part = order[asked : asked + min(max(missing, asked), _ASKED_AT_ONCE)]
-            flags, _ = task.reached(region.rows[part][None], among)
-            kept.append(part[flags[0]][:missing])
-            missing, asked = missing - len(kept[-1]), asked + len(part)
-        return _joined(kept), False
+                return _concatenate(confirmed), True
+            part = order[n_asked : n_asked + min(max(n_wanted, n_asked), _MAX_ROWS_PER_CALL)]
+            reached, _ = task.reached(region.rows[part][None], only)
+            confirmed.append(part[reached[0]][:n_wanted])
+            n_wanted, n_asked = n_wanted - len(confirmed[-1]), n_asked + len(part)
+        return _concatenate(confirmed), False
 
 
-def _joined(parts: list[Tensor]) -> Tensor:
+def _concatenate(parts: list[Tensor]) -> Tensor:
     return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.long)
 
 
-def _changing(steps: Tensor, factual: Tensor) -> Tensor:
+def _without_factual(steps: Tensor, factual: Tensor) -> Tensor:
     """Leave out a first step that is the person, who may be among the training rows."""
     same = (steps[0] == factual) | (steps[0].isnan() & factual.isnan())
     return steps[1:] if bool(same.all()) else steps
 
 
-def _no_end(task: Task, target: int, allowed: Tensor, settings: FaceSettings) -> str:
+def _no_end_note(task: Task, target: int, allowed: Tensor, settings: FaceSettings) -> str:
     label = class_text(task.learnt.classifier.classes[target])
     return (
         f"Of the {int(allowed.sum()):,} training rows that may be reached, the model puts none that"
@@ -133,15 +156,15 @@ def _no_end(task: Task, target: int, allowed: Tensor, settings: FaceSettings) ->
     )
 
 
-def _no_path(settings: FaceSettings, epsilon: float) -> str:
-    told = f"n_neighbours above {settings.n_neighbours}"
+def _no_path_note(settings: FaceSettings, epsilon: float) -> str:
+    advice = f"n_neighbours above {settings.n_neighbours}"
     if math.isfinite(epsilon):
-        told += f", or epsilon above {epsilon:.3g}"
-    return f"No path leads to a row of the target; more rows are linked with {told}."
+        advice += f", or epsilon above {epsilon:.3g}"
+    return f"No path leads to a row of the target; more rows are linked with {advice}."
 
 
-def _none_holds(task: Task, at: int, n_ends: int) -> str:
-    if int(task.left[at]) <= 0:
+def _unconfirmed_note(task: Task, position: int, n_ends: int) -> str:
+    if int(task.left[position]) <= 0:
         return "The evaluations were used up before a row was confirmed; raise max_evaluations."
     return (
         f"A path leads to {n_ends} rows of the target, but none of them holds: each breaks a rule"

@@ -1,9 +1,10 @@
-"""The graph of FACE: training rows, linked to those near them, by edges weighed with density.
+"""The graph of FACE: training rows, linked to near ones by edges that are weighted by density.
 
-Poyiadzi et al. 2020, Section 3: an edge of length d has the weight ``d * f(z)``, where z is the
-density on it: by the k nearest neighbours, by the ball of radius epsilon, or by kernels at its
-middle. Their f(z) = -log(z) is negative where rows are dense, and shortest paths need weights that
-are not. Here f(z) = log(1 + z^(-1/D)) with D dimensions, which is -log(z) / D where rows are rare.
+Poyiadzi et al. 2020 (arXiv:1909.09369), Section 3: an edge of length d has the weight
+``d * f(z)``, where z is the density on the edge. The density is estimated by the k nearest
+neighbours, by the ball of radius epsilon, or by kernels at the middle of the edge. Their
+f(z) = -log(z) is negative where rows are dense, and shortest paths need weights that are not
+negative. Here f(z) = log(1 + z^(-1/D)) with D dimensions, which is -log(z) / D where rows are rare.
 """
 
 import math
@@ -23,8 +24,8 @@ from proce.schema import Categorical, Codec
 
 Linking = Literal["knn", "epsilon", "kde"]
 Indices = NDArray[np.int64]
-_PAIRS = 8_192  # edges weighed at a time; bounds memory
-_MOST_ROWS = 0.9  # of the rows have all their neighbours within the default epsilon
+_MAX_EDGES_AT_ONCE = 8_192  # edges weighted at a time; bounds memory
+_EPSILON_QUANTILE = 0.9  # share of rows that have all their neighbours within the default epsilon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +37,7 @@ class FaceSettings:
     graph
         How the density on an edge is estimated: ``knn``, ``epsilon`` or ``kde``.
     n_neighbours
-        How many rows each is linked to, at most; k of ``knn``.
+        How many rows each row is linked to, at most; k of ``knn``.
     epsilon
         Rows that are further apart are not linked. A difference of levels, or of a number over
         its whole range, is 1. ``None``: no limit for ``knn``; for the others the distance within
@@ -44,12 +45,12 @@ class FaceSettings:
     confidence
         The probability of the target that a row needs to be the end of a path; t_p of the paper.
     least_density
-        The share of rows, the sparsest, that no path ends at. In place of t_d of the paper, which
-        is a density and so depends on the units.
+        The share of the sparsest rows, at which no path ends. It stands in for t_d of the paper,
+        which is a density and so depends on the units.
     bandwidth
-        Of the kernels of ``kde``; ``None`` for Scott's rule.
+        The bandwidth of the kernels of ``kde``; ``None`` for Scott's rule.
     n_kernels
-        Rows, drawn at random, that the kernels of ``kde`` stand on, at most.
+        How many rows, drawn at random, the kernels of ``kde`` stand on, at most.
     """
 
     graph: Linking = "knn"
@@ -77,8 +78,8 @@ class FaceSettings:
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
-    """What an edge between two points weighs.
+class EdgeWeights:
+    """The weight of an edge between two points.
 
     Attributes
     ----------
@@ -89,7 +90,7 @@ class Weights:
     kernels
         ``(s, e)``, the centres of Gaussian kernels, or ``None``.
     bandwidth
-        Of the kernels.
+        The bandwidth of the kernels.
     """
 
     n_dimensions: int
@@ -98,13 +99,15 @@ class Weights:
     bandwidth: float = 1.0
 
     @classmethod
-    def by_neighbours(cls, n_dimensions: int, n_points: int, k: int) -> "Weights":
+    def by_neighbours(cls, n_dimensions: int, n_points: int, k: int) -> "EdgeWeights":
         """Return weights by k nearest neighbours: k of n points in the ball of an edge's length."""
         unit_ball = n_dimensions / 2 * math.log(math.pi) - math.lgamma(n_dimensions / 2 + 1)
         return cls(n_dimensions, math.exp((math.log(k / n_points) - unit_ball) / n_dimensions))
 
     @classmethod
-    def by_kernels(cls, n_dimensions: int, kernels: Tensor, bandwidth: float | None) -> "Weights":
+    def by_kernels(
+        cls, n_dimensions: int, kernels: Tensor, bandwidth: float | None
+    ) -> "EdgeWeights":
         """Return weights by kernels on points ``(s, e)``; without a bandwidth by Scott's rule."""
         spread = math.sqrt(float(kernels.var(0, correction=0).sum()) / n_dimensions) or 1.0
         rule = spread * len(kernels) ** (-1 / (n_dimensions + 4))
@@ -112,61 +115,63 @@ class Weights:
 
     def __call__(self, first: Tensor, second: Tensor) -> Tensor:
         """Return the weights ``(p,)`` of edges between points ``(p, e)``."""
-        apart = (first - second).square().sum(-1).sqrt()
+        length = (first - second).square().sum(-1).sqrt()
         if self.kernels is None:
-            return apart * torch.log1p(apart / self.radius)  # z = (radius / apart)^D
-        log_density = self.log_density_at((first + second) / 2)
-        return apart * softplus(-log_density / self.n_dimensions)
+            return length * torch.log1p(length / self.radius)  # z = (radius / length)^D
+        log_density = self.log_density((first + second) / 2)
+        return length * softplus(-log_density / self.n_dimensions)
 
-    def log_density_at(self, points: Tensor) -> Tensor:
+    def log_density(self, points: Tensor) -> Tensor:
         """Return the logarithm of the kernels' density ``(p,)`` at points ``(p, e)``."""
         kernels = self.kernels
         assert kernels is not None
         scale = math.log(2 * math.pi * self.bandwidth**2) * self.n_dimensions / 2
-        parts = (torch.cdist(part, kernels).square() for part in torch.split(points, _PAIRS))
-        near = torch.cat([torch.logsumexp(-a / (2 * self.bandwidth**2), -1) for a in parts])
-        return near - math.log(len(kernels)) - scale
+        parts = torch.split(points, _MAX_EDGES_AT_ONCE)
+        squares = (torch.cdist(part, kernels).square() for part in parts)
+        logs = [torch.logsumexp(-square / (2 * self.bandwidth**2), -1) for square in squares]
+        return torch.cat(logs) - math.log(len(kernels)) - scale
 
 
-def placed(codec: Codec, rows: Tensor) -> Tensor:
+def points_of(codec: Codec, rows: Tensor) -> Tensor:
     """Return rows ``(n, f)`` as points ``(n, e)`` whose Euclidean distance is that of the rows.
 
     Numbers lie on the unit range, ranks over the last rank, levels one-hot on a scale at which two
-    different ones are 1 apart. What is missing lies at 0: rows of a region all miss the same.
+    different ones are 1 apart. Missing cells lie at 0: rows of one graph all miss the same cells.
     """
     columns = []
-    for at, feature in enumerate(codec.schema):
-        column = rows[:, at]
+    for position, feature in enumerate(codec.schema):
+        column = rows[:, position]
         if isinstance(feature, Categorical):
             hot = column[:, None] == torch.arange(len(feature.levels))
             columns.append(hot.double() / math.sqrt(2))
         else:
-            known = torch.where(codec.missing(rows)[:, at], 0.0, column)
-            columns.append(known[:, None] / codec.reach[at])
+            known = torch.where(codec.missing(rows)[:, position], 0.0, column)
+            columns.append(known[:, None] / codec.reach[position])
     return torch.cat(columns, -1)
 
 
-def neighbours_of(points: Tensor, k: int) -> tuple[Indices, Tensor]:
-    """Return the nearest other points of each, ``(m, k)``, and how far the last is ``(m,)``.
+def nearest_neighbours(points: Tensor, k: int) -> tuple[Indices, Tensor]:
+    """Return the k nearest other points of each point ``(m, k)``, and how far the last is ``(m,)``.
 
-    Fewer than k where there are fewer points; none, infinitely far, for a point on its own.
+    There are fewer than k columns where there are fewer points. A single point has no neighbours,
+    and its distance is infinite.
     """
     k = min(k, len(points) - 1)
     if k < 1:
         return np.zeros((len(points), 0), dtype=np.int64), points.new_full((len(points),), math.inf)
     search = NearestNeighbors(n_neighbors=k).fit(points.numpy())
-    apart, near = search.kneighbors()  # in chunks: no distance between all pairs is kept
-    return cast(Indices, near), torch.from_numpy(apart[:, -1].copy())
+    distances, neighbours = search.kneighbors()  # works in chunks, not on all pairs at once
+    return cast(Indices, neighbours), torch.from_numpy(distances[:, -1].copy())
 
 
 def default_epsilon(radii: Tensor) -> float:
     """Return a distance within which nearly every row has all its neighbours."""
     known = radii[radii.isfinite()]
-    return float(known.quantile(_MOST_ROWS)) if len(known) else math.inf
+    return float(known.quantile(_EPSILON_QUANTILE)) if len(known) else math.inf
 
 
-def linked(
-    points: Tensor, near: Indices, epsilon: float, weights: Weights, one_way: Tensor
+def neighbour_graph(
+    points: Tensor, neighbours: Indices, epsilon: float, weights: EdgeWeights, one_way: Tensor
 ) -> csr_array:
     """Return the graph in which each point is linked to its neighbours, and they to it.
 
@@ -174,24 +179,25 @@ def linked(
     ----------
     points
         ``(m, e)``.
-    near
-        ``(m, k)``, the neighbours of each.
+    neighbours
+        ``(m, k)``, the neighbours of each point.
     epsilon
         Longer edges are left out.
     weights
-        What an edge weighs.
+        The weight of an edge.
     one_way
         ``(m, o)``, values that may not fall along an edge.
     """
-    size, k = near.shape
+    size, k = neighbours.shape
     own = np.repeat(np.arange(size), k)
-    other = near.ravel()
+    other = neighbours.ravel()
     pairs = np.unique(np.minimum(own, other) * size + np.maximum(own, other))
-    first, second = (torch.from_numpy(each) for each in np.divmod(pairs, size))
-    parts = list(zip(torch.split(first, _PAIRS), torch.split(second, _PAIRS), strict=True))
-    apart = torch.cat([(points[a] - points[b]).square().sum(-1).sqrt() for a, b in parts])
-    weight = torch.cat([weights(points[a], points[b]) for a, b in parts])
+    first, second = (torch.from_numpy(ends) for ends in np.divmod(pairs, size))
+    firsts, seconds = (torch.split(ends, _MAX_EDGES_AT_ONCE) for ends in (first, second))
+    parts = [(points[a], points[b]) for a, b in zip(firsts, seconds, strict=True)]
+    length = torch.cat([(a - b).square().sum(-1).sqrt() for a, b in parts])
+    weight = torch.cat([weights(a, b) for a, b in parts])
     start, end = torch.cat([first, second]), torch.cat([second, first])
-    kept = (apart <= epsilon).repeat(2) & (one_way[end] >= one_way[start]).all(-1)
+    kept = (length <= epsilon).repeat(2) & (one_way[end] >= one_way[start]).all(-1)
     entries = (weight.repeat(2)[kept].numpy(), (start[kept].numpy(), end[kept].numpy()))
     return coo_array(entries, shape=(size, size)).tocsr()

@@ -9,12 +9,13 @@ from torch import Tensor
 
 from proce.classifier import DifferentiableClassifier
 from proce.methods.published.task import Task
-from proce.methods.published.wachter.relaxation import Region
+from proce.methods.published.wachter.relaxation import FeasibleSet
 from proce.objective import MixedDistance
 
-# Of Adam. A descent has a few dozen steps, in which what began to move must be able to return:
-# longer memories than these leave it on the way.
-_MOMENTUM, _MEMORY, _TINY = 0.5, 0.5, 1e-12
+# The decay rates of Adam. A descent has a few dozen steps, in which what began to move must be able
+# to return: longer memories than these leave it on the way.
+_MEAN_DECAY, _SQUARE_DECAY = 0.5, 0.5
+_MIN_ROOT = 1e-12  # Adam divides by a root, which must not be zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,90 +42,122 @@ class Descent:
 
     def run(
         self,
-        region: Region,
+        feasible: FeasibleSet,
         points: Tensor,
-        weight: Tensor,
-        among: Tensor,
+        trade_off: Tensor,
+        positions: Tensor,
         *,
         n_steps: int,
         step_size: float,
     ) -> Tensor:
-        """Return where points ``(a, w)`` of the rows at ``among`` end, with their λ ``(a,)``."""
+        """Return where the descents of some rows end.
+
+        Parameters
+        ----------
+        feasible
+            Where the points of these rows may go.
+        points
+            ``(a, w)``, where the descents start.
+        trade_off
+            ``(a,)``, λ of each row.
+        positions
+            ``(a,)``, the positions of the rows in the task.
+        n_steps, step_size
+            How many steps are taken, and the size of the first; it falls to zero.
+        """
         mean, square = torch.zeros_like(points), torch.zeros_like(points)
         for step in range(n_steps):
             if self.task.over:
                 break
-            gradient = self._gradient(region, points, weight, among)
-            mean = _MOMENTUM * mean + (1 - _MOMENTUM) * gradient
-            square = _MEMORY * square + (1 - _MEMORY) * _shared(region, gradient.square())
-            rate = step_size * (1 - step / n_steps) / (1 - _MOMENTUM ** (step + 1))
-            root = (square / (1 - _MEMORY ** (step + 1))).sqrt() + _TINY
-            moved = region.project(points - rate * region.space.span * mean / root)
+            gradient = self._gradient(feasible, points, trade_off, positions)
+            mean = _MEAN_DECAY * mean + (1 - _MEAN_DECAY) * gradient
+            shared = _share_largest(feasible, gradient.square())
+            square = _SQUARE_DECAY * square + (1 - _SQUARE_DECAY) * shared
+            rate = step_size * (1 - step / n_steps) / (1 - _MEAN_DECAY ** (step + 1))
+            root = (square / (1 - _SQUARE_DECAY ** (step + 1))).sqrt() + _MIN_ROOT
+            moved = feasible.project(points - rate * feasible.relaxed.span * mean / root)
             # A number that would pass its own value stops there: beyond it the distance grows.
-            crossed = (points - region.start) * (moved - region.start) < 0
-            points = torch.where(crossed, region.start, moved)
+            crossed = (points - feasible.start) * (moved - feasible.start) < 0
+            points = torch.where(crossed, feasible.start, moved)
         return points
 
-    def least_weight(self, region: Region) -> Tensor:
+    def smallest_trade_off(self, feasible: FeasibleSet) -> Tensor:
         """Return the λ ``(i,)`` above which a feature begins to move; infinite where none can."""
-        everyone = torch.arange(len(self.task))
-        slope = self._slope(region.start, everyone)
-        space, start = region.space, region.start
-        room = torch.where(slope < 0, region.upper - start, start - region.lower) > 0
-        pull = slope.abs() / self._tension(region) * (room & region.movable)
-        numbers = pull[:, space.numbers].amax(1) if len(space.numbers) else slope.new_zeros(1)
-        own = space.by_feature(slope * start, 0.0).sum(-1, keepdim=True)
-        open_ = space.by_feature(region.upper * region.movable, 0.0) > 0
-        levels = torch.where(open_, own - space.by_feature(slope, 0.0), 0.0)
-        best = levels.flatten(1).amax(1) if levels.numel() else slope.new_zeros(1)
-        return 1 / numbers.maximum(best).expand(len(slope))
+        every_row = torch.arange(len(self.task))
+        slope = self._loss_gradient(feasible.start, every_row)
+        relaxed, start = feasible.relaxed, feasible.start
+        has_room = torch.where(slope < 0, feasible.upper - start, start - feasible.lower) > 0
+        pull = slope.abs() / self._unit_cost(feasible) * (has_room & feasible.movable)
+        numbers = relaxed.number_columns
+        number_pull = pull[:, numbers].amax(1) if len(numbers) else slope.new_zeros(1)
+        own = relaxed.weights_by_feature(slope * start, 0.0).sum(-1, keepdim=True)
+        gain = own - relaxed.weights_by_feature(slope, 0.0)
+        gain = torch.where(_permitted_levels(feasible), gain, 0.0)
+        level_pull = gain.flatten(1).amax(1) if gain.numel() else slope.new_zeros(1)
+        return 1 / number_pull.maximum(level_pull).expand(len(slope))
 
-    def _gradient(self, region: Region, points: Tensor, weight: Tensor, among: Tensor) -> Tensor:
-        """Return the steepest way up of loss and distance together, ``(a, w)``."""
-        slope = weight[:, None] * self._slope(points, among) * region.movable
-        tension = self._tension(region)
-        offset = points - region.start
-        held = slope - slope.maximum(-tension).minimum(tension)
-        numbers = torch.where(offset == 0, held, slope + offset.sign() * tension)
-        return _tangent(region, numbers, slope - region.start)
+    def _gradient(
+        self, feasible: FeasibleSet, points: Tensor, trade_off: Tensor, positions: Tensor
+    ) -> Tensor:
+        """Return the gradient ``(a, w)`` of loss and distance together.
 
-    def _slope(self, points: Tensor, among: Tensor) -> Tensor:
-        """Return the gradient of the loss alone; every row pays an evaluation."""
+        A number at the person's own value, where the distance has its kink, has a gradient only
+        where the loss pulls harder than the distance.
+        """
+        slope = trade_off[:, None] * self._loss_gradient(points, positions) * feasible.movable
+        unit_cost = self._unit_cost(feasible)
+        offset = points - feasible.start
+        at_kink = slope - slope.maximum(-unit_cost).minimum(unit_cost)
+        numbers = torch.where(offset == 0, at_kink, slope + offset.sign() * unit_cost)
+        return _centre_weights(feasible, numbers, slope - feasible.start)
+
+    def _loss_gradient(self, points: Tensor, positions: Tensor) -> Tensor:
+        """Return the gradient of the loss alone, which costs every row an evaluation."""
         classifier = cast(DifferentiableClassifier, self.task.learnt.classifier)
-        target = self.task.target[among]
-        inputs = points.to(self._like, copy=True).requires_grad_()
+        target = self.task.target[positions]
+        inputs = points.to(self._network_input, copy=True).requires_grad_()
         with torch.enable_grad():
             answer = classifier.probabilities(inputs)
             chance = answer.gather(1, target[:, None].to(answer.device)).squeeze(1)
-            least = torch.finfo(chance.dtype).tiny
-            losses = -chance.clamp(min=least).log() if self.loss != "squared" else (1 - chance) ** 2
+            smallest = torch.finfo(chance.dtype).tiny
+            losses = (
+                (1 - chance) ** 2 if self.loss == "squared" else -chance.clamp(min=smallest).log()
+            )
         (slope,) = torch.autograd.grad(losses.sum(), inputs)  # rows do not interact
-        self.task.pay(among)
+        self.task.pay(positions)
         return slope.to(points)
 
     @cached_property
-    def _like(self) -> Tensor:
+    def _network_input(self) -> Tensor:
         """An input of the network, for its dtype and its device."""
         classifier = cast(DifferentiableClassifier, self.task.learnt.classifier)
         return classifier.inputs(self.task.factual[:1])
 
-    def _tension(self, region: Region) -> Tensor:
-        """Return what a unit of each column's way costs, ``(w,)``."""
-        return 1 / self.distance.scale[region.space.encoding.source]
+    def _unit_cost(self, feasible: FeasibleSet) -> Tensor:
+        """Return what a unit of each column adds to the distance, ``(w,)``."""
+        return 1 / self.distance.scale[feasible.relaxed.encoding.source]
 
 
-def _tangent(region: Region, numbers: Tensor, weights: Tensor) -> Tensor:
-    """Return a gradient of numbers, and of weights without what the weights have in common."""
-    space = region.space
-    open_ = space.by_feature(region.upper * region.movable, 0.0) > 0
-    blocks = space.by_feature(weights, 0.0) * open_
-    centre = blocks.sum(-1, keepdim=True) / open_.sum(-1, keepdim=True).clamp(min=1)
-    return space.by_column((blocks - centre) * open_, numbers)
+def _permitted_levels(feasible: FeasibleSet) -> Tensor:
+    """Return which levels may have weight, by feature, ``(i, b, l)``."""
+    return feasible.relaxed.weights_by_feature(feasible.upper * feasible.movable, 0.0) > 0
 
 
-def _shared(region: Region, squares: Tensor) -> Tensor:
+def _centre_weights(feasible: FeasibleSet, numbers: Tensor, weights: Tensor) -> Tensor:
+    """Return a gradient ``(a, w)`` of numbers, and of level weights less their mean.
+
+    What the weights of a feature have in common cannot move them, because they sum to one.
+    """
+    permitted = _permitted_levels(feasible)
+    blocks = feasible.relaxed.weights_by_feature(weights, 0.0) * permitted
+    mean = blocks.sum(-1, keepdim=True) / permitted.sum(-1, keepdim=True).clamp(min=1)
+    return feasible.relaxed.with_weights(numbers, (blocks - mean) * permitted)
+
+
+def _share_largest(feasible: FeasibleSet, squares: Tensor) -> Tensor:
     """Return squares ``(a, w)`` in which the weights of one feature all have its largest."""
-    blocks = region.space.by_feature(squares, 0.0)
+    blocks = feasible.relaxed.weights_by_feature(squares, 0.0)
     if not blocks.numel():
         return squares
-    return region.space.by_column(blocks.amax(-1, keepdim=True).expand_as(blocks), squares)
+    largest = blocks.amax(-1, keepdim=True).expand_as(blocks)
+    return feasible.relaxed.with_weights(squares, largest)

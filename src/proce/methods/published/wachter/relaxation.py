@@ -17,91 +17,103 @@ from proce.search import Genome
 
 
 @dataclass(frozen=True, eq=False)
-class Relaxation:
-    """Where the features of an encoding stand among its columns.
+class RelaxedEncoding:
+    """An input encoding whose columns may hold any number, and which columns mean what.
 
     Attributes
     ----------
     encoding
-        The network's own.
-    numbers
+        The encoding of the network, with ``w`` columns.
+    number_columns
         ``(m,)``, the columns that hold a feature as one number.
-    weights
-        ``(b, l)``, the columns of the features that have one per level; short ones are filled
-        up with a column that does not exist, the one after the last.
-    weighted
-        ``(b,)``, the positions of those features.
+    weight_columns
+        ``(b, l)``, the columns of the features that have one per level. Features with fewer
+        levels are filled up with a column that does not exist, the one after the last.
+    weighted_features
+        ``(b,)``, the positions of those features in the schema.
     span
         ``(w,)``, how far each column goes: 1, or the last code of a level that is one number.
     """
 
     encoding: InputEncoding
-    numbers: Tensor
-    weights: Tensor
-    weighted: Tensor
+    number_columns: Tensor
+    weight_columns: Tensor
+    weighted_features: Tensor
     span: Tensor
 
     @classmethod
-    def of(cls, encoding: InputEncoding, schema: Schema) -> "Relaxation":
-        """Return the relaxation of the encoding of a schema's rows."""
-        numbers, blocks, weighted = [], [], []
+    def of(cls, encoding: InputEncoding, schema: Schema) -> "RelaxedEncoding":
+        """Return the relaxed encoding of the rows of a schema."""
+        number_columns, blocks, weighted_features = [], [], []
         span = torch.ones(encoding.width, dtype=torch.float64)
         start = 0
         for position, (feature, codes) in enumerate(zip(schema, encoding.codes, strict=True)):
             if codes is None:
-                numbers.append(start)
+                number_columns.append(start)
                 if not isinstance(feature, Continuous):
                     span[start] = max(1, len(feature.levels) - 1)
                 start += 1
             else:
                 blocks.append(torch.arange(start, start + len(codes)))
-                weighted.append(position)
+                weighted_features.append(position)
                 start += len(codes)
         longest = max((len(block) for block in blocks), default=0)
-        weights = torch.full((len(blocks), longest), encoding.width)
-        for block, line in zip(blocks, weights, strict=True):
+        weight_columns = torch.full((len(blocks), longest), encoding.width)
+        for block, line in zip(blocks, weight_columns, strict=True):
             line[: len(block)] = block
         as_positions = partial(torch.tensor, dtype=torch.long)  # also where there are none
-        return cls(encoding, as_positions(numbers), weights, as_positions(weighted), span)
+        return cls(
+            encoding,
+            as_positions(number_columns),
+            weight_columns,
+            as_positions(weighted_features),
+            span,
+        )
 
-    def by_feature(self, values: Tensor, filler: float) -> Tensor:
-        """Return the columns of weights of ``(i, w)`` by feature, ``(i, b, l)``."""
-        filled = torch.cat([values, values.new_full((len(values), 1), filler)], dim=1)
-        return filled[:, self.weights]
+    def weights_by_feature(self, points: Tensor, filler: float) -> Tensor:
+        """Return the level weights of points ``(i, w)`` by feature, ``(i, b, l)``.
 
-    def by_column(self, blocks: Tensor, others: Tensor) -> Tensor:
-        """Undo :meth:`by_feature`; columns without weights are those of ``others`` ``(i, w)``."""
-        filled = torch.cat([others, others[:, :1]], dim=1)
-        filled[:, self.weights.flatten()] = blocks.flatten(1)
+        ``filler`` stands in the places of features with fewer levels than the others.
+        """
+        filled = torch.cat([points, points.new_full((len(points), 1), filler)], dim=1)
+        return filled[:, self.weight_columns]
+
+    def with_weights(self, points: Tensor, weights: Tensor) -> Tensor:
+        """Return points ``(i, w)`` whose level weights are replaced by others ``(i, b, l)``."""
+        filled = torch.cat([points, points[:, :1]], dim=1)
+        filled[:, self.weight_columns.flatten()] = weights.flatten(1)
         return filled[:, :-1]
 
-    def region(self, genome: Genome) -> "Region":
+    def feasible_set(self, genome: Genome) -> "FeasibleSet":
         """Return where the points of some rows may go."""
         source = self.encoding.source
         movable = genome.movable[:, source]
-        movable[:, self.encoding.width - int(self.encoding.may_miss.sum()) :] = False  # the flags
+        n_flags = int(self.encoding.may_miss.sum())  # the last columns say what is missing
+        movable[:, self.encoding.width - n_flags :] = False
         lower, upper = genome.lower[:, source], genome.upper[:, source]
-        codes = torch.arange(self.weights.shape[1]).expand(len(lower), *self.weights.shape)
-        least, most = (each[:, self.weighted, None] for each in (genome.lower, genome.upper))
-        permitted = ((codes >= least) & (codes <= most)).to(lower)
-        return Region(
+        codes = torch.arange(self.weight_columns.shape[1])
+        codes = codes.expand(len(lower), *self.weight_columns.shape)
+        bounds = (genome.lower, genome.upper)
+        lowest, highest = (bound[:, self.weighted_features, None] for bound in bounds)
+        permitted = ((codes >= lowest) & (codes <= highest)).to(lower)
+        return FeasibleSet(
             self,
             genome,
             self.encoding(genome.anchor, torch.float64),
-            self.by_column(torch.zeros_like(permitted), lower),
-            self.by_column(permitted, upper),
+            self.with_weights(lower, torch.zeros_like(permitted)),
+            self.with_weights(upper, permitted),
             movable,
         )
 
 
 @dataclass(frozen=True, eq=False)
-class Region:
-    """What the points ``(i, w)`` of some rows may become.
+class FeasibleSet:
+    """The points ``(i, w)`` of a relaxed encoding that some rows may become.
 
     Attributes
     ----------
-    space
-        What the columns mean.
+    relaxed
+        The encoding, which says what the columns mean.
     genome
         What the rows themselves may become.
     start
@@ -109,42 +121,43 @@ class Region:
     lower, upper
         ``(i, w)``, the bounds; the weight of a level that is not permitted is 0.
     movable
-        ``(i, w)``.
+        ``(i, w)``, whether a column may move at all.
     """
 
-    space: Relaxation
+    relaxed: RelaxedEncoding
     genome: Genome
     start: Tensor
     lower: Tensor
     upper: Tensor
     movable: Tensor
 
-    def take(self, rows: Tensor) -> "Region":
-        """Return the region of some of the rows, given by position."""
-        ends = (each[rows] for each in (self.start, self.lower, self.upper, self.movable))
-        return Region(self.space, self.genome.take(rows), *ends)
-
-    def project(self, points: Tensor) -> Tensor:
-        """Return the nearest points inside."""
-        inside = points.maximum(self.lower).minimum(self.upper)
-        weights = self.space.by_feature(points, -torch.inf)
-        weights = weights.masked_fill(self.space.by_feature(self.upper, 0.0) == 0, -torch.inf)
-        return torch.where(
-            self.movable, self.space.by_column(on_simplex(weights), inside), self.start
+    def take(self, rows: Tensor) -> "FeasibleSet":
+        """Return the feasible set of some of the rows, given by position."""
+        fields = (self.start, self.lower, self.upper, self.movable)
+        return FeasibleSet(
+            self.relaxed, self.genome.take(rows), *(values[rows] for values in fields)
         )
 
-    def rounded(self, points: Tensor) -> Tensor:
+    def project(self, points: Tensor) -> Tensor:
+        """Return the nearest feasible points."""
+        inside = points.maximum(self.lower).minimum(self.upper)
+        weights = self.relaxed.weights_by_feature(points, -torch.inf)
+        forbidden = self.relaxed.weights_by_feature(self.upper, 0.0) == 0
+        weights = project_onto_simplex(weights.masked_fill(forbidden, -torch.inf))
+        return torch.where(self.movable, self.relaxed.with_weights(inside, weights), self.start)
+
+    def round_to_rows(self, points: Tensor) -> Tensor:
         """Return points as rows ``(i, f)``: the heaviest level, and permitted values."""
         rows = self.genome.anchor.clone()
-        space = self.space
-        rows[:, space.encoding.source[space.numbers]] = points[:, space.numbers]
-        if len(space.weighted):
-            heaviest = space.by_feature(points, -torch.inf).argmax(-1)
-            rows[:, space.weighted] = heaviest.to(rows)
+        relaxed = self.relaxed
+        rows[:, relaxed.encoding.source[relaxed.number_columns]] = points[:, relaxed.number_columns]
+        if len(relaxed.weighted_features):
+            heaviest = relaxed.weights_by_feature(points, -torch.inf).argmax(-1)
+            rows[:, relaxed.weighted_features] = heaviest.to(rows)
         return self.genome.repair(rows[:, None]).squeeze(1)
 
 
-def on_simplex(values: Tensor) -> Tensor:
+def project_onto_simplex(values: Tensor) -> Tensor:
     """Return the nearest weights ``(…, l)`` that are not negative and sum to one.
 
     Entries of minus infinity get no weight (Duchi et al. 2008).

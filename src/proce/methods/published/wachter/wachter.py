@@ -1,8 +1,9 @@
 """Wachter et al. (2017, arXiv:1711.00399): gradient descent on prediction and distance.
 
-Minimised is ``λ · loss(p(target)) + distance``, the distance being L1 over the median absolute
-deviation of each feature. λ is raised until the rounded row has the target class, then brought
-back between the last that failed and the first that did not; last, the way there is shortened.
+The method minimises ``λ · loss(p(target)) + distance`` (Eq. 2 of the paper), where the distance is
+L1 over the median absolute deviation of each feature. λ, the trade-off, is raised until the rounded
+row has the target class, then brought back between the last that failed and the first that did not;
+last, the way from the row to the result is shortened.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from proce.methods.calls.options import check_above, check_count
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, Learnt, Task
 from proce.methods.published.wachter.descent import Descent
-from proce.methods.published.wachter.relaxation import Region, Relaxation
+from proce.methods.published.wachter.relaxation import FeasibleSet, RelaxedEncoding
 from proce.objective import MixedDistance
 
 Loss = Literal["squared", "cross_entropy"]
@@ -26,7 +27,7 @@ Loss = Literal["squared", "cross_entropy"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WachterSettings:
-    """How the descent goes.
+    """Settings of Wachter's method.
 
     Attributes
     ----------
@@ -34,9 +35,10 @@ class WachterSettings:
         ``squared``, (1 - p)², as in the paper, or ``cross_entropy``, -log p, of the target's
         probability.
     n_steps
-        Of Adam for each λ.
+        How many steps Adam takes for each λ.
     step_size
-        Of the first step for each λ, on the unit range of the training rows; it falls to zero.
+        The size of the first step for each λ, on the unit range of the training rows; it falls
+        to zero.
     growth
         What λ is multiplied by until the class flips, above 1.
     n_raises
@@ -72,7 +74,7 @@ class WachterSettings:
 class _Prepared:
     """The space of the descent, and the distance in it."""
 
-    space: Relaxation
+    relaxed: RelaxedEncoding
     distance: MixedDistance
 
 
@@ -87,142 +89,173 @@ class Wachter(Published[WachterSettings]):
 
     def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> _Prepared:
         encoding = _checked_encoding(learnt.classifier, learnt.rows[:1])
-        space = Relaxation.of(encoding, learnt.codec.schema)
-        return _Prepared(space, MixedDistance.by_deviation(learnt.codec, learnt.rows))
+        relaxed = RelaxedEncoding.of(encoding, learnt.codec.schema)
+        return _Prepared(relaxed, MixedDistance.by_deviation(learnt.codec, learnt.rows))
 
     def _find(self, task: Task) -> Candidates:
         settings, prepared = self.settings_, self.prepared_
-        region = prepared.space.region(task.genome)
+        feasible = prepared.relaxed.feasible_set(task.genome)
         descent = Descent(task, prepared.distance, settings.loss)
-        search = _Search.begin(task, region, descent)
+        search = _TradeOffSearch.begin(task, feasible, descent)
         for number in range(settings.n_raises + settings.n_refinements + 1):
-            among = torch.nonzero(~search.done & (task.left > settings.n_steps)).flatten()
-            if not len(among) or task.over:
+            positions = torch.nonzero(search.open_rows(task, settings)).flatten()
+            if not len(positions) or task.over:
                 break
-            part = region.take(among)
+            part = feasible.take(positions)
             points = descent.run(
                 part,
-                search.points[among],
-                search.weight[among],
-                among,
+                search.points[positions],
+                search.trade_off[positions],
+                positions,
                 n_steps=settings.n_steps,
                 step_size=settings.step_size,
             )
-            rows = part.rounded(points)
-            reached = task.reached(rows[:, None], among)[0].squeeze(1)
-            away = prepared.distance(rows, task.factual[among]).sum(-1)
-            search.learn(among, points, rows, torch.where(reached, away, torch.inf), settings)
+            rows = part.round_to_rows(points)
+            distance = self._distance_if_reached(task, rows, positions)
+            search.update(positions, points, rows, distance, settings)
             task.tell(number + 1)
-        self._pull_back(task, region, search)
-        unfinished = ~search.done & (task.left > settings.n_steps) & task.over
-        found = search.nearest.isfinite()
-        lacking = torch.nonzero(~found & ~unfinished).flatten().tolist()
-        notes = {at: search.why(at) for at in lacking}
-        return Candidates(search.best[:, None], found[:, None], unfinished, notes=notes)
+        self._shorten(task, feasible, search)
+        unfinished = search.open_rows(task, settings) & task.over
+        found = search.best_distance.isfinite()
+        failed = torch.nonzero(~found & ~unfinished).flatten().tolist()
+        notes = {position: search.failure_note(position) for position in failed}
+        return Candidates(search.best_rows[:, None], found[:, None], unfinished, notes=notes)
 
-    def _pull_back(self, task: Task, region: Region, search: "_Search") -> None:
-        """Look for the least share of the way to each result that has the target class."""
-        among = torch.nonzero(search.nearest.isfinite()).flatten()
-        part, end = region.take(among), search.ends[among]
-        short, enough = end.new_zeros(len(among)), end.new_ones(len(among))
+    def _shorten(self, task: Task, feasible: FeasibleSet, search: "_TradeOffSearch") -> None:
+        """Look for the smallest share of the way to each result that has the target class."""
+        positions = torch.nonzero(search.best_distance.isfinite()).flatten()
+        part, end = feasible.take(positions), search.best_points[positions]
+        too_short, enough = end.new_zeros(len(positions)), end.new_ones(len(positions))
         for _ in range(self.settings_.n_halvings):
-            if not len(among) or task.over:
+            if not len(positions) or task.over:
                 break
-            share = (short + enough) / 2
-            rows = part.rounded(part.start + share[:, None] * (end - part.start))
-            reached = task.reached(rows[:, None], among)[0].squeeze(1)
-            away = self.prepared_.distance(rows, task.factual[among]).sum(-1)
-            search.keep(among, rows, torch.where(reached, away, torch.inf))
-            short, enough = torch.where(reached, short, share), torch.where(reached, share, enough)
+            share = (too_short + enough) / 2
+            rows = part.round_to_rows(part.start + share[:, None] * (end - part.start))
+            distance = self._distance_if_reached(task, rows, positions)
+            search.keep_nearest(positions, rows, distance)
+            reached = distance.isfinite()
+            too_short = torch.where(reached, too_short, share)
+            enough = torch.where(reached, share, enough)
+
+    def _distance_if_reached(self, task: Task, rows: Tensor, positions: Tensor) -> Tensor:
+        """Ask the model about rows ``(a, f)``; return their distance, infinite if they fail."""
+        reached = task.reached(rows[:, None], positions)[0].squeeze(1)
+        distance = self.prepared_.distance(rows, task.factual[positions]).sum(-1)
+        return torch.where(reached, distance, torch.inf)
 
 
 @dataclass(eq=False)
-class _Search:
-    """The λ of each row, between one that failed and one that did not; and what was found.
+class _TradeOffSearch:
+    """The search for the smallest λ of each row that is enough, and the nearest row so far.
 
     Attributes
     ----------
-    weight, failed, enough
-        ``(i,)``, λ now, the largest that failed below the least that was enough, and the latter;
-        0 and infinite before.
+    trade_off
+        ``(i,)``, the λ of the next descent.
+    failed, enough
+        ``(i,)``, the largest λ that failed, 0 before the first, and the smallest that was enough,
+        infinite before the first.
     points
-        ``(i, w)``, where the next descent starts: where the last ended that was enough, or the
-        last of all.
-    tries
+        ``(i, w)``, where the next descent starts: where the last descent that was enough ended,
+        or the last of all where none was.
+    n_tries
         ``(i,)``, how often λ was raised before the class flipped, then how often refined.
     done
-        ``(i,)``.
-    best, nearest, ends
-        ``(i, f)``, ``(i,)`` and ``(i, w)``, the nearest row found, its distance, infinite
-        before, and the point that it was rounded from.
+        ``(i,)``, whether no further λ is tried.
+    best_rows, best_distance, best_points
+        ``(i, f)``, ``(i,)`` and ``(i, w)``, the nearest row that reached the class, its distance,
+        infinite before the first, and the point that it was rounded from.
     """
 
-    weight: Tensor
+    trade_off: Tensor
     failed: Tensor
     enough: Tensor
     points: Tensor
-    tries: Tensor
+    n_tries: Tensor
     done: Tensor
-    best: Tensor
-    nearest: Tensor
-    ends: Tensor
+    best_rows: Tensor
+    best_distance: Tensor
+    best_points: Tensor
 
     @classmethod
-    def begin(cls, task: Task, region: Region, descent: Descent) -> "_Search":
-        """Return a search whose λ is the least at which any feature moves at all."""
-        weight = descent.least_weight(region)
+    def begin(cls, task: Task, feasible: FeasibleSet, descent: Descent) -> "_TradeOffSearch":
+        """Return a search whose first λ is the smallest at which any feature moves at all."""
+        trade_off = descent.smallest_trade_off(feasible)
         return cls(
-            weight,
-            torch.zeros_like(weight),
-            torch.full_like(weight, torch.inf),
-            region.start.clone(),
-            torch.zeros_like(weight),
-            ~weight.isfinite(),
+            trade_off,
+            torch.zeros_like(trade_off),
+            torch.full_like(trade_off, torch.inf),
+            feasible.start.clone(),
+            torch.zeros_like(trade_off),
+            ~trade_off.isfinite(),
             task.genome.anchor.clone(),
-            torch.full_like(weight, torch.inf),
-            region.start.clone(),
+            torch.full_like(trade_off, torch.inf),
+            feasible.start.clone(),
         )
 
-    def learn(
-        self, among: Tensor, points: Tensor, rows: Tensor, away: Tensor, settings: WachterSettings
-    ) -> None:
-        """Take in how the descents of some rows ended; ``away`` is infinite where they failed."""
-        there, weight = away.isfinite(), self.weight[among]
-        better = self.keep(among, rows, away)
-        self.ends[among[better]] = points[better]
-        before = self.enough[among].isfinite()
-        self.failed[among[~there]] = weight[~there]
-        self.enough[among[there]] = weight[there]
-        flipped = there | before
-        self.points[among[there | ~before]] = points[there | ~before]
-        self.tries[among] = torch.where(flipped & ~before, 0.0, self.tries[among] + 1)
-        most = torch.where(flipped, settings.n_refinements, settings.n_raises + 1)
-        self.done[among] = self.tries[among] >= most
-        failed, enough = self.failed[among], self.enough[among]
-        between = torch.where(failed > 0, (failed * enough).sqrt(), enough / settings.growth)
-        self.weight[among] = torch.where(flipped, between, weight * settings.growth)
+    def open_rows(self, task: Task, settings: WachterSettings) -> Tensor:
+        """Return which rows are not done and can pay for another descent, ``(i,)``."""
+        return ~self.done & (task.left > settings.n_steps)
 
-    def keep(self, among: Tensor, rows: Tensor, away: Tensor) -> Tensor:
-        """Keep rows that are nearer than what was found before; return which, ``(a,)``."""
-        better = away < self.nearest[among]
-        self.nearest[among[better]] = away[better]
-        self.best[among[better]] = rows[better]
+    def update(
+        self,
+        positions: Tensor,
+        points: Tensor,
+        rows: Tensor,
+        distance: Tensor,
+        settings: WachterSettings,
+    ) -> None:
+        """Take in how the descents of some rows ended, and choose their next λ.
+
+        Parameters
+        ----------
+        positions
+            ``(a,)``, the rows.
+        points, rows
+            ``(a, w)`` and ``(a, f)``, where the descents ended, and the same rounded.
+        distance
+            ``(a,)``, how far the rounded rows are; infinite where they failed.
+        settings
+            How λ grows, and how often it is tried.
+        """
+        reached, trade_off = distance.isfinite(), self.trade_off[positions]
+        better = self.keep_nearest(positions, rows, distance)
+        self.best_points[positions[better]] = points[better]
+        flipped_before = self.enough[positions].isfinite()
+        self.failed[positions[~reached]] = trade_off[~reached]
+        self.enough[positions[reached]] = trade_off[reached]
+        flipped = reached | flipped_before
+        moves_start = reached | ~flipped_before
+        self.points[positions[moves_start]] = points[moves_start]
+        n_tries = torch.where(flipped & ~flipped_before, 0.0, self.n_tries[positions] + 1)
+        self.n_tries[positions] = n_tries
+        max_tries = torch.where(flipped, settings.n_refinements, settings.n_raises + 1)
+        self.done[positions] = n_tries >= max_tries
+        failed, enough = self.failed[positions], self.enough[positions]
+        between = torch.where(failed > 0, (failed * enough).sqrt(), enough / settings.growth)
+        self.trade_off[positions] = torch.where(flipped, between, trade_off * settings.growth)
+
+    def keep_nearest(self, positions: Tensor, rows: Tensor, distance: Tensor) -> Tensor:
+        """Keep rows that are nearer than the nearest before; return which they are, ``(a,)``."""
+        better = distance < self.best_distance[positions]
+        self.best_distance[positions[better]] = distance[better]
+        self.best_rows[positions[better]] = rows[better]
         return better
 
-    def why(self, at: int) -> str:
+    def failure_note(self, position: int) -> str:
         """Return why a row has no counterfactual."""
-        if not bool(self.weight[at].isfinite()):
+        if not bool(self.trade_off[position].isfinite()):
             return (
                 "The model's answer does not change with any feature that may move, so there is"
                 " no gradient to follow."
             )
-        if not bool(self.done[at]):
+        if not bool(self.done[position]):
             return "max_evaluations was reached before the class flipped."
-        return f"The class did not flip up to λ = {float(self.failed[at]):.3g}."
+        return f"The class did not flip up to λ = {float(self.failed[position]):.3g}."
 
 
 def _checked_encoding(classifier: Classifier, rows: Tensor) -> InputEncoding:
-    """Return the encoding of a model with gradients, or say what is missing."""
+    """Return the encoding of a model with gradients; refuse a model without."""
     if not isinstance(classifier, DifferentiableClassifier):
         raise ModelInterfaceError(
             "Wachter follows the model's gradient, and this model has none; expected a"

@@ -1,4 +1,4 @@
-"""What measures are taken with, each checked against the result that it is to measure."""
+"""The inputs of ``evaluate``, each checked against the result that is measured."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,16 +14,16 @@ from proce.errors import GraphError, ModelError, RuleError, SchemaError, SearchE
 from proce.explanation import Context, Explanations
 from proce.metrics.interpretability import Judges
 from proce.metrics.neighbourhood import Neighbourhood
-from proce.metrics.validity import Predicted
+from proce.metrics.validity import EffectPredictor
 from proce.schema import Codec, Rule, Schema
 from proce.schema.feature import shown
 from proce.streams import check_seed
 
-BoundRule = tuple[Rule, Mapping[str, Predicted]]
+RuleWithPredictors = tuple[Rule, Mapping[str, EffectPredictor]]
 
 
 def check_call(result: Any, seed: Any) -> None:
-    """Refuse what cannot be measured at all."""
+    """Refuse a result that is not one, and a seed that cannot be."""
     if not isinstance(result, Explanations):
         raise SearchError(
             f"result is a {type(result).__name__}; expected what explain(...) returned, a"
@@ -33,7 +33,7 @@ def check_call(result: Any, seed: Any) -> None:
 
 
 def read_model(name: str, model: Any, context: Context, threshold: float | None) -> Classifier:
-    """Return a model behind our interface, if its classes are those of the result."""
+    """Return a model behind our interface; its classes must be those of the result."""
     classifier = as_classifier(model, context.codec, threshold)
     if classifier.classes != context.classes:
         raise ModelError(
@@ -49,12 +49,13 @@ def read_refits(refits: Any, context: Context, threshold: float | None) -> tuple
     if isinstance(refits, str) or not isinstance(refits, Sequence):
         raise ModelError(f"refits is a {type(refits).__name__}; expected a list of models.")
     return tuple(
-        read_model(f"refits[{at}]", each, context, threshold) for at, each in enumerate(refits)
+        read_model(f"refits[{number}]", refit, context, threshold)
+        for number, refit in enumerate(refits)
     )
 
 
 def read_equations(name: str, scm: Any, codec: Codec) -> StructuralCausalModel:
-    """Return equations over the rows of a codec."""
+    """Return a structural causal model over the rows of a codec."""
     if not isinstance(scm, StructuralCausalModel):
         raise GraphError(
             f"{name} is a {type(scm).__name__}; expected a proce.StructuralCausalModel, such as"
@@ -66,7 +67,7 @@ def read_equations(name: str, scm: Any, codec: Codec) -> StructuralCausalModel:
 
 
 def read_schema(schema: Any, codec: Codec) -> Codec:
-    """Return the codec with another schema of the same features."""
+    """Return the codec with another schema, which must have the same features."""
     if schema is None:
         return codec
     if not isinstance(schema, Schema):
@@ -82,7 +83,7 @@ def read_schema(schema: Any, codec: Codec) -> Codec:
 
 
 def read_judges(judges: Any, context: Context) -> Judges | None:
-    """Return auto-encoders of the rows and classes of the result."""
+    """Return the judges; they must be of the rows and classes of the result."""
     if judges is None:
         return None
     if not isinstance(judges, Judges):
@@ -100,7 +101,7 @@ def read_neighbourhood(
     train: Tensor | None,
     seed: int,
 ) -> Neighbourhood | None:
-    """Return what was given, or the rows that the model puts in each class."""
+    """Return the neighbourhood that was given, or one of the rows that the model classifies."""
     if neighbourhood is not None:
         if not isinstance(neighbourhood, Neighbourhood):
             raise ModelError(
@@ -116,57 +117,77 @@ def read_neighbourhood(
 
 
 def read_rules(rules: Any, codec: Codec) -> tuple[Rule, ...]:
-    """Return parsed conditions."""
+    """Return the parsed rules."""
     if isinstance(rules, str) or not isinstance(rules, Sequence):
         raise RuleError(f"rules is {rules!r}; expected a list of rules, such as [{rules!r}].")
-    return tuple(Rule.parse(str(each), codec) for each in rules)
+    return tuple(Rule.parse(str(text), codec) for text in rules)
 
 
-def read_strict(
+def read_strict_rules(
     rules: Sequence[Rule],
     codec: Codec,
     truth: StructuralCausalModel | None,
     graph: Any,
     train: Tensor | None,
     seed: int,
-) -> tuple[BoundRule, ...] | None:
-    """Return conditions with the equation of each effect, ``None`` where one cannot be had.
+) -> tuple[RuleWithPredictors, ...] | None:
+    """Return rules with the predictor of each effect; ``None`` where one cannot be had.
 
-    The true equation; or that of the graph, fitted here; or one fitted on the causes that the
-    condition names.
+    The predictor is the true equation; or that of the graph, fitted here where the graph has no
+    equations; or one fitted on the causes that the rule names.
     """
-    given = graph
-    if isinstance(given, StructuralCausalModel):
-        given = read_equations("graph", given, codec)
-    elif given is not None:
-        given = CausalGraph.accept(given).over(codec.schema)
-    bound: list[BoundRule] = []
+    known = [truth, _read_graph(graph, codec)]
+    bound: list[RuleWithPredictors] = []
     for rule in rules:
-        equation: dict[str, Predicted] = {}
+        predictors: dict[str, EffectPredictor] = {}
         if rule.dependence is not None:
             causes, effect = rule.dependence
-            known = [each for each in (truth, given) if _has(each, causes, effect)]
-            scm = known[0] if known else None
-            if not isinstance(scm, StructuralCausalModel):
-                if train is None:
-                    return None
-                named = causes if scm is None else scm.parents(effect)
-                edges = CausalGraph([(cause, effect) for cause in named])
-                scm = StructuralCausalModel.fit(edges, train, codec, seed=seed)
-            equation = {effect: partial(scm.predict, effect)}
-        bound.append((rule, equation))
+            scm = _equation_of(effect, causes, known, codec, train, seed)
+            if scm is None:
+                return None
+            predictors = {effect: partial(scm.predict, effect)}
+        bound.append((rule, predictors))
     return tuple(bound)
 
 
-def _has(causal: Any, causes: Sequence[str], effect: str) -> bool:
-    """Whether a graph or equations know these causes of an effect."""
-    if causal is None:
+def _read_graph(graph: Any, codec: Codec) -> CausalGraph | StructuralCausalModel | None:
+    """Return a graph, or equations, over the features of a codec."""
+    if isinstance(graph, StructuralCausalModel):
+        return read_equations("graph", graph, codec)
+    return None if graph is None else CausalGraph.accept(graph).over(codec.schema)
+
+
+def _equation_of(
+    effect: str,
+    causes: Sequence[str],
+    known: Sequence[CausalGraph | StructuralCausalModel | None],
+    codec: Codec,
+    train: Tensor | None,
+    seed: int,
+) -> StructuralCausalModel | None:
+    """Return the first known model with these causes of an effect, fitted if need be."""
+    model = next((model for model in known if _has_causes(model, causes, effect)), None)
+    if isinstance(model, StructuralCausalModel):
+        return model
+    if train is None:
+        return None
+    parents = causes if model is None else model.parents(effect)
+    edges = CausalGraph([(cause, effect) for cause in parents])
+    return StructuralCausalModel.fit(edges, train, codec, seed=seed)
+
+
+def _has_causes(
+    model: CausalGraph | StructuralCausalModel | None, causes: Sequence[str], effect: str
+) -> bool:
+    """Return whether a graph, or equations, has these causes of an effect."""
+    if model is None:
         return False
-    graph = causal.graph if isinstance(causal, StructuralCausalModel) else causal
+    graph = model.graph if isinstance(model, StructuralCausalModel) else model
     return effect in graph.endogenous and set(causes) <= set(graph.parents(effect))
 
 
 def _check_fit(name: str, codec: Codec, n_classes: int, context: Context) -> None:
+    """Refuse judges or a neighbourhood of other rows or classes than those of the result."""
     if n_classes != len(context.classes) or not same_rows(codec, context.codec):
         raise ModelError(
             f"the {name} are of {n_classes} classes of {shown(codec.schema.names)}; the result has"

@@ -1,0 +1,62 @@
+"""A collector for methods that find their counterfactuals one by one."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.methods.published.task import Task
+
+
+@dataclass(frozen=True, eq=False)
+class CounterfactualCollector:
+    """Collects up to n different counterfactuals for each row of a task, in order of arrival.
+
+    Attributes
+    ----------
+    rows
+        ``(i, n, f)``, the counterfactuals; an empty place holds the row itself.
+    filled
+        ``(i, n)``, whether a place holds a counterfactual.
+    """
+
+    rows: Tensor
+    filled: Tensor
+
+    @classmethod
+    def empty(cls, task: Task) -> "CounterfactualCollector":
+        """Return a collector with as many places as the task asks for, none of them filled."""
+        rows = task.factual[:, None].repeat(1, task.n, 1)
+        return cls(rows, torch.zeros(rows.shape[:2], dtype=torch.bool))
+
+    @property
+    def counts(self) -> Tensor:
+        """How many counterfactuals each row has so far, ``(i,)``."""
+        return self.filled.sum(1)
+
+    @property
+    def incomplete(self) -> Tensor:
+        """Which rows have fewer counterfactuals than were asked for, ``(i,)``."""
+        return ~self.filled.all(1)
+
+    def add(self, positions: Tensor, rows: Tensor) -> None:
+        """Add one counterfactual to each of some incomplete rows, unless the row has it already.
+
+        Parameters
+        ----------
+        positions
+            ``(a,)``, the incomplete rows.
+        rows
+            ``(a, f)``, their counterfactuals.
+        """
+        same = ~cells_differ(self.rows[positions], rows[:, None]).any(-1) & self.filled[positions]
+        new = ~same.any(1)
+        receivers = positions[new]
+        places = self.counts[receivers]
+        self.rows[receivers, places] = rows[new]
+        self.filled[receivers, places] = True
+
+
+def cells_differ(rows: Tensor, others: Tensor) -> Tensor:
+    """Return which cells of two tensors of rows differ; two missing numbers are the same."""
+    return (rows != others) & ~(rows.isnan() & others.isnan())
