@@ -5,8 +5,7 @@ import pickle
 import networkx
 import pytest
 
-from proce.causal import CausalGraph
-from proce.causal.graphs.origin import Origin, PairShares
+from proce.causal import CausalGraph, Origin, PairShares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Schema
 

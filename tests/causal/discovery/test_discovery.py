@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.causal import CausalGraph
-from proce.causal.discovery.caveats import DiscoveryWarning
+from proce.causal import CausalGraph, DiscoveryWarning
 from proce.causal.discovery.discover import ALGORITHMS
 from proce.errors import GraphError, SchemaError
 from proce.schema import Categorical, Continuous, Ordinal, Schema
 
 NAMES = list("abcde")
-pytestmark = pytest.mark.filterwarnings("ignore::proce.causal.discovery.caveats.DiscoveryWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
 
 
 def chain(n: int = 800, seed: int = 0) -> pd.DataFrame:
@@ -202,7 +201,7 @@ def test_values_that_are_not_finite_are_refused_with_their_row() -> None:
 def test_options_that_cannot_be_are_refused_before_anything_runs(
     options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proce.causal.discovery.discover.found_in", None)
+    monkeypatch.setattr("proce.causal.discovery.discover.search_rows", None)
     with pytest.raises(GraphError, match=message):
         CausalGraph.discover(chain(), **options)
 
