@@ -13,5 +13,5 @@ def test_every_name_is_there_and_listed() -> None:
 
 
 def test_a_misspelt_name_is_an_attribute_error() -> None:
-    with pytest.raises(AttributeError, match="'proce.causal' has no attribute 'CausalGraf'"):
+    with pytest.raises(AttributeError, match=r"'proce\.causal' has no attribute 'CausalGraf'"):
         proce.causal.CausalGraf  # noqa: B018
