@@ -32,7 +32,7 @@ def test_the_confidence_of_an_edge_is_its_share_of_the_resamples(algorithm: str)
     assert len(graph.resamples) == 8
     assert graph.confidence[("a", "b")] == 1.0
     for edge in graph.edges:
-        count = sum(edge in each.edges for each in graph.resamples)
+        count = sum(edge in resample.edges for resample in graph.resamples)
         assert graph.confidence[edge] == count / 8
     for shares in graph.shares:
         assert 0 < shares.joined <= 1
@@ -42,8 +42,8 @@ def test_the_same_seed_gives_the_same_resamples_and_another_seed_others() -> Non
     frame = chain(60, noise=3.0)
 
     def edges(seed: int) -> list[tuple[tuple[str, str], ...]]:
-        found = CausalGraph.discover(frame, bootstrap=12, seed=seed, alpha=0.2)
-        return [graph.edges for graph in found.resamples]
+        graph = CausalGraph.discover(frame, bootstrap=12, seed=seed, alpha=0.2)
+        return [resample.edges for resample in graph.resamples]
 
     assert edges(1) == edges(1)
     assert edges(1) != edges(2)

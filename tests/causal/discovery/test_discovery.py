@@ -30,7 +30,7 @@ def chain(n: int = 800, seed: int = 0) -> pd.DataFrame:
 def knowledge(draw: st.DrawFn) -> dict[str, Any]:
     """Tiers, required and forbidden edges that do not contradict each other."""
     order = draw(st.permutations(NAMES))
-    place = {name: at for at, name in enumerate(order)}
+    place = {name: rank for rank, name in enumerate(order)}
     pairs = [(a, b) for a in NAMES for b in NAMES if a != b]
     required = [e for e in pairs if place[e[0]] < place[e[1]] and draw(st.integers(0, 7)) == 0]
     forbidden = [e for e in pairs if e not in required and draw(st.integers(0, 4)) == 0]
@@ -57,7 +57,7 @@ def test_what_is_known_is_obeyed_whatever_the_data_say(
     possible = {*graph.edges, *graph.undirected, *((b, a) for a, b in graph.undirected)}
     assert possible.isdisjoint(known["forbidden"])
     for late, tier in enumerate(known["tiers"] or []):
-        earlier = {name for each in known["tiers"][:late] for name in each}
+        earlier = {name for tier in known["tiers"][:late] for name in tier}
         for name in tier:
             assert earlier.isdisjoint(graph.descendants(name))
             assert not any(set(pair) == {name, e} for pair in graph.undirected for e in earlier)
@@ -228,6 +228,6 @@ def test_random_linear_graphs_are_found(n_features: int, n_graphs: int) -> None:
         names = [f"x{n}" for n in rng.permutation(n_features)]
         frame = pd.DataFrame(noise @ np.linalg.inv(np.eye(n_features) - weights), columns=names)
         truth = {(names[a], names[b]) for a, b in np.argwhere(edges)}
-        found = set(CausalGraph.discover(frame[sorted(names)]).edges)
-        scores.append(2 * len(found & truth) / (len(found) + len(truth)))
+        edges_found = set(CausalGraph.discover(frame[sorted(names)]).edges)
+        scores.append(2 * len(edges_found & truth) / (len(edges_found) + len(truth)))
     assert np.mean(scores) >= 0.95

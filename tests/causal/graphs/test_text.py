@@ -24,7 +24,7 @@ PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, 
 @st.composite
 def graphs(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> CausalGraph:
     nodes = draw(st.lists(names, unique=True, max_size=6))
-    pairs = [(a, b) for at, a in enumerate(nodes) for b in nodes[at + 1 :]]
+    pairs = [(a, b) for first, a in enumerate(nodes) for b in nodes[first + 1 :]]
     kinds = draw(st.lists(st.sampled_from("del"), min_size=len(pairs), max_size=len(pairs)))
     edges = [pair for pair, kind in zip(pairs, kinds, strict=True) if kind == "e"]
     shares = {edge: draw(st.floats(0, 1)) for edge in edges if draw(st.booleans())}
@@ -231,9 +231,9 @@ def test_text_is_bounded() -> None:
 @given(st.text(alphabet='digraph{}[]"->=;,ab \\\n#/*@<', max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for reader in (CausalGraph.from_dot, CausalGraph.from_dagitty, CausalGraph.from_json):
-        for each in (text, "digraph { " + text, "dag {" + text + "}"):
+        for whole in (text, "digraph { " + text, "dag {" + text + "}"):
             with suppress(GraphError):
-                reader(each)
+                reader(whole)
 
 
 def test_networkx_graphs_without_direction_or_names_are_refused() -> None:

@@ -94,8 +94,8 @@ def _check_tokens(tokens: Sequence[Token], text: str) -> None:
         effort += level * (_EFFORT_PER_NAME if token.is_name else 1)
     if effort > _MAX_EFFORT:
         raise GraphError(
-            f"the DOT text has {len(tokens) - 1:,} words and signs, too many to be read (less are"
-            " read the deeper they stand in braces). Give the edges as a list, or as JSON."
+            f"the DOT text has {len(tokens) - 1:,} words and signs, too many to be read (those in"
+            " braces inside braces count several times). Give the edges as a list, or as JSON."
         )
 
 
