@@ -90,19 +90,19 @@ def main() -> None:
     factual = rows[:INSTANCES]
     residual = scm.abduct(factual)
     generator = torch.Generator().manual_seed(0)
-    others = torch.randint(len(rows), (INSTANCES, CANDIDATES), generator=generator)
-    candidates = rows[others]
+    positions = torch.randint(len(rows), (INSTANCES, CANDIDATES), generator=generator)
+    candidates = rows[positions]
     acted_on = torch.rand(candidates.shape, generator=generator) < 0.3
 
     expected = by_hand(scm, candidates, residual, acted_on)
     torch.testing.assert_close(scm.propagate(candidates, residual, acted_on), expected)
     ours = seconds(lambda: scm.propagate(candidates, residual, acted_on))
     theirs = seconds(lambda: by_hand(scm, candidates, residual, acted_on))
-    told = seconds(lambda: scm.actions(factual, candidates, residual))
+    separating = seconds(lambda: scm.actions(factual, candidates, residual))
     print(f"{INSTANCES * CANDIDATES:,} candidates, 8 features, 3 equations, one thread")
-    print("| propagate, s | by hand, s | ratio (at most 3) | telling actions apart, s |")
+    print("| propagate, s | by hand, s | ratio (at most 3) | separating actions, s |")
     print("|---|---|---|---|")
-    print(f"| {ours:.3f} | {theirs:.3f} | {ours / theirs:.2f} | {told:.3f} |")
+    print(f"| {ours:.3f} | {theirs:.3f} | {ours / theirs:.2f} | {separating:.3f} |")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,7 @@ import numpy as np
 import pandas as pd
 
 from proce.causal import CausalGraph
-from proce.causal.discovery.discover import ALGORITHMS, ALPHAS, found_in
-from proce.causal.discovery.duration import seconds_of_lingam, seconds_of_search
-from proce.causal.discovery.knowledge import Knowledge
+from proce.causal.discovery.discover import ALGORITHMS
 from proce.datasets import load_dataset
 
 N_GRAPHS, N_FEATURES, DEGREE, N_ROWS = 10, 10, 2, 2_000
@@ -67,7 +65,7 @@ def skeleton_f1(found: CausalGraph, truth: CausalGraph) -> float:
     return 2 * len(pairs & known) / (len(pairs) + len(known))
 
 
-def searched(
+def discover(
     frame: pd.DataFrame, algorithm: str, tiers: Tiers | None, **options: object
 ) -> tuple[CausalGraph, float]:
     """Discover in silence; return the graph and the CPU time."""
@@ -94,7 +92,7 @@ def random_graphs() -> None:
             for frame, truth in draws:
                 thirds = np.array_split(np.array(truth.order), 3)
                 tiers = [third.tolist() for third in thirds] if known else None
-                graph, spent = searched(frame, algorithm, tiers)
+                graph, spent = discover(frame, algorithm, tiers)
                 scores.append(f1(graph, truth))
                 pairs.append(skeleton_f1(graph, truth))
                 undirected.append(len(graph.undirected))
@@ -117,7 +115,7 @@ def data_sets() -> None:
         several = [None, tiers] if len(by_depth) == len(tiers) else [None, tiers, by_depth]
         for algorithm in ALGORITHMS:
             for known in several:
-                graph, _ = searched(data.frame, algorithm, known, schema=data.schema)
+                graph, _ = discover(data.frame, algorithm, known, schema=data.schema)
                 print(
                     f"| {name} | {algorithm} | {len(known) if known else 'none'} |"
                     f" {len(graph.edges)} ({len(data.graph.edges)}) | {len(graph.undirected)} |"
@@ -131,7 +129,10 @@ def depths(graph: CausalGraph) -> list[list[str]]:
     depth: dict[str, int] = {}
     for name in graph.order:
         depth[name] = max((depth[cause] + 1 for cause in graph.parents(name)), default=0)
-    return [[n for n in graph.order if depth[n] == at] for at in range(max(depth.values()) + 1)]
+    deepest = max(depth.values())
+    return [
+        [name for name in graph.order if depth[name] == number] for number in range(deepest + 1)
+    ]
 
 
 def doubts(graph: CausalGraph) -> str:
@@ -157,7 +158,7 @@ def beside_causal_learn() -> None:
     print("|---|---|---|---|---|---|")
     for n_features in (10, 20, 40):
         frame, truth = linear(0, n_features)
-        ours, seconds = searched(frame, "direct_lingam", None)
+        ours, seconds = discover(frame, "direct_lingam", None)
         start = time.process_time()
         weights = DirectLiNGAM().fit(frame.to_numpy()).adjacency_matrix_
         spent = time.process_time() - start
@@ -173,48 +174,34 @@ def wide() -> None:
     """200 features: what it takes."""
     frame, truth = linear(1, 200)
     print(f"\n200 features, {len(truth.edges)} edges, {N_ROWS:,} rows, one thread\n")
-    print("| algorithm | said before, s | took, s | CPU, s | F1 | F1 of pairs | undirected |")
-    print("|---|---|---|---|---|---|---|")
+    print("| algorithm | took, s | CPU, s | F1 | F1 of pairs | undirected |")
+    print("|---|---|---|---|---|---|")
     for algorithm in ALGORITHMS:
-        expected = expected_seconds(frame, algorithm)
         start = time.perf_counter()
-        graph, seconds = searched(frame, algorithm, None)
+        graph, seconds = discover(frame, algorithm, None)
         took = time.perf_counter() - start
         print(
-            f"| {algorithm} | {expected:.0f} | {took:.0f} | {seconds:.0f} |"
+            f"| {algorithm} | {took:.0f} | {seconds:.0f} |"
             f" {f1(graph, truth):.2f} | {skeleton_f1(graph, truth):.2f} |"
             f" {len(graph.undirected)} |",
             flush=True,
         )
 
 
-def expected_seconds(frame: pd.DataFrame, algorithm: str) -> float:
-    """Return the estimate that a user is told before a long search."""
-    rows = frame.to_numpy()
-    if algorithm == "direct_lingam":
-        return seconds_of_lingam(rows)
-
-    def some(positions: list[int]) -> object:
-        known = Knowledge.of([frame.columns[at] for at in positions])
-        return found_in(rows[:, positions], algorithm, known, ALPHAS[algorithm])
-
-    return seconds_of_search(rows.shape[1], some)
-
-
 def confidence() -> None:
     """How often an edge is true, by its confidence."""
-    found: list[tuple[float, bool]] = []
+    edges: list[tuple[float, bool]] = []
     for seed in range(10):
         frame, truth = linear(seed, N_FEATURES)
-        graph, _ = searched(frame.head(60), "direct_lingam", None, bootstrap=50)
-        found += [(share, edge in truth.edges) for edge, share in graph.confidence.items()]
+        graph, _ = discover(frame.head(60), "direct_lingam", None, bootstrap=50)
+        edges += [(share, edge in truth.edges) for edge, share in graph.confidence.items()]
     print("\nBootstrap of 50, 60 rows, ten random linear graphs: edges that are true\n")
     print("| confidence | edges | of which true |")
     print("|---|---|---|")
     for low, high in ((0.0, 0.5), (0.5, 0.8), (0.8, 0.95), (0.95, 1.01)):
-        some = [true for share, true in found if low <= share < high]
-        right = f"{np.mean(some):.0%}" if some else "–"
-        print(f"| {low:.0%} to {min(high, 1):.0%} | {len(some)} | {right} |")
+        are_true = [true for share, true in edges if low <= share < high]
+        right = f"{np.mean(are_true):.0%}" if are_true else "–"
+        print(f"| {low:.0%} to {min(high, 1):.0%} | {len(are_true)} | {right} |")
 
 
 if __name__ == "__main__":

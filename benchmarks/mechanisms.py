@@ -28,22 +28,23 @@ def errors(data: Dataset, kind: str, seed: int = 0) -> tuple[list[float], list[f
     generator = torch.Generator().manual_seed(seed)
     numbers, levels = [], []
     for name in data.graph.nodes:
-        at, feature = codec.schema.position(name), codec.schema[name]
+        position, feature = codec.schema.position(name), codec.schema[name]
         effects = data.graph.descendants(name)
         if not effects or not isinstance(feature, Continuous) or feature.action is Action.FIXED:
             continue
         start = factual.clone()
-        start[:, at] = rows[torch.randint(len(rows), (len(start),), generator=generator), at]
-        acted_on = torch.arange(len(codec.schema)) == at
-        got = fitted.propagate(start, fitted.abduct(factual), acted_on)
+        drawn = torch.randint(len(rows), (len(start),), generator=generator)
+        start[:, position] = rows[drawn, position]
+        acted_on = torch.arange(len(codec.schema)) == position
+        learned = fitted.propagate(start, fitted.abduct(factual), acted_on)
         true = truth.propagate(start, truth.abduct(factual), acted_on)
         for effect in effects:
-            to = codec.schema.position(effect)
+            column = codec.schema.position(effect)
             if isinstance(codec.schema[effect], Continuous):
-                gap = (got[:, to] - true[:, to]).abs().mean()
-                numbers.append(float(gap / rows[:, to].std()))
+                gap = (learned[:, column] - true[:, column]).abs().mean()
+                numbers.append(float(gap / rows[:, column].std()))
             else:
-                levels.append(float((got[:, to] != true[:, to]).double().mean()))
+                levels.append(float((learned[:, column] != true[:, column]).double().mean()))
     return numbers, levels
 
 

@@ -5,8 +5,7 @@ import pickle
 import networkx
 import pytest
 
-from proce.causal import CausalGraph
-from proce.causal.graphs.origin import Origin, PairShares
+from proce.causal import CausalGraph, Origin, PairShares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Schema
 
@@ -126,9 +125,9 @@ def test_a_graph_says_where_it_comes_from() -> None:
     given = CausalGraph([("a", "b")])
     assert not given.origin.discovered
     assert repr(given) == "CausalGraph(2 features, 1 edges, given)"
-    found = CausalGraph([("a", "b")], "abc", {("a", "b"): 0.42}, Origin("pc"), [("b", "c")])
-    assert found.origin.discovered
-    assert str(found).splitlines() == [
+    proposed = CausalGraph([("a", "b")], "abc", {("a", "b"): 0.42}, Origin("pc"), [("b", "c")])
+    assert proposed.origin.discovered
+    assert str(proposed).splitlines() == [
         "CausalGraph(3 features, 1 edges, 1 undirected, discovered by pc)",
         "a -> b  42%",
         "b -- c  undecided",

@@ -1,15 +1,25 @@
-"""What causes what: graphs, equations, and what would follow from an action."""
+"""What causes what: graphs, equations, and what would follow from an action.
 
-from proce.causal.discovery.caveats import DiscoveryWarning
-from proce.causal.discovery.resampling import DiscoveryProgress
-from proce.causal.graph import CausalGraph, Edge
-from proce.causal.graphs.origin import Origin, PairShares
-from proce.causal.models.actions import Actions
-from proce.causal.models.ensemble import Ensemble
-from proce.causal.models.fitting import MechanismRecord
-from proce.causal.models.generate import generate
-from proce.causal.models.mechanism import Additive, Choice, Mechanism, Multiplicative, Ranked
-from proce.causal.models.scm import StructuralCausalModel
+The names below are loaded when first used: reading a graph needs neither discovery nor scipy.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from proce.causal.discovery.caveats import DiscoveryWarning
+    from proce.causal.discovery.resampling import DiscoveryProgress
+    from proce.causal.graph import CausalGraph
+    from proce.causal.graphs.edges import Edge
+    from proce.causal.graphs.features import cut_sentence
+    from proce.causal.graphs.origin import Origin
+    from proce.causal.graphs.shares import PairShares
+    from proce.causal.models.actions import Actions
+    from proce.causal.models.ensemble import Ensemble
+    from proce.causal.models.fitting import MechanismRecord
+    from proce.causal.models.generate import generate
+    from proce.causal.models.mechanism import Additive, Choice, Mechanism, Multiplicative, Ranked
+    from proce.causal.models.scm import StructuralCausalModel
 
 __all__ = [
     "Actions",
@@ -27,5 +37,40 @@ __all__ = [
     "PairShares",
     "Ranked",
     "StructuralCausalModel",
+    "cut_sentence",
     "generate",
 ]
+
+_LOCATIONS = {
+    "Actions": "proce.causal.models.actions",
+    "Additive": "proce.causal.models.mechanism",
+    "CausalGraph": "proce.causal.graph",
+    "Choice": "proce.causal.models.mechanism",
+    "DiscoveryProgress": "proce.causal.discovery.resampling",
+    "DiscoveryWarning": "proce.causal.discovery.caveats",
+    "Edge": "proce.causal.graphs.edges",
+    "Ensemble": "proce.causal.models.ensemble",
+    "Mechanism": "proce.causal.models.mechanism",
+    "MechanismRecord": "proce.causal.models.fitting",
+    "Multiplicative": "proce.causal.models.mechanism",
+    "Origin": "proce.causal.graphs.origin",
+    "PairShares": "proce.causal.graphs.shares",
+    "Ranked": "proce.causal.models.mechanism",
+    "StructuralCausalModel": "proce.causal.models.scm",
+    "cut_sentence": "proce.causal.graphs.features",
+    "generate": "proce.causal.models.generate",
+}
+
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
+
+    def __getattr__(name: str) -> object:
+        if name not in _LOCATIONS:
+            raise AttributeError(f"module 'proce.causal' has no attribute {name!r}")
+        value = getattr(import_module(_LOCATIONS[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LOCATIONS})

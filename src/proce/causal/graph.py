@@ -1,43 +1,32 @@
-"""A directed acyclic graph over features; edges are ``(cause, effect)``."""
+"""The causal graph that people hold: how it is made, read, written, drawn and decided."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from proce.causal.discovery.discover import discover
-from proce.causal.drawing.plot import plot
-from proce.causal.graphs.edges import (
-    Edge as Edge,
-)
-from proce.causal.graphs.edges import (
-    arrow,
-    checked_confidence,
-    checked_edge,
-    checked_nodes,
-    checked_undirected,
-    cycle_among,
-    line,
-    refuse_repeats,
-    require_name,
-    sorted_pair,
-)
-from proce.causal.graphs.graph_json import from_json, to_json
-from proce.causal.graphs.graph_text import (
-    from_dagitty,
-    from_dot,
-    from_networkx,
-    to_dagitty,
-    to_dot,
-    to_networkx,
-)
-from proce.causal.graphs.origin import Origin, PairShares, pair_shares
-from proce.errors import GraphError, did_you_mean
-from proce.schema import Action, Schema
+from proce.causal.graphs.dag import Dag
+from proce.causal.graphs.dagitty_text import read_dagitty, write_dagitty
+from proce.causal.graphs.dot_text import read_dot, write_dot
+from proce.causal.graphs.edges import Edge, arrow, checked_edge, line, require_name, sorted_pair
+from proce.causal.graphs.features import cut_edges, cut_sentence, require_features
+from proce.causal.graphs.json_text import read_json, write_json
+from proce.causal.graphs.networkx_graph import read_networkx, write_networkx
+from proce.causal.graphs.origin import Origin
+from proce.causal.graphs.shares import PairShares, pair_shares
+from proce.errors import GraphError
+from proce.schema import Schema
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from proce.causal.discovery.resampling import DiscoveryCallback
+
+_MAX_CHARACTERS = 60  # of a wrong argument in a message
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CausalGraph:
+class CausalGraph(Dag):
     """Which feature causes which.
 
     Two graphs are equal where they have the same nodes and the same edges, in any order;
@@ -69,11 +58,6 @@ class CausalGraph:
     ('income',)
     """
 
-    edges: tuple[Edge, ...]
-    nodes: tuple[str, ...]
-    confidence: Mapping[Edge, float]
-    origin: Origin
-    undirected: tuple[Edge, ...]
     resamples: "tuple[CausalGraph, ...]"
 
     def __init__(
@@ -85,32 +69,13 @@ class CausalGraph:
         undirected: Iterable[Edge] = (),
         resamples: "Iterable[CausalGraph]" = (),
     ) -> None:
-        pairs = tuple(checked_edge(edge) for edge in edges)
-        open_pairs = tuple(checked_edge(edge) for edge in undirected)
-        named = (*pairs, *open_pairs)
-        given = dict.fromkeys(name for edge in named for name in edge) if nodes is None else nodes
-        listed = checked_nodes(given, named)
-        refuse_repeats("edge", [arrow(edge) for edge in pairs])
-        fields = {
-            "edges": pairs,
-            "nodes": listed,
-            "confidence": checked_confidence(confidence or {}, pairs),
-            "origin": origin or Origin(),
-            "undirected": checked_undirected(open_pairs, pairs, listed),
-            "resamples": tuple(resamples),
-        }
-        for field, value in fields.items():
-            object.__setattr__(self, field, value)
-        for graph in self.resamples:
-            if set(graph.nodes) != set(listed):
-                raise GraphError("a resampled graph has other nodes than the graph itself.")
-        if len(self.order) < len(self.nodes):
-            stuck = [name for name in self.nodes if name not in set(self.order)]
-            path = " -> ".join(cycle_among(stuck, self._parents))
-            raise GraphError(
-                f"the graph has a cycle: {path}. A cause cannot be its own effect; remove one of"
-                " these edges."
-            )
+        super().__init__(edges, nodes, confidence, origin, undirected, resamples)
+
+    @classmethod
+    def _of(cls, dag: Dag) -> "CausalGraph":
+        """Return the graph of a record, with its resamples."""
+        resamples = [cls._of(resample) for resample in dag.resamples]
+        return cls(dag.edges, dag.nodes, dag.confidence, dag.origin, dag.undirected, resamples)
 
     @classmethod
     def accept(cls, graph: Any) -> "CausalGraph":
@@ -121,35 +86,153 @@ class CausalGraph:
             return cls.from_networkx(graph)
         if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
             return cls(graph)
+        text = repr(graph)
+        brief = text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
         raise GraphError(
-            f"got {_brief(graph)}; expected a CausalGraph, a list of (cause, effect) or a"
+            f"got {brief}; expected a CausalGraph, a list of (cause, effect) or a"
             " networkx.DiGraph. Text is read by CausalGraph.from_dot, from_dagitty or from_json."
         )
 
-    discover = staticmethod(discover)
-    from_networkx = staticmethod(from_networkx)
-    from_dot = staticmethod(from_dot)
-    from_dagitty = staticmethod(from_dagitty)
-    from_json = staticmethod(from_json)
-    to_networkx = to_networkx
-    to_dot = to_dot
-    to_dagitty = to_dagitty
-    to_json = to_json
-    plot = plot
+    @staticmethod
+    def discover(
+        frame: Any,
+        schema: Schema | None = None,
+        *,
+        algorithm: str = "direct_lingam",
+        tiers: Sequence[Iterable[str]] | None = None,
+        required: Iterable[Edge] = (),
+        forbidden: Iterable[Edge] = (),
+        alpha: float | None = None,
+        bootstrap: int = 0,
+        seed: int = 0,
+        n_jobs: int = 1,
+        progress: "DiscoveryCallback | None" = None,
+    ) -> "CausalGraph":
+        """Propose a graph from data; a person has to judge it.
 
-    def parents(self, name: str) -> tuple[str, ...]:
-        """Return the direct causes of a feature."""
-        require_name(name, self.nodes)
-        return self._parents[name]
+        What the algorithm cannot know from these rows is issued as a ``DiscoveryWarning``
+        and kept in ``graph.origin.warnings``. Every algorithm assumes that nothing unmeasured
+        causes two of the features.
 
-    def descendants(self, name: str) -> tuple[str, ...]:
-        """Return all features that a feature causes, directly or not, in causal order."""
-        require_name(name, self.nodes)
-        reached = {name}
-        for each in self.order:
-            if reached.intersection(self._parents[each]):
-                reached.add(each)
-        return tuple(each for each in self.order if each in reached and each != name)
+        Parameters
+        ----------
+        frame
+            Rows of the features, and of nothing else where no schema is given. Rows with
+            missing values are left out. Ordinal levels count by rank, categorical ones by
+            their place in the list of levels.
+        schema
+            Which columns are features; inferred from the frame where it is ``None``.
+        algorithm
+            ``"direct_lingam"``: linear equations with noise that is not Gaussian; directs every
+            edge. ``"pc"``: tests of conditional independence. ``"ges"``: the best score. The
+            last two leave undirected what the data cannot decide.
+        tiers
+            Groups of names, earlier ones first: no feature is a consequence, however indirect,
+            of one in a later group. A feature in no group may stand anywhere.
+        required, forbidden
+            Edges ``(cause, effect)`` that are there, and that are not; a forbidden edge may
+            still be an indirect influence.
+        alpha
+            The level of PC's tests (0.01), and of the t-tests by which DirectLiNGAM keeps an
+            edge (0.001). GES takes none: it weighs by the BIC.
+        bootstrap
+            The number of resamples from which the confidence of edges is counted; 50 tell 90%
+            from 75%.
+        seed
+            Of the resamples; the same whatever ``n_jobs``.
+        n_jobs
+            Processes for the resamples; -1 for as many as there are processors.
+        progress
+            Called with a ``DiscoveryProgress`` after each search. Returning False, or
+            Ctrl-C, ends the bootstrap and keeps what is done.
+
+        Returns
+        -------
+        CausalGraph
+            Over the schema's features, with ``origin``, ``undirected``, and where there was a
+            bootstrap ``confidence``, ``resamples`` and ``shares``.
+        """
+        import warnings
+
+        from proce.causal.discovery.caveats import DiscoveryWarning
+        from proce.causal.discovery.discover import discover
+
+        dag = discover(
+            frame,
+            schema,
+            algorithm=algorithm,
+            tiers=tiers,
+            required=required,
+            forbidden=forbidden,
+            alpha=alpha,
+            bootstrap=bootstrap,
+            seed=seed,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        for warning in dag.origin.warnings:
+            warnings.warn(warning, DiscoveryWarning, stacklevel=2)
+        return CausalGraph._of(dag)
+
+    @staticmethod
+    def from_networkx(graph: Any) -> "CausalGraph":
+        """Read a ``networkx.DiGraph``, with the ``confidence`` of its edges where they have it."""
+        return CausalGraph._of(read_networkx(graph))
+
+    @staticmethod
+    def from_dot(text: str) -> "CausalGraph":
+        """Read Graphviz text: ``digraph { age -> income; }``.
+
+        A node is known by its name, not its label. ``dir=none`` leaves a pair undirected.
+        """
+        return CausalGraph._of(read_dot(text))
+
+    @staticmethod
+    def from_dagitty(text: str) -> "CausalGraph":
+        """Read DAGitty text: ``dag { age -> income }``; a ``pdag`` may hold ``a -- b``."""
+        return CausalGraph._of(read_dagitty(text))
+
+    @staticmethod
+    def from_json(text: str) -> "CausalGraph":
+        """Read what ``to_json`` wrote."""
+        return CausalGraph._of(read_json(text))
+
+    def to_networkx(self) -> Any:
+        """Return a ``networkx.DiGraph``; undirected pairs stand in ``.graph["undirected"]``."""
+        return write_networkx(self)
+
+    def to_dot(self) -> str:
+        """Return Graphviz text, with confidences; undirected pairs have ``dir=none``."""
+        return write_dot(self)
+
+    def to_dagitty(self) -> str:
+        """Return DAGitty text, without confidences; undirected pairs are ``a -- b``."""
+        return write_dagitty(self)
+
+    def to_json(self) -> str:
+        """Return everything as JSON text, origin and resamples included."""
+        return write_json(self)
+
+    def plot(self, ax: "Axes | None" = None, *, title: str | None = None) -> "Axes":
+        """Draw the graph, layered from left to right by causal depth.
+
+        Where edges have a confidence, the thicker and darker the more certain. Undirected pairs
+        are dashed and have no head.
+
+        Parameters
+        ----------
+        ax
+            Where to draw; ``None`` makes a figure large enough to read every name.
+        title
+            Above the drawing.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from proce.causal.drawing.plot import plot
+
+        return plot(self, ax, title=title)
 
     def over(self, schema: Schema, label: str | None = None) -> "CausalGraph":
         """Return the graph with the schema's features as its nodes, in their order.
@@ -161,102 +244,38 @@ class CausalGraph:
         label
             The name of what the model predicts, for a clear message where the graph has it.
         """
-        for name in self.nodes:
-            if name in schema:
-                continue
-            if name == label:
-                raise GraphError(
-                    f"the graph names {name!r}, which is the label and not a feature: a graph is"
-                    " over what the model sees. Remove it and its edges."
-                )
-            raise GraphError(
-                f"the graph names {name!r}, which is not a feature; the features are"
-                f" {', '.join(schema.names)}." + did_you_mean(name, schema.names)
-            )
-        return replace(
-            self, nodes=schema.names, resamples=tuple(g.over(schema) for g in self.resamples)
-        )
+        require_features(self.nodes, schema, label)
+        resamples = tuple(resample.over(schema) for resample in self.resamples)
+        return replace(self, nodes=schema.names, resamples=resamples)
 
     def cut_edges(self, schema: Schema) -> tuple[Edge, ...]:
         """Return the edges into features that the schema holds fixed: nothing flows along them."""
-        fixed = {feature.name for feature in schema if feature.action is Action.FIXED}
-        return tuple(edge for edge in self.edges if edge[1] in fixed)
+        return cut_edges(self.edges, schema)
 
     def cut_sentence(self, schema: Schema) -> str:
         """Say which edges are cut because their effect is fixed; empty where none is."""
-        effects = dict.fromkeys(effect for _, effect in self.cut_edges(schema))
-        if not effects:
-            return ""
-        parts = [f"{name} (from {', '.join(self.parents(name))})" for name in effects]
-        return (
-            f"These features are fixed and never move, so the edges into them are cut:"
-            f" {'; '.join(parts)}."
-        )
+        return cut_sentence(self.edges, schema)
 
     def decide(self, *edges: Edge) -> "CausalGraph":
         """Return the graph with undirected pairs turned into these edges ``(cause, effect)``."""
-        place = {name: at for at, name in enumerate(self.nodes)}
+        position = {name: number for number, name in enumerate(self.nodes)}
         decided = []
         for edge in map(checked_edge, edges):
             for name in edge:
                 require_name(name, self.nodes)
-            decided.append(sorted_pair(edge, place))
+            decided.append(sorted_pair(edge, position))
             if decided[-1] not in self.undirected:
                 raise GraphError(
                     f"{arrow(edge)} was not left undirected; the undirected pairs are"
                     f" {', '.join(line(pair) for pair in self.undirected) or 'none'}."
                 )
-        left = tuple(pair for pair in self.undirected if pair not in decided)
-        return replace(self, edges=(*self.edges, *edges), undirected=left)
+        undecided = tuple(pair for pair in self.undirected if pair not in decided)
+        return replace(self, edges=(*self.edges, *edges), undirected=undecided)
 
     @cached_property
     def shares(self) -> tuple[PairShares, ...]:
         """How often the resamples joined each pair, and in which direction."""
         return pair_shares(self.nodes, self.resamples)
-
-    @cached_property
-    def order(self) -> tuple[str, ...]:
-        """All features, causes before effects; otherwise as listed in ``nodes``."""
-        waiting = {name: len(self._parents[name]) for name in self.nodes}
-        done: list[str] = []
-        while ready := next((name for name, causes in waiting.items() if causes == 0), None):
-            del waiting[ready]
-            done.append(ready)
-            for effect in self._children[ready]:
-                waiting[effect] -= 1
-        return tuple(done)
-
-    @cached_property
-    def roots(self) -> tuple[str, ...]:
-        """The features without a cause (the paper's U), in causal order."""
-        return tuple(name for name in self.order if not self._parents[name])
-
-    @cached_property
-    def endogenous(self) -> tuple[str, ...]:
-        """The features with a cause (the paper's V), in causal order."""
-        return tuple(name for name in self.order if self._parents[name])
-
-    @cached_property
-    def _parents(self) -> dict[str, tuple[str, ...]]:
-        causes: dict[str, set[str]] = {name: set() for name in self.nodes}
-        for cause, effect in self.edges:
-            causes[effect].add(cause)
-        return {name: tuple(n for n in self.nodes if n in causes[name]) for name in self.nodes}
-
-    @cached_property
-    def _children(self) -> dict[str, list[str]]:
-        effects: dict[str, list[str]] = {name: [] for name in self.nodes}
-        for cause, effect in self.edges:
-            effects[cause].append(effect)
-        return effects
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, CausalGraph):
-            return NotImplemented
-        return set(self.nodes) == set(other.nodes) and set(self.edges) == set(other.edges)
-
-    def __hash__(self) -> int:
-        return hash((frozenset(self.nodes), frozenset(self.edges)))
 
     def __repr__(self) -> str:
         undecided = f", {len(self.undirected)} undirected" if self.undirected else ""
@@ -267,12 +286,7 @@ class CausalGraph:
 
     def __str__(self) -> str:
         """Return one line per edge, then the undirected pairs."""
-        sure = {edge: f"  {share:.0%}" for edge, share in self.confidence.items()}
-        lines = [arrow(edge) + sure.get(edge, "") for edge in self.edges]
+        percent = {edge: f"  {share:.0%}" for edge, share in self.confidence.items()}
+        lines = [arrow(edge) + percent.get(edge, "") for edge in self.edges]
         lines += [f"{line(pair)}  undecided" for pair in self.undirected]
         return "\n".join([repr(self), *lines])
-
-
-def _brief(thing: object) -> str:
-    text = repr(thing)
-    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -12,13 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from proce.causal import CausalGraph
-from proce.causal.discovery.caveats import DiscoveryWarning
+from proce.causal import CausalGraph, DiscoveryProgress, DiscoveryWarning
 from proce.causal.discovery.discover import ALGORITHMS
-from proce.causal.discovery.resampling import DiscoveryProgress, n_processes
+from proce.causal.discovery.resampling import n_processes
 from proce.errors import GraphError
 
-pytestmark = pytest.mark.filterwarnings("ignore::proce.causal.discovery.caveats.DiscoveryWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
 
 
 def chain(n: int = 400, noise: float = 1.0) -> pd.DataFrame:
@@ -33,7 +32,7 @@ def test_the_confidence_of_an_edge_is_its_share_of_the_resamples(algorithm: str)
     assert len(graph.resamples) == 8
     assert graph.confidence[("a", "b")] == 1.0
     for edge in graph.edges:
-        count = sum(edge in each.edges for each in graph.resamples)
+        count = sum(edge in resample.edges for resample in graph.resamples)
         assert graph.confidence[edge] == count / 8
     for shares in graph.shares:
         assert 0 < shares.joined <= 1
@@ -43,8 +42,8 @@ def test_the_same_seed_gives_the_same_resamples_and_another_seed_others() -> Non
     frame = chain(60, noise=3.0)
 
     def edges(seed: int) -> list[tuple[tuple[str, str], ...]]:
-        found = CausalGraph.discover(frame, bootstrap=12, seed=seed, alpha=0.2)
-        return [graph.edges for graph in found.resamples]
+        graph = CausalGraph.discover(frame, bootstrap=12, seed=seed, alpha=0.2)
+        return [resample.edges for resample in graph.resamples]
 
     assert edges(1) == edges(1)
     assert edges(1) != edges(2)
@@ -53,10 +52,11 @@ def test_the_same_seed_gives_the_same_resamples_and_another_seed_others() -> Non
 def test_processes_give_what_one_process_gives_and_leave_none_behind() -> None:
     frame = chain(60, noise=3.0)
     one = CausalGraph.discover(frame, bootstrap=6, alpha=0.2)
-    told: list[DiscoveryProgress] = []
-    two = CausalGraph.discover(frame, bootstrap=6, alpha=0.2, n_jobs=2, progress=told.append)
+    reports: list[DiscoveryProgress] = []
+    two = CausalGraph.discover(frame, bootstrap=6, alpha=0.2, n_jobs=2, progress=reports.append)
     assert [g.edges for g in two.resamples] == [g.edges for g in one.resamples]
-    assert [(each.stage, each.done, each.total) for each in told] == [
+    assert [(report.stage, report.done, report.total) for report in reports] == [
+        ("search", 0, 1),
         ("search", 1, 1),
         *[("bootstrap", done, 6) for done in range(1, 7)],
     ]
@@ -71,8 +71,8 @@ def test_processes_can_be_stopped() -> None:
 
 
 def stop_after(count: int) -> Callable[[DiscoveryProgress], bool]:
-    def progress(told: DiscoveryProgress) -> bool:
-        return told.stage == "search" or told.done < count
+    def progress(report: DiscoveryProgress) -> bool:
+        return report.stage == "search" or report.done < count
 
     return progress
 
@@ -94,8 +94,8 @@ def test_a_callback_that_returns_false_ends_the_bootstrap_and_keeps_what_is_done
 
 
 def test_an_interrupt_ends_the_bootstrap_and_keeps_what_is_done() -> None:
-    def progress(told: DiscoveryProgress) -> None:
-        if told.stage == "bootstrap" and told.done == 4:
+    def progress(report: DiscoveryProgress) -> None:
+        if report.stage == "bootstrap" and report.done == 4:
             raise KeyboardInterrupt
 
     graph = CausalGraph.discover(chain(), bootstrap=9, progress=progress)
@@ -103,7 +103,7 @@ def test_an_interrupt_ends_the_bootstrap_and_keeps_what_is_done() -> None:
     assert any("stopped after 4 of 9" in text for text in graph.origin.warnings)
 
 
-def test_a_search_that_is_told_to_stop_has_no_resamples() -> None:
+def test_a_search_that_is_stopped_has_no_resamples() -> None:
     graph = CausalGraph.discover(chain(), bootstrap=9, progress=lambda _: False)
     assert graph.resamples == ()
     assert graph.confidence == {}
@@ -111,7 +111,7 @@ def test_a_search_that_is_told_to_stop_has_no_resamples() -> None:
 
 
 def test_an_error_of_the_callback_is_the_callers() -> None:
-    def progress(told: DiscoveryProgress) -> None:
+    def progress(report: DiscoveryProgress) -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -149,7 +149,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     frame = pd.DataFrame(np.random.default_rng(0).uniform(size=(500, 8))).rename(columns=str)
     graph = CausalGraph.discover(
-        frame, bootstrap=100_000, n_jobs=2, progress=lambda told: print(told.done, flush=True)
+        frame, bootstrap=100_000, n_jobs=2, progress=lambda report: print(report.done, flush=True)
     )
     print("kept", len(graph.resamples), graph.origin.warnings[-1])
 """

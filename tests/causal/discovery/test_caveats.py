@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from proce.causal import CausalGraph
-from proce.causal.discovery.caveats import DiscoveryWarning
-from proce.causal.discovery.duration import advice, seconds_of_lingam, seconds_of_search
+from proce.causal import CausalGraph, DiscoveryWarning
 from proce.datasets import load_dataset
 
 
@@ -17,9 +15,9 @@ def said(frame: pd.DataFrame, **options: object) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         graph = CausalGraph.discover(frame, **options)  # type: ignore[arg-type]
-    texts = [str(each.message) for each in caught if each.category is DiscoveryWarning]
+    texts = [str(item.message) for item in caught if item.category is DiscoveryWarning]
     assert tuple(texts) == graph.origin.warnings
-    assert all(each.filename == __file__ for each in caught)
+    assert all(item.filename == __file__ for item in caught)
     return texts
 
 
@@ -86,34 +84,3 @@ def test_near_copies_are_named() -> None:
 def test_few_rows_for_many_features_are_named() -> None:
     frame = pd.DataFrame(np.random.default_rng(0).uniform(size=(50, 8))).rename(columns=str)
     assert any("50 complete rows for 8 features" in text for text in said(frame))
-
-
-def test_what_takes_long_is_said_with_how_to_reduce_it() -> None:
-    assert advice(20.0, (500, 30), 0, 1) is None
-    assert advice(90.0, (500, 100), 0, 1) == (
-        "Discovery over 100 features and 500 rows will take about 90 s. To reduce it, keep the"
-        " features that matter: time grows with the third power of their number or faster."
-    )
-    text = advice(60.0, (30_000, 200), 50, 2)
-    assert text is not None
-    assert "about 26 minutes: 51 searches of 60 s, 2 at a time" in text
-    assert "frame.sample(2000)" in text
-    assert "lower bootstrap, or raise n_jobs" in text
-    assert "about 3 hours" in str(advice(10_000.0, (500, 400), 0, 1))
-
-
-def test_a_long_discovery_is_announced_before_it_starts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proce.causal.discovery.discover.seconds_of_lingam", lambda rows: 300.0)
-    monkeypatch.setattr(
-        "proce.causal.discovery.discover.lingam", lambda *_: pytest.fail("it has begun")
-    )
-    with pytest.raises(pytest.fail.Exception), pytest.warns(DiscoveryWarning, match="5 minutes"):
-        CausalGraph.discover(rows())
-
-
-def test_estimates_grow_with_the_third_power_or_faster() -> None:
-    few, many = (np.random.default_rng(0).normal(size=(300, n)) for n in (60, 240))
-    assert seconds_of_lingam(many) > 10 * seconds_of_lingam(few) > 0
-    assert seconds_of_lingam(few[:, :10]) == 0
-    assert seconds_of_search(20, lambda _: pytest.fail("not worth a trial")) == 0
-    assert seconds_of_search(400, lambda _: None) > 0

@@ -10,14 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.causal import CausalGraph
-from proce.causal.discovery.caveats import DiscoveryWarning
+from proce.causal import CausalGraph, DiscoveryWarning
 from proce.causal.discovery.discover import ALGORITHMS
 from proce.errors import GraphError, SchemaError
 from proce.schema import Categorical, Continuous, Ordinal, Schema
 
 NAMES = list("abcde")
-pytestmark = pytest.mark.filterwarnings("ignore::proce.causal.discovery.caveats.DiscoveryWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
 
 
 def chain(n: int = 800, seed: int = 0) -> pd.DataFrame:
@@ -31,7 +30,7 @@ def chain(n: int = 800, seed: int = 0) -> pd.DataFrame:
 def knowledge(draw: st.DrawFn) -> dict[str, Any]:
     """Tiers, required and forbidden edges that do not contradict each other."""
     order = draw(st.permutations(NAMES))
-    place = {name: at for at, name in enumerate(order)}
+    place = {name: rank for rank, name in enumerate(order)}
     pairs = [(a, b) for a in NAMES for b in NAMES if a != b]
     required = [e for e in pairs if place[e[0]] < place[e[1]] and draw(st.integers(0, 7)) == 0]
     forbidden = [e for e in pairs if e not in required and draw(st.integers(0, 4)) == 0]
@@ -58,7 +57,7 @@ def test_what_is_known_is_obeyed_whatever_the_data_say(
     possible = {*graph.edges, *graph.undirected, *((b, a) for a, b in graph.undirected)}
     assert possible.isdisjoint(known["forbidden"])
     for late, tier in enumerate(known["tiers"] or []):
-        earlier = {name for each in known["tiers"][:late] for name in each}
+        earlier = {name for tier in known["tiers"][:late] for name in tier}
         for name in tier:
             assert earlier.isdisjoint(graph.descendants(name))
             assert not any(set(pair) == {name, e} for pair in graph.undirected for e in earlier)
@@ -202,7 +201,7 @@ def test_values_that_are_not_finite_are_refused_with_their_row() -> None:
 def test_options_that_cannot_be_are_refused_before_anything_runs(
     options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("proce.causal.discovery.discover.found_in", None)
+    monkeypatch.setattr("proce.causal.discovery.discover.search_rows", None)
     with pytest.raises(GraphError, match=message):
         CausalGraph.discover(chain(), **options)
 
@@ -229,6 +228,6 @@ def test_random_linear_graphs_are_found(n_features: int, n_graphs: int) -> None:
         names = [f"x{n}" for n in rng.permutation(n_features)]
         frame = pd.DataFrame(noise @ np.linalg.inv(np.eye(n_features) - weights), columns=names)
         truth = {(names[a], names[b]) for a, b in np.argwhere(edges)}
-        found = set(CausalGraph.discover(frame[sorted(names)]).edges)
-        scores.append(2 * len(found & truth) / (len(found) + len(truth)))
+        edges_found = set(CausalGraph.discover(frame[sorted(names)]).edges)
+        scores.append(2 * len(edges_found & truth) / (len(edges_found) + len(truth)))
     assert np.mean(scores) >= 0.95

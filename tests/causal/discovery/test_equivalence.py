@@ -31,7 +31,7 @@ def score(edges: np.ndarray, values: np.ndarray) -> float:
 
 def every_graph(knowledge: Knowledge) -> list[np.ndarray]:
     """All graphs that obey the knowledge."""
-    found = {}
+    graphs = {}
     for order in permutations(range(N)):
         for chosen in range(2 ** (N * (N - 1) // 2)):
             edges = np.zeros((N, N), dtype=bool)
@@ -43,8 +43,8 @@ def every_graph(knowledge: Knowledge) -> list[np.ndarray]:
                 and (edges | ~knowledge.required).all()
                 and not paths(edges | knowledge.before).diagonal().any()
             ):
-                found[edges.tobytes()] = edges
-    return list(found.values())
+                graphs[edges.tobytes()] = edges
+    return list(graphs.values())
 
 
 @pytest.mark.parametrize("seed", range(6))

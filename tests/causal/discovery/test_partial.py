@@ -44,7 +44,7 @@ def meant(arrows: np.ndarray, knowledge: Knowledge) -> list[np.ndarray]:
     """All graphs with the same pairs and colliders that obey the knowledge."""
     pairs = np.argwhere(np.triu(arrows | arrows.T))
     wanted = set(colliders_of(arrows))
-    found = []
+    graphs = []
     for turned in product([False, True], repeat=len(pairs)):
         graph = np.zeros_like(arrows)
         for (a, b), turn in zip(pairs, turned, strict=True):
@@ -54,8 +54,8 @@ def meant(arrows: np.ndarray, knowledge: Knowledge) -> list[np.ndarray]:
             and set(colliders_of(graph)) == wanted
             and not (graph & knowledge.impossible).any()
         ):
-            found.append(graph)
-    return found
+            graphs.append(graph)
+    return graphs
 
 
 def directed(arrows: np.ndarray, knowledge: Knowledge) -> PartialGraph:
@@ -92,12 +92,12 @@ def test_no_direction_is_taken_that_tiers_leave_open_or_contradict(
 @settings(max_examples=100)
 @given(truths(with_tiers=True), dags())
 def test_whatever_is_found_is_made_to_obey(
-    truth: tuple[np.ndarray, Knowledge], found: np.ndarray
+    truth: tuple[np.ndarray, Knowledge], edges: np.ndarray
 ) -> None:
     """Findings that contradict the knowledge lose; a completed graph is one that could be."""
     _, knowledge = truth
-    graph = PartialGraph(found | found.T, knowledge)
-    graph.direct_colliders(colliders_of(found))
+    graph = PartialGraph(edges | edges.T, knowledge)
+    graph.direct_colliders(colliders_of(edges))
     graph.complete()
     assert not graph.lines.any()
     assert not (graph.arrows & knowledge.impossible).any()

@@ -31,17 +31,17 @@ def graphs(draw: st.DrawFn) -> CausalGraph:
 
 def boxes(ax: plt.Axes) -> list[np.ndarray]:
     """Left, low, right, high of every node."""
-    found = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+    patches = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
     return [
         np.array([b.get_x(), b.get_y(), b.get_x() + b.get_width(), b.get_y() + b.get_height()])
-        for b in found
+        for b in patches
     ]
 
 
 def routes(ax: plt.Axes) -> list[np.ndarray]:
     """Points along every edge, without its ends."""
-    found = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
-    return [along(patch._path_original) for patch in found]
+    patches = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    return [along(patch._path_original) for patch in patches]
 
 
 def along(path: mpl.path.Path) -> np.ndarray:

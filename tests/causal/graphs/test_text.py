@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proce.causal import CausalGraph
-from proce.causal.graphs.origin import Origin
+from proce.causal import CausalGraph, Origin
 from proce.errors import GraphError
 
 NAMES = st.one_of(
@@ -25,7 +24,7 @@ PRINTABLE = st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, 
 @st.composite
 def graphs(draw: st.DrawFn, names: st.SearchStrategy[str] = NAMES) -> CausalGraph:
     nodes = draw(st.lists(names, unique=True, max_size=6))
-    pairs = [(a, b) for at, a in enumerate(nodes) for b in nodes[at + 1 :]]
+    pairs = [(a, b) for first, a in enumerate(nodes) for b in nodes[first + 1 :]]
     kinds = draw(st.lists(st.sampled_from("del"), min_size=len(pairs), max_size=len(pairs)))
     edges = [pair for pair, kind in zip(pairs, kinds, strict=True) if kind == "e"]
     shares = {edge: draw(st.floats(0, 1)) for edge in edges if draw(st.booleans())}
@@ -109,6 +108,40 @@ def test_dot_as_people_write_it() -> None:
     assert "hours per week" in graph.nodes
 
 
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("digraph { a [name=x, obj_dict=y] a -> b [src=1; dst=2, obj_dict=3] }", [("a", "b")]),
+        ('digraph { "a:b" -> "c#d" -> "e//f" }', [("a:b", "c#d"), ("c#d", "e//f")]),
+        ('digraph { "a\\\\\nb" -> c }', [("a\\\nb", "c")]),  # a backslash, then a new line
+        ('digraph { "x" + "y" -> "edge" }', [("xy", "edge")]),
+        (
+            "digraph { node -> edge; subgraphs -> strict }",
+            [("node", "edge"), ("subgraphs", "strict")],
+        ),
+        ('digraph { a -> b; "a" -> "b"; a -> b [dir=forward] }', [("a", "b")]),
+        (
+            "DIGRAPH g { a -> {b {c}} -> d [dir=back] }",
+            [("b", "a"), ("c", "a"), ("d", "b"), ("d", "c")],
+        ),
+        ("digraph { -1 -> 2.5 -> é -> 𝛼 }", [("-1", "2.5"), ("2.5", "é"), ("é", "𝛼")]),
+    ],
+)
+def test_dot_names_are_read_as_they_are_written(
+    text: str, edges: list[tuple[str, str]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert set(CausalGraph.from_dot(text).edges) == set(edges)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_edge_defaults_hold_from_where_they_stand_and_inside_their_braces() -> None:
+    text = "digraph { a -> b; { edge [dir=none] c -> d } e -> f; edge [confidence=0.5] g -> h }"
+    graph = CausalGraph.from_dot(text)
+    assert graph.edges == (("a", "b"), ("e", "f"), ("g", "h"))
+    assert graph.undirected == (("c", "d"),)
+    assert graph.confidence == {("g", "h"): 0.5}
+
+
 def test_dagitty_as_the_site_writes_it() -> None:
     text = """dag {
     bb="-2.2,-1.9,1.7,1.5"
@@ -128,17 +161,29 @@ def test_dagitty_as_the_site_writes_it() -> None:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("digraph { a -> }", "line 1, column 16: expected a name or '}'; found '}'"),
-        ("digraph {\n a -> b", "line 2, column 8: expected a name or '}'; found the end"),
+        ("digraph { a -> }", "line 1, column 16: expected a name or '{'; found '}'"),
+        (
+            "digraph {\n a -> b",
+            "line 2, column 8: expected a name, an edge 'a -> b' or '}'; found the end",
+        ),
         ("digraph {\n\n  a -- b }", "line 3, column 5: found '--' in a digraph; expected '->'"),
         ('digraph { "a -> b }', "line 1, column 11: a quote opens here"),
         ("digraph { a -> b } c", "line 1, column 20: expected nothing after"),
-        ("digraph { a -> b [dir=both] }", "line 1, column 13: the direction 'both'"),
+        ("digraph { a -> b [dir=both] }", "line 1, column 23: the direction 'both' has no cause"),
         ("digraph { <b>a</b> -> b }", "column 11: '<' opens a name in HTML"),
         ("digraph { a [=2] }", "column 14: expected an attribute or ']'"),
         ("digraph { a -> b ; % }", "column 20: '%' does not belong here"),
+        ("digraph { a [b=] }", "column 16: expected a value; found ']'"),
+        ("digraph { a [b=c] ] }", "column 19: expected a name, an edge 'a -> b' or '}'; found ']'"),
+        ("digraph { a = b = c }", "column 17: expected a name, an edge 'a -> b' or '}'; found '='"),
+        ('digraph { "a" + b }', "column 17: expected quoted text after '+'"),
+        ("digraph { a -> b } digraph { c }", "column 20: expected nothing after"),
+        ("digraph { {a b}; -> c }", "column 18: expected a name or '}' before this; found '->'"),
+        ("digraph { subgraph a; b }", "'subgraph' is a word of the language"),
+        ("digraph a -> b }", "column 11: expected '{'; found '->'"),
+        ("digraphs { a -> b }", "this is a 'digraphs'; expected a digraph"),
         ("", "line 1, column 1: expected the kind of the graph"),
-        ("digraph " + "{" * 30, "nested more than 20 deep"),
+        ("digraph " + "{" * 30, "line 1, column 17: braces are nested more than 8"),
         ("graph { a -- b }", "this is a 'graph'; expected a digraph"),
         ("digraph { a -> b -> a }", "has a cycle: a -> b -> a"),
         ("digraph { a -> b [confidence=high] }", "'high' is not a number"),
@@ -177,14 +222,18 @@ def test_text_is_bounded() -> None:
         CausalGraph.from_dot(f"digraph {{ {many} -> {many.replace('a', 'b')} }}")
     with pytest.raises(GraphError, match="at most 1,000,000 are read"):
         CausalGraph.from_dot("digraph {" + " " * 1_000_001)
+    with pytest.raises(GraphError, match="too many to be read"):
+        CausalGraph.from_dot("digraph {" + "a " * 100_000 + "}")
+    with pytest.raises(GraphError, match="too many to be read"):
+        CausalGraph.from_dot("digraph " + "{" * 8 + "a b c d e f " + "}" * 8)
 
 
 @given(st.text(alphabet='digraph{}[]"->=;,ab \\\n#/*@<', max_size=60))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for reader in (CausalGraph.from_dot, CausalGraph.from_dagitty, CausalGraph.from_json):
-        for each in (text, "digraph { " + text, "dag {" + text + "}"):
+        for whole in (text, "digraph { " + text, "dag {" + text + "}"):
             with suppress(GraphError):
-                reader(each)
+                reader(whole)
 
 
 def test_networkx_graphs_without_direction_or_names_are_refused() -> None:

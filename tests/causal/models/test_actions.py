@@ -39,7 +39,7 @@ def rows_of(*people) -> torch.Tensor:
 FACTUAL = rows_of((2, 3, 7, 0))  # one better than studied for, and one on top in pay
 
 
-def told(target, **options):
+def actions_of(target, **options):
     return model(**options).actions(FACTUAL, rows_of(target)[None])
 
 
@@ -48,7 +48,7 @@ def names(flags) -> set[str]:
 
 
 def test_effects_that_follow_are_consequences():
-    result = told((4, 5, 11, 0))
+    result = actions_of((4, 5, 11, 0))
     assert names(result.acted_on) == {"study"}
     assert names(result.consequence) == {"skill", "pay"}
     assert names(result.held) == set()
@@ -57,14 +57,14 @@ def test_effects_that_follow_are_consequences():
 
 
 def test_an_effect_that_does_not_follow_is_an_action():
-    result = told((4, 8, 17, 0))
+    result = actions_of((4, 8, 17, 0))
     assert names(result.acted_on) == {"study", "skill"}
     assert names(result.consequence) == {"pay"}
     torch.testing.assert_close(result.expected, rows_of((2, 5, 17, 0))[None])
 
 
 def test_keeping_a_feature_still_against_its_causes_is_a_hold():
-    result = told((4, 5, 7, 0))
+    result = actions_of((4, 5, 7, 0))
     assert names(result.acted_on) == {"study"}
     assert names(result.held) == {"pay"}
     assert names(result.consequence) == {"skill"}
@@ -73,32 +73,32 @@ def test_keeping_a_feature_still_against_its_causes_is_a_hold():
 
 
 def test_the_point_is_propagated_again_so_a_small_deviation_is_no_action():
-    result = told((4, 5.005, 11.01, 0))
+    result = actions_of((4, 5.005, 11.01, 0))
     assert names(result.acted_on) == {"study"}
     torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
 
 
 def test_within_a_step_of_what_follows_is_no_action():
-    nearly = told((4, 6, 11, 0), step=1.0)
+    nearly = actions_of((4, 6, 11, 0), step=1.0)
     assert names(nearly.acted_on) == {"study"}
     assert nearly.point[0, 0, 1] == pytest.approx(0.5)
-    assert names(told((4, 7, 11, 0), step=1.0).acted_on) >= {"study", "skill"}
+    assert names(actions_of((4, 7, 11, 0), step=1.0).acted_on) >= {"study", "skill"}
 
 
 def test_a_root_is_acted_on_when_it_moves_by_one_step():
-    assert names(told((3, 4, 9, 0), step=1.0).acted_on) == {"study"}
-    assert names(told((2.4, 3, 7, 0), step=1.0).acted_on) == set()
+    assert names(actions_of((3, 4, 9, 0), step=1.0).acted_on) == {"study"}
+    assert names(actions_of((2.4, 3, 7, 0), step=1.0).acted_on) == set()
 
 
 def test_an_indirect_feature_is_never_acted_on_or_held():
-    result = told((2, 3, 15, 0), pay="indirect")
+    result = actions_of((2, 3, 15, 0), pay="indirect")
     assert names(result.acted_on) == set()
     torch.testing.assert_close(result.point, FACTUAL[None])
-    assert names(told((4, 5, 7, 0), pay="indirect").held) == set()
+    assert names(actions_of((4, 5, 7, 0), pay="indirect").held) == set()
 
 
 def test_edges_into_a_fixed_feature_are_cut():
-    result = told((4, 5, 11, 0), skill="fixed")
+    result = actions_of((4, 5, 11, 0), skill="fixed")
     assert names(result.acted_on) == {"study", "pay"}
     assert result.point[0, 0, 1] == FACTUAL[0, 1]
 
@@ -111,23 +111,23 @@ def test_a_level_that_differs_from_what_follows_is_an_action():
     scm = StructuralCausalModel(graph, equations, Codec.fit(schema, frame))
     factual = torch.tensor([[0.0, 0.0]], dtype=torch.float64)
     rows = torch.tensor([[[0.5, 1.0], [0.5, 2.0]]], dtype=torch.float64)
-    told = scm.actions(factual, rows)
-    assert told.acted_on.tolist() == [[[True, False], [True, True]]]
+    actions = scm.actions(factual, rows)
+    assert actions.acted_on.tolist() == [[[True, False], [True, True]]]
 
 
 def test_a_feature_outside_the_graph_is_acted_on_when_it_changes():
-    assert names(told((2, 3, 7, 1)).acted_on) == {"city"}
+    assert names(actions_of((2, 3, 7, 1)).acted_on) == {"city"}
 
 
 def test_an_unchanged_row_takes_no_action():
-    result = told((2, 3, 7, 0))
+    result = actions_of((2, 3, 7, 0))
     assert result.count.tolist() == [[0]]
     assert names(result.consequence) == set()
     torch.testing.assert_close(result.point, FACTUAL[None])
 
 
 def test_a_consequence_outside_the_range_is_reported_and_not_clipped():
-    result = told((10, 11, 23, 0))
+    result = actions_of((10, 11, 23, 0))
     assert names(result.outside) == {"skill", "pay"}
     assert result.point[0, 0, 2] == pytest.approx(23 / 20)
 

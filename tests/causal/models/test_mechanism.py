@@ -95,8 +95,8 @@ def test_choices_under_other_parents_have_the_chances_of_the_softmax() -> None:
     noise = mechanism.abduct({"a": before}, drawn.double(), row_uniforms(2, torch.arange(n), 3))
     levels = mechanism.respond({"a": after}, noise)
     expected = logits_of_three({"a": after[:1]}).softmax(-1)[0]
-    found = torch.bincount(levels.long(), minlength=3) / n
-    assert (found - expected).abs().max() < 0.004  # over three standard errors
+    shares = torch.bincount(levels.long(), minlength=3) / n
+    assert (shares - expected).abs().max() < 0.004  # over three standard errors
     kept = (levels == drawn).double().mean()
     assert kept > (chances * expected).sum() + 0.1  # the person's own noise is kept
 

@@ -76,7 +76,7 @@ def test_what_models_share_is_kept_once(codec_and_rows: tuple[Codec, torch.Tenso
     scm = StructuralCausalModel.fit(GRAPH, rows, codec, mechanism="linear")
     other = StructuralCausalModel(GRAPH, scm.mechanisms, codec)
     causes = SavedCauses()
-    assert [causes.add(each) for each in (scm, other, scm)] == [0, 1, 0]
+    assert [causes.add(model) for model in (scm, other, scm)] == [0, 1, 0]
     assert len(causes.graphs) == 1
     assert len(causes.mechanisms) == 3
 

@@ -69,20 +69,20 @@ def decoded(rows: Tensor) -> pd.DataFrame:
 
 def test_a_counterfactual_by_hand() -> None:
     """Ten more years for the second person: pay by the slope of 2, the rest from there."""
-    found = decoded(MODEL.counterfactual(CODEC.encode(FRAME), {"years": 13.0})).iloc[1]
-    assert found["years"] == 13
-    assert found["pay"] == pytest.approx(35.5 + 2 * 10)
-    assert found["grade"] == "low"  # 0 - 35.5 / 40 + 55.5 / 40 = 0.5, which rounds to even
-    assert found["spent"] == 0  # who spent nothing spends nothing
+    after = decoded(MODEL.counterfactual(CODEC.encode(FRAME), {"years": 13.0})).iloc[1]
+    assert after["years"] == 13
+    assert after["pay"] == pytest.approx(35.5 + 2 * 10)
+    assert after["grade"] == "low"  # 0 - 35.5 / 40 + 55.5 / 40 = 0.5, which rounds to even
+    assert after["spent"] == 0  # nothing spent stays nothing
 
 
 def test_acting_on_a_middle_feature_leaves_its_causes_alone() -> None:
     factual = CODEC.encode(FRAME)
     rows = MODEL.counterfactual(factual, {"pay": 75.0})
     assert torch.equal(rows[:, [0, 3]], factual[:, [0, 3]])  # years and team do not descend
-    found = decoded(rows)
-    assert found["pay"].tolist() == pytest.approx([75.0] * 4)
-    assert found["spent"].tolist() == pytest.approx(
+    after = decoded(rows)
+    assert after["pay"].tolist() == pytest.approx([75.0] * 4)
+    assert after["spent"].tolist() == pytest.approx(
         [10 * 75 / 20, 0, 33 * 75 / 50, 12.5 * 75 / 90.25]
     )
 
@@ -118,12 +118,12 @@ def test_a_linear_model_equals_its_closed_form() -> None:
     codec = Codec.fit(Schema(Continuous(n) for n in names), pd.DataFrame(values, columns=names))
     model = Model(graph, mechanisms, codec)
     rows = codec.to_unit(values)
-    found = codec.to_raw(model.counterfactual(rows, {"b": 1.7}))
+    after = codec.to_raw(model.counterfactual(rows, {"b": 1.7}))
     noise = values - values @ weights.T
     cut, pushed = weights.clone(), noise.clone()
     cut[1], pushed[:, 1] = 0, 1.7
     expected = torch.linalg.solve(torch.eye(4, dtype=torch.float64) - cut, pushed.T).T
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(after, expected, rtol=0, atol=1e-12)
 
 
 def _weighted(slopes: dict[str, float], parents: Parents) -> Tensor:
@@ -195,12 +195,12 @@ def test_a_missing_effect_stays_missing_and_its_effects_stay_put() -> None:
     frame.loc[1, "pay"] = float("nan")
     frame.loc[2, "team"] = None
     rows = MODEL.counterfactual(CODEC.encode(frame), {"years": 20.0})
-    found = decoded(rows)
-    assert pd.isna(found["pay"][1])
-    assert found.loc[1, ["grade", "spent"]].tolist() == FRAME.loc[1, ["grade", "spent"]].tolist()
-    assert pd.isna(found["team"][2])
-    assert found["pay"][2] == pytest.approx(70.0)
-    assert found["spent"][2] == FRAME["spent"][2]
+    after = decoded(rows)
+    assert pd.isna(after["pay"][1])
+    assert after.loc[1, ["grade", "spent"]].tolist() == FRAME.loc[1, ["grade", "spent"]].tolist()
+    assert pd.isna(after["team"][2])
+    assert after["pay"][2] == pytest.approx(70.0)
+    assert after["spent"][2] == FRAME["spent"][2]
 
 
 def test_a_missing_root_moves_nothing() -> None:
@@ -263,7 +263,7 @@ def test_predictions_serve_a_rule_of_dependence() -> None:
 
 
 def test_equations_and_causes_must_match() -> None:
-    without = {name: each for name, each in MECHANISMS.items() if name != "grade"}
+    without = {name: equation for name, equation in MECHANISMS.items() if name != "grade"}
     with pytest.raises(GraphError, match=r"'grade' has causes \(pay\) but no equation"):
         Model(GRAPH, without, CODEC)
     with pytest.raises(GraphError, match="equation for 'years', which the graph gives no cause"):

@@ -15,10 +15,10 @@ def error_of(name, cause, kind):
     rows, factual = codec.encode(data.frame[:-500]), codec.encode(data.frame[-500:])
     fitted = StructuralCausalModel.fit(data.graph, rows, codec, mechanism=kind)
     truth = data.truth.with_codec(codec)
-    at = codec.schema.position(cause)
+    position = codec.schema.position(cause)
     start = factual.clone()
-    start[:, at] = rows[:500, at]
-    acted_on = torch.arange(len(codec.schema)) == at
+    start[:, position] = rows[:500, position]
+    acted_on = torch.arange(len(codec.schema)) == position
     got = fitted.propagate(start, fitted.abduct(factual), acted_on)
     true = truth.propagate(start, truth.abduct(factual), acted_on)
     return float(((got - true).abs().mean(0) / rows.std(0)).max())

@@ -1,4 +1,4 @@
-"""Directions for what independence tests and scores find: some edges stay undirected."""
+"""Directions for the edges that independence tests and scores find; some stay undirected."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -10,7 +10,7 @@ from proce.causal.discovery.knowledge import Flags, Knowledge, paths
 from proce.causal.discovery.partial import PartialGraph, colliders_of
 
 Separators = Mapping[tuple[int, int], Sequence[Sequence[int]]]
-_LEAST_GAIN = 1e-9  # of the score: less is rounding
+_MIN_GAIN = 1e-9  # of the score: less is rounding
 
 
 def directed_by_separators(
@@ -18,27 +18,31 @@ def directed_by_separators(
 ) -> PartialGraph:
     """Direct the edges that PC found, as far as that can be known.
 
-    An effect of two unjoined causes is one that was in no set which separates the two. Where
-    such findings contradict each other, the one that is seen most strongly goes first: it
-    joins its two causes most once it is held.
+    A feature that is joined to two unjoined ones is an effect of both where it is in no set that
+    separates them. Where two such findings contradict each other, the stronger one goes first:
+    the one whose causes are correlated more once the effect is held.
     """
     graph = PartialGraph(joined, knowledge)
     correlation = np.corrcoef(rows.T).reshape(len(joined), -1)
     strengths = {
-        (one, effect, other): _joint(correlation, one, other, [*sorted(set().union(*sets)), effect])
+        (one, effect, other): _partial_correlation(
+            correlation, one, other, [*sorted(set().union(*sets)), effect]
+        )
         for effect in range(len(joined))
         for one, other in combinations(np.flatnonzero(graph.joined[effect]).tolist(), 2)
         if not graph.joined[one, other]
         and not knowledge.barred[one, other]
         and (sets := separators.get((one, other)))
-        and all(effect not in each for each in sets)
+        and all(effect not in separator for separator in sets)
     }
-    graph.direct_colliders(sorted(strengths, key=lambda each: -strengths[each]))
+    graph.direct_colliders(sorted(strengths, key=lambda collider: -strengths[collider]))
     graph.close()
     return graph
 
 
-def _joint(correlation: NDArray[np.float64], one: int, other: int, held: list[int]) -> float:
+def _partial_correlation(
+    correlation: NDArray[np.float64], one: int, other: int, held: list[int]
+) -> float:
     """Return the size of the partial correlation of two features."""
     within = [one, other, *held]
     inverse = np.linalg.pinv(correlation[np.ix_(within, within)], hermitian=True)
@@ -50,9 +54,9 @@ def best_scoring(
 ) -> PartialGraph:
     """Make what GES found obey what is known, and improve its score from there.
 
-    GES itself takes no knowledge. Its result is given directions that obey it; single edges
-    are then added, removed and reversed while that improves the score; what all graphs of
-    the same score and the same knowledge have in common is directed, the rest is not.
+    GES itself takes no knowledge. Its edges get directions that obey what is known; single edges
+    are then added, removed and reversed while that improves the score. Edges whose direction all
+    graphs of the same score and the same knowledge share are directed, the others are not.
     """
     if not knowledge.is_empty:
         start = PartialGraph(arrows | lines, knowledge)
@@ -77,9 +81,9 @@ def climb(arrows: Flags, knowledge: Knowledge, rows: NDArray[np.float64]) -> Fla
         for node in changed:
             causes = np.flatnonzero(edges[:, node])
             adding[:, node] = _gains(covariance, node, causes, len(rows))
-            for each in causes:
-                fewer = causes[causes != each]
-                removing[each, node] = -_gains(covariance, node, fewer, len(rows))[each]
+            for cause in causes:
+                fewer = causes[causes != cause]
+                removing[cause, node] = -_gains(covariance, node, fewer, len(rows))[cause]
         reach = paths(edges | knowledge.before)
         free = edges & ~knowledge.required
         gains = np.stack(
@@ -90,7 +94,7 @@ def climb(arrows: Flags, knowledge: Knowledge, rows: NDArray[np.float64]) -> Fla
             ]
         )
         kind, cause, effect = np.unravel_index(gains.argmax(), gains.shape)
-        if gains[kind, cause, effect] <= _LEAST_GAIN:
+        if gains[kind, cause, effect] <= _MIN_GAIN:
             return edges
         edges[cause, effect] = kind == 0
         edges[effect, cause] = kind == 2
@@ -101,15 +105,12 @@ def _gains(
     covariance: NDArray[np.float64], effect: int, causes: NDArray[np.int64], n_rows: int
 ) -> NDArray[np.float64]:
     """Return how much the BIC gains with each feature as a further cause of the effect."""
-    left = covariance
+    unexplained = covariance
     if len(causes):
-        within = covariance[np.ix_(causes, causes)]
-        left = (
-            covariance
-            - covariance[:, causes] @ np.linalg.pinv(within, hermitian=True) @ (covariance[causes])
-        )
-    spread = np.maximum(left.diagonal(), 1e-300)
-    shared = np.minimum(left[:, effect] ** 2 / (spread * spread[effect]), 1 - 1e-12)
+        inverse = np.linalg.pinv(covariance[np.ix_(causes, causes)], hermitian=True)
+        unexplained = covariance - covariance[:, causes] @ inverse @ covariance[causes]
+    spread = np.maximum(unexplained.diagonal(), 1e-300)
+    shared = np.minimum(unexplained[:, effect] ** 2 / (spread * spread[effect]), 1 - 1e-12)
     shared[[*causes, effect]] = 0.0
     gains: NDArray[np.float64] = -0.5 * n_rows * np.log1p(-shared) - 0.5 * np.log(n_rows)
     return gains

@@ -1,4 +1,4 @@
-"""What is known of the causes before the data are looked at."""
+"""What a person knows of the causes before the data are looked at."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class Knowledge:
         Edges that are not: forbidden ones, those against the tiers or a required path,
         and every feature to itself.
     before
-        Where the first cannot be a consequence of the second, however indirect.
+        Where the first feature cannot be a consequence of the second, however indirect.
     """
 
     names: tuple[str, ...]
@@ -53,22 +53,21 @@ class Knowledge:
         names
             The features.
         tiers
-            Groups of names: no feature is a consequence of one in a later group. Within a
-            group everything is open, and so it is for a feature that stands in no group.
+            Groups of names: no feature is a consequence of one in a later group. Features of
+            one group, and features in no group, may cause each other either way.
         required, forbidden
             Edges ``(cause, effect)``. A forbidden edge may still be an indirect influence.
         """
         ranks = _ranks(names, tiers)
-        musts = _edges("required", names, required)
-        nevers = _edges("forbidden", names, forbidden)
-        for edge in musts:
-            _refuse_contradiction(edge, ranks, nevers)
-        place = {name: at for at, name in enumerate(names)}
-        needed = _matrix(place, musts)
-        never = _matrix(place, nevers)
+        required_edges = _edges("required", names, required)
+        forbidden_edges = _edges("forbidden", names, forbidden)
+        for edge in required_edges:
+            _refuse_contradiction(edge, ranks, forbidden_edges)
+        position = {name: number for number, name in enumerate(names)}
+        needed = _matrix(position, required_edges)
         earlier = np.zeros_like(needed)
         for one, other in product(ranks, ranks):
-            earlier[place[one], place[other]] = ranks[one] < ranks[other]
+            earlier[position[one], position[other]] = ranks[one] < ranks[other]
         before = paths(needed | earlier)
         if before.diagonal().any():
             raise GraphError(
@@ -76,7 +75,8 @@ class Knowledge:
                 f" {_cycle(names, needed | earlier, before)}. A cause cannot be its own effect;"
                 " drop one of them."
             )
-        impossible = never | before.T | np.eye(len(names), dtype=bool)
+        impossible = _matrix(position, forbidden_edges) | before.T
+        impossible |= np.eye(len(names), dtype=bool)
         return cls(tuple(names), needed, impossible, before)
 
     @property
@@ -87,17 +87,14 @@ class Knowledge:
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return not (self.required.any() or self.before.any() or self._n_impossible)
-
-    @property
-    def _n_impossible(self) -> int:
-        return int(self.impossible.sum()) - len(self.names)
+        only_itself = int(self.impossible.sum()) == len(self.names)
+        return only_itself and not (self.required.any() or self.before.any())
 
     def keep(self, positions: Sequence[int]) -> "Knowledge":
         """Return what is known of some of the features, paths through the others included."""
-        at = np.ix_(positions, positions)
-        names = tuple(self.names[each] for each in positions)
-        return Knowledge(names, self.required[at], self.impossible[at], self.before[at])
+        block = np.ix_(positions, positions)
+        names = tuple(self.names[position] for position in positions)
+        return Knowledge(names, self.required[block], self.impossible[block], self.before[block])
 
 
 def _ranks(names: Sequence[str], tiers: Any) -> dict[str, int]:
@@ -121,14 +118,13 @@ def _ranks(names: Sequence[str], tiers: Any) -> dict[str, int]:
     return ranks
 
 
-def _edges(what: str, names: Sequence[str], edges: Iterable[Edge]) -> list[Edge]:
+def _edges(option: str, names: Sequence[str], edges: Iterable[Edge]) -> list[Edge]:
     if isinstance(edges, str):
-        raise GraphError(f"{what} is {edges!r}; expected a list of pairs (cause, effect).")
-    found = [checked_edge(edge) for edge in edges]
-    for edge in found:
-        for name in edge:
-            require_name(name, names)
-    return found
+        raise GraphError(f"{option} is {edges!r}; expected a list of pairs (cause, effect).")
+    pairs = [checked_edge(edge) for edge in edges]
+    for name in (name for pair in pairs for name in pair):
+        require_name(name, names)
+    return pairs
 
 
 def _refuse_contradiction(edge: Edge, ranks: dict[str, int], forbidden: list[Edge]) -> None:
@@ -142,15 +138,15 @@ def _refuse_contradiction(edge: Edge, ranks: dict[str, int], forbidden: list[Edg
         )
 
 
-def _matrix(place: dict[str, int], edges: list[Edge]) -> Flags:
-    matrix = np.zeros((len(place), len(place)), dtype=bool)
+def _matrix(position: dict[str, int], edges: list[Edge]) -> Flags:
+    matrix = np.zeros((len(position), len(position)), dtype=bool)
     for cause, effect in edges:
-        matrix[place[cause], place[effect]] = True
+        matrix[position[cause], position[effect]] = True
     return matrix
 
 
 def paths(edges: Flags) -> Flags:
-    """Return where a path leads from the first to the second (Warshall)."""
+    """Return where a path leads from the first feature to the second (Warshall)."""
     reach = edges.copy()
     for middle in range(len(reach)):
         reach |= reach[:, [middle]] & reach[[middle], :]

@@ -1,8 +1,8 @@
 """DirectLiNGAM: the causal order of linear equations with noise that is not Gaussian.
 
 S. Shimizu et al., "DirectLiNGAM" (JMLR 12, 2011), with the pairwise likelihood ratios of
-A. Hyvärinen, S. M. Smith (JMLR 14, 2013). Again and again the feature that looks least like
-a consequence of the others comes next, and its influence is taken out of the rest.
+A. Hyvärinen, S. M. Smith (JMLR 14, 2013). In each step the feature that looks least like a
+consequence of the others comes next in the order, and its influence is taken out of the rest.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from scipy import stats
 from proce.causal.discovery.knowledge import Flags, Knowledge
 
 Numbers = NDArray[np.float64]
-_BLOCK = 2**16  # numbers worked on at a time: what is computed on the way stays in the cache
+_BLOCK_SIZE = 2**16  # numbers at a time, so that intermediate results stay in the cache
 
 
 def lingam(rows: Numbers, knowledge: Knowledge, alpha: float) -> Flags:
@@ -27,8 +27,8 @@ def lingam(rows: Numbers, knowledge: Knowledge, alpha: float) -> Flags:
     edges = np.zeros((rows.shape[1],) * 2, dtype=bool)
     centred = rows - rows.mean(0)
     moments = centred.T @ centred
-    for place, effect in enumerate(order):
-        allowed = [c for c in order[:place] if not knowledge.impossible[c, effect]]
+    for rank, effect in enumerate(order):
+        allowed = [cause for cause in order[:rank] if not knowledge.impossible[cause, effect]]
         required = knowledge.required[:, effect]
         edges[_causes(moments, len(rows), effect, allowed, required, alpha), effect] = True
     return edges
@@ -36,11 +36,11 @@ def lingam(rows: Numbers, knowledge: Knowledge, alpha: float) -> Flags:
 
 def causal_order(rows: Numbers, knowledge: Knowledge) -> list[int]:
     """Return the features' positions, causes before effects."""
-    left = rows - rows.mean(0)
+    remainder = rows - rows.mean(0)
     waiting = list(range(rows.shape[1]))
     order: list[int] = []
     while len(waiting) > 1:
-        z = np.asfortranarray(left[:, waiting])
+        z = np.asfortranarray(remainder[:, waiting])
         z /= z.std(0)
         before = knowledge.before[np.ix_(waiting, waiting)]
         ready = np.flatnonzero(~before.any(0))
@@ -51,7 +51,7 @@ def causal_order(rows: Numbers, knowledge: Knowledge) -> list[int]:
         chosen = waiting.pop(first)
         order.append(chosen)
         cause = z[:, first]
-        left[:, waiting] -= cause[:, None] * (cause @ left[:, waiting] / len(rows))
+        remainder[:, waiting] -= cause[:, None] * (cause @ remainder[:, waiting] / len(rows))
     return order + waiting
 
 
@@ -61,19 +61,19 @@ def evidence(z: Numbers, candidates: NDArray[np.int64]) -> Numbers:
     Positive where "candidate -> feature" is likelier than the reverse; ``z`` is standardised.
     """
     alone = entropy(z)
-    everything = np.arange(z.shape[1])
+    features = np.arange(z.shape[1])
     given = np.zeros((z.shape[1],) * 2)  # [i, j]: of i without the influence of j
-    for cause in everything:
-        of = everything if cause in candidates else candidates
-        given[of, cause] = _entropy_without(z, of, int(cause))
+    for cause in features:
+        effects = features if cause in candidates else candidates
+        given[effects, cause] = _entropy_without(z, effects, int(cause))
     ratios = (alone + given - alone[:, None] - given.T)[candidates]
     ratios[np.arange(len(candidates)), candidates] = 0.0
     return ratios
 
 
 def _entropy_without(z: Numbers, features: NDArray[np.int64], cause: int) -> Numbers:
-    """Return the entropy that is left of each feature when a linear cause is taken out."""
-    width = max(1, _BLOCK // len(z))
+    """Return the entropy of each feature once the linear influence of a cause is taken out."""
+    width = max(1, _BLOCK_SIZE // len(z))
     parts = []
     for start in range(0, len(features), width):
         effects = z[:, features[start : start + width]]
@@ -91,8 +91,8 @@ def entropy(u: Numbers) -> Numbers:
     log_cosh = (size + np.log1p(np.exp(-2.0 * size))).mean(0) - np.log(2.0)
     odd = (u * np.exp(-0.5 * u * u)).mean(0)
     gaussian = 0.5 * (1.0 + np.log(2.0 * np.pi))
-    found: Numbers = gaussian - 79.047 * (log_cosh - 0.37457) ** 2 - 7.4129 * odd**2
-    return found
+    entropies: Numbers = gaussian - 79.047 * (log_cosh - 0.37457) ** 2 - 7.4129 * odd**2
+    return entropies
 
 
 def _causes(
@@ -103,7 +103,7 @@ def _causes(
     required: Flags,
     alpha: float,
 ) -> list[int]:
-    """Drop the weakest cause until all are significant."""
+    """Return the causes that stay when the weakest is dropped until all are significant."""
     causes = list(allowed)
     while causes:
         inverse = np.linalg.pinv(moments[np.ix_(causes, causes)], hermitian=True)

@@ -16,7 +16,7 @@ Collider = tuple[int, int, int]  # cause, effect, other cause; the causes are no
 
 
 class PartialGraph:
-    """Edges with and without direction, by position among the features of some knowledge.
+    """Edges with and without direction, by the positions of the features.
 
     ``arrows[cause, effect]`` are directed; ``lines`` is symmetric.
     """
@@ -40,7 +40,7 @@ class PartialGraph:
         return self.lines | self.arrows | self.arrows.T
 
     def direct(self, cause: int, effect: int) -> bool:
-        """Give a line its direction; refuse where that cannot be."""
+        """Give a line its direction; return False where that direction is not possible."""
         if self.arrows[cause, effect]:
             return True
         if not self.lines[cause, effect] or not self.may_be(cause, effect):
@@ -51,7 +51,7 @@ class PartialGraph:
         return True
 
     def may_be(self, cause: int, effect: int) -> bool:
-        """Whether an edge breaks no knowledge and closes no cycle."""
+        """Whether an edge contradicts nothing that is known and closes no cycle."""
         return not (self.knowledge.impossible[cause, effect] or self.reach[effect, cause])
 
     def drop(self, one: int, other: int) -> None:
@@ -59,7 +59,7 @@ class PartialGraph:
         self.lines[one, other] = self.lines[other, one] = False
 
     def direct_colliders(self, colliders: Iterable[Collider]) -> None:
-        """Direct both edges of each collider, in the given order, where both can be."""
+        """Direct both edges of each collider, in the given order, where both are possible."""
         for one, effect, other in colliders:
             if all(
                 self.arrows[cause, effect]
@@ -78,7 +78,7 @@ class PartialGraph:
                 cause, effect = int(one), int(other)
                 if self.lines[cause, effect] and self._follows(cause, effect):
                     if not self.direct(cause, effect):
-                        self.drop(cause, effect)  # neither direction can be
+                        self.drop(cause, effect)  # neither direction is possible
                     changed = True
 
     def complete(self) -> None:

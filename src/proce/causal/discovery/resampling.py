@@ -1,4 +1,4 @@
-"""The same search on resampled rows, over processes, as long as it is wanted.
+"""The same search on resampled rows, over processes, until the callback stops it.
 
 Resample ``k`` draws from a random stream of its own, so the graphs do not depend on how many
 processes there are.
@@ -19,18 +19,19 @@ from numpy.typing import NDArray
 from proce.causal.discovery.knowledge import Flags
 from proce.errors import GraphError
 
-Found = tuple[Flags, Flags]  # arrows [cause, effect], and lines, which are symmetric
-Search = Callable[[NDArray[np.float64]], Found]
+Marks = tuple[Flags, Flags]  # arrows [cause, effect], and lines, which are symmetric
+Search = Callable[[NDArray[np.float64]], Marks]
 
 
 @dataclass(frozen=True, slots=True)
 class DiscoveryProgress:
-    """What a progress callback is told; returning False stops the bootstrap.
+    """How far a discovery is; a callback that returns False stops the bootstrap.
 
     Attributes
     ----------
     stage
-        ``"search"`` on all rows, then ``"bootstrap"`` on resampled ones.
+        ``"search"`` on all rows, then ``"bootstrap"`` on resampled ones. The first report
+        comes before the search, with 0 done.
     done, total
         How many searches of this stage are finished, of how many.
     """
@@ -51,36 +52,36 @@ def n_processes(n_jobs: int) -> int:
     return int(n_jobs) if n_jobs > 0 else max(1, (n_cpus or 1) + 1 + int(n_jobs))
 
 
-def resampled(
+def search_resamples(
     search: Search,
     rows: NDArray[np.float64],
     n_resamples: int,
     seed: int,
     n_jobs: int,
     progress: DiscoveryCallback | None,
-) -> list[Found]:
-    """Search in resampled rows; return what was done when it was stopped.
+) -> list[Marks]:
+    """Search in resampled rows; return the results that there are when it ends or is stopped.
 
     A ``KeyboardInterrupt`` stops like a callback that returns False.
     """
-    done: dict[int, Found] = {}
-    finished = _in_processes if n_jobs > 1 and n_resamples > 1 else _in_turn
+    done: dict[int, Marks] = {}
+    searches = _in_processes if n_jobs > 1 and n_resamples > 1 else _in_turn
     try:
-        with finished(search, rows, n_resamples, seed, n_jobs) as results:
-            for number, found in results:
-                done[number] = found
-                told = DiscoveryProgress("bootstrap", len(done), n_resamples)
-                if progress is not None and progress(told) is False:
+        with searches(search, rows, n_resamples, seed, n_jobs) as results:
+            for number, marks in results:
+                done[number] = marks
+                report = DiscoveryProgress("bootstrap", len(done), n_resamples)
+                if progress is not None and progress(report) is False:
                     break
     except KeyboardInterrupt:
         pass
     return [done[number] for number in sorted(done)]
 
 
-def searched(
+def _search_resample(
     search: Search, rows: NDArray[np.float64], seed: int, number: int
-) -> tuple[int, Found]:
-    """Search in the resample of a number, on one thread."""
+) -> tuple[int, Marks]:
+    """Draw the resample of a number and search in it, on one thread."""
     from threadpoolctl import threadpool_limits
 
     rng = np.random.default_rng([seed, number])
@@ -91,15 +92,15 @@ def searched(
 @contextmanager
 def _in_turn(
     search: Search, rows: NDArray[np.float64], n_resamples: int, seed: int, n_jobs: int
-) -> Iterator[Iterator[tuple[int, Found]]]:
-    yield (searched(search, rows, seed, number) for number in range(n_resamples))
+) -> Iterator[Iterator[tuple[int, Marks]]]:
+    yield (_search_resample(search, rows, seed, number) for number in range(n_resamples))
 
 
 @contextmanager
 def _in_processes(
     search: Search, rows: NDArray[np.float64], n_resamples: int, seed: int, n_jobs: int
-) -> Iterator[Iterator[tuple[int, Found]]]:
-    others = set(multiprocessing.active_children())
+) -> Iterator[Iterator[tuple[int, Marks]]]:
+    earlier_children = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
         min(n_jobs, n_resamples),
         mp_context=multiprocessing.get_context("spawn"),
@@ -116,27 +117,25 @@ def _in_processes(
         ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
-        for child in set(multiprocessing.active_children()) - others:
+        for child in set(multiprocessing.active_children()) - earlier_children:
             child.terminate()
 
 
-def _results(
-    futures: "list[Future[tuple[int, Found]]]",
-) -> Iterator[tuple[int, Found]]:
+def _results(futures: "list[Future[tuple[int, Marks]]]") -> Iterator[tuple[int, Marks]]:
     for future in as_completed(futures):
         yield future.result()
 
 
-_job: tuple[Search, NDArray[np.float64], int]  # of this process
+_job: tuple[Search, NDArray[np.float64], int]  # of a worker process
 
 
 def _start(search: Search, rows: NDArray[np.float64], seed: int) -> None:
-    """Take over a job; the parent alone answers to Ctrl-C."""
+    """Keep the job of this process; the parent alone answers to Ctrl-C."""
     global _job
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _job = search, rows, seed
 
 
-def _work(number: int) -> tuple[int, Found]:
+def _work(number: int) -> tuple[int, Marks]:
     search, rows, seed = _job
-    return searched(search, rows, seed, number)
+    return _search_resample(search, rows, seed, number)

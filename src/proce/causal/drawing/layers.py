@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 Node = Hashable  # a name, or a bend: (edge, layer)
-_SWEEPS = 24
+_N_SWEEPS = 24
 _BEND_ROOM = 0.26
-_PULL = (1.0, 3.0, 12.0)  # of edges by their number of bends at the two ends
+_PULLS = (1.0, 3.0, 12.0)  # of links by how many of their two ends are bends
 
 
 @dataclass(frozen=True)
@@ -60,18 +60,19 @@ def lay_out(
         if name in joined:
             columns[layer[name]].append(name)
     for cause, effect in edges:
-        bends: list[Node] = [((cause, effect), at) for at in range(layer[cause] + 1, layer[effect])]
-        routes[cause, effect] = bends
-        for at, bend in enumerate(bends, layer[cause] + 1):
-            layer[bend] = at
-            columns[at].append(bend)
+        passed = range(layer[cause] + 1, layer[effect])
+        routes[cause, effect] = [((cause, effect), number) for number in passed]
+        for number, bend in zip(passed, routes[cause, effect], strict=True):
+            layer[bend] = number
+            columns[number].append(bend)
     links = [
         pair
         for (cause, effect), bends in routes.items()
         for pair in zip([cause, *bends], [*bends, effect], strict=True)
     ]
     height = _heights(_with_few_crossings(columns, links), links, room) if joined else {}
-    _add_lonely([name for name in nodes if name not in joined], n_layers, room, layer, height)
+    alone = [name for name in nodes if name not in joined]
+    _add_rows(alone, n_layers, room, layer, height)
     return Layers(layer, height, routes)
 
 
@@ -79,7 +80,8 @@ def _depths(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[Node
     """Return the longest path that leads to each node; roots move next to their first effect."""
     depth: dict[Node, int] = dict.fromkeys(nodes, 0)
     for name in nodes:
-        depth[name] = max((depth[c] + 1 for c, effect in edges if effect == name), default=0)
+        causes = [cause for cause, effect in edges if effect == name]
+        depth[name] = max((depth[cause] + 1 for cause in causes), default=0)
     for name in reversed(nodes):
         if not any(effect == name for _, effect in edges):
             depth[name] = min(depth[effect] for cause, effect in edges if cause == name) - 1
@@ -89,50 +91,58 @@ def _depths(nodes: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[Node
 def _with_few_crossings(
     columns: list[list[Node]], links: Sequence[tuple[Node, Node]]
 ) -> list[list[Node]]:
-    """Order each column by the places of its neighbours, to and fro, and keep the best order."""
+    """Order each column by the ranks of its neighbours, to and fro, and keep the best order."""
     left: dict[Node, list[Node]] = {}
     right: dict[Node, list[Node]] = {}
     for one, other in links:
         right.setdefault(one, []).append(other)
         left.setdefault(other, []).append(one)
     best, fewest = columns, _crossings(columns, right)
-    for sweep in range(_SWEEPS):
+    for sweep in range(_N_SWEEPS):
         columns = [list(column) for column in columns]
         forward = sweep % 2 == 0
         steps = range(1, len(columns)) if forward else range(len(columns) - 2, -1, -1)
-        for at in steps:
-            fixed = columns[at - 1] if forward else columns[at + 1]
-            place = {node: float(rank) for rank, node in enumerate(fixed)}
-            near = left if forward else right
-            now = {node: rank / max(1, len(columns[at])) for rank, node in enumerate(columns[at])}
-            middle = {
-                node: np.mean([place[n] for n in near[node]]) if near.get(node) else np.inf
-                for node in columns[at]
-            }
-            free = [node for node in columns[at] if middle[node] == np.inf]
-            for node in free:  # without neighbours on that side it stays where it is
-                middle[node] = now[node] * len(fixed)
-            columns[at].sort(key=lambda node: (middle[node], now[node]))
-            _swap_neighbours(columns[at], fixed, near)
+        for number in steps:
+            fixed = columns[number - 1] if forward else columns[number + 1]
+            neighbours = left if forward else right
+            _sort_by_neighbours(columns[number], fixed, neighbours)
+            _swap_neighbours(columns[number], fixed, neighbours)
         crossings = _crossings(columns, right)
         if crossings < fewest:
             best, fewest = columns, crossings
     return best
 
 
+def _sort_by_neighbours(
+    column: list[Node], fixed: Sequence[Node], neighbours: Mapping[Node, Sequence[Node]]
+) -> None:
+    """Sort a column by the mean rank of each node's neighbours in the fixed one beside it."""
+    rank_of = {node: float(rank) for rank, node in enumerate(fixed)}
+    share = {node: rank / max(1, len(column)) for rank, node in enumerate(column)}
+    mean_rank = {}
+    for node in column:
+        ranks = [rank_of[neighbour] for neighbour in neighbours.get(node, ())]
+        # A node without neighbours on that side stays where it is.
+        mean_rank[node] = float(np.mean(ranks)) if ranks else share[node] * len(fixed)
+    column.sort(key=lambda node: (mean_rank[node], share[node]))
+
+
 def _swap_neighbours(
-    column: list[Node], fixed: Sequence[Node], near: Mapping[Node, Sequence[Node]]
+    column: list[Node], fixed: Sequence[Node], neighbours: Mapping[Node, Sequence[Node]]
 ) -> None:
     """Exchange nodes next to each other as long as that saves crossings with one side."""
-    place = {node: rank for rank, node in enumerate(fixed)}
-    ends = {node: np.array([place[n] for n in near.get(node, ())]) for node in column}
+    rank_of = {node: rank for rank, node in enumerate(fixed)}
+    ends = {
+        node: np.array([rank_of[neighbour] for neighbour in neighbours.get(node, ())])
+        for node in column
+    }
     for _ in range(len(column)):
         swapped = False
-        for at in range(len(column) - 1):
-            upper, lower = ends[column[at]], ends[column[at + 1]]
+        for rank in range(len(column) - 1):
+            upper, lower = ends[column[rank]], ends[column[rank + 1]]
             gap = upper[:, None] - lower[None, :]
             if (gap > 0).sum() > (gap < 0).sum():
-                column[at], column[at + 1] = column[at + 1], column[at]
+                column[rank], column[rank + 1] = column[rank + 1], column[rank]
                 swapped = True
         if not swapped:
             return
@@ -140,17 +150,17 @@ def _swap_neighbours(
 
 def _crossings(columns: Sequence[Sequence[Node]], right: Mapping[Node, Sequence[Node]]) -> int:
     total = 0
-    for at in range(len(columns) - 1):
-        place = {node: rank for rank, node in enumerate(columns[at + 1])}
-        spans = np.array(
+    for column, next_column in pairwise(columns):
+        rank_of = {node: rank for rank, node in enumerate(next_column)}
+        links = np.array(
             [
-                (rank, place[other])
-                for rank, node in enumerate(columns[at])
-                for other in right.get(node, ())
+                (rank, rank_of[neighbour])
+                for rank, node in enumerate(column)
+                for neighbour in right.get(node, ())
             ]
         ).reshape(-1, 2)
-        ahead = np.sign(spans[:, None, :] - spans[None, :, :])
-        total += int((ahead.prod(-1) < 0).sum()) // 2
+        order = np.sign(links[:, None, :] - links[None, :, :])
+        total += int((order.prod(-1) < 0).sum()) // 2
     return total
 
 
@@ -160,29 +170,31 @@ def _heights(
     room: Mapping[str, float],
 ) -> dict[Node, float]:
     """Pull every node towards its neighbours, as far as the room between nodes allows."""
-    near: dict[Node, list[tuple[Node, float]]] = {node: [] for col in columns for node in col}
+    neighbours: dict[Node, list[tuple[Node, float]]] = {
+        node: [] for column in columns for node in column
+    }
     for one, other in links:
-        # A line that bends needlessly is what makes a drawing hard to read.
-        weight = _PULL[isinstance(one, tuple) + isinstance(other, tuple)]
-        near[one].append((other, weight))
-        near[other].append((one, weight))
+        # Lines that bend without need are what makes a drawing hard to read.
+        weight = _PULLS[isinstance(one, tuple) + isinstance(other, tuple)]
+        neighbours[one].append((other, weight))
+        neighbours[other].append((one, weight))
     offsets = [np.cumsum([0.0, *_distances(column, room)]) for column in columns]
     height: dict[Node, float] = {}
     for column, offset in zip(columns, offsets, strict=True):
         middle = offset[-1] / 2
         height |= {node: float(h - middle) for node, h in zip(column, offset, strict=True)}
-    for sweep in range(2 * _SWEEPS):
-        order = range(len(columns)) if sweep % 2 == 0 else range(len(columns) - 1, -1, -1)
-        for at in order:
+    for sweep in range(2 * _N_SWEEPS):
+        in_order = list(zip(columns, offsets, strict=True))
+        for column, offset in in_order if sweep % 2 == 0 else reversed(in_order):
             wanted, weights = [], []
-            for node in columns[at]:
-                pulls = [(height[other], weight) for other, weight in near[node]]
+            for node in column:
+                pulls = [(height[neighbour], weight) for neighbour, weight in neighbours[node]]
                 weights.append(sum(weight for _, weight in pulls) or 0.1)
                 wanted.append(
                     sum(h * weight for h, weight in pulls) / weights[-1] if pulls else height[node]
                 )
-            placed = _increasing(np.array(wanted) - offsets[at], np.array(weights)) + offsets[at]
-            height |= {node: float(h) for node, h in zip(columns[at], placed, strict=True)}
+            heights = _increasing(np.array(wanted) - offset, np.array(weights)) + offset
+            height |= {node: float(h) for node, h in zip(column, heights, strict=True)}
     return height
 
 
@@ -203,14 +215,14 @@ def _increasing(wanted: NDArray[np.float64], weights: NDArray[np.float64]) -> ND
     return np.repeat([mean for mean, _, _ in pools], [length for _, _, length in pools])
 
 
-def _add_lonely(
+def _add_rows(
     names: Sequence[str],
     n_layers: int,
     room: Mapping[str, float],
     layer: dict[Node, int],
     height: dict[Node, float],
 ) -> None:
-    """Put what has no edges into rows of their own, below all else."""
+    """Put nodes without edges into rows of their own, below all others."""
     tallest = max(room.values(), default=0.0)
     lowest = min(height.values(), default=2 * tallest)
     for rank, name in enumerate(names):

@@ -8,7 +8,7 @@ from typing import Any
 from proce.errors import GraphError, did_you_mean
 
 Edge = tuple[str, str]
-_MOST_SHOWN = 20  # names in a message
+_MAX_NAMES = 20  # in a message
 
 
 def checked_edge(edge: Any) -> Edge:
@@ -24,39 +24,39 @@ def checked_edge(edge: Any) -> Edge:
 
 
 def checked_nodes(nodes: Iterable[Any], edges: Iterable[Edge]) -> tuple[str, ...]:
-    """Return names that are text, each once, and hold all that the edges name."""
-    listed = tuple(nodes)
-    for name in listed:
+    """Return the names of nodes: text, each once, and all that the edges name among them."""
+    names = tuple(nodes)
+    for name in names:
         if not isinstance(name, str) or not name:
             raise GraphError(f"{name!r} is not the name of a feature; expected text.")
-    refuse_repeats("feature", listed)
+    refuse_repeats("feature", names)
     for name in dict.fromkeys(name for edge in edges for name in edge):
-        require_name(name, listed)
-    return listed
+        require_name(name, names)
+    return names
 
 
 def checked_undirected(
     pairs: Iterable[Edge], edges: Iterable[Edge], nodes: Sequence[str]
 ) -> tuple[Edge, ...]:
     """Return pairs in the order of the nodes, none of them twice or an edge already."""
-    place = {name: at for at, name in enumerate(nodes)}
-    listed = [sorted_pair(pair, place) for pair in pairs]
-    refuse_repeats("undirected pair", [line(pair) for pair in listed])
+    position = {name: number for number, name in enumerate(nodes)}
+    in_order = [sorted_pair(pair, position) for pair in pairs]
+    refuse_repeats("undirected pair", [line(pair) for pair in in_order])
     for edge in edges:
-        if sorted_pair(edge, place) in listed:
+        if sorted_pair(edge, position) in in_order:
             raise GraphError(
                 f"{arrow(edge)} is an edge and an undirected pair at once; give it as one of them."
             )
-    return tuple(sorted(listed, key=lambda pair: (place[pair[0]], place[pair[1]])))
+    return tuple(sorted(in_order, key=lambda pair: (position[pair[0]], position[pair[1]])))
 
 
 def checked_confidence(
     confidence: Mapping[Edge, float], edges: Sequence[Edge]
 ) -> dict[Edge, float]:
     """Return shares between 0 and 1 of edges that exist, in the order of the edges."""
-    known = set(edges)
+    existing = set(edges)
     for edge, share in confidence.items():
-        if checked_edge(edge) not in known:
+        if checked_edge(edge) not in existing:
             raise GraphError(f"there is a confidence for {arrow(edge)}, which is not an edge.")
         if (
             not isinstance(share, Real)
@@ -69,10 +69,10 @@ def checked_confidence(
     return {edge: float(confidence[edge]) for edge in edges if edge in confidence}
 
 
-def sorted_pair(pair: Edge, place: Mapping[str, int]) -> Edge:
-    """Return a pair with the name that is listed first in front."""
+def sorted_pair(pair: Edge, position: Mapping[str, int]) -> Edge:
+    """Return a pair with the name of the lower position first."""
     one, other = pair
-    return (one, other) if place[one] < place[other] else (other, one)
+    return (one, other) if position[one] < position[other] else (other, one)
 
 
 def arrow(edge: Edge) -> str:
@@ -97,7 +97,7 @@ def refuse_repeats(what: str, names: Iterable[str]) -> None:
 def require_name(name: str, known: Sequence[str]) -> None:
     """Raise a GraphError where a name is unknown, with a near one."""
     if name not in known:
-        shown = ", ".join(known[:_MOST_SHOWN]) + ", …" * (len(known) > _MOST_SHOWN)
+        shown = ", ".join(known[:_MAX_NAMES]) + ", …" * (len(known) > _MAX_NAMES)
         raise GraphError(
             f"unknown feature {name!r} in a causal graph over {shown}." + did_you_mean(name, known)
         )
@@ -105,7 +105,7 @@ def require_name(name: str, known: Sequence[str]) -> None:
 
 def cycle_among(stuck: Sequence[str], parents: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a closed path among names that all have a cause among themselves."""
-    path = [stuck[0]]  # what is stuck has a cause that is stuck, so the walk must return
+    path = [stuck[0]]  # every stuck name has a stuck cause, so the walk must return
     while path.count(path[-1]) == 1:
         path.append(next(cause for cause in parents[path[-1]] if cause in stuck))
     loop = path[path.index(path[-1]) + 1 :][::-1]

@@ -1,27 +1,25 @@
 """What a person does, what is held, and what merely follows.
 
-A counterfactual row says where each feature ends, not how it got there. Walking the causal
-order on a point that is propagated on the way tells the three apart.
+A counterfactual row says where each feature ends, not how it got there. Going through the
+features in causal order, and propagating the row on the way, tells the three apart.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from proce.schema import Action, Codec, Continuous
 
-if TYPE_CHECKING:
-    from proce.causal.models.scm import StructuralCausalModel
-
 _ROUNDING = 1e-9
-_STILL = 1e-3  # of the range: a smaller difference of a feature without a step is none
+_MIN_CHANGE = 1e-3  # of the range: a smaller difference of a feature without a step is none
 
 
 @dataclass(frozen=True)
 class Actions:
-    """Rows ``(i, c, f)`` told apart; every field has their shape.
+    """What is done and what follows in rows ``(i, c, f)``; every field has their shape.
 
     Attributes
     ----------
@@ -36,8 +34,8 @@ class Actions:
     expected
         Where each feature would be if it were neither acted on nor held.
     outside
-        A consequence beyond both the training range and the factual value: equations are not
-        to be trusted there, and nothing is clipped.
+        A consequence beyond both the training range and the factual value. Equations are not
+        to be trusted there; the value is not clipped.
     """
 
     point: Tensor
@@ -65,9 +63,11 @@ class Tolerances:
     Attributes
     ----------
     still
-        From the factual value: half a step, or a thousandth of the range without one.
+        How far a feature that did not move may be from its factual value: half a step, or half
+        a thousandth of the range where there is no step.
     near
-        From what its causes lead to: a whole step. Levels must agree.
+        How far a feature that follows may be from what its causes lead to: a whole step, or a
+        thousandth of the range. Levels must agree.
     step
         The step of numbers that have one, else 0.
     can_act
@@ -81,26 +81,46 @@ class Tolerances:
 
     @classmethod
     def of(cls, codec: Codec) -> "Tolerances":
-        """Read them off a schema and its scale."""
+        """Return the tolerances of the features of a codec."""
         still, near, step, can_act = [], [], [], []
         for feature, span in zip(codec.schema, codec.span.tolist(), strict=True):
             number = isinstance(feature, Continuous)
             size = feature.step / span if isinstance(feature, Continuous) and feature.step else 0.0
-            still.append((size / 2 or _STILL / 2 if number else 0.5) + _ROUNDING)
-            near.append((size or _STILL if number else 0.5) + _ROUNDING)
+            still.append((size / 2 or _MIN_CHANGE / 2 if number else 0.5) + _ROUNDING)
+            near.append((size or _MIN_CHANGE if number else 0.5) + _ROUNDING)
             step.append(size)
             can_act.append(feature.action not in (Action.FIXED, Action.INDIRECT))
-        wide = torch.float64
         return cls(
-            torch.tensor(still, dtype=wide),
-            torch.tensor(near, dtype=wide),
-            torch.tensor(step, dtype=wide),
+            torch.tensor(still, dtype=torch.float64),
+            torch.tensor(near, dtype=torch.float64),
+            torch.tensor(step, dtype=torch.float64),
             torch.tensor(can_act),
         )
 
 
+class Propagating(Protocol):
+    """What is needed of a structural causal model to tell actions from consequences."""
+
+    @property
+    def codec(self) -> Codec:
+        """How rows and raw units correspond."""
+
+    @property
+    def tolerances(self) -> Tolerances:
+        """Which differences count."""
+
+    @property
+    def effects(self) -> tuple[int, ...]:
+        """The positions of the features that follow from others, causes before effects."""
+
+    def outcome(
+        self, position: int, columns: Sequence[Tensor], residual: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return what a feature comes to, and where its causes decide that."""
+
+
 def separate(
-    model: "StructuralCausalModel",
+    model: Propagating,
     factual: Tensor,
     rows: Tensor,
     residual: Tensor,
@@ -109,8 +129,8 @@ def separate(
     """Tell actions, holds and consequences apart in rows ``(i, c, f)``; see `Actions`.
 
     A feature without causes is acted on where it changed by half a step or more. One with
-    causes is acted on, or held, where it is more than a step from what they lead to; what is
-    nearer is set to that and follows, by whole steps. Fixed and indirect features are never
+    causes is acted on, or held, where it is more than a step from what they lead to; where it is
+    nearer, it is set to that and follows, by whole steps. Fixed and indirect features are never
     acted on or held, nor is a feature with causes where ``acting`` is false.
     """
     tolerances = model.tolerances
@@ -123,25 +143,27 @@ def separate(
     point = torch.where(acted_on, rows, own)
     expected = own.expand_as(rows).clone()
     columns = point.unbind(-1)  # views: what is written into the point below is seen by effects
-    for at in model.effects:
-        before, wanted = own[..., at], rows[..., at]
-        would_be, follows = model.outcome(at, columns, residual)
-        drift = would_be - before
-        step = float(tolerances.step[at])
+    for position in model.effects:
+        before, wanted = own[..., position], rows[..., position]
+        predicted, follows = model.outcome(position, columns, residual)
+        drift = predicted - before
+        step = float(tolerances.step[position])
         if step:
             drift = (drift / step).round() * step
-        least = _ROUNDING if step else float(tolerances.still[at])  # less is not told: none
-        drift = torch.where(follows & (drift.abs() > least), drift, 0.0)
-        expected[..., at] = before + drift
-        apart = (wanted - expected[..., at]).abs() > float(tolerances.near[at])
-        apart &= can_act[at] if acting is None else can_act[at] & acting[..., at]
-        apart = torch.where(follows, apart, acted_on[..., at])
-        acted_on[..., at], held[..., at] = apart & moved[..., at], apart & ~moved[..., at]
-        kept = torch.where(moved[..., at], wanted, before)
-        point[..., at] = torch.where(apart, kept, expected[..., at])
-        consequence[..., at] = ~apart & (drift != 0)
-        if isinstance(model.codec.schema.features[at], Continuous):
-            now = expected[..., at]
+        # A drift that would not be shown counts as none.
+        min_drift = _ROUNDING if step else float(tolerances.still[position])
+        drift = torch.where(follows & (drift.abs() > min_drift), drift, 0.0)
+        expected[..., position] = before + drift
+        chosen = (wanted - expected[..., position]).abs() > float(tolerances.near[position])
+        chosen &= can_act[position] if acting is None else can_act[position] & acting[..., position]
+        chosen = torch.where(follows, chosen, acted_on[..., position])
+        acted_on[..., position] = chosen & moved[..., position]
+        held[..., position] = chosen & ~moved[..., position]
+        kept = torch.where(moved[..., position], wanted, before)
+        point[..., position] = torch.where(chosen, kept, expected[..., position])
+        consequence[..., position] = ~chosen & (drift != 0)
+        if isinstance(model.codec.schema.features[position], Continuous):
+            now = expected[..., position]
             beyond = (now < before.clamp(max=0)) | (now > before.clamp(min=1))
-            outside[..., at] = consequence[..., at] & beyond
+            outside[..., position] = consequence[..., position] & beyond
     return Actions(point, acted_on, held, consequence, expected, outside)

@@ -1,33 +1,46 @@
-"""What must be true of a graph, its equations and a schema before they work together."""
+"""Checks that a graph, its equations and a schema fit together."""
 
 from collections.abc import Mapping
 
 from proce.causal.graph import CausalGraph
+from proce.causal.graphs.features import require_features
 from proce.causal.models.mechanism import Choice, Mechanism, Ranked
 from proce.errors import GraphError, did_you_mean
-from proce.schema import Continuous, Feature, Level, Schema
+from proce.schema import Codec, Continuous, Feature, Level, Schema
 
 
 def check_consistency(
     graph: CausalGraph, mechanisms: Mapping[str, Mechanism], schema: Schema
 ) -> None:
     """Raise a GraphError where names, equations or numbers of levels do not fit."""
-    check_names(graph, schema)
+    require_features(graph.nodes, schema)
     _check_equations(graph, mechanisms)
     for name, mechanism in mechanisms.items():
         _check_levels(schema[name], mechanism)
 
 
-def check_same_features(graph: CausalGraph, ours: Schema, theirs: Schema) -> None:
+def check_same_features(graph: CausalGraph, old_schema: Schema, new_schema: Schema) -> None:
     """Raise a GraphError where two schemas declare a feature of the graph differently."""
-    check_names(graph, theirs)
+    require_features(graph.nodes, new_schema)
     for name in graph.nodes:
-        old, new = ours[name], theirs[name]
+        old, new = old_schema[name], new_schema[name]
         if old.kind != new.kind or _levels(old) != _levels(new):
             raise GraphError(
                 f"the equations know {name!r} as {old.kind} {_levels(old) or ''}; the new"
                 f" schema has it as {new.kind} {_levels(new) or ''}. Declare it the same."
             )
+
+
+def check_same_scale(
+    graph: CausalGraph, mechanisms: Mapping[str, Mechanism], old_codec: Codec, new_codec: Codec
+) -> None:
+    """Raise a GraphError where an equation was fitted on another unit range than the new one."""
+    fitted = [name for name, mechanism in mechanisms.items() if mechanism.units == "unit"]
+    if fitted and _scale(graph, old_codec) != _scale(graph, new_codec):
+        raise GraphError(
+            f"the equation of {fitted[0]!r} was fitted on another unit range; fit it again with"
+            " StructuralCausalModel.fit and the new codec."
+        )
 
 
 def require_equation(name: str, graph: CausalGraph) -> None:
@@ -37,16 +50,6 @@ def require_equation(name: str, graph: CausalGraph) -> None:
             f"{name!r} has no equation; the features with causes are {', '.join(graph.endogenous)}."
             + did_you_mean(name, graph.endogenous)
         )
-
-
-def check_names(graph: CausalGraph, schema: Schema) -> None:
-    """Raise a GraphError where the graph names something that is not a feature."""
-    for name in graph.nodes:
-        if name not in schema:
-            raise GraphError(
-                f"the graph names {name!r}, which is not a feature; the features are"
-                f" {', '.join(schema.names)}." + did_you_mean(name, schema.names)
-            )
 
 
 def _check_equations(graph: CausalGraph, mechanisms: Mapping[str, Mechanism]) -> None:
@@ -71,6 +74,11 @@ def _check_levels(feature: Feature, mechanism: Mechanism) -> None:
             f"the equation of {feature.name!r} gives one of {mechanism.n_levels} levels; the"
             f" {feature.kind} feature has {expected}."
         )
+
+
+def _scale(graph: CausalGraph, codec: Codec) -> list[tuple[float, float]]:
+    positions = [codec.schema.position(name) for name in graph.nodes]
+    return [(codec.low[position].item(), codec.span[position].item()) for position in positions]
 
 
 def _levels(feature: Feature) -> tuple[Level, ...]:

@@ -1,4 +1,4 @@
-"""How sure a counterfactual is when the graph is not: it is tried in many graphs.
+"""How sure a counterfactual is where the graph is not: it is tried in many graphs.
 
 The paper leaves the imperfect causal model to future work. Here every graph of a bootstrap
 gets its own equations, and a counterfactual is supported by those in which its actions lead
@@ -18,7 +18,7 @@ from proce.causal.models.scm import StructuralCausalModel
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
 
-_FEWEST = 500  # rows that a refit draws, where there are as many
+_MIN_REFIT_ROWS = 500  # drawn for a refit, where there are as many
 
 
 @dataclass(frozen=True)
@@ -57,14 +57,14 @@ class Ensemble:
     def refit(
         cls, scm: StructuralCausalModel, rows: Tensor, n_members: int, seed: int = 0
     ) -> "Ensemble":
-        """Fit the equations of one graph again and again, on rows drawn with replacement.
+        """Fit the equations of one graph many times, on rows drawn with replacement.
 
-        On half of them, so that the members differ somewhat more than the training rows leave the
-        equations open: of what holds in all of a few plain bootstraps, too much would fail in the
-        true world. Equations that were given, and those of levels without an order, are the same
-        in all.
+        Each member draws half as many rows as there are, so that the members differ somewhat more
+        than the training rows leave the equations open: of what holds in all of a few plain
+        bootstraps, too much would fail in the true world. Equations that were given, and those of
+        levels without an order, are the same in all members.
         """
-        size = min(len(rows), max(len(rows) // 2, _FEWEST))
+        size = min(len(rows), max(len(rows) // 2, _MIN_REFIT_ROWS))
         generator = torch.Generator().manual_seed(seed)
         members = []
         for _ in range(n_members):
@@ -121,13 +121,13 @@ class Ensemble:
         seed, keys
             As for :meth:`StructuralCausalModel.abduct`.
         """
-        allowed = [
+        tolerances = [
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema
         ]
-        allowed_gap = torch.tensor(allowed).to(rows) + 1e-9
+        max_gap = torch.tensor(tolerances).to(rows) + 1e-9
         votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
-        for reached in self.outcomes(factual, rows, acted_on, seed=seed, keys=keys):
-            gap = (reached - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
-            votes += (gap <= allowed_gap).all(-1)
+        for outcome in self.outcomes(factual, rows, acted_on, seed=seed, keys=keys):
+            gap = (outcome - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
+            votes += (gap <= max_gap).all(-1)
         return votes

@@ -10,7 +10,8 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from proce.causal.graph import CausalGraph
-from proce.causal.models.consistency import check_names, require_equation
+from proce.causal.graphs.features import require_features
+from proce.causal.models.consistency import require_equation
 from proce.causal.models.mechanism import (
     Additive,
     Choice,
@@ -35,10 +36,10 @@ Kind = Literal[
     "boosting",
 ]
 Fit = Callable[[Parents, Tensor], Equation]
-_FOLDS = 5
-_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
-_MOSTLY = 0.5  # the share of rows with some of an amount from which it counts as one
-_WORTH = 0.99  # a less simple equation must cut the squared error of a simpler one to this share
+_N_FOLDS = 5
+_MIN_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
+_MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
+_MAX_ERROR_RATIO = 0.99  # to which a less simple equation must cut the squared error
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class MechanismRecord:
     n_rows
         Complete rows that it was fitted on.
     notes
-        What a reader should know, such as collinear parents.
+        What a reader should know of the fit, such as collinear parents.
     """
 
     kind: str
@@ -74,7 +75,7 @@ def fit_mechanisms(
     seed: int,
 ) -> dict[str, tuple[Mechanism, MechanismRecord]]:
     """Return a mechanism for every endogenous feature, and how it was chosen."""
-    check_names(graph, codec.schema)
+    require_features(graph.nodes, codec.schema)
     for name in equations:
         require_equation(name, graph)
     fitted = {}
@@ -112,13 +113,17 @@ def fit_mechanism(
         )
     feature = codec.schema[name]
     causes = tuple(codec.schema[cause] for cause in graph.parents(name))
-    parents, target = _complete(feature, causes, rows, codec)
+    parents, target = _complete_rows(feature, causes, rows, codec)
     _refuse_constant(feature, target)
     origin = _origin(name, codec)
     fits = _candidates(feature, causes, kind, target, origin, seed)
-    unseen = {each: _held_out(fit, parents, target, seed) for each, fit in fits.items()}
-    errors = {each: _error(feature, predicted, target) for each, predicted in unseen.items()}
-    costs = {each: _surprise(each, unseen[each], target, origin) for each in fits if len(fits) > 1}
+    unseen = {form: _held_out(fit, parents, target, seed) for form, fit in fits.items()}
+    errors = {form: _error(feature, predicted, target) for form, predicted in unseen.items()}
+    costs = {
+        form: _surprise(form, predicted, target, origin)
+        for form, predicted in unseen.items()
+        if len(fits) > 1
+    }
     chosen = min(costs, key=costs.__getitem__, default=next(iter(fits)))
     record = MechanismRecord(chosen, errors, len(target), _collinear(causes, parents))
     return _with_noise(feature, chosen, fits[chosen](parents, target), origin), record
@@ -130,7 +135,7 @@ def fit_equation(
     """Fit a mechanism of a known kind, as :func:`fit_mechanism` would."""
     feature = codec.schema[name]
     causes = tuple(codec.schema[cause] for cause in graph.parents(name))
-    parents, target = _complete(feature, causes, rows, codec)
+    parents, target = _complete_rows(feature, causes, rows, codec)
     origin = _origin(name, codec)
     fits = _candidates(feature, causes, cast(Kind, kind), target, origin, seed)
     return _with_noise(feature, kind, fits[kind](parents, target), origin)
@@ -138,8 +143,8 @@ def fit_equation(
 
 def _origin(name: str, codec: Codec) -> float:
     """Return where a number is 0 in raw units, on the unit range."""
-    at = codec.schema.position(name)
-    return -float(codec.low[at] / codec.span[at])
+    position = codec.schema.position(name)
+    return -float(codec.low[position] / codec.span[position])
 
 
 def _with_noise(feature: Feature, kind: str, equation: Equation, origin: float) -> Mechanism:
@@ -170,15 +175,14 @@ def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechani
     return Additive(equation)
 
 
-def _complete(
+def _complete_rows(
     feature: Feature, causes: tuple[Feature, ...], rows: Tensor, codec: Codec
 ) -> tuple[dict[str, Tensor], Tensor]:
     """Return the parents by name and the effect, in the rows where none is missing."""
-    used = (feature, *causes)
-    positions = [codec.schema.position(each.name) for each in used]
+    positions = [codec.schema.position(used.name) for used in (feature, *causes)]
     present = ~codec.missing(rows)[:, positions].any(-1)
     target, *parents = rows[present][:, positions].double().unbind(-1)
-    return {each.name: value for each, value in zip(causes, parents, strict=True)}, target
+    return {cause.name: values for cause, values in zip(causes, parents, strict=True)}, target
 
 
 def _candidates(
@@ -195,7 +199,7 @@ def _candidates(
     if n_rows <= straight.size:
         raise GraphError(
             f"{n_rows} complete rows are too few for the {straight.size} weights of the equation of"
-            f" {feature.name!r} ({', '.join(each.name for each in causes)}); give more rows, or"
+            f" {feature.name!r} ({', '.join(cause.name for cause in causes)}); give more rows, or"
             " remove edges into it."
         )
     if isinstance(feature, Categorical):
@@ -210,26 +214,29 @@ def _candidates(
         "log-spline": lambda p, t: Exponential.fit(curved.with_knots(p), p, t, origin),
         "boosting": lambda p, t: Boosted.fit(straight, p, t, seed),
     }
-    amount = isinstance(feature, Continuous) and bool((target >= origin - NONE).all())
-    amount = amount and float((target > origin + NONE).double().mean()) > _MOSTLY
-    if kind.startswith("log") and not amount:
+    is_amount = isinstance(feature, Continuous) and bool((target >= origin - NONE).all())
+    positive_share = float((target > origin + NONE).double().mean())
+    is_amount = is_amount and positive_share > _MIN_POSITIVE_SHARE
+    if kind.startswith("log") and not is_amount:
         raise GraphError(
             f"{feature.name!r} is not an amount, above zero in most rows and never below, so its"
             f" equation cannot be {kind}; choose linear, quadratic, spline or auto."
         )
     if kind != "auto":
         return {kind: fits[kind]}
-    affordable = n_rows > _ROWS_PER_WEIGHT * curved.size
+    affordable = n_rows > _MIN_ROWS_PER_WEIGHT * curved.size
     kinds = ["linear", "quadratic", "spline"] if affordable else ["linear"]
-    return {each: fits[each] for each in kinds + [f"log-{each}" for each in kinds if amount]}
+    if is_amount:
+        kinds += [f"log-{form}" for form in kinds]
+    return {form: fits[form] for form in kinds}
 
 
 def _held_out(fit: Fit, parents: Parents, target: Tensor, seed: int) -> Tensor:
     """Return predictions of rows that the equation was not fitted on."""
     generator = torch.Generator().manual_seed(seed)
-    fold_of = torch.randperm(len(target), generator=generator) % _FOLDS
+    fold_of = torch.randperm(len(target), generator=generator) % _N_FOLDS
     parts, order = [], []
-    for fold in range(min(_FOLDS, len(target))):
+    for fold in range(min(_N_FOLDS, len(target))):
         seen, unseen = fold_of != fold, fold_of == fold
         equation = fit({name: values[seen] for name, values in parents.items()}, target[seen])
         parts.append(equation({name: values[unseen] for name, values in parents.items()}))
@@ -248,14 +255,15 @@ def _error(feature: Feature, predicted: Tensor, target: Tensor) -> float:
 def _surprise(kind: str, predicted: Tensor, target: Tensor, origin: float) -> float:
     """Return the mean negative log-likelihood under normal noise, but for a constant.
 
-    It tells noise that grows with the value from noise that does not, which the error of the
-    prediction cannot, and which decides what follows for a person far from the middle.
+    The likelihood distinguishes noise that grows with the value from noise that does not, which
+    the error of the prediction cannot do. The difference decides what follows for a person far
+    from the middle.
     """
-    some = target > origin + NONE  # rows that both kinds of noise have something to say of
-    if bool(some.double().mean() > _MOSTLY):
-        predicted, target = predicted[some], target[some]
+    positive = target > origin + NONE  # multiplicative noise has no likelihood for the others
+    if bool(positive.double().mean() > _MIN_POSITIVE_SHARE):
+        predicted, target = predicted[positive], target[positive]
     steps = {"linear": 0, "quadratic": 1, "spline": 2}[kind.removeprefix("log-")]
-    handicap = -0.5 * math.log(_WORTH) * (steps + kind.startswith("log"))
+    handicap = -0.5 * math.log(_MAX_ERROR_RATIO) * (steps + kind.startswith("log"))
     if not kind.startswith("log"):
         return 0.5 * float((predicted - target).square().mean().log()) + handicap
     above = (target - origin).log()
@@ -274,11 +282,11 @@ def _refuse_constant(feature: Feature, target: Tensor) -> None:
 def _collinear(causes: tuple[Feature, ...], parents: Parents) -> tuple[str, ...]:
     """Return a note where parents are combinations of each other."""
     columns = Terms(causes)(parents)
-    hot = [len(each.levels) for each in causes if isinstance(each, Categorical)]
+    n_categorical = sum(isinstance(cause, Categorical) for cause in causes)
     centred = columns - columns.mean(0)
-    expected = columns.shape[1] - len(hot)  # the levels of a feature always add up to one
+    expected = columns.shape[1] - n_categorical  # the levels of a feature always add up to one
     rank = int(torch.linalg.matrix_rank(centred, rtol=1e-9)) if len(columns) else 0
     if rank >= expected:
         return ()
-    names = ", ".join(each.name for each in causes)
+    names = ", ".join(cause.name for cause in causes)
     return (f"the parents {names} are collinear: what each does by itself cannot be told apart",)

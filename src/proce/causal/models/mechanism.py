@@ -16,11 +16,11 @@ from torch import Tensor
 Parents = Mapping[str, Tensor]
 Equation = Callable[[Parents], Tensor]
 Units = Literal["raw", "unit"]
-_LEAST_GAP = 1e-9  # between the highest Gumbel and the others: what rounding cannot close
+_MIN_GAP = 1e-9  # between the highest noisy logit and the others, beyond rounding
 
 
 class Mechanism(Protocol):
-    """The equation of one endogenous feature. Leading axes are free: ``(i,)`` or ``(i, c)``."""
+    """The equation of one endogenous feature; tensors may have axes ``(i,)`` or ``(i, c)``."""
 
     @property
     def units(self) -> Units:
@@ -36,7 +36,7 @@ class Mechanism(Protocol):
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
         """Return the noise ``(…, noise_size)`` under which these parents give this value.
 
-        Where many noises do, one of them is drawn with the ``uniforms`` of the same shape.
+        Where many noises give it, one is drawn with the ``uniforms``, which have its shape.
         """
 
     def respond(self, parents: Parents, residual: Tensor) -> Tensor:
@@ -63,7 +63,7 @@ class Additive:
     noise_size: ClassVar[int] = 1
 
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
-        """Return what the prediction falls short of the value."""
+        """Return the value less the prediction."""
         return (value - self.predict(parents))[..., None]
 
     def respond(self, parents: Parents, residual: Tensor) -> Tensor:
@@ -75,7 +75,8 @@ class Additive:
 class Multiplicative:
     """``x = predict(parents) · exp(u)``, for amounts that are never negative.
 
-    Who has none keeps none, whatever the parents do.
+    A person with none of the amount has none under other parents too: the value stays at the
+    origin.
 
     Parameters
     ----------
@@ -121,7 +122,7 @@ class Ranked:
     noise_size: ClassVar[int] = 1
 
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
-        """Return what the prediction falls short of the rank."""
+        """Return the rank less the prediction."""
         return (value - self.predict(parents))[..., None]
 
     def respond(self, parents: Parents, residual: Tensor) -> Tensor:
@@ -157,7 +158,7 @@ class Choice:
         exponential = -uniforms.log()
         chosen = value.long()[..., None]
         highest = logits.logsumexp(-1, keepdim=True) - exponential.gather(-1, chosen).log()
-        others = -((logits - highest).exp() + exponential.clamp(min=_LEAST_GAP)).log()
+        others = -((logits - highest).exp() + exponential.clamp(min=_MIN_GAP)).log()
         return others.scatter(-1, chosen, highest - logits.gather(-1, chosen))
 
     def respond(self, parents: Parents, residual: Tensor) -> Tensor:

@@ -16,8 +16,8 @@ from torch import Tensor
 from proce.causal.models.mechanism import Parents
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
-_KNOTS = (0.05, 0.25, 0.5, 0.75, 0.95)  # quantiles of the training values
-NONE = 1e-9  # above the origin of an amount, on the unit range: less is none at all
+_KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
+NONE = 1e-9  # above the origin of an amount, on the unit range: less counts as zero
 _RIDGE = 1e-8  # of the number of rows: keeps collinear parents solvable, moves nothing else
 
 
@@ -43,11 +43,11 @@ class Terms:
 
     def with_knots(self, parents: Parents) -> "Terms":
         """Return the terms with a spline in every number, bent where its values lie."""
-        levels = torch.tensor(_KNOTS, dtype=torch.float64)
+        quantiles = torch.tensor(_KNOT_QUANTILES, dtype=torch.float64)
         knots = []
         for feature in self.parents:
             if isinstance(feature, Continuous):
-                places = torch.unique(parents[feature.name].double().quantile(levels))
+                places = torch.unique(parents[feature.name].double().quantile(quantiles))
                 if len(places) > 2:
                     knots.append((feature.name, tuple(places.tolist())))
         return replace(self, knots=tuple(knots))
@@ -83,8 +83,10 @@ class Terms:
         """The feature of each plain column, and whether the column is a level of it."""
         names: list[tuple[str, bool]] = []
         for feature in self.parents:
-            hot = isinstance(feature, Categorical)
-            names += [(feature.name, hot)] * (len(feature.levels) if hot else 1)  # type: ignore[union-attr]
+            if isinstance(feature, Categorical):
+                names += [(feature.name, True)] * len(feature.levels)
+            else:
+                names.append((feature.name, False))
         return names
 
     @cached_property
@@ -93,14 +95,14 @@ class Terms:
         if self.degree == 1:
             return [], []
         names = self._names
-        squares = [(k, k) for k, (_, hot) in enumerate(names) if not hot]
+        factors = [(column, column) for column, (_, is_level) in enumerate(names) if not is_level]
         pairs = combinations(range(len(names)), 2)
-        squares += [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
-        return [a for a, _ in squares], [b for _, b in squares]
+        factors += [(a, b) for a, b in pairs if names[a][0] != names[b][0]]
+        return [first for first, _ in factors], [second for _, second in factors]
 
 
 def _bends(values: Tensor, knots: tuple[float, ...]) -> Tensor:
-    """Return the columns of a natural cubic spline beyond the straight line."""
+    """Return the curved columns of a natural cubic spline, without the straight one."""
     places = torch.tensor(knots, dtype=values.dtype, device=values.device)
     cubes = (values[..., None] - places).clamp(min=0) ** 3
     scale = (places[-1] - places[:-1]) * (places[-1] - places[0]) ** 2
@@ -175,11 +177,14 @@ class Exponential:
 
     @classmethod
     def fit(cls, terms: Terms, parents: Parents, target: Tensor, origin: float) -> "Exponential":
-        """Fit the logarithm of what lies above the origin by least squares; none has no say."""
-        some = target > origin + NONE
-        above = {name: values[some] for name, values in parents.items()}
-        logarithm = (target[some] - origin).log()
-        return cls(Polynomial.least_squares(terms, above, logarithm), origin)
+        """Fit the logarithm of the distance from the origin by least squares.
+
+        Rows with a value at the origin are left out.
+        """
+        positive = target > origin + NONE
+        causes = {name: values[positive] for name, values in parents.items()}
+        logarithm = (target[positive] - origin).log()
+        return cls(Polynomial.least_squares(terms, causes, logarithm), origin)
 
 
 @dataclass(frozen=True)
@@ -198,7 +203,7 @@ class Boosted:
 
     @classmethod
     def fit(cls, terms: Terms, parents: Parents, target: Tensor, seed: int) -> "Boosted":
-        """Fit on rows."""
+        """Fit the trees on training rows."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         columns = terms(parents).double().numpy()

@@ -1,7 +1,7 @@
 """Structural causal models as plain values and tensors, and back.
 
-Equations that were learned are kept by their weights. Equations that a person gave as functions
-are not: only their names are, and they must be handed over again.
+Equations that were learned are saved by their weights. Equations that a person gave as functions
+are saved by the name of their effect alone, and must be handed over again.
 """
 
 import math
@@ -44,19 +44,19 @@ class SavedMechanism:
     Attributes
     ----------
     effect
-        The feature's name.
+        The name of the feature that the mechanism gives.
     noise
-        How it enters; ``given`` where a person gave the mechanism as code.
+        How the noise enters; ``given`` where a person gave the mechanism as code.
     units
-        Of numbers.
+        The units of numbers.
     limits
-        Of additive noise; ``None`` where there is none.
+        The lowest and the highest value under additive noise; ``None`` where there is no limit.
     origin
-        Of multiplicative noise and of an exponential equation.
+        The origin of multiplicative noise and of an exponential equation.
     form
-        Of the equation.
+        Which kind of equation it is.
     parents, degree, knots
-        Of its terms.
+        The terms of the equation.
     """
 
     effect: str
@@ -81,14 +81,16 @@ class SavedRecord:
 
     @classmethod
     def of(cls, record: MechanismRecord) -> "SavedRecord":
-        """Take a record apart."""
-        errors = {kind: e if math.isfinite(e) else None for kind, e in record.errors.items()}
+        """Return a record as plain values."""
+        errors = {
+            kind: error if math.isfinite(error) else None for kind, error in record.errors.items()
+        }
         return cls(kind=record.kind, errors=errors, n_rows=record.n_rows, notes=record.notes)
 
     @property
     def record(self) -> MechanismRecord:
         """The record itself."""
-        errors = {kind: math.inf if e is None else e for kind, e in self.errors.items()}
+        errors = {kind: math.inf if error is None else error for kind, error in self.errors.items()}
         return MechanismRecord(self.kind, errors, self.n_rows, self.notes)
 
 
@@ -99,9 +101,9 @@ class SavedModel:
     Attributes
     ----------
     graph
-        Among the graphs.
+        The position of its graph in ``SavedCauses.graphs``.
     mechanisms
-        By name of the effect, among the mechanisms.
+        By name of the effect, the position in ``SavedCauses.mechanisms``.
     records
         By name, how each mechanism was chosen.
     """
@@ -113,16 +115,16 @@ class SavedModel:
 
 @dataclass(frozen=True)
 class SavedCauses:
-    """Causal models taken apart; what several share is kept once.
+    """Causal models as plain values; what several of them share is kept once.
 
     Attributes
     ----------
     graphs
-        As JSON text.
+        Each graph as JSON text.
     mechanisms, models
-        See there.
+        The mechanisms without their weights, and the models.
     weights, estimators
-        Of the equations, by the position of their mechanism: tensors, or boosted trees.
+        By the position of a mechanism, the weights of its equation or its boosted trees.
     """
 
     graphs: list[str] = field(default_factory=list)
@@ -130,40 +132,42 @@ class SavedCauses:
     models: list[SavedModel] = field(default_factory=list)
     weights: dict[int, Tensor] = field(default_factory=dict)
     estimators: dict[int, Any] = field(default_factory=dict)
-    _places: dict[int, tuple[int, object]] = field(default_factory=dict)
+    _kept: dict[int, tuple[int, object]] = field(default_factory=dict)  # by id: position, object
 
     def add(self, scm: StructuralCausalModel) -> int:
         """Keep a model; return its position."""
-        if id(scm) not in self._places:
+        if id(scm) not in self._kept:
             saved = SavedModel(
                 graph=self._graph(scm.graph),
                 mechanisms={
-                    name: self._mechanism(name, each, scm) for name, each in scm.mechanisms.items()
+                    name: self._mechanism(name, mechanism, scm)
+                    for name, mechanism in scm.mechanisms.items()
                 },
-                records={name: SavedRecord.of(each) for name, each in scm.records.items()},
+                records={name: SavedRecord.of(record) for name, record in scm.records.items()},
             )
-            self._place(scm, self.models, saved)
-        return self._places[id(scm)][0]
+            self._keep(scm, self.models, saved)
+        return self._kept[id(scm)][0]
 
     def _graph(self, graph: CausalGraph) -> int:
-        if id(graph) not in self._places:
-            self._place(graph, self.graphs, graph.to_json())
-        return self._places[id(graph)][0]
+        if id(graph) not in self._kept:
+            self._keep(graph, self.graphs, graph.to_json())
+        return self._kept[id(graph)][0]
 
     def _mechanism(self, name: str, mechanism: Mechanism, scm: StructuralCausalModel) -> int:
-        if id(mechanism) not in self._places:
-            at = len(self.mechanisms)
-            saved = _taken_apart(name, mechanism, scm.codec.schema)
-            self._place(mechanism, self.mechanisms, saved)
+        if id(mechanism) not in self._kept:
+            position = len(self.mechanisms)
+            saved = _saved_mechanism(name, mechanism, scm.codec.schema)
+            self._keep(mechanism, self.mechanisms, saved)
             equation: Any = mechanism.predict
             if saved.noise != "given" and saved.form == "boosted":
-                self.estimators[at] = equation.model
+                self.estimators[position] = equation.model
             elif saved.noise != "given":
-                self.weights[at] = getattr(equation, "polynomial", equation).weights
-        return self._places[id(mechanism)][0]
+                self.weights[position] = getattr(equation, "polynomial", equation).weights
+        return self._kept[id(mechanism)][0]
 
-    def _place(self, thing: object, shelf: list[Any], saved: object) -> None:
-        self._places[id(thing)] = len(shelf), thing  # the thing too, or its id could come again
+    def _keep(self, original: object, shelf: list[Any], saved: object) -> None:
+        # The original is kept too, since its id could otherwise be given to another object.
+        self._kept[id(original)] = len(shelf), original
         shelf.append(saved)
 
     def load(
@@ -172,31 +176,32 @@ class SavedCauses:
         """Return the models, with these equations where a person gave them."""
         graphs = [CausalGraph.from_json(text) for text in self.graphs]
         mechanisms = [
-            self._loaded(at, codec.schema, equations) for at in range(len(self.mechanisms))
+            self._loaded(position, codec.schema, equations)
+            for position in range(len(self.mechanisms))
         ]
         self._check_parents(graphs)
         return [
             StructuralCausalModel(
-                _at(graphs, each.graph),
-                {name: _at(mechanisms, at) for name, at in each.mechanisms.items()},
+                _part(graphs, model.graph),
+                {name: _part(mechanisms, position) for name, position in model.mechanisms.items()},
                 codec,
-                {name: record.record for name, record in each.records.items()},
+                {name: record.record for name, record in model.records.items()},
             )
-            for each in self.models
+            for model in self.models
         ]
 
     def _check_parents(self, graphs: Sequence[CausalGraph]) -> None:
         for model in self.models:
-            graph: CausalGraph = _at(graphs, model.graph)
-            for name, at in model.mechanisms.items():
-                saved: SavedMechanism = _at(self.mechanisms, at)
+            graph: CausalGraph = _part(graphs, model.graph)
+            for name, position in model.mechanisms.items():
+                saved: SavedMechanism = _part(self.mechanisms, position)
                 if saved.effect != name or not {*saved.parents} <= {*graph.parents(name)}:
                     raise GraphError(f"the equation of {name!r} is of other features.")
 
     def _loaded(
-        self, at: int, schema: Schema, equations: Mapping[str, Mechanism | Equation]
+        self, position: int, schema: Schema, equations: Mapping[str, Mechanism | Equation]
     ) -> Mechanism:
-        saved = self.mechanisms[at]
+        saved = self.mechanisms[position]
         feature = schema[saved.effect]
         if saved.noise == "given":
             if saved.effect not in equations:
@@ -205,33 +210,34 @@ class SavedCauses:
                     " hand it over with load(folder, equations={" + repr(saved.effect) + ": ...})."
                 )
             return given_mechanism(feature, equations[saved.effect])
-        equation = self._equation(at, schema, feature)
+        equation = self._equation(position, schema, feature)
         if saved.noise == "additive":
             low, high = saved.limits
-            ends = -math.inf if low is None else low, math.inf if high is None else high
-            return Additive(equation, ends, saved.units)
+            limits = -math.inf if low is None else low, math.inf if high is None else high
+            return Additive(equation, limits, saved.units)
         if saved.noise == "multiplicative":
             return Multiplicative(equation, saved.origin, saved.units)
         return _NOISES[saved.noise](equation, len(feature.levels), saved.units)  # type: ignore[union-attr,no-any-return]
 
-    def _equation(self, at: int, schema: Schema, feature: Feature) -> Any:
-        saved = self.mechanisms[at]
-        terms = Terms(tuple(schema[each] for each in saved.parents), saved.degree, saved.knots)
+    def _equation(self, position: int, schema: Schema, feature: Feature) -> Any:
+        saved = self.mechanisms[position]
+        terms = Terms(tuple(schema[name] for name in saved.parents), saved.degree, saved.knots)
         if saved.form == "boosted":
-            model = self.estimators[at]
+            model = self.estimators[position]
             if getattr(model, "n_features_in_", None) != terms.size - 1:
                 raise GraphError(f"the trees of the equation of {feature.name!r} do not fit.")
             return Boosted(terms, model)
-        wide = (len(feature.levels),) if isinstance(feature, Categorical) else ()
-        bent = all(name in saved.parents and len(knots) > 2 for name, knots in saved.knots)
-        weights = self.weights[at]
-        if weights.shape != (terms.size, *wide) or weights.dtype != torch.float64 or not bent:
+        logits = (len(feature.levels),) if isinstance(feature, Categorical) else ()
+        knots_fit = all(name in saved.parents and len(knots) > 2 for name, knots in saved.knots)
+        weights = self.weights[position]
+        shape = (terms.size, *logits)
+        if weights.shape != shape or weights.dtype != torch.float64 or not knots_fit:
             raise GraphError(f"the weights of the equation of {feature.name!r} do not fit.")
         polynomial = Polynomial(terms, weights)
         return Exponential(polynomial, saved.origin) if saved.form == "exponential" else polynomial
 
 
-def _taken_apart(name: str, mechanism: Mechanism, schema: Schema) -> SavedMechanism:
+def _saved_mechanism(name: str, mechanism: Mechanism, schema: Schema) -> SavedMechanism:
     """Return a mechanism as plain values; ``given`` where it is not of a kind that is learned."""
     noise = next((noise for noise, kind in _NOISES.items() if type(mechanism) is kind), None)
     equation: Any = mechanism.predict
@@ -239,9 +245,9 @@ def _taken_apart(name: str, mechanism: Mechanism, schema: Schema) -> SavedMechan
     if noise is None or type(equation) not in (Polynomial, Exponential, Boosted):
         return SavedMechanism(effect=name, noise="given")
     terms: Terms = polynomial.terms
-    if any(each.name not in schema or schema[each.name] != each for each in terms.parents):
+    if any(parent.name not in schema or schema[parent.name] != parent for parent in terms.parents):
         return SavedMechanism(effect=name, noise="given")
-    origins = {each.origin for each in (mechanism, equation) if hasattr(each, "origin")}
+    origins = {part.origin for part in (mechanism, equation) if hasattr(part, "origin")}
     if len(origins) > 1:
         return SavedMechanism(effect=name, noise="given")
     low, high = getattr(mechanism, "limits", (-math.inf, math.inf))
@@ -252,13 +258,13 @@ def _taken_apart(name: str, mechanism: Mechanism, schema: Schema) -> SavedMechan
         limits=(low if math.isfinite(low) else None, high if math.isfinite(high) else None),
         origin=next(iter(origins), 0.0),
         form=type(equation).__name__.lower(),  # type: ignore[arg-type]
-        parents=tuple(each.name for each in terms.parents),
+        parents=tuple(parent.name for parent in terms.parents),
         degree=terms.degree,  # type: ignore[arg-type]
         knots=terms.knots,
     )
 
 
-def _at(shelf: Sequence[Any], position: int) -> Any:
+def _part(shelf: Sequence[Any], position: int) -> Any:
     if not 0 <= position < len(shelf):
         raise GraphError(f"part {position} of a causal model is not there.")
     return shelf[position]

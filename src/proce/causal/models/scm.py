@@ -12,10 +12,14 @@ from torch import Tensor
 
 from proce.causal.graph import CausalGraph
 from proce.causal.models.actions import Actions, Tolerances, separate
-from proce.causal.models.consistency import check_consistency, check_same_features, require_equation
+from proce.causal.models.consistency import (
+    check_consistency,
+    check_same_features,
+    check_same_scale,
+    require_equation,
+)
 from proce.causal.models.fitting import Kind, MechanismRecord, fit_mechanisms
 from proce.causal.models.mechanism import Equation, Mechanism, Units
-from proce.errors import GraphError
 from proce.schema import Action, Codec, Continuous, Level
 from proce.streams import Purpose, RowStreams
 
@@ -79,7 +83,7 @@ class StructuralCausalModel:
             Of the folds and the trees.
         """
         fitted = fit_mechanisms(graph, rows, codec, mechanism, equations or {}, seed)
-        mechanisms = {name: each for name, (each, _) in fitted.items()}
+        mechanisms = {name: fit for name, (fit, _) in fitted.items()}
         return cls(graph, mechanisms, codec, {name: record for name, (_, record) in fitted.items()})
 
     @property
@@ -90,11 +94,11 @@ class StructuralCausalModel:
     @cached_property
     def effects(self) -> tuple[int, ...]:
         """The positions of the features that follow from others, causes before effects."""
-        return tuple(self._positions[n] for n in self.graph.order if n in self._propagated)
+        return tuple(self._positions[name] for name in self.graph.order if name in self._propagated)
 
     @cached_property
     def tolerances(self) -> Tolerances:
-        """Which differences count when actions are told from consequences."""
+        """Which differences count when actions are separated from consequences."""
         return Tolerances.of(self.codec)
 
     def predict(self, name: str, rows: Tensor) -> Tensor:
@@ -105,7 +109,7 @@ class StructuralCausalModel:
         """
         require_equation(name, self.graph)
         columns = rows.unbind(-1)
-        return self._unit(name, self.mechanisms[name].predict(self._parents(name, columns)))
+        return self._to_unit(name, self.mechanisms[name].predict(self._parents(name, columns)))
 
     def abduct(self, rows: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> Tensor:
         """Return the noise ``(i, w)`` that explains rows ``(i, f)``.
@@ -126,14 +130,14 @@ class StructuralCausalModel:
         keys = torch.arange(len(rows)) if keys is None else keys
         streams = RowStreams.of(seed, keys.to(rows.device))
         uniforms = streams.uniforms(0, Purpose.NOISE, self.residual_size)
-        gone, columns = self.codec.missing(rows), rows.unbind(-1)
+        missing, columns = self.codec.missing(rows), rows.unbind(-1)
         residuals = [rows.new_zeros(len(rows), 0)]
         for name in self.graph.endogenous:
             parents, mechanism = self._parents(name, columns), self.mechanisms[name]
-            value = self._read(name, columns[self._positions[name]], mechanism.units)
+            value = self._in_units(name, columns[self._positions[name]], mechanism.units)
             noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
-            used = [self._positions[each] for each in (name, *parents)]
-            residuals.append(noise.masked_fill(gone[:, used].any(-1)[:, None], torch.nan))
+            used = [self._positions[feature] for feature in (name, *parents)]
+            residuals.append(noise.masked_fill(missing[:, used].any(-1)[:, None], torch.nan))
         return torch.cat(residuals, dim=-1)
 
     def propagate(self, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
@@ -157,33 +161,35 @@ class StructuralCausalModel:
         columns = list(rows.unbind(-1))
         residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
         acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
-        for at in self.effects:
-            value, follows = self.outcome(at, columns, residual)
-            columns[at] = torch.where(follows & ~acted_on[..., at], value, columns[at])
+        for position in self.effects:
+            value, follows = self.outcome(position, columns, residual)
+            moves = follows & ~acted_on[..., position]
+            columns[position] = torch.where(moves, value, columns[position])
         return torch.stack(columns, dim=-1)
 
     def outcome(
-        self, at: int, columns: Sequence[Tensor], residual: Tensor
+        self, position: int, columns: Sequence[Tensor], residual: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return what the feature at a position comes to, and where its causes decide that.
 
-        They do not where it has none, is fixed, or the noise of the row is unknown.
+        Its causes do not decide where the feature has no cause or is fixed, or where the noise
+        of the row is unknown: there the feature keeps its value.
 
         Parameters
         ----------
-        at
-            The feature's position.
+        position
+            Of the feature in the schema.
         columns
-            Of rows, one tensor a feature.
+            The rows, one tensor for each feature.
         residual
             Noise that broadcasts to the columns, ``(…, w)``.
         """
-        name, own = self.codec.schema.features[at].name, columns[at]
+        name, own = self.codec.schema.features[position].name, columns[position]
         if name not in self._propagated:
             return own, torch.zeros_like(own, dtype=torch.bool)
         noise = residual[..., self._noise[name]]
         value = self.mechanisms[name].respond(self._parents(name, columns), noise)
-        return self._unit(name, value).to(own.dtype), ~noise[..., 0].isnan()
+        return self._to_unit(name, value).to(own.dtype), ~noise[..., 0].isnan()
 
     def counterfactual(
         self,
@@ -211,12 +217,12 @@ class StructuralCausalModel:
         touched = acted_on.clone()
         columns = list(factual.unbind(-1))
         for name, value in actions.items():
-            at = self.codec.schema.position(name)
+            position = self.codec.schema.position(name)
             entries = torch.as_tensor(self.codec.encode_value(name, value), dtype=torch.float64)
-            columns[at] = entries.to(factual).broadcast_to(factual.shape[:-1])
-            acted_on[at] = True
-            reached = self.graph.descendants(name) if name in self.graph.nodes else ()
-            touched[[at, *(self._positions[each] for each in reached)]] = True
+            columns[position] = entries.to(factual).broadcast_to(factual.shape[:-1])
+            acted_on[position] = True
+            effects = self.graph.descendants(name) if name in self.graph.nodes else ()
+            touched[[position, *(self._positions[effect] for effect in effects)]] = True
         rows = self.propagate(torch.stack(columns, dim=-1), residual, acted_on)
         return torch.where(touched, rows, factual)
 
@@ -242,16 +248,7 @@ class StructuralCausalModel:
         that were fitted on the unit range of one codec mean nothing on that of another.
         """
         check_same_features(self.graph, self.codec.schema, codec.schema)
-        fitted = [name for name, each in self.mechanisms.items() if each.units == "unit"]
-        here, there = (
-            [(each.low[at], each.span[at]) for at in map(each.schema.position, self.graph.nodes)]
-            for each in (self.codec, codec)
-        )
-        if fitted and here != there:
-            raise GraphError(
-                f"the equation of {fitted[0]!r} was fitted on another unit range; fit it again with"
-                " StructuralCausalModel.fit and the new codec."
-            )
+        check_same_scale(self.graph, self.mechanisms, self.codec, codec)
         return replace(self, codec=codec)
 
     @cached_property
@@ -269,30 +266,30 @@ class StructuralCausalModel:
 
     @cached_property
     def _propagated(self) -> frozenset[str]:
-        schema = self.codec.schema
-        return frozenset(n for n in self.graph.endogenous if schema[n].action is not Action.FIXED)
+        fixed = {feature.name for feature in self.codec.schema if feature.action is Action.FIXED}
+        return frozenset(self.graph.endogenous) - fixed
 
     def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
         """Return the causes of a feature, in the units of its mechanism."""
         units = self.mechanisms[name].units
         return {
-            cause: self._read(cause, columns[self._positions[cause]], units)
+            cause: self._in_units(cause, columns[self._positions[cause]], units)
             for cause in self.graph.parents(name)
         }
 
-    def _read(self, name: str, column: Tensor, units: Units) -> Tensor:
-        """Return a column in some units; what is missing as 0, which every equation can read."""
-        at = self._positions[name]
-        if not isinstance(self.codec.schema.features[at], Continuous):
+    def _in_units(self, name: str, column: Tensor, units: Units) -> Tensor:
+        """Return a column in some units; missing values as 0, which every equation can read."""
+        position = self._positions[name]
+        if not isinstance(self.codec.schema.features[position], Continuous):
             return column.clamp(min=0)
         column = column.nan_to_num(nan=0.0)
         if units == "unit":
             return column
-        return column * self.codec.span[at].item() + self.codec.low[at].item()
+        return column * self.codec.span[position].item() + self.codec.low[position].item()
 
-    def _unit(self, name: str, value: Tensor) -> Tensor:
-        """Return what a mechanism gave, numbers on the unit range."""
-        at = self._positions[name]
+    def _to_unit(self, name: str, value: Tensor) -> Tensor:
+        """Return the value that a mechanism gave, numbers on the unit range."""
         if self.mechanisms[name].units == "unit":
             return value
-        return (value - self.codec.low[at].item()) / self.codec.span[at].item()
+        position = self._positions[name]
+        return (value - self.codec.low[position].item()) / self.codec.span[position].item()

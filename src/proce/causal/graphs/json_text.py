@@ -1,70 +1,67 @@
-"""Graphs as JSON text, with everything they hold."""
+"""Graphs as JSON text, with everything they hold, both ways."""
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
-
-if TYPE_CHECKING:
-    from proce.causal.graph import CausalGraph
 
 FORMAT = 1
 _FORM = '{"format": 1, "nodes": ["a", "b"], "edges": [{"cause": "a", "effect": "b"}]}'
 
 
-def to_json(graph: "CausalGraph") -> str:
+def write_json(dag: Dag) -> str:
     """Return everything as JSON text, origin and resamples included."""
     record: dict[str, Any] = {
         "format": FORMAT,
-        "nodes": graph.nodes,
-        "edges": [_edge_record(graph, edge) for edge in graph.edges],
+        "nodes": dag.nodes,
+        "edges": [_edge_record(dag, edge) for edge in dag.edges],
     }
-    if graph.undirected:
-        record["undirected"] = graph.undirected
-    if graph.origin.discovered:
+    if dag.undirected:
+        record["undirected"] = dag.undirected
+    if dag.origin.discovered:
         record["origin"] = {
-            "algorithm": graph.origin.algorithm,
-            "settings": graph.origin.settings,
-            "warnings": graph.origin.warnings,
+            "algorithm": dag.origin.algorithm,
+            "settings": dag.origin.settings,
+            "warnings": dag.origin.warnings,
         }
-    if graph.resamples:
-        place = {name: at for at, name in enumerate(graph.nodes)}
-        record["resamples"] = [
-            {
-                "edges": [[place[a], place[b]] for a, b in each.edges],
-                "undirected": [[place[a], place[b]] for a, b in each.undirected],
-            }
-            for each in graph.resamples
-        ]
+    if dag.resamples:
+        record["resamples"] = [_resample_record(resample, dag.nodes) for resample in dag.resamples]
     parts = [f"{json.dumps(key)}: {_compact(value)}" for key, value in record.items()]
     return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
-def from_json(text: str) -> "CausalGraph":
-    """Read what :func:`to_json` wrote."""
-    from proce.causal.graph import CausalGraph
-
+def read_json(text: str) -> Dag:
+    """Read what :func:`write_json` wrote."""
     record = _record(text)
     nodes = record["nodes"]
-    edges = [_read_edge(each) for each in record["edges"]]
-    origin = _read_origin(record.get("origin"))
-    return CausalGraph(
+    edges = [_read_edge(item) for item in record["edges"]]
+    return Dag(
         [edge for edge, _ in edges],
         nodes,
         {edge: share for edge, share in edges if share is not None},
-        origin,
-        [_pair(each) for each in _list(record, "undirected")],
-        [_read_resample(each, nodes) for each in _list(record, "resamples")],
+        _read_origin(record.get("origin")),
+        [_read_pair(item) for item in _list(record, "undirected")],
+        [_read_resample(item, nodes) for item in _list(record, "resamples")],
     )
 
 
-def _edge_record(graph: "CausalGraph", edge: Edge) -> dict[str, Any]:
+def _edge_record(dag: Dag, edge: Edge) -> dict[str, Any]:
     record: dict[str, Any] = {"cause": edge[0], "effect": edge[1]}
-    if edge in graph.confidence:
-        record["confidence"] = graph.confidence[edge]
+    if edge in dag.confidence:
+        record["confidence"] = dag.confidence[edge]
     return record
+
+
+def _resample_record(resample: Dag, nodes: Sequence[str]) -> dict[str, Any]:
+    position = {name: number for number, name in enumerate(nodes)}
+    return {
+        "edges": [[position[cause], position[effect]] for cause, effect in resample.edges],
+        "undirected": [[position[one], position[other]] for one, other in resample.undirected],
+    }
 
 
 def _compact(value: Any) -> str:
@@ -97,10 +94,10 @@ def _record(text: str) -> dict[str, Any]:
 
 
 def _list(record: dict[str, Any], field: str) -> list[Any]:
-    found = record.get(field, [])
-    if not isinstance(found, list):
-        raise GraphError(f"the graph's {field!r} is {found!r}; expected a list.")
-    return found
+    items = record.get(field, [])
+    if not isinstance(items, list):
+        raise GraphError(f"the graph's {field!r} is {items!r}; expected a list.")
+    return items
 
 
 def _read_edge(record: Any) -> tuple[Edge, float | None]:
@@ -110,7 +107,7 @@ def _read_edge(record: Any) -> tuple[Edge, float | None]:
     raise GraphError(f'{record!r} is not an edge; expected {{"cause": "a", "effect": "b"}}.')
 
 
-def _pair(record: Any) -> Edge:
+def _read_pair(record: Any) -> Edge:
     match record:
         case [str(one), str(other)]:
             return one, other
@@ -124,22 +121,20 @@ def _read_origin(record: Any) -> Origin:
         case {"algorithm": str(algorithm)}:
             settings, warnings = record.get("settings", {}), record.get("warnings", [])
             if isinstance(settings, dict) and isinstance(warnings, list):
-                return Origin(algorithm, settings, tuple(str(each) for each in warnings))
+                return Origin(algorithm, settings, tuple(str(text) for text in warnings))
     raise GraphError(
         f'the graph\'s origin is {record!r}; expected {{"algorithm": ..., "settings": {{...}},'
         ' "warnings": [...]}.'
     )
 
 
-def _read_resample(record: Any, nodes: list[str]) -> "CausalGraph":
-    from proce.causal.graph import CausalGraph
-
+def _read_resample(record: Any, nodes: list[str]) -> Dag:
     match record:
         case {"edges": list(edges), "undirected": list(undirected)}:
-            return CausalGraph(
-                [_named(each, nodes) for each in edges],
+            return Dag(
+                [_named(pair, nodes) for pair in edges],
                 nodes,
-                undirected=[_named(each, nodes) for each in undirected],
+                undirected=[_named(pair, nodes) for pair in undirected],
             )
     raise GraphError("a resample of the graph is not of the form {'edges': …, 'undirected': …}.")
 

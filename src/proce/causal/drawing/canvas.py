@@ -1,0 +1,201 @@
+"""Draw a diagram with matplotlib; the caller says how each box and edge looks."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from typing import TYPE_CHECKING
+
+from proce.causal.drawing.diagram import Box, Corner, Diagram
+from proce.causal.graphs.edges import Edge
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.transforms import Bbox
+
+_POINTS = 72.0  # per inch
+_LINE_DISTANCE = 0.17  # inches between two lines of text in a box
+Dashes = tuple[float, float]  # lengths of a dash and of the gap behind it
+
+
+@dataclass(frozen=True)
+class TextLine:
+    """A line of text in a box; the size is in points."""
+
+    text: str
+    size: float
+    color: str
+    bold: bool = False
+    italic: bool = False
+
+
+@dataclass(frozen=True)
+class BoxLook:
+    """How a box looks; widths are in points, the rounding of its corners in inches."""
+
+    lines: tuple[TextLine, ...]
+    fill: str
+    frame: str
+    frame_width: float
+    rounding: float
+    dashes: Dashes | None = None
+
+
+@dataclass(frozen=True)
+class EdgeLook:
+    """How an edge looks; sizes are in points.
+
+    Attributes
+    ----------
+    color, width, opacity
+        The line; an opacity of 1 hides what is below it.
+    head_size
+        The size of the arrow head; ``None`` for an edge without one.
+    dashes
+        ``None`` for a solid line.
+    sharp
+        Whether the line has sharp ends and corners rather than round ones.
+    in_front
+        Whether the edge is drawn over those that are not.
+    """
+
+    color: str
+    width: float
+    head_size: float | None
+    opacity: float = 1.0
+    dashes: Dashes | None = None
+    sharp: bool = False
+    in_front: bool = False
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The part of the plane that is shown, in inches."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+
+def text_width(text: str, size: float, weight: str = "normal") -> float:
+    """Return how wide a text of a size in points is, in inches."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import TextPath
+
+    plain = text.replace("$", r"\$")  # a dollar sign starts no formula
+    font = FontProperties(size=size, weight=weight)
+    return float(TextPath((0, 0), plain, prop=font).get_extents().width) / _POINTS
+
+
+def fit_axes(ax: "Axes", window: "Bbox", frame: Frame, max_scale: float = inf) -> float:
+    """Show a frame in the middle of axes, with one scale both ways.
+
+    Parameters
+    ----------
+    ax, window
+        The axes, and where they are in the figure, in pixels.
+    frame
+        What to show.
+    max_scale
+        The largest scale; room that is left then stays empty.
+
+    Returns
+    -------
+    float
+        The scale: inches of the figure for an inch of the frame.
+    """
+    dpi = ax.figure.dpi
+    width, height = frame.right - frame.left, frame.high - frame.low
+    scale = min(window.width / dpi / width, window.height / dpi / height, max_scale)
+    x_room = (window.width / dpi / scale - width) / 2
+    y_room = (window.height / dpi / scale - height) / 2
+    ax.set_xlim(frame.left - x_room, frame.right + x_room)
+    ax.set_ylim(frame.low - y_room, frame.high + y_room)
+    return float(scale)
+
+
+def draw(
+    ax: "Axes",
+    diagram: Diagram,
+    edges: Mapping[Edge, EdgeLook],
+    boxes: Mapping[str, BoxLook],
+    scale: float,
+) -> None:
+    """Draw the edges and then the boxes of a diagram, at the scale of the axes."""
+    for edge, corners in diagram.routes.items():
+        _draw_edge(ax, corners, edges[edge], scale, diagram.downwards)
+    for name, box in diagram.boxes.items():
+        _draw_box(ax, box, boxes[name], scale)
+        _draw_lines(ax, box, boxes[name], scale)
+
+
+def _draw_edge(
+    ax: "Axes", corners: list[Corner], look: EdgeLook, scale: float, downwards: bool
+) -> None:
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.path import Path
+
+    points, codes = [corners[0]], [Path.MOVETO]
+    for number, (start, end) in enumerate(pairwise(corners)):
+        if number % 2:  # inside a layer
+            points.append(end)
+            codes.append(Path.LINETO)
+        else:
+            middle = (start[0] + end[0]) / 2
+            points += [(middle, start[1]), (middle, end[1]), end]
+            codes += [Path.CURVE4] * 3
+    if downwards:
+        points = [(across, -depth) for depth, across in points]
+    ax.add_patch(
+        FancyArrowPatch(
+            path=Path(points, codes),
+            arrowstyle="-" if look.head_size is None else "-|>",
+            mutation_scale=(look.head_size or 1.0) * scale,
+            shrinkA=0,
+            shrinkB=0,
+            linewidth=look.width * scale,
+            linestyle="-" if look.dashes is None else (0, look.dashes),
+            color=look.color,
+            alpha=look.opacity,
+            capstyle="butt" if look.sharp else "round",
+            joinstyle="miter" if look.sharp else "round",
+            zorder=2 if look.in_front else 1,
+        )
+    )
+
+
+def _draw_box(ax: "Axes", box: Box, look: BoxLook, scale: float) -> None:
+    from matplotlib.patches import FancyBboxPatch
+
+    ax.add_patch(
+        FancyBboxPatch(
+            (box.x - box.width / 2, box.y - box.height / 2),
+            box.width,
+            box.height,
+            boxstyle=f"round,pad=0,rounding_size={look.rounding}",
+            facecolor=look.fill,
+            edgecolor=look.frame,
+            linewidth=look.frame_width * scale,
+            linestyle="-" if look.dashes is None else (0, look.dashes),
+            zorder=3,
+        )
+    )
+
+
+def _draw_lines(ax: "Axes", box: Box, look: BoxLook, scale: float) -> None:
+    top = box.y + _LINE_DISTANCE * (len(look.lines) - 1) / 2
+    for rank, line in enumerate(look.lines):
+        ax.text(
+            box.x,
+            top - _LINE_DISTANCE * rank,
+            line.text,
+            size=line.size * scale,
+            weight="bold" if line.bold else "normal",
+            style="italic" if line.italic else "normal",
+            color=line.color,
+            ha="center",
+            va="center_baseline",
+            parse_math=False,
+            zorder=4,
+        )
