@@ -1,5 +1,6 @@
 """How a frame looked survives JSON; a record that is wrong is named by its place."""
 
+import copy
 import json
 from typing import Any
 
@@ -125,6 +126,7 @@ def test_a_wrong_value_is_named_by_its_place(record: Any, place: str, expected: 
     [
         (None, ""),
         ({"library": "dask"}, "library"),
+        ({"library": []}, "library"),
         ({"library": "pandas"}, ""),
         ({"library": "polars", "columns": {"home": "Strng"}, "nulls": []}, "columns.home"),
         ({"library": "polars", "columns": {"home": "String"}, "nulls": [1]}, "nulls[0]"),
@@ -135,3 +137,9 @@ def test_a_wrong_exact_record_is_named_by_its_place(record: Any, place: str) -> 
     with pytest.raises(RecordError) as caught:
         exact_layout_from_json(record, ["home"])
     assert caught.value.place == place
+
+
+def test_an_error_about_a_record_survives_another_process() -> None:
+    error = copy.copy(RecordError("columns.age", 5, "a text"))  # as pickling does
+    assert str(error) == "columns.age is 5; expected a text."
+    assert (error.place, error.value, error.expected) == ("columns.age", 5, "a text")

@@ -179,7 +179,7 @@ def exact_layout_from_json(record: Any, columns: Sequence[str]) -> Layout:
     RecordError
         A value of the record is wrong.
     """
-    is_foreign = isinstance(record, dict) and record.get("library") in _FOREIGN
+    is_foreign = isinstance(record, dict) and record.get("library") in list(_FOREIGN)
     if not is_foreign:
         frame = _ExactPandasLayout.read(record).frame
         loaded = layout_from_json(frame, columns)

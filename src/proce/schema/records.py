@@ -36,6 +36,9 @@ class RecordError(SchemaError):
         super().__init__(f"{place or 'the record'} is {text}; expected {expected}.")
         self.place, self.value, self.expected = place, value, expected
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.place, self.value, self.expected)
+
 
 class StrictRecord(BaseModel):
     """A record whose fields must have the very types that they are declared with."""
