@@ -152,7 +152,7 @@ def _reasons_of_row(
     weights = [cell.size / together if together else 0.0 for cell in actions]
     if row.contributions is not None:
         measure = "probability"
-        weights = [row.contributions[0, cell.position].row() for cell in actions]
+        weights = [row.contributions[0, cell.position].item() for cell in actions]
     pairs = sorted(zip(weights, actions, strict=True), key=lambda pair: -pair[0])  # stable
     return tuple(
         Reason(cell, weight, measure, *_code_and_text(row, cell, table))
@@ -167,7 +167,7 @@ def _code_and_text(
     """Return the code and the text of a reason."""
     if cell.feature.name in table:
         return table[cell.feature.name]
-    before, after = cell_texts(cell, row.context.codec.span[cell.position].row())
+    before, after = cell_texts(cell, row.context.codec.span[cell.position].item())
     name = name_text(cell.feature.name)
     target = class_text(row.context.classes[row.target])
     held = f"{name[:1].upper()}{name[1:]} is {before}"
@@ -209,7 +209,7 @@ def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
         f"{order}. {f'[{reason.code}] ' if reason.code else ''}{reason.text}"
         for order, reason in enumerate(reasons, 1)
     ]
-    new, old = percents(row.probabilities[0].row(), row.probability)
+    new, old = percents(row.probabilities[0].item(), row.probability)
     measured = "by how much the probability falls when that change alone is taken back"
     if reasons[0].measure == "distance":
         measured = "by the size of the change"
