@@ -1,20 +1,25 @@
 """Explanations made by hand: five applicants, and whatever a test says was found for them."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 import torch
+from torch import Tensor
 
 from proce.explanation import (
     Blocker,
     Change,
     Context,
+    Counterfactuals,
     Diagnosis,
+    ExplainedRows,
     Explanation,
     Explanations,
     Front,
+    Fronts,
     Outcome,
     Provenance,
 )
@@ -36,8 +41,8 @@ EDGES = (("savings", "credit_score"), ("savings", "amount"), ("education", "job"
 KINDS = {"action": Change.ACTION, "hold": Change.HOLD, "consequence": Change.CONSEQUENCE}
 
 # What became of a feature: its kind, its value, and for a hold where it would have gone.
-Told = tuple[str, Any] | tuple[str, Any, Any]
-Way = Mapping[str, Told]
+FeatureChange = tuple[str, Any] | tuple[str, Any, Any]
+Way = Mapping[str, FeatureChange]
 
 RAISE_SAVINGS: Way = {
     "savings": ("action", 3_500),
@@ -84,42 +89,110 @@ def explanation(
     row: int = 0,
     shared: Context | None = None,
     frame: Any = None,
+    probabilities: Tensor | None = None,
+    losses: Tensor | None = None,
     **fields: Any,
 ) -> Explanation:
-    """Return what was found for an applicant; fields replace the usual ones."""
-    shared = shared or context()
+    """Return what was found for an applicant; fields are those of :func:`explained_row`."""
     frame = people() if frame is None else frame
     factual, raw = CODEC.encode(frame)[row], CODEC.raw_of_frame(frame)[row]
     rows, changes = factual.repeat(len(ways), 1), torch.zeros(len(ways), len(SCHEMA)).to(torch.int8)
     expected = torch.full_like(rows, torch.nan)
-    for at, way in enumerate(ways):
+    for line, way in enumerate(ways):
         for name, (kind, value, *would) in way.items():
             position = SCHEMA.position(name)
-            changes[at, position] = KINDS[kind]
+            changes[line, position] = KINDS[kind]
             if kind != "hold":
-                rows[at, position] = CODEC.encode_value(name, value)
+                rows[line, position] = CODEC.encode_value(name, value)
             elif would:
-                expected[at, position] = CODEC.encode_value(name, would[0])
-    chances = [0.62 + 0.1 * at for at in range(len(ways))]
-    losses = [[-math.log(chance), 0.01, 0.2 * at] for at, chance in enumerate(chances, 1)]
-    usual: dict[str, Any] = {
-        "predicted": 0,
-        "target": 1,
-        "probability": 0.31,
-        "outcome": Outcome.FOUND if ways else Outcome.NOT_FOUND,
-        "rows": rows,
-        "changes": changes,
-        "probabilities": torch.tensor(chances, dtype=torch.float64),
-        "losses": torch.tensor(losses, dtype=torch.float64).reshape(-1, 3),
-        "expected": expected,
-    }
-    return Explanation(context=shared, row=row, factual=factual, raw=raw, **usual | fields)
+                expected[line, position] = CODEC.encode_value(name, would[0])
+    chances = [0.62 + 0.1 * line for line in range(len(ways))]
+    usual_losses = [[-math.log(chance), 0.01, 0.2 * rank] for rank, chance in enumerate(chances, 1)]
+    if probabilities is None:
+        probabilities = torch.tensor(chances, dtype=torch.float64)
+    if losses is None:
+        losses = torch.tensor(usual_losses, dtype=torch.float64).reshape(-1, 3)
+    return explained_row(
+        shared or context(),
+        factual,
+        raw,
+        rows,
+        changes,
+        probabilities,
+        losses,
+        row=row,
+        expected=expected,
+        **fields,
+    )
+
+
+def explained_row(
+    shared: Context,
+    factual: Tensor,
+    raw: Tensor,
+    rows: Tensor,
+    changes: Tensor,
+    probabilities: Tensor,
+    losses: Tensor,
+    *,
+    row: int = 0,
+    predicted: int = 0,
+    target: int = 1,
+    probability: float = 0.31,
+    outcome: Outcome | None = None,
+    margin_met: bool = True,
+    dropped: int = 0,
+    expected: Tensor | None = None,
+    contributions: Tensor | None = None,
+    support: Tensor | None = None,
+    refits: Tensor | None = None,
+    steps: Sequence[Tensor] = (),
+    front: Front | None = None,
+    diagnosis: Diagnosis | None = None,
+    notes: tuple[str, ...] = (),
+) -> Explanation:
+    """Return one row of tensors as an explanation: found where it has a counterfactual."""
+    usual = Outcome.FOUND if len(rows) else Outcome.NOT_FOUND
+    columns = ExplainedRows(
+        context=shared,
+        positions=torch.tensor([row]),
+        factual=factual[None],
+        raw=raw[None],
+        predicted=torch.tensor([predicted]),
+        target=torch.tensor([target]),
+        probability=torch.tensor([probability], dtype=torch.float64),
+        outcomes=torch.tensor([(outcome or usual).code]),
+        margin_met=torch.tensor([margin_met]),
+        dropped=torch.tensor([dropped]),
+        counterfactuals=Counterfactuals.of(
+            torch.zeros(len(rows), dtype=torch.long),
+            rows,
+            changes,
+            probabilities,
+            losses,
+            expected=expected,
+            contributions=contributions,
+            support=support,
+            refits=refits,
+            steps=steps,
+        ),
+        fronts=_fronts(front, len(factual)),
+        diagnoses={} if diagnosis is None else {0: diagnosis},
+        notes={0: notes} if notes else {},
+    )
+    return Explanation(columns, 0)
+
+
+def with_columns(item: Explanation, **columns: Any) -> Explanation:
+    """Return an explanation with other columns of counterfactuals, such as ``refits``."""
+    own = item.alone()
+    return Explanation(replace(own, counterfactuals=replace(own.counterfactuals, **columns)), 0)
 
 
 def front(*ways: Way) -> Front:
     """Return a front of the first applicant."""
     rows = explanation(*ways).rows
-    losses = [[0.1 * (3 - at), 0.02 / (at + 1), 0.1 * at] for at in range(len(ways))]
+    losses = [[0.1 * (3 - line), 0.02 / (line + 1), 0.1 * line] for line in range(len(ways))]
     return Front(rows, torch.tensor(losses, dtype=torch.float64))
 
 
@@ -157,8 +230,7 @@ def provenance() -> Provenance:
 def explanations(*items: Explanation, frame: Any = None) -> Explanations:
     """Return the explanations of a call."""
     frame = people() if frame is None else frame
-    shared = items[0].context if items else context()
-    return Explanations(shared, items, Layout.of(frame), provenance())
+    return Explanations(_together(items), Layout.of(frame), provenance())
 
 
 def everything(frame: Any = None, shared: Context | None = None) -> Explanations:
@@ -173,3 +245,35 @@ def everything(frame: Any = None, shared: Context | None = None) -> Explanations
         explanation({"ratio": ("action", 0.25)}, row=4, margin_met=False, **common),
         frame=frame,
     )
+
+
+def _together(items: Sequence[Explanation]) -> ExplainedRows:
+    """Return the columns of explanations, in the order given."""
+    none = explanation().record.take(torch.zeros(0, dtype=torch.long))
+    parts = [item.alone() for item in items]
+    columns = {
+        name: torch.cat([getattr(part, name) for part in parts or [none]])
+        for name, column in vars(none).items()
+        if isinstance(column, Tensor)
+    }
+    ways = [_owned(part.counterfactuals, index) for index, part in enumerate(parts)]
+    fronts = [_owned(part.fronts, index) for index, part in enumerate(parts)]
+    return replace(
+        none,
+        **columns,
+        context=parts[0].context if parts else none.context,
+        counterfactuals=Counterfactuals.concatenate(ways or [none.counterfactuals]),
+        fronts=Fronts.concatenate(fronts or [none.fronts]),
+        diagnoses={index: part.diagnoses[0] for index, part in enumerate(parts) if part.diagnoses},
+        notes={index: part.notes[0] for index, part in enumerate(parts) if part.notes},
+    )
+
+
+def _owned(lines: Any, index: int) -> Any:
+    return replace(lines, owner=torch.full_like(lines.owner, index))
+
+
+def _fronts(front: Front | None, n_features: int) -> Fronts:
+    if front is None:
+        return Fronts.empty(n_features)
+    return Fronts(torch.zeros(len(front), dtype=torch.long), front.rows, front.losses)

@@ -3,6 +3,7 @@
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Tag, ValidationError
+from pydantic_core import ErrorDetails
 
 from proce.errors import SchemaError
 
@@ -10,6 +11,9 @@ _MAX_SHOWN = 60  # characters of a wrong value in a message
 _EXPECTED = {
     "bool_type": "true or false",
     "dict_type": "an object",
+    "finite_number": "a finite number",
+    "float_type": "a finite number",  # pydantic's word for a whole number that no float can hold
+    "int_type": "a whole number",
     "list_type": "a list",
     "model_type": "an object",
     "string_type": "a text",
@@ -60,15 +64,24 @@ def record_error(error: ValidationError) -> RecordError:
     place, kind = [part for part in first["loc"] if not _is_tag(part)], first["type"]
     if kind == "missing":
         return RecordError(_joined(place[:-1]), first["input"], f"an object with {place[-1]!r}")
-    expected = _EXPECTED.get(kind, first["msg"])
-    if kind == "literal_error":
-        expected = f"one of {first['ctx']['expected']}"
-    return RecordError(_joined(place), first["input"], expected)
+    return RecordError(_joined(place), first["input"], _expected(kind, first))
 
 
 def union_tag(name: str) -> Tag:
     """Return a tag for a member of a union; :func:`record_error` leaves it out of places."""
     return Tag(f"<{name}>")
+
+
+def _expected(kind: str, error: ErrorDetails) -> str:
+    context = error.get("ctx", {})
+    match kind:
+        case "literal_error":
+            return f"one of {context['expected']}"
+        case "greater_than_equal":
+            return f"at least {context['ge']}"
+        case "less_than_equal":
+            return f"at most {context['le']}"
+    return _EXPECTED.get(kind, error["msg"])
 
 
 def _is_tag(part: int | str) -> bool:

@@ -44,8 +44,8 @@ def test_everything_comes_back() -> None:
     result = everything(shared=shared)
     added = torch.zeros(2, 8, dtype=torch.float64)
     added[0, 0], added[1, 3] = 0.31, 0.125
-    first = replace(result[0], contributions=added, refits=torch.tensor([9, 10]))
-    result = replace(result, items=(first, *result.items[1:]))
+    first = samples.with_columns(result[0], contributions=added, refits=torch.tensor([9, 10]))
+    result = explanations(first, *result[1:])
     back = Explanations.from_json(result.to_json())
     assert_same(result, back)
     assert back.context.needed == (0.8, 0.4)
@@ -107,16 +107,11 @@ def test_numbers_come_back_bit_for_bit() -> None:
     shared = samples.context(codec=codec, edges=())
     rows = torch.rand(200, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     rows[:, 2] = 1
-    item = samples.Explanation(
-        context=shared,
-        row=0,
-        factual=codec.encode(frame)[0],
-        raw=codec.raw_of_frame(frame)[0],
-        predicted=0,
-        target=1,
-        probability=0.1,
-        outcome=samples.Outcome.FOUND,
-        rows=rows,
+    item = samples.explained_row(
+        shared,
+        codec.encode(frame)[0],
+        codec.raw_of_frame(frame)[0],
+        rows,
         changes=torch.ones(200, 3, dtype=torch.int8),
         probabilities=torch.rand(200),
         losses=torch.rand(200, 3),
@@ -209,7 +204,8 @@ def changed(**fields: Any) -> str:
         ('{"format": true}', "format is True; expected a whole number"),
         (changed(explanations=3), "explanations is 3; expected a list"),
         (changed(explanations=[{"row": -1}]), r"explanations\[0\].row is -1"),
-        (changed(explanations=[], provenance=[]), "expected 0 labels, one per explanation"),
+        (changed(explanations=[]), "expected 0 labels, one per explanation"),
+        (changed(provenance=[]), r"provenance is \[\]; expected an object"),
         (changed(provenance={}), "provenance is {}; expected an object with 'versions'"),
         (changed(layout={"columns": {}}), "layout.columns is {}; expected the columns"),
         (changed(scale={}), "scale is {}; expected an object with 'savings'"),

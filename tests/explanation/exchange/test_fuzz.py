@@ -1,7 +1,6 @@
 """Damaged JSON is refused with an error of ours, or it loads and can be used."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 
 from proce.errors import ProceError
 from proce.explanation import Explanations
-from proce.explanation.html.notebook import html_of_rows
 
 from .. import samples
 
@@ -23,12 +21,14 @@ WHOLE = samples.everything(
         spread={"job": (0.2, 0.8, 0.0)},
     )
 )
-WEIGHED = replace(
+MEASURED = samples.with_columns(
     WHOLE[0],
     contributions=torch.full((2, 8), 0.1, dtype=torch.float64),
+    support=torch.tensor([40, 50]),
     refits=torch.tensor([9, 10]),
+    steps=tuple(torch.stack([WHOLE[0].factual, row]) for row in WHOLE[0].rows),
 )
-TEXT = replace(WHOLE, items=(WEIGHED, *WHOLE.items[1:])).to_json()
+TEXT = samples.explanations(MEASURED, *WHOLE[1:]).to_json()
 RECORD = json.loads(TEXT)
 ODD: list[Any] = [
     *(None, True, False, "", "x", "savings", "int8", "category", "\ud800", "<script>"),
@@ -69,7 +69,7 @@ def loads_or_is_refused(text: str) -> None:
     result.reasons().frame()
     for item in result:
         item.sentences()
-    assert "<script>" not in html_of_rows(result)
+    assert "<script>" not in result._repr_html_()
     Explanations.from_json(result.to_json())
 
 

@@ -148,13 +148,13 @@ def loan_explanation() -> Explanation:
     factual, raw = codec.encode(data.frame)[0], codec.raw_of_frame(data.frame)[0]
     rows, changes = factual.clone()[None], torch.zeros(1, len(factual), dtype=torch.int8)
     for name, change, kind in (("savings", 0.1, 1), ("debt", -0.01, 3), ("credit_score", 0.1, 3)):
-        at = data.schema.position(name)
-        rows[0, at] += change
-        changes[0, at] = kind
+        position = data.schema.position(name)
+        rows[0, position] += change
+        changes[0, position] = kind
     shared = samples.context(codec=codec, edges=data.graph.edges)
-    fields = {name: getattr(explanation(CHANGE_JOB), name) for name in ("probabilities", "losses")}
-    return Explanation(
-        shared, 0, factual, raw, 0, 1, 0.3, samples.Outcome.FOUND, rows, changes, **fields
+    usual = explanation(CHANGE_JOB)
+    return samples.explained_row(
+        shared, factual, raw, rows, changes, usual.probabilities, usual.losses, probability=0.3
     )
 
 

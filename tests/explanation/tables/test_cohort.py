@@ -1,6 +1,8 @@
 """Many explanations: counts, medians, costs by group, against numbers worked out by hand."""
 
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import matplotlib as mpl
@@ -16,6 +18,7 @@ import torch
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.tables.groups import groups_of
+from proce.losses import Loss
 
 from ..samples import Way, everything, explanation, explanations, people
 
@@ -95,8 +98,12 @@ def two_groups(n: int, apart: float) -> tuple[Explanations, list[str]]:
     labels = ["a", "b"] * n
     costs = [draw.normal(1 + apart * (label == "b"), 0.1) for label in labels]
     frame = people().iloc[[0] * 2 * n]
-    items = [costing(cost, row, frame=frame) for row, cost in enumerate(costs)]
-    return explanations(*items, frame=frame), labels
+    rows = costing(0.0, frame=frame).record.take(torch.zeros(2 * n, dtype=torch.long))
+    losses = rows.counterfactuals.losses.clone()
+    losses[:, Loss.DISTANCE] = torch.tensor(costs)
+    ways = replace(rows.counterfactuals, losses=losses)
+    rows = replace(rows, positions=torch.arange(2 * n), counterfactuals=ways)
+    return replace(explanations(frame=frame), rows=rows), labels
 
 
 def test_the_interval_is_that_of_the_difference_of_two_means() -> None:
@@ -110,16 +117,17 @@ def test_the_interval_is_that_of_the_difference_of_two_means() -> None:
     assert table.loc["a", "gap"] == pytest.approx(-gap)
 
 
+@pytest.mark.parametrize("n_rows", [40, 2_001])
 def test_the_interval_is_the_same_each_time_and_for_many_rows_that_of_the_normal(
-    monkeypatch: pytest.MonkeyPatch,
+    n_rows: int,
 ) -> None:
-    result, labels = two_groups(40, apart=0.1)
+    result, labels = two_groups(n_rows, apart=0.1)
     first, second = (groups_of(result, labels)[0] for _ in range(2))
     assert first == second
-    monkeypatch.setattr("proce.explanation.tables.groups._MANY", 10)
-    normal = groups_of(result, labels)[0]
-    assert normal.low == pytest.approx(first.low, abs=0.005)
-    assert normal.high == pytest.approx(first.high, abs=0.005)
+    half_width = 1.96 * 0.1 * math.sqrt(2 / n_rows)
+    assert first.gap == pytest.approx(-0.1, abs=1.5 * half_width)
+    assert first.low == pytest.approx(first.gap - half_width, abs=0.2 * half_width)
+    assert first.high == pytest.approx(first.gap + half_width, abs=0.2 * half_width)
 
 
 def test_numbers_are_grouped_by_quarters_and_levels_in_their_order() -> None:

@@ -1,7 +1,6 @@
 """Reasons: actions by what they add, a draft that says so, in words of the caller's."""
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -157,6 +156,7 @@ def test_frames_have_the_same_columns_with_and_without_reasons_and_in_other_libr
 
 def test_unknown_contributions_of_one_row_do_not_touch_the_others() -> None:
     result = everything()
-    first = replace(result[0], contributions=torch.full((2, 8), 0.1, dtype=torch.float64))
-    both = replace(result, items=(first, result[4])).reasons().frame()
+    known = torch.full((2, 8), 0.1, dtype=torch.float64)
+    first = samples.with_columns(result[0], contributions=known)
+    both = explanations(first, result[4]).reasons().frame()
     assert both["measure"].tolist() == ["probability", "distance"]

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proce.explanation import Change
-from proce.explanation.words.cells import Cell
+from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import (
     cell_texts,
     class_text,
@@ -21,8 +21,10 @@ from proce.explanation.words.values import (
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
 
-def moved(feature: Feature, before: float, after: float, kind: Change = Change.ACTION) -> Cell:
-    return Cell(0, feature, kind, before, after, math.nan, 0.1)
+def moved(
+    feature: Feature, before: float, after: float, kind: Change = Change.ACTION
+) -> ChangedCell:
+    return ChangedCell(0, feature, kind, before, after, math.nan, 0.1)
 
 
 @pytest.mark.parametrize(

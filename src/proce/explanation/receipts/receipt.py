@@ -13,9 +13,9 @@ from typing import Any
 
 from proce.errors import FileError, ReceiptError
 from proce.explanation.exchange.explanations_json import from_json, to_json
-from proce.explanation.exchange.record import Record
 from proce.explanation.record.frame import ExplainedFrame
 from proce.files import read_text
+from proce.schema.records import RecordError, StrictRecord
 
 FORMAT = 1
 _FORM = '{"receipt": 1, "checksum": …, "explanation": {…}}'
@@ -41,6 +41,17 @@ class ReceiptRecord:
     written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
 
+class _ModelFile(StrictRecord):
+    name: str | None = None
+    sha256: str | None = None
+
+
+class _Receipt(StrictRecord):
+    written: str
+    model: _ModelFile
+    explanation: dict[str, Any]
+
+
 def receipt_to_json(receipt: ReceiptRecord) -> str:
     """Return a receipt as JSON text."""
     record: dict[str, Any] = {
@@ -61,20 +72,20 @@ def receipt_from_json(text: str) -> ReceiptRecord:
     ReceiptError
         It is not as it was written.
     """
-    if was_changed(text):
+    record = _parsed(text)
+    if record["checksum"] != checksum(record):
         raise ReceiptError(
             "the receipt was changed after it was written: its checksum does not fit. It"
             " proves nothing; use the original."
         )
-    record = _opened(text)
-    model = record["model"]
-    name, total = model.get("name"), model.get("sha256")
-    return ReceiptRecord(
-        from_json(json.dumps(record["explanation"].value)),
-        None if name is None else name.text(),
-        None if total is None else total.text(),
-        record["written"].text(),
-    )
+    try:
+        receipt = _Receipt.read(record)
+    except RecordError as error:
+        raise ReceiptError(f"the receipt cannot be read: {error}") from None
+    result = from_json(json.dumps(receipt.explanation))
+    if len(result) != 1:
+        raise ReceiptError(f"the receipt is of {len(result)} rows; expected one.")
+    return ReceiptRecord(result, receipt.model.name, receipt.model.sha256, receipt.written)
 
 
 def checksum(record: dict[str, Any]) -> str:
@@ -90,7 +101,7 @@ def checksum(record: dict[str, Any]) -> str:
 
 def was_changed(text: str) -> bool:
     """Whether a receipt is no longer as it was written."""
-    record = _opened(text).value
+    record = _parsed(text)
     return bool(record["checksum"] != checksum(record))
 
 
@@ -116,18 +127,18 @@ def _model_name(manifest: Path) -> str:
     return name
 
 
-def _opened(text: str) -> Record:
+def _parsed(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        record = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ReceiptError(f"the receipt is not JSON: {error}.") from None
-    if not isinstance(value, dict) or not {"receipt", "checksum"} <= set(value):
+    if not isinstance(record, dict) or not {"receipt", "checksum"} <= set(record):
         raise ReceiptError(
             f"this is not a receipt; expected {_FORM}, as 'proce explain --receipts' writes it."
         )
-    if (version := value["receipt"]) != FORMAT:
+    if (version := record["receipt"]) != FORMAT:
         raise ReceiptError(
             f"the receipt has format {version!r}; this version of proce reads {FORMAT}. Update"
             " proce."
         )
-    return Record(value, "")
+    return record

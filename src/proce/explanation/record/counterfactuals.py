@@ -39,8 +39,8 @@ class Counterfactuals:
         ``(n,)``, in how many refits of the equations the actions still reach the target; -1
         without refits.
     steps
-        The way to each counterfactual ``(s, f)``, the counterfactual last; empty for methods
-        that give none.
+        The way to each counterfactual ``(s, f)``, the counterfactual last, or ``(0, f)`` where a
+        row has no ways; the tuple is empty for methods that give none.
     """
 
     owner: Tensor
@@ -76,8 +76,8 @@ class Counterfactuals:
             owner=owner,
             rows=rows,
             changes=changes,
-            probabilities=probabilities,
-            losses=losses,
+            probabilities=probabilities.double(),
+            losses=losses.double(),
             expected=unknown if expected is None else expected,
             contributions=unknown if contributions is None else contributions,
             support=uncounted if support is None else support,
@@ -100,8 +100,9 @@ class Counterfactuals:
         columns = {
             name: torch.cat([getattr(part, name) for part in parts])[order] for name in _COLUMNS
         }
-        steps = [step for part in parts for step in part.steps]
-        in_order = tuple(steps[line] for line in order.tolist()) if steps else ()
+        steps = [step for part in parts for step in part._steps_of_all()]
+        some_have_steps = any(part.steps for part in parts)
+        in_order = tuple(steps[line] for line in order.tolist()) if some_have_steps else ()
         return cls(**columns, steps=in_order)
 
     def __len__(self) -> int:
@@ -129,6 +130,9 @@ class Counterfactuals:
         """Return the rank of each line among those of its row, from 1, ``(n,)``."""
         starts, _ = self._extents(int(self.owner.max()) + 1 if len(self) else 0)
         return torch.arange(len(self)) - starts[self.owner] + 1
+
+    def _steps_of_all(self) -> tuple[Tensor, ...]:
+        return self.steps or (self.rows[:0],) * len(self)
 
     def _extents(self, n_rows: int) -> tuple[Tensor, Tensor]:
         """Return where the lines of each row start, and how many it has."""

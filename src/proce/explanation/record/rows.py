@@ -231,7 +231,8 @@ class ExplainedRow:
     @property
     def steps(self) -> tuple[Tensor, ...]:
         """The way to each counterfactual ``(s, f)``; empty for methods that give none."""
-        return self.record.counterfactuals.steps[self._lines]
+        own = self.record.counterfactuals.steps[self._lines]
+        return own if any(len(steps) for steps in own) else ()
 
     @property
     def front(self) -> Front | None:

@@ -1,0 +1,189 @@
+"""The counterfactuals of a text, as columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from proce.explanation.exchange.values import ValueReader, loss_column
+from proce.explanation.exchange.wire import WireChange, WireCounterfactual
+from proce.explanation.record.counterfactuals import UNKNOWN_COUNT, Counterfactuals
+from proce.explanation.record.outcome import Change
+from proce.losses import LOSS_NAMES
+from proce.schema.records import RecordError
+
+Integers = NDArray[np.int64]
+
+
+def read_counterfactuals(
+    by_row: Sequence[Sequence[WireCounterfactual]],
+    row_places: Sequence[str],
+    reader: ValueReader,
+    raw: Tensor,
+) -> Counterfactuals:
+    """Return the counterfactuals of a text as columns.
+
+    Parameters
+    ----------
+    by_row
+        Those of each explained row.
+    row_places
+        Where each explained row stands in the text.
+    reader
+        Reads values.
+    raw
+        ``(i, f)``, the explained rows in raw units.
+    """
+    ways = list(chain.from_iterable(by_row))
+    counts = torch.tensor([len(own) for own in by_row], dtype=torch.long)
+    owner = torch.repeat_interleave(torch.arange(len(by_row)), counts)
+    places = [
+        f"{place}.counterfactuals[{line}]"
+        for place, own in zip(row_places, by_row, strict=True)
+        for line in range(len(own))
+    ]
+    own_raw = raw[owner]
+    wanted = reader.objects([way.values for way in ways], [f"{place}.values" for place in places])
+    rows = reader.entries(wanted, own_raw)
+    changes = _Changes.of(ways, places, reader)
+    return Counterfactuals(
+        owner=owner,
+        rows=rows,
+        changes=changes.kinds(len(ways)),
+        probabilities=torch.tensor([way.probability for way in ways], dtype=torch.float64),
+        losses=loss_column([[getattr(way.losses, name) for name in LOSS_NAMES] for way in ways]),
+        expected=reader.entries(changes.expected(len(ways)), own_raw),
+        contributions=changes.contributions(owner),
+        support=_counts([way.support for way in ways], owner, places, "support"),
+        refits=_counts([way.refits for way in ways], owner, places, "refits"),
+        steps=_steps([way.steps or [] for way in ways], rows, owner, places, reader, raw),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Changes:
+    """All changes of a text as columns ``(m,)``.
+
+    Attributes
+    ----------
+    reader
+        Reads values.
+    line
+        The counterfactual that each change belongs to.
+    position
+        Of the feature.
+    items
+        What the text says of each.
+    places
+        Where each stands in the text.
+    """
+
+    reader: ValueReader
+    line: Integers
+    position: Integers
+    items: Sequence[WireChange]
+    places: Sequence[str]
+
+    @classmethod
+    def of(
+        cls, ways: Sequence[WireCounterfactual], way_places: Sequence[str], reader: ValueReader
+    ) -> "_Changes":
+        items = list(chain.from_iterable(way.changes for way in ways))
+        line = [index for index, way in enumerate(ways) for _ in way.changes]
+        places = [
+            f"{place}.changes[{index}]"
+            for place, way in zip(way_places, ways, strict=True)
+            for index in range(len(way.changes))
+        ]
+        position = [
+            reader.position(change.feature, f"{place}.feature")
+            for change, place in zip(items, places, strict=True)
+        ]
+        return cls(reader, _integers(line), _integers(position), items, places)
+
+    def kinds(self, n_ways: int) -> Tensor:
+        """Return a ``Change`` for each cell ``(n, f)``."""
+        cells = np.zeros((n_ways, len(self.reader.names)), dtype=np.int8)
+        cells[self.line, self.position] = [Change[change.kind.upper()] for change in self.items]
+        return torch.from_numpy(cells)
+
+    def expected(self, n_ways: int) -> Tensor:
+        """Return where features would have gone ``(n, f)``, in raw units; NaN elsewhere."""
+        cells = np.full((n_ways, len(self.reader.names)), np.nan)
+        given = np.array([change.expected is not None for change in self.items], dtype=bool)
+        for position in range(cells.shape[1]):
+            own = np.flatnonzero(given & (self.position == position))
+            values = [self.items[change].expected for change in own.tolist()]
+            places = [self.places[change] for change in own.tolist()]
+            raw = self.reader.column(position, values, places, "expected")
+            cells[self.line[own], position] = raw
+        return torch.from_numpy(cells)
+
+    def contributions(self, owner: Tensor) -> Tensor:
+        """Return what each action adds ``(n, f)``; NaN for rows of which it is not all known."""
+        given = np.array([change.contribution is not None for change in self.items], dtype=bool)
+        action = np.array([change.kind == "action" for change in self.items], dtype=bool)
+        owners = owner.numpy()
+        row = owners[self.line]
+        known = np.isin(owners, row[given]) & ~np.isin(owners, row[action & ~given])
+        cells = np.zeros((len(owners), len(self.reader.names)))
+        cells[self.line[given], self.position[given]] = [
+            change.contribution for change in self.items if change.contribution is not None
+        ]
+        cells[~known] = np.nan
+        return torch.from_numpy(cells)
+
+
+def _counts(
+    counts: Sequence[int | None], owner: Tensor, places: Sequence[str], field: str
+) -> Tensor:
+    """Return counts ``(n,)``; a row has them for all of its counterfactuals or for none."""
+    absent = np.array([count is None for count in counts], dtype=bool)
+    owners = owner.numpy()
+    wrong = np.flatnonzero(absent & np.isin(owners, owners[~absent]))
+    if len(wrong):
+        expected = "a whole number, as for the other counterfactuals of the row"
+        raise RecordError(f"{places[wrong[0]]}.{field}", None, expected)
+    return torch.tensor(
+        [UNKNOWN_COUNT if count is None else count for count in counts], dtype=torch.long
+    )
+
+
+def _steps(
+    steps: Sequence[Sequence[Sequence[object]]],
+    rows: Tensor,
+    owner: Tensor,
+    places: Sequence[str],
+    reader: ValueReader,
+    raw: Tensor,
+) -> tuple[Tensor, ...]:
+    """Return the way to each counterfactual; a row has them for all of its own or for none."""
+    if not any(steps):
+        return ()
+    counts = [len(own) for own in steps]
+    step_places = [
+        f"{place}.steps[{step}]"
+        for place, count in zip(places, counts, strict=True)
+        for step in range(count)
+    ]
+    wanted = reader.lists(list(chain.from_iterable(steps)), step_places)
+    step_owner = torch.repeat_interleave(owner, torch.tensor(counts))
+    ways = torch.split(reader.entries(wanted, raw[step_owner]), counts)
+    with_steps = {row for row, count in zip(owner.tolist(), counts, strict=True) if count}
+    for line, (way, row) in enumerate(zip(ways, owner.tolist(), strict=True)):
+        if row in with_steps and not _leads_to(way, rows[line]):
+            expected = "steps, of which the last has the counterfactual's values"
+            raise RecordError(f"{places[line]}.steps", list(steps[line]), expected)
+    return ways
+
+
+def _leads_to(way: Tensor, end: Tensor) -> bool:
+    return bool(len(way)) and torch.equal(way[-1].nan_to_num(), end.nan_to_num())
+
+
+def _integers(values: Sequence[int]) -> Integers:
+    return np.array(values, dtype=np.int64)

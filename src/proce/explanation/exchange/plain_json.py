@@ -1,0 +1,61 @@
+"""Plain values and how they are laid out as JSON text that a person can read."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from enum import Enum
+from typing import Any
+
+import numpy as np
+
+_N_OPEN_LEVELS = 4  # levels of the text that have a line per item
+_MAX_WIDTH = 100  # characters of a list or an object that stay on a line
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def json_text(value: Any) -> str:
+    """Return plain values as JSON text: a line per item at the top, one line for what is small."""
+    return _text(value, _N_OPEN_LEVELS) + "\n"
+
+
+def plain_json(value: Any) -> Any:
+    """Return a value with nothing in it that JSON does not have."""
+    if isinstance(value, Enum):
+        return plain_json(value.value)
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return finite_or_none(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain_json(item) for key, item in value.items()}
+    if isinstance(value, Sequence | set | frozenset):
+        return [plain_json(item) for item in value]
+    return str(value)
+
+
+def finite_or_none(number: float) -> float | None:
+    """Return a number, ``None`` where JSON has no word for it."""
+    return number if math.isfinite(number) else None
+
+
+def _text(value: Any, n_open_levels: int) -> str:
+    if _fits_a_line(value, n_open_levels):
+        return _encode(value)
+    indent = "\n" + " " * (_N_OPEN_LEVELS - n_open_levels + 1)
+    if isinstance(value, dict):
+        items = [f"{_encode(key)}: {_text(item, n_open_levels - 1)}" for key, item in value.items()]
+    else:
+        items = [_text(item, n_open_levels - 1) for item in value]
+    start, end = "{}" if isinstance(value, dict) else "[]"
+    return start + ",".join(indent + item for item in items) + indent[:-1] + end
+
+
+def _fits_a_line(value: Any, n_open_levels: int) -> bool:
+    """Whether a value has no line per item: below the open levels, or where it is small."""
+    if not n_open_levels or not isinstance(value, dict | list):
+        return True
+    items = value.values() if isinstance(value, dict) else value
+    is_flat = not any(isinstance(item, dict | list) for item in items)
+    return is_flat and len(_encode(value)) <= _MAX_WIDTH

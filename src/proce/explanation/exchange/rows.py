@@ -1,0 +1,110 @@
+"""The explained rows of a text, as columns."""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from proce.explanation.exchange.counterfactuals import read_counterfactuals
+from proce.explanation.exchange.values import ValueReader, loss_column, number_or_nan
+from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
+from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import Fronts
+from proce.explanation.record.diagnosis import Blocker, Diagnosis
+from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.rows import ExplainedRows
+from proce.losses import Loss
+from proce.schema import Level
+from proce.schema.feature import level_type
+from proce.schema.records import RecordError
+
+
+def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
+    """Return the rows of a text as columns."""
+    _refuse_repeats(rows)
+    reader = ValueReader(context.codec)
+    places = [f"explanations[{index}]" for index in range(len(rows))]
+    raw = reader.objects([row.factual for row in rows], [f"{place}.factual" for place in places])
+    diagnoses = {index: _diagnosis(row.diagnosis) for index, row in enumerate(rows)}
+    return ExplainedRows(
+        context=context,
+        positions=_integers([row.row for row in rows]),
+        factual=context.codec.to_unit(raw),
+        raw=raw,
+        predicted=_classes([row.predicted for row in rows], context.classes, "predicted"),
+        target=_classes([row.target for row in rows], context.classes, "target"),
+        probability=torch.tensor([row.probability for row in rows], dtype=torch.float64),
+        outcomes=_integers([Outcome(row.outcome).code for row in rows]),
+        margin_met=torch.tensor([row.margin_met for row in rows], dtype=torch.bool),
+        dropped=_integers([row.dropped for row in rows]),
+        counterfactuals=read_counterfactuals(
+            [row.counterfactuals for row in rows], places, reader, raw
+        ),
+        fronts=_fronts([row.front for row in rows], places, reader, raw),
+        diagnoses={index: given for index, given in diagnoses.items() if given is not None},
+        notes={index: tuple(row.notes) for index, row in enumerate(rows) if row.notes},
+    )
+
+
+def _refuse_repeats(rows: Sequence[WireRow]) -> None:
+    known: set[int] = set()
+    for index, row in enumerate(rows):
+        if row.row in known:
+            expected = "every row once; this one was there before"
+            raise RecordError(f"explanations[{index}].row", row.row, expected)
+        known.add(row.row)
+
+
+def _classes(labels: Sequence[Level], classes: Sequence[Level], field: str) -> Tensor:
+    """Return labels as positions among the model's classes."""
+    known = {(level_type(label), label): position for position, label in enumerate(classes)}
+    positions = [known.get((level_type(label), label)) for label in labels]
+    if None in positions:
+        wrong = positions.index(None)
+        place = f"explanations[{wrong}].{field}"
+        raise RecordError(place, labels[wrong], "one of the model's classes")
+    return _integers([position for position in positions if position is not None])
+
+
+def _fronts(
+    fronts: Sequence[WireFront | None], places: Sequence[str], reader: ValueReader, raw: Tensor
+) -> Fronts:
+    owner: list[int] = []
+    values: list[list[object]] = []
+    value_places: list[str] = []
+    losses: list[list[float | None]] = []
+    for index, front in enumerate(fronts):
+        if front is None:
+            continue
+        place, size = f"{places[index]}.front", len(front.values)
+        if len(front.losses) != size or any(len(own) != len(Loss) for own in front.losses):
+            expected = f"{len(Loss)} losses for each of {size} rows"
+            raise RecordError(f"{place}.losses", front.losses, expected)
+        owner += [index] * size
+        values += front.values
+        value_places += [f"{place}.values[{member}]" for member in range(size)]
+        losses += front.losses
+    wanted, owners = reader.lists(values, value_places), _integers(owner)
+    return Fronts(owners, reader.entries(wanted, raw[owners]), loss_column(losses))
+
+
+def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:
+    if diagnosis is None:
+        return None
+    blockers = [
+        Blocker(given.kind, given.name, given.relaxation, number_or_nan(given.distance))
+        for given in diagnosis.blockers
+    ]
+    return Diagnosis(
+        reason=diagnosis.reason,
+        closest_miss=diagnosis.closest_miss,
+        probability=diagnosis.probability,
+        needed=diagnosis.needed,
+        broken=tuple(diagnosis.broken),
+        blockers=tuple(blockers),
+        searched=diagnosis.searched,
+    )
+
+
+def _integers(values: Sequence[int]) -> Tensor:
+    return torch.tensor(values, dtype=torch.long)

@@ -1,0 +1,207 @@
+"""Explanations as they stand in JSON text: every field, its type, and whether it may be absent.
+
+A field that is not named here is ignored, such as ``sentences``, which are for the reader alone.
+What a value has to do with another, such as a level with its feature, is checked later.
+"""
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, PlainValidator
+from pydantic_core import PydanticCustomError
+
+from proce.schema import Level
+from proce.schema.records import StrictRecord, union_tag
+
+_MAX_COUNT = 2**53  # every whole number up to here is a float too
+_ONE_TAG, _LIST_TAG = union_tag("one"), union_tag("list")
+
+
+def _label(value: Any) -> Level:
+    if isinstance(value, str | bool):
+        return value
+    if isinstance(value, int | float) and _is_finite(value):
+        return value
+    raise PydanticCustomError("label", "a text, a finite number or true or false")
+
+
+def _is_finite(number: float) -> bool:
+    try:
+        return math.isfinite(number)
+    except OverflowError:
+        return False
+
+
+def _edge(names: list[str]) -> list[str]:
+    if len(names) != 2:
+        raise PydanticCustomError("edge", "a pair of cause and effect")
+    return names
+
+
+def _limits(limits: list[Level]) -> list[Level]:
+    if len(limits) != 2:
+        raise PydanticCustomError("limits", "a pair of limits")
+    return limits
+
+
+def _needed_tag(value: Any) -> str:
+    return (_LIST_TAG if isinstance(value, list) else _ONE_TAG).tag
+
+
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Count = Annotated[int, Field(ge=0, le=_MAX_COUNT)]
+Label = Annotated[Any, PlainValidator(_label)]
+Edge = Annotated[list[str], AfterValidator(_edge)]
+Limits = Annotated[list[Label], AfterValidator(_limits)]
+Needed = Annotated[
+    Annotated[Number, _ONE_TAG] | Annotated[list[Number], _LIST_TAG], Discriminator(_needed_tag)
+]
+
+
+class WireFormat(StrictRecord):
+    """The version of the form, which is read before all else."""
+
+    format: int
+
+
+class WireScale(StrictRecord):
+    """Where a feature lies: the ends of a number, and whether it was missing in training."""
+
+    low: Number | None = None
+    span: Number | None = None
+    may_miss: bool
+
+
+class WireModel(StrictRecord):
+    """The labels of the model, and what was asked for; older texts have one number for all."""
+
+    classes: list[Label]
+    needed: Needed
+    threshold: Number | None = None
+
+
+class WireGraph(StrictRecord):
+    """The causal graph, and how many bootstrap graphs and refits were counted."""
+
+    edges: list[Edge]
+    origin: str | None = None
+    n_graphs: Count
+    n_refits: Count | None = None
+
+
+class WireRequest(StrictRecord):
+    """What this call let a person do."""
+
+    vary: list[str] | None = None
+    ranges: dict[str, Limits]
+    effort: dict[str, Number]
+
+
+class WireProvenance(StrictRecord):
+    """How the explanations came about; see :class:`proce.explanation.record.provenance`."""
+
+    versions: dict[str, str]
+    method: str
+    seed: int
+    settings: dict[str, Any]
+    options: dict[str, Any]
+    mode: str
+    graph: str | None = None
+    training_rows: Count
+    training_hash: str
+    elapsed_seconds: Number
+    generations: Count
+    evaluations: Count
+
+
+class WireChange(StrictRecord):
+    """What became of a feature; its values before and after stand elsewhere too."""
+
+    feature: str
+    kind: Literal["action", "hold", "consequence"]
+    expected: Any = None
+    contribution: Number | None = None
+
+
+class WireLosses(StrictRecord):
+    """The losses of a counterfactual; null is not finite."""
+
+    prediction: Number | None
+    prototype: Number | None
+    distance: Number | None
+
+
+class WireCounterfactual(StrictRecord):
+    """One counterfactual; its rank is its place in the list."""
+
+    probability: Number
+    support: Count | None = None
+    refits: Count | None = None
+    losses: WireLosses
+    changes: list[WireChange]
+    steps: list[list[Any]] | None = None
+    values: dict[str, Any]
+
+
+class WireBlocker(StrictRecord):
+    """A limit that stands in the way."""
+
+    kind: str
+    name: str
+    relaxation: str
+    distance: Number | None
+
+
+class WireDiagnosis(StrictRecord):
+    """Why nothing was found."""
+
+    reason: str
+    closest_miss: dict[str, Any] | None = None
+    probability: Number | None = None
+    needed: Number
+    broken: list[str]
+    blockers: list[WireBlocker]
+    searched: Count
+
+
+class WireFront(StrictRecord):
+    """A whole Pareto set: values and losses of each member."""
+
+    values: list[list[Any]]
+    losses: list[list[Number | None]]
+
+
+class WireRow(StrictRecord):
+    """What one row gets."""
+
+    row: Count
+    outcome: Literal["found", "not_found", "already_target", "out_of_time"]
+    predicted: Label
+    target: Label
+    probability: Number
+    factual: dict[str, Any]
+    counterfactuals: list[WireCounterfactual]
+    margin_met: bool
+    diagnosis: WireDiagnosis | None = None
+    notes: list[str]
+    dropped: Count
+    front: WireFront | None = None
+
+
+class WireExplanations(StrictRecord):
+    """A whole text.
+
+    The features and the layouts are read by those who write them. ``training_layout`` is there
+    where the training frame looked otherwise than the frame that was explained.
+    """
+
+    features: dict[str, Any] = Field(alias="schema")
+    scale: dict[str, WireScale]
+    layout: dict[str, Any]
+    training_layout: dict[str, Any] | None = None
+    model: WireModel
+    graph: WireGraph
+    spread: dict[str, list[Number]] | None = None
+    request: WireRequest
+    provenance: WireProvenance
+    explanations: list[WireRow]

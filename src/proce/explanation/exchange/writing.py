@@ -1,0 +1,251 @@
+"""Explained frames as plain values of JSON: raw values by feature, in a versioned form."""
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.explanation.exchange.plain_json import finite_or_none, plain_json
+from proce.explanation.record.context import Context
+from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import CHANGES, Change
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
+from proce.explanation.words.cells import (
+    ChangedCell,
+    ChangedCells,
+    Floats,
+    changed_cells,
+    plain_column,
+    raw_rows,
+)
+from proce.explanation.words.sentences import recommended_lines
+from proce.losses import LOSS_NAMES
+from proce.schema import Continuous
+from proce.schema.layout_json import layout_to_json
+
+Plain = dict[str, Any]
+_KINDS = tuple(change.name.lower() for change in CHANGES)
+
+
+def frame_record(result: ExplainedFrame, version: int) -> Plain:
+    """Return everything about an explained frame as plain values, in a version of the form."""
+    context = result.context
+    layout = layout_to_json(result.layout)
+    training = layout_to_json(context.codec.layout)
+    return {
+        "format": version,
+        "schema": json.loads(context.codec.schema.to_json()),
+        "scale": _scale(context),
+        "layout": layout_to_json(result.layout, result.rows.positions.tolist()),
+        **({"training_layout": training} if training != layout else {}),
+        "model": {
+            "classes": list(context.classes),
+            "needed": list(context.needed),
+            "threshold": context.threshold,
+        },
+        "graph": {
+            "edges": [list(edge) for edge in context.edges],
+            "origin": context.origin,
+            "n_graphs": context.n_graphs,
+            "n_refits": context.n_refits,
+        },
+        **({} if context.spread is None else {"spread": plain_json(context.spread)}),
+        "request": plain_json(
+            {"vary": context.vary, "ranges": context.ranges, "effort": context.effort}
+        ),
+        "provenance": plain_json(vars(result.provenance)),
+        "explanations": _rows(result.rows),
+    }
+
+
+def _scale(context: Context) -> Plain:
+    codec = context.codec
+    columns = (codec.low.tolist(), codec.span.tolist(), codec.may_miss.tolist())
+    scale: Plain = {}
+    for feature, low, span, may_miss in zip(codec.schema, *columns, strict=True):
+        ends = {"low": low, "span": span} if isinstance(feature, Continuous) else {}
+        scale[feature.name] = {**ends, "may_miss": may_miss}
+    return scale
+
+
+def _rows(rows: ExplainedRows) -> list[Plain]:
+    cells = changed_cells(rows)
+    ranked, ways = cells.by_counterfactual(), _counterfactuals(rows, cells)
+    factual, fronts = _objects(rows.context, rows.raw), _fronts(rows)
+    starts, ends = rows.extents[:-1], rows.extents[1:]
+    return [
+        _row(row, values, ranked[start:end], ways[start:end], front)
+        for row, values, start, end, front in zip(rows, factual, starts, ends, fronts, strict=True)
+    ]
+
+
+def _row(
+    row: ExplainedRow,
+    factual: Plain,
+    ranked: Sequence[Sequence[ChangedCell]],
+    ways: list[Plain],
+    front: Plain | None,
+) -> Plain:
+    classes = row.context.classes
+    return {
+        "row": row.row,
+        "outcome": row.outcome.value,
+        "predicted": classes[row.predicted],
+        "target": classes[row.target],
+        "probability": row.probability,
+        "sentences": [line.text for line in recommended_lines(row, ranked)],
+        "factual": factual,
+        "counterfactuals": ways,
+        "margin_met": row.margin_met,
+        "diagnosis": None if row.diagnosis is None else _diagnosis(row.diagnosis),
+        "notes": list(row.notes),
+        "dropped": row.dropped,
+        "front": front,
+    }
+
+
+def _counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Plain]:
+    ways = rows.counterfactuals
+    raw = raw_rows(rows.context, ways.rows, rows.factual[ways.owner], rows.raw[ways.owner])
+    columns = zip(
+        ways.ranks().tolist(),
+        ways.probabilities.tolist(),
+        _counts(rows, ways.support),
+        _counts(rows, ways.refits),
+        _losses(ways.losses),
+        _changes(rows, cells),
+        _steps(rows),
+        _objects(rows.context, raw),
+        strict=True,
+    )
+    return [
+        {
+            "rank": rank,
+            "probability": probability,
+            **({} if support is None else {"support": support}),
+            **({} if refits is None else {"refits": refits}),
+            "losses": dict(zip(LOSS_NAMES, losses, strict=True)),
+            "changes": changes,
+            **({"steps": steps} if steps else {}),
+            "values": values,
+        }
+        for rank, probability, support, refits, losses, changes, steps, values in columns
+    ]
+
+
+def _changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[Plain]]:
+    """Return the changes of each counterfactual."""
+    names = rows.context.codec.schema.names
+    changes: list[list[Plain]] = [[] for _ in range(cells.n_counterfactuals)]
+    contributions = _known_contributions(rows)[cells.counterfactual, cells.position]
+    has_expected = (cells.kind == Change.HOLD) & ~np.isnan(cells.expected)
+    has_contribution = (cells.kind == Change.ACTION) & ~np.isnan(contributions)
+    columns = zip(
+        cells.counterfactual.tolist(),
+        cells.position.tolist(),
+        cells.kind.tolist(),
+        cells.plain_values(cells.before),
+        cells.plain_values(cells.after),
+        cells.plain_values(cells.expected),
+        has_expected.tolist(),
+        contributions.tolist(),
+        has_contribution.tolist(),
+        strict=True,
+    )
+    for line, position, kind, before, after, expected, held, contribution, acted in columns:
+        changes[line].append(
+            {
+                "feature": names[position],
+                "kind": _KINDS[kind],
+                "before": before,
+                "after": after,
+                **({"expected": expected} if held else {}),
+                **({"contribution": contribution} if acted else {}),
+            }
+        )
+    return changes
+
+
+def _known_contributions(rows: ExplainedRows) -> Floats:
+    """Return the contributions ``(n, f)``; NaN throughout a row of which not all are known."""
+    contributions = rows.counterfactuals.contributions.clone()
+    contributions[_lines_of_rows_with(rows, contributions.isnan().any(1))] = torch.nan
+    return contributions.numpy()
+
+
+def _counts(rows: ExplainedRows, counts: Tensor) -> list[int | None]:
+    """Return counts; ``None`` throughout a row of which not all are known."""
+    unknown = _lines_of_rows_with(rows, counts < 0)
+    return [
+        None if absent else count
+        for count, absent in zip(counts.tolist(), unknown.tolist(), strict=True)
+    ]
+
+
+def _lines_of_rows_with(rows: ExplainedRows, lines: Tensor) -> Tensor:
+    """Return flags for all counterfactuals of the rows that have a flagged one."""
+    owner = rows.counterfactuals.owner
+    return torch.isin(owner, owner[lines])
+
+
+def _steps(rows: ExplainedRows) -> list[list[list[Any]]]:
+    """Return the way to each counterfactual, empty where there is none."""
+    ways = rows.counterfactuals
+    if not ways.steps:
+        return [[] for _ in range(len(ways))]
+    counts = [len(steps) for steps in ways.steps]
+    owner = torch.repeat_interleave(ways.owner, torch.tensor(counts))
+    return _split(_variants(rows, torch.cat(ways.steps), owner), counts)
+
+
+def _fronts(rows: ExplainedRows) -> list[Plain | None]:
+    """Return the front of each row, ``None`` where it was not kept."""
+    fronts = rows.fronts
+    sizes = fronts.owner.bincount(minlength=len(rows)).tolist()
+    values = _split(_variants(rows, fronts.rows, fronts.owner), sizes)
+    losses = _split(_losses(fronts.losses), sizes)
+    return [
+        {"values": own_values, "losses": own_losses} if own_values else None
+        for own_values, own_losses in zip(values, losses, strict=True)
+    ]
+
+
+def _diagnosis(diagnosis: Diagnosis) -> Any:
+    blockers = [vars(blocker) for blocker in diagnosis.blockers]
+    return plain_json({**vars(diagnosis), "blockers": blockers})
+
+
+def _variants(rows: ExplainedRows, variants: Tensor, owner: Tensor) -> list[list[Any]]:
+    """Return variants ``(n, f)`` of explained rows as plain values; ``owner`` says of which."""
+    raw = raw_rows(rows.context, variants, rows.factual[owner], rows.raw[owner])
+    return _lists(rows.context, raw)
+
+
+def _objects(context: Context, raw: Tensor) -> list[Plain]:
+    """Return rows ``(n, f)`` in raw units as plain values by feature."""
+    names = context.codec.schema.names
+    return [dict(zip(names, values, strict=True)) for values in _lists(context, raw)]
+
+
+def _lists(context: Context, raw: Tensor) -> list[list[Any]]:
+    """Return rows ``(n, f)`` in raw units as lists of plain values."""
+    columns = [
+        plain_column(feature, values)
+        for feature, values in zip(context.codec.schema, raw.T.tolist(), strict=True)
+    ]
+    return [list(values) for values in zip(*columns, strict=True)]
+
+
+def _losses(losses: Tensor) -> list[list[float | None]]:
+    return [[finite_or_none(loss) for loss in own] for own in losses.tolist()]
+
+
+def _split(items: list[Any], sizes: Sequence[int]) -> list[list[Any]]:
+    """Return a list in parts of some sizes."""
+    remaining = iter(items)
+    return [list(islice(remaining, size)) for size in sizes]
