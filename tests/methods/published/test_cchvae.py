@@ -44,7 +44,7 @@ def test_everyone_gets_a_row_of_the_target_class(fitted: Cchvae, rows: pd.DataFr
 def test_immutable_features_never_move_not_even_on_the_way(
     fitted: Cchvae, rows: pd.DataFrame
 ) -> None:
-    codec = fitted.learnt_.codec
+    codec = fitted.common_.codec
     factual = codec.encode(rows).contiguous()
     home = codec.schema.position("home")
     assert fitted.prepared_.is_given.tolist() == [name == "home" for name in codec.schema.names]
@@ -87,7 +87,7 @@ def test_it_is_the_nearest_that_reaches_the_class_in_the_first_shell_with_one(
     fitted: Cchvae, rows: pd.DataFrame
 ) -> None:
     """Shell by shell, written out for one row."""
-    codec, person = fitted.learnt_.codec, rows.head(1)
+    codec, person = fitted.common_.codec, rows.head(1)
     found = fitted.explain(person, n=1)
     number = found.provenance.evaluations // SETTINGS.n_candidates - 1
     factual = codec.encode(person).contiguous()

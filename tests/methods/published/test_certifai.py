@@ -54,7 +54,7 @@ def test_the_search_ends_near_the_nearest_of_all() -> None:
     rows = refused(people(60, seed=5), 4)
     explainer = Certifai(bank, SCHEMA).fit(TRAINING)
     frame = explainer.explain(rows, n=1).counterfactuals()
-    codec = explainer.learnt_.codec
+    codec = explainer.common_.codec
     found = explainer.prepared_(codec.encode(frame), codec.encode(rows)).numpy()
     # a step of savings or debt is worth the same; a school never pays: 2/5 for 12.5 steps
     short = np.floor(-25 * score(rows).to_numpy()) + 1
@@ -88,7 +88,7 @@ def test_several_are_different_and_the_nearest_comes_first() -> None:
     result = explainer.explain(PERSON, n=3)
     frame = result.counterfactuals()
     assert len(frame.drop_duplicates()) == 3
-    codec = explainer.learnt_.codec
+    codec = explainer.common_.codec
     distances = explainer.prepared_(codec.encode(frame), codec.encode(PERSON))
     assert distances.tolist() == sorted(distances.tolist())
 

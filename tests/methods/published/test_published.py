@@ -1,15 +1,15 @@
-"""What the published methods share: limits, budgets and what is learnt."""
+"""What the published methods share: limits, budgets and what is common."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from proce.errors import NotFittedError, SearchError
+from proce.errors import NotFittedError, SearchError, UnsupportedOption
 from proce.latent import VariationalSettings
 from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task, binding
+from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import MixedDistance
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
 from proce.training import TrainingSettings
@@ -97,7 +97,7 @@ class Scattered(Published[NearestSettings]):
 
     Settings = NearestSettings
 
-    def _prepare(self, learnt: Learnt, progress: object) -> None:
+    def _prepare(self, common: CommonFit, progress: object) -> None:
         """Return nothing."""
 
     def _find(self, task: Task) -> Candidates:
@@ -105,7 +105,7 @@ class Scattered(Published[NearestSettings]):
         tried[:, :, 1] = torch.tensor([0.5, 0.95, 0.99])
         tried = task.repair(tried)
         flags, self.chances = task.reached(tried)
-        self.left = task.left.tolist()
+        self.evaluations_left = task.evaluations_left.tolist()
         return Candidates(tried, flags, torch.zeros(len(task), dtype=torch.bool))
 
 
@@ -162,3 +162,27 @@ def test_a_feature_that_hardly_varies_is_scaled_by_its_mean_deviation() -> None:
     codec = Codec.fit(Schema([Continuous("x"), Continuous("c", action=Action.FIXED)]), frame)
     scale = MixedDistance.by_deviation(codec, codec.encode(frame)).scale
     assert scale.tolist() == pytest.approx([0.25, 1.0])
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"pick": "typical"},
+        {"max_changes": 1},
+        {"effort": {"pay": 2}},
+        {"min_probability": 0.9},
+        {"rules": ["cf.pay <= 90"]},
+        {"keep_front": True},
+    ],
+    ids=lambda option: next(iter(option)),
+)
+def test_an_option_that_it_cannot_honour_is_refused(option: dict[str, object]) -> None:
+    match = rf"^Nearest cannot honour {next(iter(option))}, .* (Leave it out|Give the rules)"
+    with pytest.raises(UnsupportedOption, match=match):
+        Nearest(young_or_rich, SCHEMA).fit(people()).explain(ROWS, **option)
+
+
+def test_an_unknown_option_is_a_plain_type_error() -> None:
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'") as caught:
+        Nearest(young_or_rich, SCHEMA).fit(people()).explain(ROWS, foo=1)
+    assert not isinstance(caught.value, UnsupportedOption)

@@ -17,7 +17,7 @@ from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.growing_spheres import radii_in_shell
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task, binding
+from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import MixedDistance
 from proce.schema import Action
 from proce.streams import Purpose, RowStreams
@@ -72,29 +72,31 @@ class Cchvae(Published[CchvaeSettings]):
 
     Settings = CchvaeSettings
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> VariationalAutoEncoder:
+    def _prepare(
+        self, common: CommonFit, progress: ProgressCallback | None
+    ) -> VariationalAutoEncoder:
         """Return the network, trained on the training rows."""
 
         def report(epoch: Epoch) -> object:
             return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))
 
         network, _ = fit_variational(
-            learnt.codec,
-            learnt.rows,
-            _conditioning_features(learnt),
+            common.codec,
+            common.rows,
+            _conditioning_features(common),
             self.settings_.network,
-            seed=learnt.seed,
+            seed=common.seed,
             progress=report,
         )
         return network
 
-    def _serves(self, before: Learnt, after: Learnt) -> bool:
+    def _serves(self, before: CommonFit, after: CommonFit) -> bool:
         return _conditioning_features(before) == _conditioning_features(after)
 
     def _find(self, task: Task) -> Candidates:
         collector, streams = CounterfactualCollector.empty(task), task.streams
         latents, _ = self.prepared_.posterior(task.factual)  # (i, e)
-        distance = MixedDistance.gower(task.learnt.codec)
+        distance = MixedDistance.gower(task.common.codec)
         open_rows = torch.nonzero(task.genome.movable.any(-1)).flatten()
         for number in range(self.settings_.max_rounds):
             if not len(open_rows) or task.over:
@@ -106,8 +108,10 @@ class Cchvae(Published[CchvaeSettings]):
             nearest = gaps.where(reached, torch.inf).argmin(1)
             hit = torch.nonzero(reached.any(1)).flatten()
             collector.add(open_rows[hit], candidates[hit, nearest[hit]])
-            open_rows = open_rows[collector.incomplete[open_rows] & (task.left[open_rows] > 0)]
-            task.tell(number + 1)
+            open_rows = open_rows[
+                collector.incomplete[open_rows] & (task.evaluations_left[open_rows] > 0)
+            ]
+            task.report(number + 1)
         unfinished = torch.zeros(len(task), dtype=torch.bool)
         unfinished[open_rows] = task.over
         failed = torch.nonzero((collector.counts == 0) & ~unfinished).flatten().tolist()
@@ -138,7 +142,7 @@ class Cchvae(Published[CchvaeSettings]):
         """Return why a row has no counterfactual."""
         if not bool(task.genome.movable[position].any()):
             return "Nothing of this row may change."
-        if task.left[position] <= 0:
+        if task.evaluations_left[position] <= 0:
             return "max_evaluations was reached before a decoded row had the target class."
         reach = self.settings_.max_rounds * float(self.settings_.step)
         return (
@@ -147,8 +151,8 @@ class Cchvae(Published[CchvaeSettings]):
         )
 
 
-def _conditioning_features(learnt: Learnt) -> list[int]:
+def _conditioning_features(common: CommonFit) -> list[int]:
     """Return the positions of the features that never move, which condition the network."""
     never_moves = (Action.FIXED, Action.INDIRECT)
-    schema = binding(learnt.codec.schema, learnt.respect_schema)
+    schema = binding(common.codec.schema, common.respect_schema)
     return [position for position, feature in enumerate(schema) if feature.action in never_moves]

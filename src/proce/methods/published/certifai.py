@@ -17,7 +17,7 @@ from torch import Tensor
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
 from proce.schema import Codec
 from proce.streams import Purpose, RowStreams
@@ -79,9 +79,9 @@ class Certifai(Published[CertifaiSettings]):
 
     Settings = CertifaiSettings
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> "CertifaiDistance":
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> "CertifaiDistance":
         _import_pygad()
-        return CertifaiDistance.of(learnt.codec, learnt.rows)
+        return CertifaiDistance.of(common.codec, common.rows)
 
     def _find(self, task: Task) -> Candidates:
         n_kept = task.n + _N_SPARE
@@ -208,7 +208,7 @@ class _GeneticSearch:
 
     @property
     def _has_evaluations_left(self) -> bool:
-        return bool(self.task.left[self.position] > 0)
+        return bool(self.task.evaluations_left[self.position] > 0)
 
     def _evolve(self, population: Genes, scores: Genes) -> Any:
         """Return PyGAD's search after its last generation."""
@@ -258,7 +258,7 @@ class _GeneticSearch:
         return self._repair(np.where(redrawn, self._permitted_values(draws[count:]), children))
 
     def _after_generation(self, search: Any) -> str | None:
-        self.task.tell(search.generations_completed)
+        self.task.report(search.generations_completed)
         return "stop" if self.task.over or not self._has_evaluations_left else None
 
     def _draws(self, turn: int, purpose: Purpose, count: int) -> Genes:

@@ -14,7 +14,7 @@ from torch import Tensor
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above, check_count
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
 from proce.schema import Categorical
 from proce.streams import Purpose, RowStreams, halves
@@ -58,7 +58,7 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
     Settings = GrowingSpheresSettings
     cells_at_once: int = 2**21  # of drawn candidates; bounds memory and does not change results
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> None:
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> None:
         """Learn nothing: the method needs the model alone."""
 
     def _find(self, task: Task) -> Candidates:
@@ -89,7 +89,7 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
                 candidates = task.repair(drawn, positions)
                 reached, _ = task.reached(candidates, positions)
                 spheres.update(task, positions, candidates, reached)
-            task.tell(number + 1)
+            task.report(number + 1)
 
 
 @dataclass(eq=False)
@@ -125,7 +125,7 @@ class _Spheres:
         """Return balls of one radius around the rows of a task."""
         radii = task.factual.new_full((len(task),), radius)
         return cls(
-            MixedDistance.gower(task.learnt.codec),
+            MixedDistance.gower(task.common.codec),
             torch.zeros_like(radii),
             radii.clone(),
             radii.clone(),
@@ -137,7 +137,7 @@ class _Spheres:
 
     def open_rows(self, task: Task) -> Tensor:
         """Return the positions of the rows that are not done and have evaluations left."""
-        return torch.nonzero(~self.done & (task.left > 0)).flatten()
+        return torch.nonzero(~self.done & (task.evaluations_left > 0)).flatten()
 
     def draw(
         self, task: Task, positions: Tensor, streams: RowStreams, number: int, count: int
@@ -157,8 +157,8 @@ class _Spheres:
             halves(bits[..., -1])[0],
         )
         offset = direction * radius[..., None]  # (a, count, f), on the unit range
-        rows: Tensor = centre[:, None] + offset * task.learnt.codec.reach
-        for position, feature in enumerate(task.learnt.codec.schema):
+        rows: Tensor = centre[:, None] + offset * task.common.codec.reach
+        for position, feature in enumerate(task.common.codec.schema):
             if isinstance(feature, Categorical):
                 own = centre[:, None, position]
                 other = (for_level[..., position] * (len(feature.levels) - 1)).floor()
@@ -219,7 +219,7 @@ def select_features(task: Task, rows: Tensor, positions: Tensor) -> Tensor:
         ``(a,)``; the rows at other positions are returned unchanged.
     """
     rows, start = rows.clone(), task.genome.anchor
-    moves = MixedDistance.gower(task.learnt.codec)(rows, start)
+    moves = MixedDistance.gower(task.common.codec)(rows, start)
     smallest_first = moves.argsort(dim=-1, stable=True)
     for turn in range(rows.shape[1]):
         feature = smallest_first[:, turn]  # (i,)
@@ -238,6 +238,6 @@ def _failure_note(task: Task, position: int, radius: float) -> str:
     """Return why a row has no counterfactual."""
     if not bool(task.genome.movable[position].any()):
         return "No feature of this row may move."
-    if task.left[position] <= 0:
+    if task.evaluations_left[position] <= 0:
         return "max_evaluations was reached before a candidate of the target class was drawn."
     return f"No candidate within {radius:.3g} of the row, on the unit range, has the target class."

@@ -17,7 +17,7 @@ from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector, cells_differ
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
 from proce.schema.feature import shown
 
@@ -74,10 +74,10 @@ class Nearest(Published[NearestSettings]):
     Settings = NearestSettings
     block_bytes: int = 8 * 2**20  # of candidates compared at a time; the work on them needs tenfold
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> tuple[Tensor, ...]:
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> tuple[Tensor, ...]:
         """Return the different training rows ``(m, f)`` of each predicted class."""
-        classes = range(len(learnt.classifier.classes))
-        return tuple(_distinct_rows(learnt.rows[learnt.predicted == label]) for label in classes)
+        classes = range(len(common.classifier.classes))
+        return tuple(_distinct_rows(common.rows[common.predicted == label]) for label in classes)
 
     def _find(self, task: Task) -> Candidates:
         collector = CounterfactualCollector.empty(task)
@@ -114,10 +114,10 @@ class Nearest(Published[NearestSettings]):
                 self._collect(task, people[wanted], rows[wanted, column], collector)
             begin, size = begin + size, min(2 * size, _MAX_NEIGHBOURS_PER_CALL)
             n_rounds += 1
-            remaining = collector.incomplete[people] & (task.left[people] > 0)
+            remaining = collector.incomplete[people] & (task.evaluations_left[people] > 0)
             remaining &= n_tries[people] < max_tries
             people, order = people[remaining], order[remaining]
-            task.tell(n_rounds)
+            task.report(n_rounds)
         return people if begin < len(members) else people[:0]
 
     def _collect(
@@ -152,7 +152,7 @@ def _order_by_distance(task: Task, people: Tensor, members: Tensor) -> Tensor:
     earlier training row comes first.
     """
     rows = members.expand(len(people), *members.shape)
-    gaps = MixedDistance.gower(task.learnt.codec)(
+    gaps = MixedDistance.gower(task.common.codec)(
         _graft(task, rows, people), task.factual[people][:, None]
     )
     distance = gaps.mean(-1).round(decimals=_DISTANCE_DECIMALS)
@@ -164,7 +164,7 @@ def _order_by_distance(task: Task, people: Tensor, members: Tensor) -> Tensor:
 def _graft(task: Task, rows: Tensor, people: Tensor) -> Tensor:
     """Return rows ``(b, c, f)`` within each person's limits; those that obey them stay as is."""
     factual = task.factual[people][:, None]
-    filled = torch.where(task.learnt.codec.missing(rows), factual, rows)
+    filled = torch.where(task.common.codec.missing(rows), factual, rows)
     allowed = task.allowed(rows, people)[..., None]
     return torch.where(allowed, rows, task.repair(filled, people))
 
@@ -187,7 +187,7 @@ def _copy_until_reached(
     for n_differences in range(differs.shape[1], 1, -1):
         if task.over or not bool(walking.any()):
             break
-        affordable = task.left[positions] >= n_differences
+        affordable = task.evaluations_left[positions] >= n_differences
         turn = torch.nonzero(walking & (differs.sum(1) == n_differences) & affordable).flatten()
         if not len(turn):
             continue
@@ -228,7 +228,7 @@ def _single_copies(current: Tensor, neighbours: Tensor, differs: Tensor) -> tupl
 
 def _added_distance(task: Task, positions: Tensor, current: Tensor, copies: Tensor) -> Tensor:
     """Return how much further from the person the copies ``(t, d, f)`` are than the rows so far."""
-    gower = MixedDistance.gower(task.learnt.codec)
+    gower = MixedDistance.gower(task.common.codec)
     factual = task.factual[positions]
     added = gower(copies, factual[:, None]) - gower(current, factual)[:, None]
     return added.sum(-1).clamp(min=_MIN_ADDED_DISTANCE)
@@ -238,7 +238,7 @@ def _failure_note(task: Task, position: int, n_members: int) -> str:
     """Return why a row has no counterfactual."""
     if not n_members:
         return "The model puts no training row in the target class, so there is no neighbour."
-    if task.left[position] <= 0:
+    if task.evaluations_left[position] <= 0:
         return "max_evaluations was reached before a neighbour was confirmed."
     return (
         f"None of the {n_members} different training rows of the target class stays in it with"

@@ -24,7 +24,7 @@ from proce.methods.calls.progress_bar import closing
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import bind_rules
 from proce.methods.published.recording import open_call, record_candidates
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.methods.published.unsupported import refuse_options
 from proce.schema import Codec, Level, Schema
 
@@ -85,14 +85,14 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         y
             Ignored; there for pipelines.
         progress
-            Called while something is learnt.
+            Called while something is common.
         """
         check_construction(self.schema, self.settings_, type(self).Settings, self.seed)
         codec = Codec.fit(self.schema or Schema.infer(X), X)
         rows = codec.encode(X).contiguous()
         classifier = as_classifier(self.model, codec, self.threshold)
         texts = checked_texts("reject_by", self.reject_by)
-        learnt = Learnt(
+        common = CommonFit(
             codec,
             classifier,
             rows,
@@ -102,8 +102,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             int(self.seed),
         )
         with closing(progress):
-            self.prepared_ = self._prepare(learnt, progress)
-        self.learnt_ = learnt
+            self.prepared_ = self._prepare(common, progress)
+        self.common_ = common
         self.feature_names_in_ = np.array(codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = classifier.classes
@@ -160,9 +160,9 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             budget_seconds=budget_seconds,
         )
         check_callback(progress)
-        learnt = self._learnt()
+        common = self._common_fit()
         with closing(progress):
-            return self._run(learnt, open_call(learnt, options, X, progress))
+            return self._run(common, open_call(common, options, X, progress))
 
     def restricted(self, *, respect_schema: bool, reject_by: Sequence[str]) -> Self:
         """Return the same method under other limits; nothing is learnt again that need not be.
@@ -172,7 +172,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         respect_schema, reject_by
             As in the constructor.
         """
-        before = self._learnt()
+        before = self._common_fit()
         changed = {"respect_schema": respect_schema, "reject_by": reject_by}
         other = type(self)(**(self.get_params(deep=False) | changed))
         texts = checked_texts("reject_by", reject_by)
@@ -182,15 +182,15 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         other.prepared_ = self.prepared_ if same else other._prepare(after, None)
         for name in ("feature_names_in_", "n_features_in_", "classes_"):
             setattr(other, name, getattr(self, name))
-        other.learnt_ = after
+        other.common_ = after
         return other
 
-    def _serves(self, before: Learnt, after: Learnt) -> bool:
+    def _serves(self, before: CommonFit, after: CommonFit) -> bool:
         """Tell whether what was prepared under some limits serves under others."""
         return before.respect_schema == after.respect_schema
 
     @abstractmethod
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> Any:
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> Any:
         """Return what the method learns beyond that; kept as ``prepared_``."""
 
     @abstractmethod
@@ -202,13 +202,13 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         """The settings in use."""
         return self.settings if self.settings is not None else type(self).Settings()
 
-    def _run(self, learnt: Learnt, call: Call) -> Explanations:
+    def _run(self, common: CommonFit, call: Call) -> Explanations:
         rows = call.rows_to_change()
         call.report_rows()
         try:
             for chunk in torch.split(rows, _CHUNK_SIZE):
                 if len(chunk) and not call.over:
-                    task = Task.of(learnt, call, chunk)
+                    task = Task.of(common, call, chunk)
                     record_candidates(task, chunk, self._find(task))
                     call.report_rows()
         except KeyboardInterrupt:
@@ -216,26 +216,26 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         call.record.finish(call.record.open_rows(), Outcome.OUT_OF_TIME)
         return call.result(
             method=type(self).__name__,
-            seed=learnt.seed,
+            seed=common.seed,
             settings=asdict(self.settings_),
             mode="off",
             graph=None,
-            training_rows=len(learnt.rows),
-            training_hash=hash_of_rows(learnt.rows),
+            training_rows=len(common.rows),
+            training_hash=hash_of_rows(common.rows),
             generations=0,
         )
 
-    def _learnt(self) -> Learnt:
+    def _common_fit(self) -> CommonFit:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 f"this {type(self).__name__} is not fitted yet; call .fit(X) with the rows that"
                 " the model was trained on first."
             )
-        learnt: Learnt = self.learnt_
-        return learnt
+        common: CommonFit = self.common_
+        return common
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "learnt_")
+        return hasattr(self, "common_")
 
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would clone the model too, and a clone of it is not trained.

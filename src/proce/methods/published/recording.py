@@ -11,16 +11,18 @@ from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.last_check import last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import CallLimits, MixedDistance, Requirement
 
 
-def open_call(learnt: Learnt, options: Options, X: Any, progress: ProgressCallback | None) -> Call:
+def open_call(
+    common: CommonFit, options: Options, X: Any, progress: ProgressCallback | None
+) -> Call:
     """Return a call of a method that knows no causes and keeps no margin."""
-    limits = CallLimits.read(learnt.codec, options.vary, options.ranges)
-    requirement = options.requirement(learnt.classifier, margin=0.0)
-    context = call_context(learnt.codec, learnt.classifier, options, limits, requirement)
-    return Call(context, learnt.classifier, options, limits, X, progress)
+    limits = CallLimits.read(common.codec, options.vary, options.ranges)
+    requirement = options.requirement(common.classifier, margin=0.0)
+    context = call_context(common.codec, common.classifier, options, limits, requirement)
+    return Call(context, common.classifier, options, limits, X, progress)
 
 
 def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None:
@@ -62,17 +64,17 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
 
 def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Ask the model again at the values shown; return flags and the target's probabilities."""
-    learnt, call = task.learnt, task.call
+    common, call = task.common, task.call
     check = last_check(
         rows,
         factual=task.factual[owner],
         raw=call.raw[chunk[owner]],
         target=task.target[owner],
-        codec=learnt.codec,
-        classifier=learnt.classifier,
+        codec=common.codec,
+        classifier=common.classifier,
         layout=call.layout,
-        requirement=Requirement(learnt.classifier.threshold, margin=0.0),
-        rules=learnt.rules,
+        requirement=Requirement(common.classifier.threshold, margin=0.0),
+        rules=common.rules,
         within_limits=lambda shown: task.allowed(shown[:, None], owner).squeeze(1),
     )
     return check.passed, check.probabilities
@@ -93,7 +95,7 @@ def _first_of_each(owner: Tensor, rows: Tensor, passed: Tensor, n: int) -> Tenso
 
 def _changes(task: Task, owner: Tensor, rows: Tensor) -> Tensor:
     """Mark every cell that changed as an action: the methods know no consequences."""
-    codec, factual = task.learnt.codec, task.factual[owner]
+    codec, factual = task.common.codec, task.factual[owner]
     still_missing = codec.missing(rows) & codec.missing(factual)
     changed = (rows != factual) & ~still_missing
     return changed.to(torch.int8) * int(Change.ACTION)
@@ -103,6 +105,6 @@ def _losses(task: Task, owner: Tensor, rows: Tensor, probabilities: Tensor) -> T
     """Return the losses ``(n, 3)``; the methods measure no distance to a prototype."""
     losses = torch.full((len(rows), len(Loss)), torch.nan, dtype=torch.float64)
     losses[:, Loss.PREDICTION] = -probabilities.log()
-    gower = MixedDistance.gower(task.learnt.codec)
+    gower = MixedDistance.gower(task.common.codec)
     losses[:, Loss.DISTANCE] = gower(rows, task.factual[owner]).mean(-1)
     return losses

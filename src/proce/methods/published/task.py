@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Learnt:
+class CommonFit:
     """What every published method learns from the training rows.
 
     Attributes
@@ -54,7 +54,7 @@ class Task:
 
     Attributes
     ----------
-    learnt
+    common
         What the method knows.
     factual, target
         The rows ``(i, f)``, and the wanted classes ``(i,)``.
@@ -65,30 +65,30 @@ class Task:
         ``vary`` and ``ranges`` of the call bind always; one-way actions with ``respect_schema``.
     genome
         The same as a grid of permitted values.
-    left
+    evaluations_left
         ``(i,)``, evaluations that each row still has.
     call
         The call that asks: its clock, and whom to tell.
     """
 
-    learnt: Learnt
+    common: CommonFit
     factual: Tensor
     target: Tensor
     n: int
     limits: Limits
     genome: Genome
-    left: Tensor
+    evaluations_left: Tensor
     call: Call
 
     @classmethod
-    def of(cls, learnt: Learnt, call: Call, part: Tensor) -> "Task":
+    def of(cls, common: CommonFit, call: Call, part: Tensor) -> "Task":
         """Pose the task of the rows of a call at some positions ``(i,)``."""
         options, factual = call.options, call.factual[part]
-        codec = replace(learnt.codec, schema=binding(learnt.codec.schema, learnt.respect_schema))
+        codec = replace(common.codec, schema=binding(common.codec.schema, common.respect_schema))
         limits = call.limits.of_rows(codec, factual)
         genome = genome_of(codec, factual, limits, GeneMap(len(codec.schema)))
         left = torch.full((len(part),), options.max_evaluations or UNLIMITED)
-        return cls(learnt, factual, call.target[part], options.n, limits, genome, left, call)
+        return cls(common, factual, call.target[part], options.n, limits, genome, left, call)
 
     def __len__(self) -> int:
         return len(self.factual)
@@ -96,69 +96,69 @@ class Task:
     @property
     def streams(self) -> RowStreams:
         """The rows' own random numbers."""
-        return RowStreams.of(self.learnt.seed, row_keys(self.factual))
+        return RowStreams.of(self.common.seed, row_keys(self.factual))
 
     @property
     def over(self) -> bool:
         """Whether the call must end now: ask in every loop."""
         return self.call.over
 
-    def tell(self, generation: int) -> None:
-        """ProgressCallback that the method goes on, in its own rounds."""
+    def report(self, generation: int) -> None:
+        """Tell the caller that the method goes on, in its own rounds."""
         self.call.report_rows(generation)
 
-    def repair(self, rows: Tensor, among: Tensor | None = None) -> Tensor:
+    def repair(self, rows: Tensor, instances: Tensor | None = None) -> Tensor:
         """Return candidates ``(i, c, f)`` with each cell on the nearest value it is allowed.
 
         Parameters
         ----------
         rows
-            Candidates of all rows, or of those at ``among``.
-        among
+            Candidates of all rows, or of those at ``instances``.
+        instances
             Positions ``(i,)`` of the rows that the candidates belong to.
         """
-        genome = self.genome if among is None else self.genome.take(among)
+        genome = self.genome if instances is None else self.genome.take(instances)
         return genome.repair(rows)
 
-    def allowed(self, rows: Tensor, among: Tensor | None = None) -> Tensor:
+    def allowed(self, rows: Tensor, instances: Tensor | None = None) -> Tensor:
         """Return flags ``(i, c)``: candidates that obey every limit as they are."""
-        everyone = slice(None) if among is None else among
+        everyone = slice(None) if instances is None else instances
         limits, factual = self.limits, self.factual[everyone][:, None]
-        gone = self.learnt.codec.missing(rows)
+        gone = self.common.codec.missing(rows)
         inside = rows >= limits.lower[everyone][:, None] - _ROUNDING
         inside &= rows <= limits.upper[everyone][:, None] + _ROUNDING
         known = inside & ~gone & ((rows == factual) | limits.movable[everyone][:, None])
-        return (known | (gone & self.learnt.codec.missing(factual))).all(-1)
+        return (known | (gone & self.common.codec.missing(factual))).all(-1)
 
-    def reached(self, rows: Tensor, among: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def reached(self, rows: Tensor, instances: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Ask the model about candidates ``(i, c, f)``.
 
         Returns flags ``(i, c)``, true where a candidate has the target class and breaks no
         rule, and the target's probability ``(i, c)``. Every candidate costs its row an
         evaluation; those that it cannot pay are false with a probability of NaN.
         """
-        among = torch.arange(len(self)) if among is None else among
+        instances = torch.arange(len(self)) if instances is None else instances
         n_rows, n_candidates = rows.shape[:2]
-        paid = torch.arange(n_candidates)[None] < self.left[among][:, None]
-        self.left[among] -= paid.sum(1)
+        paid = torch.arange(n_candidates)[None] < self.evaluations_left[instances][:, None]
+        self.evaluations_left[instances] -= paid.sum(1)
         flags = torch.zeros(n_rows, n_candidates, dtype=torch.bool)
         chances = rows.new_full((n_rows, n_candidates), torch.nan)
         if bool(paid.any()):
-            owner = among[:, None].expand_as(paid)[paid]
+            owner = instances[:, None].expand_as(paid)[paid]
             flags[paid], chances[paid] = self._answers(rows[paid], owner)
         return flags, chances
 
-    def pay(self, among: Tensor) -> None:
-        """Count an evaluation of each row at ``among``, for a model asked in another way."""
-        self.left[among] -= 1
-        self.call.evaluations += len(among)
+    def pay(self, instances: Tensor) -> None:
+        """Count an evaluation of each row at ``instances``, for a model asked in another way."""
+        self.evaluations_left[instances] -= 1
+        self.call.evaluations += len(instances)
 
     def _answers(self, rows: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
-        classifier, target = self.learnt.classifier, self.target[owner]
+        classifier, target = self.common.classifier, self.target[owner]
         answer = classifier.predict_proba(rows)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
-        for rule, mechanisms in self.learnt.rules:
+        for rule, mechanisms in self.common.rules:
             reached &= rule.holds(self.factual[owner], rows, mechanisms)
         return reached, answer.gather(1, target[:, None]).squeeze(1)
 

@@ -39,9 +39,9 @@ class Scored(nn.Module):
 
 def posed(row: dict[str, object], loss: str) -> tuple[Task, FeasibleSet, Descent]:
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
-    learnt, prepared = method.learnt_, method.prepared_
-    asked = Call.read(learnt.codec, learnt.classifier, Options(), pd.DataFrame([row]), None)
-    task = Task.of(learnt, Call(**asked), torch.tensor([0]))
+    common, prepared = method.common_, method.prepared_
+    asked = Call.read(common.codec, common.classifier, Options(), pd.DataFrame([row]), None)
+    task = Task.of(common, Call(**asked), torch.tensor([0]))
     feasible = prepared.relaxed.feasible_set(task.genome)
     return task, feasible, Descent(task, prepared.distance, loss)
 

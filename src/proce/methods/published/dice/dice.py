@@ -20,7 +20,7 @@ from proce.methods.published.dice.process import DiceProcess
 from proce.methods.published.dice.view import DiceView
 from proce.methods.published.dice.worker import DiceSetup, load, silence
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
 
 DiceMethod = Literal["random", "genetic", "gradient"]
@@ -104,15 +104,15 @@ class Dice(Published[DiceSettings]):
     start_method: str | None = None  # of DiCE's process, as multiprocessing names it
 
     def _prepare(
-        self, learnt: Learnt, progress: ProgressCallback | None
+        self, common: CommonFit, progress: ProgressCallback | None
     ) -> tuple[DiceView, DiceSetup]:
-        view, settings, network = DiceView.of(learnt), self.settings_, None
+        view, settings, network = DiceView.of(common), self.settings_, None
         if settings.method == "gradient":
             low, high = (torch.from_numpy(end) for end in (view.raw.min(0), view.raw.max(0)))
-            network = DiceNetwork.of(learnt.classifier, learnt.codec, low, high, view.seen_codes)
+            network = DiceNetwork.of(common.classifier, common.codec, low, high, view.seen_codes)
         with silence():
             _load(settings.method)
-            data = view.data(learnt.predicted)
+            data = view.data(common.predicted)
         return view, DiceSetup(data, settings.method, settings.options(), network)
 
     def _find(self, task: Task) -> Candidates:
@@ -123,7 +123,7 @@ class Dice(Published[DiceSettings]):
         notes: dict[int, str] = {}
         with DiceProcess(setup, self.start_method) as process:
             for position in range(len(task)):
-                task.tell(0)
+                task.report(0)
                 if task.over:
                     unfinished[position:] = True
                     break
@@ -156,7 +156,7 @@ class _RowSearch:
         answer = process.ask(query, self.score, max_seconds, lambda: task.over)
         if answer is None:
             return nothing, "" if task.over else f"DiCE took longer than {max_seconds:g} s."
-        task.left[self.position] -= answer.evaluations
+        task.evaluations_left[self.position] -= answer.evaluations
         task.call.evaluations += answer.evaluations
         if self.spent:
             return self._nearest(torch.cat([nothing, *self.reached])), ""
@@ -169,7 +169,7 @@ class _RowSearch:
         the row has no evaluations left.
         """
         if values is None:
-            predicted = self.task.learnt.predicted[self.view.complete]
+            predicted = self.task.common.predicted[self.view.complete]
             on_side = predicted == self.task.target[self.position]
             return torch.where(on_side, 0.75, 0.25).numpy()
         rows = self._rows(values)

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from proce.errors import SchemaError
 from proce.methods.published.dice.messages import DiceQuery, Values
-from proce.methods.published.task import Learnt, Task
+from proce.methods.published.task import CommonFit, Task
 from proce.schema import Codec, Continuous
 
 _MAX_INTEGER = 2**31 - 1  # DiCE holds whole numbers in 32 bits
@@ -49,16 +49,16 @@ class DiceView:
     seen_codes: list[list[int]]
 
     @classmethod
-    def of(cls, learnt: Learnt) -> "DiceView":
+    def of(cls, common: CommonFit) -> "DiceView":
         """Return the view of the training rows."""
-        codec = learnt.codec
-        complete = ~codec.missing(learnt.rows).any(-1)
+        codec = common.codec
+        complete = ~codec.missing(common.rows).any(-1)
         if not bool(complete.any()):
             raise SchemaError(
                 "every training row misses a cell, and DiCE takes complete rows only. Fill in what"
                 " is missing, or drop the features concerned."
             )
-        raw = codec.to_raw(learnt.rows[complete]).numpy()
+        raw = codec.to_raw(common.rows[complete]).numpy()
         columns = list(zip(codec.schema, raw.T, strict=True))
         return cls(
             codec,
@@ -140,7 +140,7 @@ class DiceView:
             vary=[name for name, moves in zip(self.names, varied.tolist(), strict=True) if moves],
             ranges=self._ranges(task, position, varied),
             seed=int(task.streams.states[position]) & _MAX_INTEGER,
-            max_evaluations=int(task.left[position]),
+            max_evaluations=int(task.evaluations_left[position]),
         )
 
     def rows(self, values: Values, task: Task, position: int, varied: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.face.graph import FaceSettings, points_of
 from proce.methods.published.face.regions import PathRegion, PathRegions, distinct_rows
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 
 _MAX_ROWS_PER_CALL = 256  # candidates of a row that the model is asked about in one call, at most
 _NO_REGION_NOTE = (
@@ -57,16 +57,16 @@ class Face(Published[FaceSettings]):
 
     Settings = FaceSettings
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> PathRegions:
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> PathRegions:
         settings: FaceSettings = self.settings_
-        rows = distinct_rows(learnt.rows)
+        rows = distinct_rows(common.rows)
         if len(rows) <= settings.n_neighbours:
             raise SearchError(
                 f"the training frame has {len(rows)} different rows, and n_neighbours is"
                 f" {settings.n_neighbours}; expected more rows than neighbours. Lower"
                 " n_neighbours in FaceSettings, or fit on more rows."
             )
-        regions = PathRegions.fit(learnt, rows, settings)
+        regions = PathRegions.fit(common, rows, settings)
         if progress is not None:
             progress(Progress("fit", 1, 1))
         return regions
@@ -74,7 +74,7 @@ class Face(Published[FaceSettings]):
     def _find(self, task: Task) -> Candidates:
         results = []
         for position in range(len(task)):
-            task.tell(position + 1)
+            task.report(position + 1)
             results.append(self._find_paths(task, position))
         rows = task.factual[:, None].expand(-1, task.n, -1).clone()
         found = torch.zeros(len(task), task.n, dtype=torch.bool)
@@ -127,7 +127,7 @@ class Face(Published[FaceSettings]):
         confirmed: list[Tensor] = []
         n_wanted, n_asked = task.n, 0
         only = torch.tensor([position])
-        while n_wanted and n_asked < len(order) and int(task.left[position]) > 0:
+        while n_wanted and n_asked < len(order) and int(task.evaluations_left[position]) > 0:
             if task.over:
                 return _concatenate(confirmed), True
             part = order[n_asked : n_asked + min(max(n_wanted, n_asked), _MAX_ROWS_PER_CALL)]
@@ -148,7 +148,7 @@ def _without_factual(steps: Tensor, factual: Tensor) -> Tensor:
 
 
 def _no_end_note(task: Task, target: int, allowed: Tensor, settings: FaceSettings) -> str:
-    label = class_text(task.learnt.classifier.classes[target])
+    label = class_text(task.common.classifier.classes[target])
     return (
         f"Of the {int(allowed.sum()):,} training rows that may be reached, the model puts none that"
         f" is dense enough in {label} with a probability of at least {settings.confidence:g}; let"
@@ -164,7 +164,7 @@ def _no_path_note(settings: FaceSettings, epsilon: float) -> str:
 
 
 def _unconfirmed_note(task: Task, position: int, n_ends: int) -> str:
-    if int(task.left[position]) <= 0:
+    if int(task.evaluations_left[position]) <= 0:
         return "The evaluations were used up before a row was confirmed; raise max_evaluations."
     return (
         f"A path leads to {n_ends} rows of the target, but none of them holds: each breaks a rule"

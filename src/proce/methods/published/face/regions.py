@@ -20,7 +20,7 @@ from proce.methods.published.face.graph import (
     neighbour_graph,
     points_of,
 )
-from proce.methods.published.task import Learnt, binding
+from proce.methods.published.task import CommonFit, binding
 from proce.schema import Action, Codec
 
 _MAX_ROWS_PER_CALL = 65_536  # rows that the model is asked about in one call
@@ -150,12 +150,12 @@ class PathRegions:
     epsilon: float
 
     @classmethod
-    def fit(cls, learnt: Learnt, rows: Tensor, settings: FaceSettings) -> "PathRegions":
+    def fit(cls, common: CommonFit, rows: Tensor, settings: FaceSettings) -> "PathRegions":
         """Return the regions of distinct training rows ``(n, f)``, each with its graph."""
-        codec = replace(learnt.codec, schema=binding(learnt.codec.schema, learnt.respect_schema))
+        codec = replace(common.codec, schema=binding(common.codec.schema, common.respect_schema))
         parts = torch.split(rows, _MAX_ROWS_PER_CALL)
-        probabilities = torch.cat([learnt.classifier.predict_proba(part) for part in parts])
-        predicted = decide(probabilities, learnt.classifier.threshold)
+        probabilities = torch.cat([common.classifier.predict_proba(part) for part in parts])
+        predicted = decide(probabilities, common.classifier.threshold)
         keys, groups = _group_by_key(_region_keys(codec, rows))
         points = [points_of(codec, rows[group]) for group in groups]
         neighbours = [nearest_neighbours(places, settings.n_neighbours) for places in points]
@@ -164,7 +164,7 @@ class PathRegions:
             epsilon = default_epsilon(torch.cat([radii for _, radii in neighbours]))
         by_key = {}
         for key, group, places, (near, radii) in zip(keys, groups, points, neighbours, strict=True):
-            weights = _edge_weights(codec, places, near.shape[1], epsilon, settings, learnt.seed)
+            weights = _edge_weights(codec, places, near.shape[1], epsilon, settings, common.seed)
             sparsity = radii if weights.kernels is None else -weights.log_density(places)
             limit = sparsity.quantile(1 - settings.least_density, interpolation="higher")
             by_key[key] = PathRegion(

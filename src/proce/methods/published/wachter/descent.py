@@ -113,7 +113,7 @@ class Descent:
 
     def _loss_gradient(self, points: Tensor, positions: Tensor) -> Tensor:
         """Return the gradient of the loss alone, which costs every row an evaluation."""
-        classifier = cast(DifferentiableClassifier, self.task.learnt.classifier)
+        classifier = cast(DifferentiableClassifier, self.task.common.classifier)
         target = self.task.target[positions]
         inputs = points.to(self._network_input, copy=True).requires_grad_()
         with torch.enable_grad():
@@ -130,7 +130,7 @@ class Descent:
     @cached_property
     def _network_input(self) -> Tensor:
         """An input of the network, for its dtype and its device."""
-        classifier = cast(DifferentiableClassifier, self.task.learnt.classifier)
+        classifier = cast(DifferentiableClassifier, self.task.common.classifier)
         return classifier.inputs(self.task.factual[:1])
 
     def _unit_cost(self, feasible: FeasibleSet) -> Tensor:

@@ -17,7 +17,7 @@ from proce.errors import ModelInterfaceError, SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above, check_count
 from proce.methods.published.published import Published
-from proce.methods.published.task import Candidates, Learnt, Task
+from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.methods.published.wachter.descent import Descent
 from proce.methods.published.wachter.relaxation import FeasibleSet, RelaxedEncoding
 from proce.objective import MixedDistance
@@ -87,10 +87,10 @@ class Wachter(Published[WachterSettings]):
 
     Settings = WachterSettings
 
-    def _prepare(self, learnt: Learnt, progress: ProgressCallback | None) -> _Prepared:
-        encoding = _checked_encoding(learnt.classifier, learnt.rows[:1])
-        relaxed = RelaxedEncoding.of(encoding, learnt.codec.schema)
-        return _Prepared(relaxed, MixedDistance.by_deviation(learnt.codec, learnt.rows))
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> _Prepared:
+        encoding = _checked_encoding(common.classifier, common.rows[:1])
+        relaxed = RelaxedEncoding.of(encoding, common.codec.schema)
+        return _Prepared(relaxed, MixedDistance.by_deviation(common.codec, common.rows))
 
     def _find(self, task: Task) -> Candidates:
         settings, prepared = self.settings_, self.prepared_
@@ -113,7 +113,7 @@ class Wachter(Published[WachterSettings]):
             rows = part.round_to_rows(points)
             distance = self._distance_if_reached(task, rows, positions)
             search.update(positions, points, rows, distance, settings)
-            task.tell(number + 1)
+            task.report(number + 1)
         self._shorten(task, feasible, search)
         unfinished = search.open_rows(task, settings) & task.over
         found = search.best_distance.isfinite()
@@ -195,7 +195,7 @@ class _TradeOffSearch:
 
     def open_rows(self, task: Task, settings: WachterSettings) -> Tensor:
         """Return which rows are not done and can pay for another descent, ``(i,)``."""
-        return ~self.done & (task.left > settings.n_steps)
+        return ~self.done & (task.evaluations_left > settings.n_steps)
 
     def update(
         self,
