@@ -1,8 +1,7 @@
 """Explanations made by hand: five applicants, and whatever a test says was found for them."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -13,17 +12,16 @@ from proce.explanation import (
     Blocker,
     Change,
     Context,
-    Counterfactuals,
     Diagnosis,
-    ExplainedRows,
     Explanation,
     Explanations,
     Front,
-    Fronts,
     Outcome,
     Provenance,
 )
 from proce.schema import Action, Categorical, Codec, Continuous, Layout, Ordinal, Schema
+
+from ..explained import explained_row, together
 
 SCHEMA = Schema(
     [
@@ -126,69 +124,6 @@ def explanation(
     )
 
 
-def explained_row(
-    shared: Context,
-    factual: Tensor,
-    raw: Tensor,
-    rows: Tensor,
-    changes: Tensor,
-    probabilities: Tensor,
-    losses: Tensor,
-    *,
-    row: int = 0,
-    predicted: int = 0,
-    target: int = 1,
-    probability: float = 0.31,
-    outcome: Outcome | None = None,
-    margin_met: bool = True,
-    dropped: int = 0,
-    expected: Tensor | None = None,
-    contributions: Tensor | None = None,
-    support: Tensor | None = None,
-    refits: Tensor | None = None,
-    steps: Sequence[Tensor] = (),
-    front: Front | None = None,
-    diagnosis: Diagnosis | None = None,
-    notes: tuple[str, ...] = (),
-) -> Explanation:
-    """Return one row of tensors as an explanation: found where it has a counterfactual."""
-    usual = Outcome.FOUND if len(rows) else Outcome.NOT_FOUND
-    columns = ExplainedRows(
-        context=shared,
-        positions=torch.tensor([row]),
-        factual=factual[None],
-        raw=raw[None],
-        predicted=torch.tensor([predicted]),
-        target=torch.tensor([target]),
-        probability=torch.tensor([probability], dtype=torch.float64),
-        outcomes=torch.tensor([(outcome or usual).code]),
-        margin_met=torch.tensor([margin_met]),
-        dropped=torch.tensor([dropped]),
-        counterfactuals=Counterfactuals.of(
-            torch.zeros(len(rows), dtype=torch.long),
-            rows,
-            changes,
-            probabilities,
-            losses,
-            expected=expected,
-            contributions=contributions,
-            support=support,
-            refits=refits,
-            steps=steps,
-        ),
-        fronts=_fronts(front, len(factual)),
-        diagnoses={} if diagnosis is None else {0: diagnosis},
-        notes={0: notes} if notes else {},
-    )
-    return Explanation(columns, 0)
-
-
-def with_columns(item: Explanation, **columns: Any) -> Explanation:
-    """Return an explanation with other columns of counterfactuals, such as ``refits``."""
-    own = item.alone()
-    return Explanation(replace(own, counterfactuals=replace(own.counterfactuals, **columns)), 0)
-
-
 def front(*ways: Way) -> Front:
     """Return a front of the first applicant."""
     rows = explanation(*ways).rows
@@ -230,7 +165,8 @@ def provenance() -> Provenance:
 def explanations(*items: Explanation, frame: Any = None) -> Explanations:
     """Return the explanations of a call."""
     frame = people() if frame is None else frame
-    return Explanations(_together(items), Layout.of(frame), provenance())
+    rows = together(items) if items else explanation().alone().head(0)
+    return Explanations(rows, Layout.of(frame), provenance())
 
 
 def everything(frame: Any = None, shared: Context | None = None) -> Explanations:
@@ -245,35 +181,3 @@ def everything(frame: Any = None, shared: Context | None = None) -> Explanations
         explanation({"ratio": ("action", 0.25)}, row=4, margin_met=False, **common),
         frame=frame,
     )
-
-
-def _together(items: Sequence[Explanation]) -> ExplainedRows:
-    """Return the columns of explanations, in the order given."""
-    none = explanation().record.take(torch.zeros(0, dtype=torch.long))
-    parts = [item.alone() for item in items]
-    columns = {
-        name: torch.cat([getattr(part, name) for part in parts or [none]])
-        for name, column in vars(none).items()
-        if isinstance(column, Tensor)
-    }
-    ways = [_owned(part.counterfactuals, index) for index, part in enumerate(parts)]
-    fronts = [_owned(part.fronts, index) for index, part in enumerate(parts)]
-    return replace(
-        none,
-        **columns,
-        context=parts[0].context if parts else none.context,
-        counterfactuals=Counterfactuals.concatenate(ways or [none.counterfactuals]),
-        fronts=Fronts.concatenate(fronts or [none.fronts]),
-        diagnoses={index: part.diagnoses[0] for index, part in enumerate(parts) if part.diagnoses},
-        notes={index: part.notes[0] for index, part in enumerate(parts) if part.notes},
-    )
-
-
-def _owned(lines: Any, index: int) -> Any:
-    return replace(lines, owner=torch.full_like(lines.owner, index))
-
-
-def _fronts(front: Front | None, n_features: int) -> Fronts:
-    if front is None:
-        return Fronts.empty(n_features)
-    return Fronts(torch.zeros(len(front), dtype=torch.long), front.rows, front.losses)

@@ -15,6 +15,8 @@ from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.explanation import Change, Context, Explanation, Explanations, Outcome, Provenance
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
+from ..explained import explained_row, together
+
 KINDS = {
     "action": Change.ACTION,
     "hold": Change.HOLD,
@@ -85,25 +87,22 @@ class World:
                 position = self.codec.schema.position(name)
                 rows[rank, position] = self.codec.encode_value(name, value)
                 changes[rank, position] = KINDS[kind]
-        return Explanation(
-            context=Context(self.codec, (0, 1), (0.5, 0.5)),
+        return explained_row(
+            Context(self.codec, (0, 1), (0.5, 0.5)),
+            factual,
+            self.codec.to_raw(factual),
+            rows,
+            changes,
+            torch.ones(len(ways), dtype=torch.float64),
+            torch.zeros(len(ways), 3, dtype=torch.float64),
             row=row,
-            factual=factual,
-            raw=self.codec.to_raw(factual),
-            predicted=0,
-            target=1,
             probability=0.0,
-            outcome=outcome or (Outcome.FOUND if ways else Outcome.NOT_FOUND),
-            rows=rows,
-            changes=changes,
-            probabilities=torch.ones(len(ways)),
-            losses=torch.zeros(len(ways), 3),
+            outcome=outcome,
         )
 
     def result(self, *items: Explanation) -> Explanations:
-        return Explanations(
-            Context(self.codec, (0, 1), (0.5, 0.5)), items, Layout.of(self.train), NOBODY
-        )
+        rows = together(items) if items else self.explained().alone().head(0)
+        return Explanations(rows, Layout.of(self.train), NOBODY)
 
     def four_people(self) -> Explanations:
         """Return good advice and another way, none, none wanted, and advice that only hopes.

@@ -14,6 +14,8 @@ from proce.explanation import Change, Context, Explanation, Explanations, Outcom
 from proce.metrics import recourse
 from proce.schema import Categorical, Codec, Continuous, Layout, Schema
 
+from ..explained import explained_row, together
+
 KINDS = {"action": Change.ACTION, "hold": Change.HOLD, "follows": Change.CONSEQUENCE}
 FRAME = pd.DataFrame({"study": [0.0, 10], "skill": [0.0, 10], "city": ["a", "b"]})
 NOBODY = Provenance({}, "by hand", 0, {}, {}, "hard", None, 2, "", 0.0, 0, 0)
@@ -50,24 +52,21 @@ def advice(own=(2, 3), outcome=Outcome.FOUND, cost=0.0, **changes) -> Explanatio
         position = CODEC.schema.position(name)
         shown[position], kinds[position] = CODEC.encode_value(name, value), KINDS[kind]
     n = int(bool(changes))
-    return Explanation(
-        context=Context(CODEC, ("no", "yes"), (0.5, 0.5)),
-        row=0,
-        factual=factual,
-        raw=CODEC.to_raw(factual),
-        predicted=0,
-        target=1,
+    return explained_row(
+        Context(CODEC, ("no", "yes"), (0.5, 0.5)),
+        factual,
+        CODEC.to_raw(factual),
+        shown[None][:n],
+        kinds[None][:n],
+        torch.ones(n, dtype=torch.float64),
+        torch.tensor([[0.0, 0.0, cost]], dtype=torch.float64)[:n],
         probability=0.2,
         outcome=outcome,
-        rows=shown[None][:n],
-        changes=kinds[None][:n],
-        probabilities=torch.ones(n),
-        losses=torch.tensor([[0.0, 0.0, cost]])[:n],
     )
 
 
 def measured(*items, world=None):
-    result = Explanations(items[0].context, items, Layout.of(FRAME), NOBODY)
+    result = Explanations(together(items), Layout.of(FRAME), NOBODY)
     return recourse(result, world or truth(), WantsSkill())
 
 

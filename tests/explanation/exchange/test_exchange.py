@@ -15,6 +15,7 @@ from proce.explanation import Explanations
 from proce.explanation.record.spread import spread_of
 from proce.schema import Categorical, Codec, Continuous, Schema
 
+from ...explained import explained_row, with_columns
 from .. import samples
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
 
@@ -44,7 +45,7 @@ def test_everything_comes_back() -> None:
     result = everything(shared=shared)
     added = torch.zeros(2, 8, dtype=torch.float64)
     added[0, 0], added[1, 3] = 0.31, 0.125
-    first = samples.with_columns(result[0], contributions=added, refits=torch.tensor([9, 10]))
+    first = with_columns(result[0], contributions=added, refits=torch.tensor([9, 10]))
     result = explanations(first, *result[1:])
     back = Explanations.from_json(result.to_json())
     assert_same(result, back)
@@ -107,7 +108,7 @@ def test_numbers_come_back_bit_for_bit() -> None:
     shared = samples.context(codec=codec, edges=())
     rows = torch.rand(200, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     rows[:, 2] = 1
-    item = samples.explained_row(
+    item = explained_row(
         shared,
         codec.encode(frame)[0],
         codec.raw_of_frame(frame)[0],

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from proce.errors import ProceError
 from proce.explanation import Explanations
 
+from ...explained import with_columns
 from .. import samples
 
 WHOLE = samples.everything(
@@ -21,7 +22,7 @@ WHOLE = samples.everything(
         spread={"job": (0.2, 0.8, 0.0)},
     )
 )
-MEASURED = samples.with_columns(
+MEASURED = with_columns(
     WHOLE[0],
     contributions=torch.full((2, 8), 0.1, dtype=torch.float64),
     support=torch.tensor([40, 50]),

@@ -5,9 +5,10 @@ from html.parser import HTMLParser
 import pandas as pd
 import torch
 
-from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation import Explanation, Explanations
 from proce.schema import Codec, Layout, Schema
 
+from ...explained import explained_row
 from .. import samples
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
 
@@ -105,21 +106,16 @@ def test_of_many_features_only_those_that_change_are_shown() -> None:
     rows, changes = factual.clone(), torch.zeros(30, dtype=torch.int8)
     rows[7], changes[7] = 0.5, 1
     shared = samples.context(codec=codec, edges=())
-    item = Explanation(
+    item = explained_row(
         shared,
-        0,
         factual,
         codec.raw_of_frame(frame)[0],
-        0,
-        1,
-        0.2,
-        Outcome.FOUND,
         rows[None],
         changes[None],
-        torch.tensor([0.7]),
-        torch.tensor([[0.3, 0.1, 0.2]]),
+        torch.tensor([0.7], dtype=torch.float64),
+        torch.tensor([[0.3, 0.1, 0.2]], dtype=torch.float64),
     )
-    page = page_of(Explanations(shared, (item,), Layout.of(frame), samples.provenance()))
+    page = page_of(Explanations(item.alone(), Layout.of(frame), samples.provenance()))
     assert "c7" in page.text
     assert "c8" not in page.text
     assert "29 features without changes here left out." in page.text

@@ -17,6 +17,7 @@ from proce.datasets import load_dataset
 from proce.explanation import Explanation, Explanations
 from proce.schema import Codec
 
+from ...explained import explained_row
 from .. import samples
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, everything, explanation, explanations
 
@@ -153,7 +154,7 @@ def loan_explanation() -> Explanation:
         changes[0, position] = kind
     shared = samples.context(codec=codec, edges=data.graph.edges)
     usual = explanation(CHANGE_JOB)
-    return samples.explained_row(
+    return explained_row(
         shared, factual, raw, rows, changes, usual.probabilities, usual.losses, probability=0.3
     )
 

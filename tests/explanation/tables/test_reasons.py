@@ -10,6 +10,7 @@ import torch
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation
 
+from ...explained import with_columns
 from .. import samples
 from ..samples import SCHEMA, Way, everything, explanation, explanations, people
 
@@ -157,6 +158,6 @@ def test_frames_have_the_same_columns_with_and_without_reasons_and_in_other_libr
 def test_unknown_contributions_of_one_row_do_not_touch_the_others() -> None:
     result = everything()
     known = torch.full((2, 8), 0.1, dtype=torch.float64)
-    first = samples.with_columns(result[0], contributions=known)
+    first = with_columns(result[0], contributions=known)
     both = explanations(first, result[4]).reasons().frame()
     assert both["measure"].tolist() == ["probability", "distance"]

@@ -1,0 +1,113 @@
+"""Explanations made by hand, as columns."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.explanation import (
+    Context,
+    Counterfactuals,
+    Diagnosis,
+    ExplainedRows,
+    Explanation,
+    Front,
+    Fronts,
+    Outcome,
+)
+
+
+def explained_row(
+    shared: Context,
+    factual: Tensor,
+    raw: Tensor,
+    rows: Tensor,
+    changes: Tensor,
+    probabilities: Tensor,
+    losses: Tensor,
+    *,
+    row: int = 0,
+    predicted: int = 0,
+    target: int = 1,
+    probability: float = 0.31,
+    outcome: Outcome | None = None,
+    margin_met: bool = True,
+    dropped: int = 0,
+    expected: Tensor | None = None,
+    contributions: Tensor | None = None,
+    support: Tensor | None = None,
+    refits: Tensor | None = None,
+    steps: Sequence[Tensor] = (),
+    front: Front | None = None,
+    diagnosis: Diagnosis | None = None,
+    notes: tuple[str, ...] = (),
+) -> Explanation:
+    """Return one row of tensors as an explanation: found where it has a counterfactual."""
+    usual = Outcome.FOUND if len(rows) else Outcome.NOT_FOUND
+    columns = ExplainedRows(
+        context=shared,
+        positions=torch.tensor([row]),
+        factual=factual[None],
+        raw=raw[None],
+        predicted=torch.tensor([predicted]),
+        target=torch.tensor([target]),
+        probability=torch.tensor([probability], dtype=torch.float64),
+        outcomes=torch.tensor([(outcome or usual).code]),
+        margin_met=torch.tensor([margin_met]),
+        dropped=torch.tensor([dropped]),
+        counterfactuals=Counterfactuals.of(
+            torch.zeros(len(rows), dtype=torch.long),
+            rows,
+            changes,
+            probabilities,
+            losses,
+            expected=expected,
+            contributions=contributions,
+            support=support,
+            refits=refits,
+            steps=steps,
+        ),
+        fronts=_fronts(front, len(factual)),
+        diagnoses={} if diagnosis is None else {0: diagnosis},
+        notes={0: notes} if notes else {},
+    )
+    return Explanation(columns, 0)
+
+
+def with_columns(item: Explanation, **columns: Any) -> Explanation:
+    """Return an explanation with other columns of counterfactuals, such as ``refits``."""
+    own = item.alone()
+    return Explanation(replace(own, counterfactuals=replace(own.counterfactuals, **columns)), 0)
+
+
+def together(items: Sequence[Explanation]) -> ExplainedRows:
+    """Return the columns of one or more explanations, in the order given."""
+    parts = [item.alone() for item in items]
+    first = parts[0]
+    columns = {
+        name: torch.cat([getattr(part, name) for part in parts])
+        for name, column in vars(first).items()
+        if isinstance(column, Tensor)
+    }
+    ways = [_owned(part.counterfactuals, index) for index, part in enumerate(parts)]
+    fronts = [_owned(part.fronts, index) for index, part in enumerate(parts)]
+    return replace(
+        first,
+        **columns,
+        counterfactuals=Counterfactuals.concatenate(ways),
+        fronts=Fronts.concatenate(fronts),
+        diagnoses={index: part.diagnoses[0] for index, part in enumerate(parts) if part.diagnoses},
+        notes={index: part.notes[0] for index, part in enumerate(parts) if part.notes},
+    )
+
+
+def _owned(lines: Any, index: int) -> Any:
+    return replace(lines, owner=torch.full_like(lines.owner, index))
+
+
+def _fronts(front: Front | None, n_features: int) -> Fronts:
+    if front is None:
+        return Fronts.empty(n_features)
+    return Fronts(torch.zeros(len(front), dtype=torch.long), front.rows, front.losses)
