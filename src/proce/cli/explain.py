@@ -144,7 +144,7 @@ def explain(
     from proce.batch.chunks import Rows
     from proce.batch.source import Source
     from proce.batch.typed import TypedColumns
-    from proce.cli.output import Job, show_digest, write_json, write_parts, write_stdout
+    from proce.cli.output import Job, show_summary, write_json, write_parts, write_stdout
     from proce.files import require_folder, require_place, sha256_of
 
     if out is not None:
@@ -173,9 +173,9 @@ def explain(
         explain_table = _explain_with(explainer, options, watch)
         job = Job(checked_rows, explain_table, progress, folder, receipts)
         if out is None:
-            digest = write_stdout(job)
+            summary = write_stdout(job)
         elif out.suffix == ".json":
-            digest = write_json(job, out)
+            summary = write_json(job, out)
         else:
             request = {
                 "proce": __version__,
@@ -185,9 +185,9 @@ def explain(
                 "causal": causal,
                 **asdict(options),
             }
-            digest = write_parts(job, out, request, restart)
-    show_digest(digest, out)
-    if digest.counts["not_found"] or digest.counts["out_of_time"]:
+            summary = write_parts(job, out, request, restart)
+    show_summary(summary, out)
+    if summary.counts["not_found"] or summary.counts["out_of_time"]:
         raise typer.Exit(_EXIT_SOME_NOT_FOUND)
 
 

@@ -56,7 +56,7 @@ class Job:
 
 
 @dataclass
-class Digest:
+class JobSummary:
     """What is shown when a job has ended, gathered chunk by chunk.
 
     Attributes
@@ -80,20 +80,20 @@ class Digest:
                 self.reasons.append(f"Row {item.row}: {item.diagnosis.reason}")
 
 
-def write_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) -> Digest:
+def write_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) -> JobSummary:
     """Explain chunk by chunk into a csv or Parquet file; go on where an earlier run stopped."""
-    digest = Digest()
+    summary = JobSummary()
 
-    def digest_chunk(result: Explanations) -> None:
+    def record_chunk(result: Explanations) -> None:
         job.write_receipts(result)
-        digest.add_reasons(result)
+        summary.add_reasons(result)
 
     with Parts.open(out, request, restart) as parts:
         if n_done := parts.tally().total():
             note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
         try:
-            explain_to(parts, job.rows, job.explain, progress=job.progress, on_result=digest_chunk)
-            digest.counts = parts.tally()
+            explain_to(parts, job.rows, job.explain, progress=job.progress, on_result=record_chunk)
+            summary.counts = parts.tally()
             parts.put_together()
         except KeyboardInterrupt:
             kept = _describe_kept(parts, job.rows.count)
@@ -103,10 +103,10 @@ def write_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) 
                 raise
             reason = error.strerror or str(error)
             raise OSError(f"{reason}{_describe_kept(parts, job.rows.count)}") from error
-    return digest
+    return summary
 
 
-def write_json(job: Job, out: Path) -> Digest:
+def write_json(job: Job, out: Path) -> JobSummary:
     """Explain all rows at once into one JSON file."""
     if job.rows.count > _MAX_JSON_ROWS:
         raise SearchError(
@@ -119,39 +119,39 @@ def write_json(job: Job, out: Path) -> Digest:
         raise KeyboardInterrupt("interrupted; nothing was written") from None
     job.write_receipts(result)
     write_text(out, result.to_json())
-    digest = Digest(tally(result))
-    digest.add_reasons(result)
-    return digest
+    summary = JobSummary(tally(result))
+    summary.add_reasons(result)
+    return summary
 
 
-def write_stdout(job: Job) -> Digest:
+def write_stdout(job: Job) -> JobSummary:
     """Explain chunk by chunk: csv into a pipe; a terminal is shown the first rows at the end."""
-    digest = Digest()
+    summary = JobSummary()
     terminal, header = is_terminal(), True
     for result in explain_chunks(job.rows, job.explain, job.progress):
         job.write_receipts(result)
-        digest.add_reasons(result)
-        digest.counts += tally(result)
+        summary.add_reasons(result)
+        summary.counts += tally(result)
         if terminal:
-            digest.preview.extend(result[: _MAX_ROWS_SHOWN - len(digest.preview)])
+            summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
         else:
             typer.echo(csv_text(as_table(result.to_frame()), header=header), nl=False)
             header = False
-    return digest
+    return summary
 
 
-def show_digest(digest: Digest, out: Path | None) -> None:
+def show_summary(summary: JobSummary, out: Path | None) -> None:
     """Show the first rows or reasons, how many rows ended how, and where the result is."""
-    _show_preview(digest.preview)
-    total = digest.counts.total()
-    if digest.preview:
-        if n_hidden := total - len(digest.preview):
+    _show_preview(summary.preview)
+    total = summary.counts.total()
+    if summary.preview:
+        if n_hidden := total - len(summary.preview):
             note(f"And {n_hidden:,} rows more; write them all with --out.")
     else:
-        for reason in digest.reasons:
+        for reason in summary.reasons:
             note(reason)
     counts = ", ".join(
-        f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in digest.counts.items()
+        f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in summary.counts.items()
     )
     where = "" if out is None else f" Written to {out}."
     note(f"{total:,} row{'s' * (total != 1)}: {counts}.{where}")
