@@ -190,21 +190,21 @@ class _Reader:
         """Read the parts of a graph or of a group in braces; return the names that occur."""
         names: dict[str, None] = {}
         for part in _parts(graph):
-            if part["type"] == "edge":
-                names |= dict.fromkeys(self._edge(part, edge_defaults))
-            elif part["type"] == "subgraph":
-                names |= dict.fromkeys(self.read(part, edge_defaults))
-            elif part["name"] == "edge":
+            kind = part["type"]
+            if kind == "node" and part["name"] == "edge":
                 edge_defaults = {**edge_defaults, **self._edge_attributes(part)}
-            elif part["name"] not in _DEFAULTS:
-                names[self._name(part["name"])] = None
-            self.nodes |= names
+            elif kind == "node" and part["name"] not in _DEFAULTS:
+                names[self._node(part["name"])] = None
+            elif kind == "edge":
+                names |= dict.fromkeys(self._edge(part, edge_defaults))
+            elif kind == "subgraph":
+                names |= dict.fromkeys(self.read(part, edge_defaults))
         return list(names)
 
     def _edge(self, part: Part, edge_defaults: Mapping[str, str]) -> list[str]:
         attributes = {**edge_defaults, **self._edge_attributes(part)}
         left, right = (
-            [self._name(end)] if isinstance(end, str) else self.read(end, edge_defaults)
+            [self._node(end)] if isinstance(end, str) else self.read(end, edge_defaults)
             for end in part["points"]
         )
         if len(self.edges) + len(left) * len(right) > MAX_EDGES:
@@ -213,6 +213,11 @@ class _Reader:
             _written_edge(cause, effect, attributes) for cause in left for effect in right
         ]
         return [*left, *right]
+
+    def _node(self, placeholder: str) -> str:
+        name = self._name(placeholder)
+        self.nodes[name] = None
+        return name
 
     def attributes(self, placeholders: Mapping[str, str | None]) -> dict[str, str]:
         """Return attributes with their names and values; one without a value is ``"true"``."""
