@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from proce.causal.graphs.features import cut_edges
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change, Outcome
@@ -221,11 +222,9 @@ def _narrow_pass(row: ExplainedRow, rank: int) -> list[str]:
 
 def _cut_edges(context: Context) -> dict[str, list[str]]:
     """Return the causes of each fixed feature: nothing moves it, so these edges are cut."""
-    schema = context.codec.schema
     cut: dict[str, list[str]] = {}
-    for cause, effect in context.edges:
-        if schema[effect].action is Action.FIXED:
-            cut.setdefault(name_text(effect), []).append(name_text(cause))
+    for cause, effect in cut_edges(context.edges, context.codec.schema):
+        cut.setdefault(name_text(effect), []).append(name_text(cause))
     return cut
 
 
