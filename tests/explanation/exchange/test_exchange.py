@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -19,6 +20,7 @@ from ...explained import explained_row, with_columns
 from .. import samples
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
 
+FIXTURE = Path(__file__).parents[2] / "fixtures" / "explanations_v1.json"
 FRAMES = ("counterfactuals", "to_frame", "outcomes", "changes", "summary", "best")
 
 
@@ -61,6 +63,40 @@ def test_everything_comes_back() -> None:
     assert torch.equal(back[0].rows, result[0].rows)
     assert back[2].diagnosis is not None
     assert back[2].diagnosis.blockers == samples.diagnosis().blockers
+
+
+def test_a_text_of_an_older_version_is_read_and_written_again_as_it_was() -> None:
+    text = FIXTURE.read_text("utf-8")
+    result = Explanations.from_json(text)
+    assert result.to_json() == text
+    assert [len(item) for item in result] == [2, 0, 0, 0, 1]
+    assert [len(steps) for steps in result[0].steps] == [2, 2]
+    assert result[4].steps == ()
+    assert result[0].support is not None
+    assert result[0].support.tolist() == [40, 50]
+    assert result[4].support is None
+    assert result[0].dropped == 3
+
+
+def test_what_may_be_absent_may_be_absent() -> None:
+    record = json.loads(FIXTURE.read_text("utf-8")) | {"unknown": 1}
+    for name in ("training_layout", "spread"):
+        record.pop(name, None)
+    del record["model"]["threshold"], record["request"]["vary"], record["provenance"]["graph"]
+    del record["graph"]["origin"], record["graph"]["n_refits"]
+    for row in record["explanations"]:
+        del row["sentences"], row["front"], row["diagnosis"]
+        for way in row["counterfactuals"]:
+            for name in ("rank", "support", "refits", "steps"):
+                way.pop(name, None)
+            for change in way["changes"]:
+                del change["before"], change["after"]
+    result = Explanations.from_json(json.dumps(record))
+    assert result.context.spread is None
+    assert result.context.n_refits == 0
+    assert [item.front for item in result] == [None] * 5
+    assert result[0].refits is None
+    assert result[0].contributions is not None
 
 
 def test_one_number_that_is_needed_holds_for_every_class() -> None:
@@ -216,6 +252,70 @@ def changed(**fields: Any) -> str:
 )
 def test_wrong_text_is_refused_by_its_place(text: str, message: str) -> None:
     with pytest.raises(ProceError, match=message):
+        Explanations.from_json(text)
+
+
+def set_at(record: Any, place: tuple[Any, ...], value: Any) -> str:
+    """Return the text of a record with one value replaced."""
+    inner = record
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return json.dumps(record)
+
+
+FIRST = ("explanations", 0)
+WAY = (*FIRST, "counterfactuals", 1)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "message"),
+    [
+        ((*WAY, "changes", 0, "kind"), "x", "one of 'action', 'hold' or 'consequence'"),
+        ((*WAY, "changes", 0, "feature"), "x", "the name of a feature"),
+        ((*WAY, "changes", 0, "contribution"), True, "a finite number"),
+        ((*WAY, "probability"), 10**400, "a finite number"),
+        ((*WAY, "losses", "distance"), "x", "a finite number"),
+        ((*WAY, "refits"), 0.5, "a whole number"),
+        ((*WAY, "refits"), None, "a whole number, as for the other counterfactuals of the row"),
+        ((*WAY, "support"), -1, "at least 0"),
+        ((*WAY, "steps"), [], "steps, of which the last has the counterfactual's values"),
+        ((*WAY, "steps", 0), [1], "a list of 8 values"),
+        ((*WAY, "values"), {"job": "none"}, "a value for each of savings, ratio, education"),
+        ((*FIRST, "counterfactuals", 0, "changes", 1, "expected"), "x", "a number"),
+        ((*FIRST, "front", "losses"), [], "3 losses for each of 1 rows"),
+        ((*FIRST, "margin_met"), 1, "true or false"),
+        ((*FIRST, "target"), "x", "one of the model's classes"),
+        ((*FIRST, "notes", 0), 3, "a text"),
+        (("explanations", 1, "row"), 0, "every row once"),
+        (("explanations", 1, "row"), 2**60, "at most 9007199254740992"),
+        (("explanations", 1), None, "an object"),
+        (("scale", "savings", "span"), 0, "a positive number"),
+        (("scale", "savings"), {"may_miss": False}, "an object with 'low' and 'span'"),
+        (("model", "classes", 0), None, "a text, a finite number or true or false"),
+        (("model", "classes"), [1, "a"], "labels of one type"),
+        (("graph", "edges", 0), ["a"], "a pair of cause and effect"),
+        (("request", "ranges", "amount"), [1], "a pair of limits"),
+    ],
+)
+def test_a_wrong_value_is_named_in_plain_words(
+    place: tuple[Any, ...], value: Any, message: str
+) -> None:
+    text = set_at(json.loads(FIXTURE.read_text("utf-8")), place, value)
+    with pytest.raises(SchemaError) as caught:
+        Explanations.from_json(text)
+    where = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in place)[1:]
+    said = str(caught.value)
+    assert said.startswith(f"the explanations cannot be read: {where} is ")
+    assert f"; expected {message}" in said
+    assert said.endswith("The text was changed or is damaged; write it again with to_json().")
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 100_000, '{"format": Infinity}', '{"format": 1, "a": "\\ud800"}']
+)
+def test_text_that_is_not_sound_json_is_refused(text: str) -> None:
+    with pytest.raises(SchemaError, match="the explanations are not JSON"):
         Explanations.from_json(text)
 
 

@@ -86,6 +86,24 @@ def test_what_is_no_receipt_is_refused(text: str, message: str) -> None:
         Receipt.from_json(text)
 
 
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"written": 3}, "written is 3; expected a text"),
+        ({"model": None}, "model is None; expected an object"),
+        ({"model": {"name": []}}, r"model\.name is \[\]; expected a text"),
+        ({"explanation": json.loads(everything().to_json())}, "of 5 rows; expected one"),
+    ],
+)
+def test_a_receipt_whose_fields_are_wrong_is_refused(
+    receipt: Receipt, fields: dict[str, Any], message: str
+) -> None:
+    record = json.loads(receipt.to_json()) | fields
+    text = json.dumps(record | {"checksum": checksum(record)})
+    with pytest.raises(ReceiptError, match=message):
+        Receipt.from_json(text)
+
+
 def test_the_same_model_says_the_same(receipt: Receipt) -> None:
     verdict = verify(Receipt.from_json(receipt.to_json()), lender(3_500), CODEC)
     assert verdict.holds
