@@ -6,7 +6,7 @@ from torch import Tensor
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
 
-_DISTANCE_WEIGHT = 2.0  # how much more a farther row must differ to be shown
+DISTANCE_WEIGHT = 2.0  # how much more a farther row must differ to be shown
 
 
 def ranked(
@@ -58,7 +58,7 @@ def ranked(
         different = _jaccard(acted_on, acted_on[last])
         apart = (scaled - scaled[last]).square().mean(-1).sqrt()
         least = torch.minimum(least, different + 0.5 * apart)
-        worth = least - _DISTANCE_WEIGHT * extra
+        worth = least - DISTANCE_WEIGHT * extra
         worth[chosen] = -torch.inf
         chosen.append(int(worth.argmax()))
     return chosen
