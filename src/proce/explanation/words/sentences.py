@@ -141,10 +141,10 @@ def limits_of_request(context: Context) -> list[str]:
     if fixed:
         texts.append(f"Held fixed by the schema: {joined(fixed, _MAX_NAMES)}.")
     if cut := _cut_edges(context):
-        parts = [f"{effect} (by {joined(causes, _MAX_NAMES)})" for effect, causes in cut.items()]
+        parts = [f"{effect} (from {joined(causes, _MAX_NAMES)})" for effect, causes in cut.items()]
         texts.append(
-            "Fixed, although the causal graph says that others move it:"
-            f" {joined(parts, _MAX_NAMES)}. Those arrows were left out."
+            "The causal graph's arrows into what is fixed were left out:"
+            f" {joined(parts, _MAX_NAMES)}."
         )
     if indirect:
         names = joined(indirect, _MAX_NAMES)
