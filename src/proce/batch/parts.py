@@ -21,7 +21,6 @@ import pyarrow.parquet as pq
 from proce.errors import FileError
 from proce.files import atomic_write, write_text
 
-FORMATS = (".csv", ".parquet")
 _TALLY_KEY = b"proce"  # of a part's metadata: how many of its rows have each outcome
 
 
@@ -48,7 +47,7 @@ class Parts:
         Parameters
         ----------
         out
-            Where the result goes, its suffix one of :data:`FORMATS`.
+            Where the result goes, its suffix ``.csv`` or ``.parquet``.
         request
             What the parts depend on, in plain values.
         restart
