@@ -10,9 +10,8 @@ import torch
 from proce import Progress, SearchError
 from proce.latent import VariationalSettings
 from proce.methods import Cchvae, CchvaeSettings
-from proce.methods.calls.call import keys_of
 from proce.schema import Action
-from proce.streams import RowStreams
+from proce.streams import RowStreams, row_keys
 from proce.training import TrainingSettings
 
 from ...worlds import SCHEMA, bank, people, refused
@@ -92,7 +91,7 @@ def test_it_is_the_nearest_that_reaches_the_class_in_the_first_shell_with_one(
     number = found.provenance.evaluations // SETTINGS.n_candidates - 1
     factual = codec.encode(person).contiguous()
     centre = fitted.prepared_.posterior(factual)[0]
-    streams = RowStreams.of(0, keys_of(factual))
+    streams = RowStreams.of(0, row_keys(factual))
     expected = None
     for shell in range(number + 1):
         assert expected is None

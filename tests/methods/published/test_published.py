@@ -112,7 +112,7 @@ class Scattered(Published[NearestSettings]):
 def test_evaluations_are_counted_for_each_row() -> None:
     method = Scattered(young_or_rich, SCHEMA).fit(people())
     result = method.explain(ROWS, n=3, max_evaluations=2)
-    assert method.left == [0, 0]
+    assert method.evaluations_left == [0, 0]
     assert method.chances.isnan().tolist() == [[False, False, True]] * 2
     assert [len(item) for item in result] == [1, 1]
     assert result.provenance.evaluations == 4

@@ -16,9 +16,8 @@ from proce import MissingExtraError, SearchError
 from proce.classifier import TrainedNetwork, fit_network
 from proce.errors import ModelInterfaceError
 from proce.methods import Dice, DiceSettings
-from proce.methods.calls.call import keys_of
 from proce.schema import Categorical, Codec, Continuous, Schema
-from proce.streams import RowStreams
+from proce.streams import RowStreams, row_keys
 from proce.training import TrainingSettings
 
 from ....worlds import SCHEMA, bank, one, people, refused
@@ -96,7 +95,7 @@ def directly(method: str, network: TrainedNetwork, row: pd.DataFrame, n: int) ->
         data, dice_ml.Model(model=AsSklearn(network), backend="sklearn"), method=method
     )
     factual = network.codec.encode(row)
-    seed = int(RowStreams.of(0, keys_of(factual)).states[0]) & (2**31 - 1)
+    seed = int(RowStreams.of(0, row_keys(factual)).states[0]) & (2**31 - 1)
     random.seed(seed)
     np.random.seed(seed)  # noqa: NPY002 - where DiCE draws from
     found = explainer.generate_counterfactuals(

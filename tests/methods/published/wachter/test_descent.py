@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from proce.methods import Wachter
-from proce.methods.calls.call import Call
 from proce.methods.calls.options import Options
+from proce.methods.published.recording import open_call
 from proce.methods.published.task import Task
 from proce.methods.published.wachter.descent import Descent
 from proce.methods.published.wachter.relaxation import FeasibleSet
@@ -40,8 +40,8 @@ class Scored(nn.Module):
 def posed(row: dict[str, object], loss: str) -> tuple[Task, FeasibleSet, Descent]:
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
     common, prepared = method.common_, method.prepared_
-    asked = Call.read(common.codec, common.classifier, Options(), pd.DataFrame([row]), None)
-    task = Task.of(common, Call(**asked), torch.tensor([0]))
+    call = open_call(common, Options(), pd.DataFrame([row]), None)
+    task = Task.of(common, call, torch.tensor([0]))
     feasible = prepared.relaxed.feasible_set(task.genome)
     return task, feasible, Descent(task, prepared.distance, loss)
 
