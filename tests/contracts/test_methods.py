@@ -10,6 +10,7 @@ from proce.explanation import Explanations
 from proce.methods import Method
 from proce.schema import Schema
 
+from ..worlds import lender, never
 from .method_cases import (
     METHODS,
     NETWORKS,
@@ -17,9 +18,7 @@ from .method_cases import (
     Made,
     applicants,
     by_income,
-    lender,
     lender_of_polars,
-    never,
 )
 
 ROWS = applicants(8, seed=3)

@@ -15,7 +15,18 @@ from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.solve import Frame, check_candidates
 from proce.schema import Action, Categorical, Continuous, Schema
 
-from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused, without_diagnosis
+from ...worlds import (
+    SCHEMA,
+    SETTINGS,
+    TINY,
+    bank,
+    logistic,
+    one,
+    people,
+    refused,
+    two_classes,
+    without_diagnosis,
+)
 
 
 def passes(
@@ -117,8 +128,7 @@ def test_with_equations_nothing_is_dropped_either() -> None:
     )
 
     def by_a_and_c(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-(rows["a"] + rows["c"]).to_numpy()))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(rows["a"] + rows["c"])
 
     for mode in ("hard", "soft"):
         explainer = ProCE(
@@ -153,8 +163,7 @@ def pupils() -> pd.DataFrame:
 
 
 def wants_the_top(rows: pd.DataFrame) -> Any:
-    yes = np.where(rows["grade"] == "top", 0.9, 0.1)
-    return np.stack([1 - yes, yes], axis=1)
+    return two_classes(np.where(rows["grade"] == "top", 0.9, 0.1))
 
 
 @pytest.fixture(scope="module")

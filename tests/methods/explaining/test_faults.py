@@ -11,7 +11,7 @@ import pytest
 
 from proce import ModelError, ProCE, Progress, progress_bar
 
-from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused
+from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused, two_classes
 
 ENDLESS = replace(SETTINGS, n_generations=100_000, stop_improvement=None)
 
@@ -72,8 +72,7 @@ class TestBudget:
         def never_sure_and_slow_at_last(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             if call == SETTINGS.n_generations + 2:
                 time.sleep(1)
-            yes = np.minimum(answer[:, 1], 0.55)
-            return np.stack([1 - yes, yes], axis=1)
+            return two_classes(np.minimum(answer[:, 1], 0.55))
 
         explainer = armed(never_sure_and_slow_at_last, replace(SETTINGS, stop_improvement=None))
         result = explainer.explain(one(), budget_seconds=0.9)

@@ -14,7 +14,7 @@ from proce.causal import StructuralCausalModel
 from proce.explanation import Change, Outcome
 from proce.schema import Action, Codec, Continuous, Schema
 
-from ...worlds import SETTINGS, TINY, actions_of, bank, one, people, without_diagnosis
+from ...worlds import SETTINGS, TINY, actions_of, bank, logistic, one, people, without_diagnosis
 
 MODES = ("hard", "soft", "paper", "off")
 Lender = Callable[[str], ProCE]
@@ -163,8 +163,7 @@ class TestAuto:
 
     @staticmethod
     def model(frame: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-frame["b"].to_numpy()))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(frame["b"])
 
     def mode(self, graph: Any) -> Any:
         explainer = ProCE(self.model, graph=graph, settings=TINY).fit(self.FRAME)
@@ -210,8 +209,7 @@ def test_a_fixed_effect_stays_whatever_its_causes_do() -> None:
     schema = Schema.infer(frame).edit("b", action=Action.FIXED)
 
     def either(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-(rows["a"] + rows["b"]).to_numpy()))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(rows["a"] + rows["b"])
 
     explainer = ProCE(either, schema=schema, graph=[("a", "b")], settings=TINY).fit(frame)
     result = explainer.explain(frame.head(6))
@@ -226,8 +224,7 @@ def test_a_cell_that_hardly_moves_stays_exactly() -> None:
     frame = pd.DataFrame(draw.normal(size=(300, 2)), columns=["a", "b"])
 
     def by_a(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-3 * rows["a"].to_numpy()))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(3 * rows["a"])
 
     codec = Codec.fit(Schema.infer(frame), frame)
     scm = StructuralCausalModel.fit(

@@ -3,14 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from proce import ProCE, Progress, RuleError
 from proce.schema import Action
 
-from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused
+from ...worlds import SCHEMA, SETTINGS, TINY, bank, never, one, people, refused, two_classes
 
 
 def blockers(result: Any) -> dict[tuple[str, str], str]:
@@ -195,10 +194,7 @@ class TestHopeless:
     """A model that never says the target: nothing is searched, and the reason is told."""
 
     def test_a_constant_model(self) -> None:
-        def always_no(frame: pd.DataFrame) -> Any:
-            return np.tile([0.8, 0.2], (len(frame), 1))
-
-        explainer = ProCE(always_no, schema=SCHEMA, settings=TINY).fit(people())
+        explainer = ProCE(never, schema=SCHEMA, settings=TINY).fit(people())
         result = explainer.explain(people(n=5, seed=9))
         assert (result.outcomes()["outcome"] == "not_found").all()
         for item in result:
@@ -208,8 +204,7 @@ class TestHopeless:
 
     def test_a_class_that_no_training_row_has(self) -> None:
         def hardly(frame: pd.DataFrame) -> Any:
-            yes = 0.4 * bank(frame)[:, 1]
-            return np.stack([1 - yes, yes], axis=1)
+            return two_classes(0.4 * bank(frame)[:, 1])
 
         explainer = ProCE(hardly, schema=SCHEMA, settings=TINY).fit(people())
         result = explainer.explain(people(n=3, seed=9))

@@ -19,9 +19,11 @@ from ...worlds import (
     SETTINGS,
     actions_of,
     bank,
+    logistic,
     one,
     people,
     refused,
+    two_classes,
     without_diagnosis,
 )
 
@@ -30,8 +32,7 @@ Lender = Callable[[str], ProCE]
 
 def capped_bank(frame: pd.DataFrame) -> Any:
     """Never say yes with more than 55%."""
-    yes = np.minimum(bank(frame)[:, 1], 0.55)
-    return np.stack([1 - yes, yes], axis=1)
+    return two_classes(np.minimum(bank(frame)[:, 1], 0.55))
 
 
 def test_by_default_the_decision_is_passed_by_the_margin(banker: ProCE) -> None:
@@ -127,8 +128,7 @@ def test_several_counterfactuals_differ_in_what_they_change() -> None:
     frame = pd.DataFrame(draw.uniform(0, 1, (200, 4)), columns=list("abcd"))
 
     def any_of_four(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-20 * (rows.max(axis=1).to_numpy() - 0.9)))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(20 * (rows.max(axis=1) - 0.9))
 
     row = pd.DataFrame({name: [0.5] for name in frame.columns})
     result = ProCE(any_of_four, settings=SETTINGS).fit(frame).explain(row, n=4)
@@ -149,8 +149,7 @@ def test_fewer_are_returned_where_fewer_exist() -> None:
     frame = pd.DataFrame({"a": ["x", "y"] * 50, "b": ["x"] * 50 + ["y"] * 50})
 
     def only_one_way(rows: pd.DataFrame) -> Any:
-        yes = np.where((rows["a"] == "y") & (rows["b"] == "y"), 0.9, 0.1)
-        return np.stack([1 - yes, yes], axis=1)
+        return two_classes(np.where((rows["a"] == "y") & (rows["b"] == "y"), 0.9, 0.1))
 
     result = ProCE(only_one_way, settings=SETTINGS).fit(frame).explain(frame.head(1), n=4)
     assert len(result[0]) == 1
@@ -169,8 +168,7 @@ def test_effort_moves_the_advice_to_what_is_easier() -> None:
     schema = Schema([Continuous("a"), Continuous("b")])
 
     def by_the_sum(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-10 * (rows.sum(axis=1).to_numpy() - 1)))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(10 * (rows.sum(axis=1) - 1))
 
     settings = SearchSettings(autoencoder=QUICK)
     explainer = ProCE(by_the_sum, schema=schema, settings=settings).fit(frame)
