@@ -118,7 +118,7 @@ def test_the_weights_make_the_same_auto_encoder():
     assert torch.equal(autoencoder.encode(rows), again.encode(rows))
     first, second = autoencoder.reconstruct(rows), again.reconstruct(rows)
     assert torch.equal(first.units, second.units)
-    assert not any(each.requires_grad for each in again.parameters())
+    assert {parameter.requires_grad for parameter in again.parameters()} == {False}
 
 
 def test_weights_of_other_features_are_refused():

@@ -80,12 +80,14 @@ class TestBudget:
 
     def test_a_budget_that_is_not_needed_leaves_no_trace(self, banker: ProCE) -> None:
         with_budget = banker.explain(one(), budget_seconds=600)
+        assert len(with_budget.to_frame())
         pd.testing.assert_frame_equal(with_budget.to_frame(), banker.explain(one()).to_frame())
         assert with_budget[0].notes == ()
 
     def test_evaluations_can_be_bounded_too(self, banker: ProCE) -> None:
         result = banker.explain(refused(people(), 3), max_evaluations=100)
         assert result.provenance.evaluations <= 2 * 3 * 100
+        assert len(result.counterfactuals())
         assert (bank(result.counterfactuals())[:, 1] > 0.5).all()
 
 
@@ -250,18 +252,18 @@ class TestProgress:
     """A callback is told how far the work has come."""
 
     def test_of_a_fit(self) -> None:
-        told: list[Progress] = []
-        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=told.append)
-        assert {each.stage for each in told} == {"fit"}
-        assert [each.done for each in told] == list(range(1, len(told) + 1))
+        reports: list[Progress] = []
+        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=reports.append)
+        assert {report.stage for report in reports} == {"fit"}
+        assert [report.done for report in reports] == list(range(1, len(reports) + 1))
 
     def test_of_a_call(self, banker: ProCE) -> None:
-        told: list[Progress] = []
-        banker.explain(refused(people(), 3), progress=told.append)
-        searching = [each for each in told if each.stage == "search"]
-        assert all(each.total == 3 for each in searching)
+        reports: list[Progress] = []
+        banker.explain(refused(people(), 3), progress=reports.append)
+        searching = [report for report in reports if report.stage == "search"]
+        assert {report.total for report in searching} == {3}
         assert searching[-1].done == 3
-        assert max(each.generation for each in searching) > 1
+        assert max(report.generation for report in searching) > 1
         last = searching[-2]
         assert 0.5 < last.best_probability <= 1
         assert last.best_distance > 0

@@ -57,8 +57,8 @@ def test_many_rows_in_one_call(n_rows: int) -> None:
     assert (outcomes["outcome"] == "not_found").mean() < 0.1
     frame = result.to_frame()
     assert (bank(frame)[:, 1] > 0.5).all()
-    has_front = [item.front is not None for item in result if len(item)]
-    assert all(has_front) if n_rows <= 1_000 else not any(has_front)
+    assert len(frame) > n_rows / 4
+    assert {item.front is not None for item in result if len(item)} == {n_rows <= 1_000}
 
 
 def test_two_hundred_columns() -> None:
@@ -68,9 +68,8 @@ def test_two_hundred_columns() -> None:
     model = LogisticRegression(max_iter=300).fit(frame, frame[names[:5]].sum(axis=1) > 0)
     result = ProCE(model, settings=SETTINGS).fit(frame).explain(frame.head(3), n=2)
     assert (result.outcomes()["outcome"] == "found").all()
-    told = model.predict(result.counterfactuals())
-    before = model.predict(frame.head(3))
-    assert (told != np.repeat(before, 2)).all()
+    after, before = model.predict(result.counterfactuals()), model.predict(frame.head(3))
+    assert (after != np.repeat(before, 2)).all()
 
 
 def test_categorical_columns_only() -> None:
@@ -108,7 +107,7 @@ class TestMissingCells:
         after = result.to_frame()
         before = rows.iloc[after["row"]]
         assert (lenient_bank(result.counterfactuals())[:, 1] > 0.5).all()
-        assert before.isna().any().sum() >= 3
+        assert before.isna().any().sum() >= 3  # columns, so there are rows
         for name in rows.columns:
             assert (after[name].isna().to_numpy() == before[name].isna().to_numpy()).all()
         for item in result:
@@ -119,10 +118,10 @@ class TestMissingCells:
         explainer = ProCE(lenient_bank, schema=SCHEMA, settings=SETTINGS).fit(
             with_missing_cells(people())
         )
-        row = one(savings=np.nan, age=np.nan, school=None, debt=90.0)
+        row = one(savings=5.0, age=np.nan, school=None, debt=np.nan)
         result = explainer.explain(row)
-        assert result[0].outcome in ("found", "not_found")
-        assert set(result.changes()["feature"]) <= {"debt"}
+        assert result[0].outcome == "found"
+        assert set(result.changes()["feature"]) == {"savings"}
 
     def test_with_a_causal_graph(self) -> None:
         graph = [("age", "savings"), ("savings", "debt")]
@@ -202,6 +201,7 @@ class TestModels:
             result = explainer.explain(numbers.head(8), target=target, n=2)
             outcomes = result.outcomes()
             assert set(outcomes["outcome"]) <= {"found", "already_target"}
+            assert len(result.counterfactuals())
             assert (model.predict(result.counterfactuals()) == target).all()
             own = model.predict(numbers.head(8)) == target
             assert ((outcomes["outcome"] == "already_target").to_numpy() == own).all()
@@ -215,10 +215,11 @@ class TestModels:
             return chances / chances.sum(1, keepdims=True)
 
         result = ProCE(three, settings=SETTINGS).fit(frame).explain(frame.head(6), target=2)
-        for item in result:
-            if len(item):
-                chances = np.sort(three(result[item.row : item.row + 1].counterfactuals()), axis=1)
-                assert (chances[:, -1] - chances[:, -2] >= 0.2 - 1e-6).all() == item.margin_met
+        explained = [item for item in result if len(item)]
+        assert len(explained) >= 3
+        for item in explained:
+            chances = np.sort(three(result[item.row : item.row + 1].counterfactuals()), axis=1)
+            assert (chances[:, -1] - chances[:, -2] >= 0.2 - 1e-6).all() == item.margin_met
 
     def test_of_three_classes_none_is_the_other(self) -> None:
         frame = people()[["savings", "debt"]]
@@ -235,6 +236,7 @@ class TestModels:
         rows = people()[(bank(people())[:, 1] > 0.55) & (bank(people())[:, 1] < 0.75)].head(3)
         result = explainer.explain(rows, n=1)
         assert result.outcomes()["predicted"].tolist() == [0, 0, 0]
+        assert len(result.counterfactuals()) == 3
         assert (bank(result.counterfactuals())[:, 1] >= 0.8).all()
 
 
@@ -258,6 +260,7 @@ class TestLibraries:
         assert result.counterfactuals().schema == rows.schema
         assert isinstance(result.outcomes(), polars.DataFrame)
         assert isinstance(result.changes(), polars.DataFrame)
+        assert len(frame) > 0
         assert (ask(result.counterfactuals())[:, 1] > 0.5).all()
 
     def test_the_answer_is_the_same_in_every_library(self, banker: ProCE) -> None:
@@ -265,14 +268,14 @@ class TestLibraries:
         pyarrow = pytest.importorskip("pyarrow")
         rows = refused(people(), 3)
         expected = banker.explain(rows).to_frame().reset_index(drop=True)
+        assert len(expected)
         for other in (
             polars.from_pandas(rows),
             pyarrow.Table.from_pandas(rows, preserve_index=False),
         ):
             got = banker.explain(other).to_frame()
             assert type(got) is type(other)
-            told = got.to_pandas()
-            assert told.astype(str).equals(expected.astype(str))
+            assert got.to_pandas().astype(str).equals(expected.astype(str))
 
     def test_a_lazy_frame_is_refused(self, banker: ProCE) -> None:
         polars = pytest.importorskip("polars")
