@@ -1,6 +1,7 @@
 """What goes wrong in the middle: slow models, failing models, budgets, Ctrl-C."""
 
 import logging
+import threading
 import time
 from dataclasses import replace
 from typing import Any
@@ -270,19 +271,21 @@ class TestProgress:
         assert last.front_size >= 1
 
     def test_the_bar_ends_with_the_work(self, banker: ProCE) -> None:
-        """Also where a fit stops early, or a call fails."""
-        bar = progress_bar()
+        """Also where a fit stops early, or a call fails: no thread draws any more."""
+        before, bar = threading.active_count(), progress_bar()
+        bar(Progress("search", done=1, total=2))
+        assert threading.active_count() == before + 1
         banker.explain(one(), progress=bar)
-        assert bar._bar is None
+        assert threading.active_count() == before
         ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=bar)
-        assert bar._bar is None
+        assert threading.active_count() == before
 
         def gone(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             return answer if call < 4 else None
 
         with pytest.raises(ModelError):
             armed(gone).explain(one(), progress=bar)
-        assert bar._bar is None
+        assert threading.active_count() == before
 
     def test_the_library_prints_nothing(
         self, banker: ProCE, capfd: pytest.CaptureFixture[str]
