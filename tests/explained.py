@@ -1,6 +1,6 @@
 """Explanations made by hand, as columns."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from proce.explanation import (
+    Change,
     Context,
     Counterfactuals,
     Diagnosis,
@@ -16,7 +17,35 @@ from proce.explanation import (
     Front,
     Fronts,
     Outcome,
+    Provenance,
 )
+from proce.schema import Codec
+
+# What became of a feature: the kind of its change, its value, and for a hold where it would have
+# gone.
+FeatureChange = tuple[str, Any] | tuple[str, Any, Any]
+Way = Mapping[str, FeatureChange]
+
+KINDS = {
+    "action": Change.ACTION,
+    "hold": Change.HOLD,
+    "consequence": Change.CONSEQUENCE,
+    "unmarked": Change.NONE,
+}
+BY_HAND = Provenance({}, "by hand", 0, {}, {}, "off", None, 5, "", 0.0, 0, 0)
+
+
+def changed_rows(codec: Codec, factual: Tensor, ways: Sequence[Way]) -> tuple[Tensor, Tensor]:
+    """Return a row for each way, and the kinds of its changes; what is held stays as it was."""
+    rows = factual.repeat(len(ways), 1)
+    changes = torch.zeros(rows.shape, dtype=torch.int8)
+    for rank, way in enumerate(ways):
+        for name, (kind, value, *_) in way.items():
+            position = codec.schema.position(name)
+            changes[rank, position] = KINDS[kind]
+            if kind != "hold":
+                rows[rank, position] = codec.encode_value(name, value)
+    return rows, changes
 
 
 def explained_row(

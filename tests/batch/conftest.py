@@ -2,40 +2,18 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
-from proce import ProCE, SearchSettings
-from proce.latent import AutoEncoderSettings
-from proce.training import TrainingSettings
+from proce import ProCE
 
-SETTINGS = SearchSettings(
-    population_size=20,
-    n_offspring=20,
-    n_generations=5,
-    n_refits=0,
-    autoencoder=AutoEncoderSettings(training=TrainingSettings(n_epochs=3)),
-)
-
-
-def drawn(n: int, seed: int = 0) -> pd.DataFrame:
-    draw = np.random.default_rng(seed)
-    job = draw.choice(["field", "office"], n)
-    return pd.DataFrame({"savings": draw.integers(0, 100, n), "debt": draw.random(n), "job": job})
-
-
-def bank(frame: pd.DataFrame) -> Any:
-    """Return the probabilities of no and yes."""
-    yes = 1 / (1 + np.exp(-(frame["savings"] / 20 - 4 * frame["debt"]).to_numpy(float)))
-    return np.stack([1 - yes, yes], axis=1)
+from .. import worlds
 
 
 @pytest.fixture(scope="session")
 def banker() -> ProCE:
-    return ProCE(bank, settings=SETTINGS).fit(drawn(200))
+    """An explainer of the bank, with a schema read off the rows."""
+    return ProCE(worlds.bank, settings=worlds.TINY).fit(worlds.people(200))
 
 
 @pytest.fixture
@@ -44,7 +22,7 @@ def people(tmp_path: Path) -> Callable[[int], Path]:
 
     def write(n: int) -> Path:
         path = tmp_path / f"people-{n}.parquet"
-        drawn(n, seed=1).to_parquet(path)
+        worlds.people(n, seed=1).to_parquet(path)
         return path
 
     return write

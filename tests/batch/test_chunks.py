@@ -54,6 +54,7 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
     results = list(explain_chunks(rows_of(banker, path), asking(banker)))
     frames = [result.to_frame().to_pandas() for result in results]
     expected = whole.to_frame().reset_index(drop=True)
+    assert len(expected)
     assert_frame_equal(pd.concat(frames, ignore_index=True), expected)
     outcomes = pd.concat([each.outcomes().to_pandas() for each in results], ignore_index=True)
     assert outcomes["outcome"].tolist() == whole.outcomes()["outcome"].tolist()
@@ -72,15 +73,15 @@ def test_progress_counts_the_rows_of_the_file(banker: ProCE, people: People) -> 
 def test_a_wrong_cell_at_the_end_is_found_at_the_beginning(banker: ProCE, people: People) -> None:
     path = people(21)
     frame = pd.read_parquet(path)
-    frame.loc[20, "job"] = "pilot"
+    frame.loc[20, "home"] = "squats"
     frame.to_parquet(path)
-    with pytest.raises(SchemaError, match=r"people-21.parquet: feature 'job': row 20 "):
+    with pytest.raises(SchemaError, match=r"people-21.parquet: feature 'home': row 20 "):
         rows_of(banker, path)
 
 
 def test_a_file_without_rows_is_refused(banker: ProCE, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
-    path.write_text("savings,debt,job\n")
+    path.write_text("age,savings,debt,school,home\n")
     with pytest.raises(FileError, match="a header and no rows"):
         rows_of(banker, path)
 

@@ -10,8 +10,9 @@ from proce.classifier import as_classifier
 from proce.errors import ModelError, ModelOutputError
 from proce.schema import Codec, Schema
 
-DRAW = np.random.default_rng(0)
-X = pd.DataFrame({"age": DRAW.integers(18, 80, 40), "job": DRAW.choice(["clerk", "nurse"], 40)})
+from ..worlds import applicants, two_classes
+
+X = applicants(40)[["age", "job"]]
 CODEC = Codec.fit(Schema.infer(X), X)
 ROWS = CODEC.encode(X)
 
@@ -21,7 +22,7 @@ def second(frame):
 
 
 def both(frame):
-    return np.stack([1 - second(frame), second(frame)], axis=1)
+    return two_classes(second(frame))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import sys
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -11,13 +10,15 @@ from proce.classifier import as_classifier, label, one_hot
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Schema
 
+from ..worlds import JOBS, applicants
+
 onnx = pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 
 DRAW = np.random.default_rng(0)
-NUMBERS = pd.DataFrame({"age": DRAW.integers(18, 80, 50), "income": DRAW.normal(40, 10, 50)})
-MIXED = NUMBERS.assign(job=DRAW.choice(["clerk", "nurse"], 50))
+MIXED = applicants(50)[["age", "income", "job"]]
+NUMBERS = MIXED[["age", "income"]]
 CODEC = Codec.fit(Schema.infer(NUMBERS), NUMBERS)
 MIXED_CODEC = Codec.fit(Schema.infer(MIXED), MIXED)
 FLOAT = TensorProto.FLOAT
@@ -92,8 +93,8 @@ def named_text(column="job"):
             [column],
             ["p"],
             domain="ai.onnx.ml",
-            keys_strings=["clerk", "nurse"],
-            values_floats=[0.2, 0.9],
+            keys_strings=JOBS,
+            values_floats=[0.2, 0.2, 0.9],
         ),
     ]
     graph = helper.make_graph(
@@ -140,7 +141,7 @@ def test_classes_of_a_map_output_are_its_keys():
     from skl2onnx.common.data_types import FloatTensorType
     from sklearn.linear_model import LogisticRegression
 
-    labels = np.where(NUMBERS["income"] > 40, "yes", "no")
+    labels = np.where(NUMBERS["income"] > 60, "yes", "no")
     model = LogisticRegression().fit(NUMBERS.to_numpy(dtype=np.float32), labels)
     content = skl2onnx.to_onnx(model, initial_types=[("x", FloatTensorType([None, 2]))])
     content = content.SerializeToString()

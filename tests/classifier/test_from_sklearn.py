@@ -23,9 +23,10 @@ from proce.classifier import as_classifier
 from proce.errors import ModelError, ModelInterfaceError
 from proce.schema import Codec, Schema
 
-DRAW = np.random.default_rng(0)
-X = pd.DataFrame({"age": DRAW.integers(18, 80, 200), "income": DRAW.normal(40, 10, 200)})
-Y = np.where(X["income"] + DRAW.normal(0, 6, 200) > 42, "yes", "no")
+from ..worlds import applicants, decisions, two_classes
+
+X = applicants(200)[["age", "income"]]
+Y = decisions(applicants(200))
 CODEC = Codec.fit(Schema.infer(X), X)
 ROWS = CODEC.encode(X)
 
@@ -63,15 +64,14 @@ def test_a_model_that_remembers_nothing_of_its_columns_gets_frames():
         classes_ = np.array(["no", "yes"])
 
         def predict_proba(self, frame):
-            second = (frame["income"] > 40).to_numpy().astype(float)
-            return np.stack([1 - second, second], axis=1)
+            return two_classes(frame["income"] > 60)
 
     predicted = as_classifier(Rule(), CODEC).predict(ROWS)
-    assert predicted.tolist() == (X["income"] > 40).astype(int).tolist()
+    assert predicted.tolist() == (X["income"] > 60).astype(int).tolist()
 
 
 def test_more_than_two_classes():
-    labels = np.digitize(X["income"], [35, 45])
+    labels = np.digitize(X["income"], [50, 70])
     model = RandomForestClassifier(10, random_state=0).fit(X, labels)
     classifier = as_classifier(model, CODEC)
     assert classifier.classes == (0, 1, 2)

@@ -1,7 +1,5 @@
 """Networks: a frozen copy, its encoding, its output, its gradient."""
 
-import numpy as np
-import pandas as pd
 import pytest
 import torch
 from torch import nn
@@ -10,14 +8,9 @@ from proce.classifier import DifferentiableClassifier, as_classifier, label, one
 from proce.errors import ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Schema
 
-DRAW = np.random.default_rng(0)
-X = pd.DataFrame(
-    {
-        "age": DRAW.integers(18, 80, 60),
-        "income": DRAW.normal(40, 10, 60),
-        "job": DRAW.choice(["clerk", "nurse", "baker"], 60),
-    }
-)
+from ..worlds import JOBS, applicants
+
+X = applicants(60)[["age", "income", "job"]]
 CODEC = Codec.fit(Schema.infer(X), X)
 ROWS = CODEC.encode(X)
 ONE_HOT = one_hot(CODEC)
@@ -95,7 +88,7 @@ def test_double_precision_and_other_encodings():
 
 def test_an_embedding_of_codes_has_no_gradient():
     def codes(frame):
-        return torch.tensor(frame["job"].map({"clerk": 0, "nurse": 1, "baker": 2}).to_numpy())
+        return torch.tensor(frame["job"].map(JOBS.index).to_numpy())
 
     classifier = as_classifier(nn.Embedding(3, 2), CODEC, encoding=codes)
     assert classifier.predict_proba(ROWS).shape == (60, 2)

@@ -14,36 +14,23 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from proce import Categorical, CausalGraph, Continuous, Ordinal, Schema
+from proce import CausalGraph
 from proce.classifier.saved import write_model
 from proce.cli.main import main
 
-SCHEMA = Schema(
-    [
-        Continuous("age", (18, 90), step=1, action="increase"),
-        Continuous("savings", (0, 100), step=1),
-        Continuous("debt", (0, 1)),
-        Ordinal("school", ("none", "basic", "high")),
-        Categorical("home", ("owns", "rents"), action="fixed"),
-    ]
-)
+from .. import worlds
+from ..worlds import SCHEMA
+
 QUICK = ["--population", "20", "--generations", "5"]
 
 
 def people(n: int, seed: int) -> pd.DataFrame:
-    draw = np.random.default_rng(seed)
-    savings = draw.integers(0, 100, n)
-    frame = pd.DataFrame(
-        {
-            "age": draw.integers(20, 80, n),
-            "savings": savings,
-            "debt": (0.3 * draw.random(n) + 0.7 * (1 - savings / 100)).round(3),
-            "school": draw.choice(["none", "basic", "high"], n),
-            "home": draw.choice(["owns", "rents"], n),
-        }
-    )
-    good = frame["savings"] / 50 - frame["debt"] * 2 + (frame["school"] == "high")
-    return frame.assign(decision=np.where(good + draw.normal(0, 0.3, n) > 0.3, "yes", "no"))
+    """Return people with the bank's decisions; who saves has less debt."""
+    frame, draw = worlds.people(n, seed), np.random.default_rng(seed)
+    debt = 0.3 * frame["debt"] + 0.7 * (100 - frame["savings"])
+    frame = frame.assign(debt=debt.round().astype(int))
+    good = worlds.score(frame) + draw.normal(0, 0.3, n) > 0
+    return frame.assign(decision=np.where(good, "yes", "no"))
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """``proce explain``: csv, Parquet and JSON, options, receipts, exit codes."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_an_interrupted_run_goes_on(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setitem(Rows.checked.__kwdefaults__, "chunk_rows", 16)
+    monkeypatch.setattr(Rows, "checked", partial(Rows.checked, chunk_rows=16))
     explain, calls = ProCE.explain, []
 
     def interrupted_at_third_chunk(*arguments: Any, **options: Any) -> Explanations:

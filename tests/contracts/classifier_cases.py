@@ -14,29 +14,23 @@ from torch import nn
 from proce.classifier import Classifier, as_classifier, one_hot
 from proce.schema import Codec, Schema
 
+from .. import worlds
+from ..worlds import decisions, two_classes
+
 N_ROWS = 240
 
 
+DECISIONS = decisions(worlds.applicants(N_ROWS))
+
+
 def applicants(*, missing: bool = True) -> pd.DataFrame:
-    draw = np.random.default_rng(7)
-    frame = pd.DataFrame(
-        {
-            "age": draw.integers(18, 80, N_ROWS),
-            "income": draw.normal(40, 12, N_ROWS).round(2),
-            "job": draw.choice(["clerk", "driver", "nurse"], N_ROWS),
-            "owns home": draw.random(N_ROWS) > 0.5,
-        }
-    )
+    """Return applicants, with a flag whose name has a blank, of whom some cells are missing."""
+    whole = worlds.applicants(N_ROWS)
+    frame = whole[["age", "income", "job"]].assign(**{"owns home": whole["sex"] == "f"})
     if missing:
         frame.loc[5:14, "income"] = np.nan
         frame.loc[10:19, "job"] = None
     return frame
-
-
-def decisions(frame: pd.DataFrame) -> "np.ndarray[Any, Any]":
-    noise = np.random.default_rng(8).normal(0, 5, N_ROWS)
-    score = frame["income"].fillna(30) + 8 * (frame["job"] == "nurse") + 0.2 * frame["age"]
-    return np.where(score + noise > 52, "yes", "no")
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:
@@ -76,7 +70,7 @@ class Case:
 def estimator(
     model: Any, frame: pd.DataFrame, fit_on: Any = lambda frame: frame, **kw: Any
 ) -> Case:
-    fit_y = kw.pop("fit_y", decisions(applicants()))
+    fit_y = kw.pop("fit_y", DECISIONS)
     model.fit(fit_on(frame), fit_y)
     return Case(
         model,
@@ -127,7 +121,7 @@ def lightgbm_on_categories() -> Case:
 def xgboost_on_text() -> Case:
     xgboost = pytest.importorskip("xgboost")
     model = xgboost.XGBClassifier(n_estimators=8, n_jobs=1, enable_categorical=True)
-    codes = (decisions(applicants()) == "yes").astype(int)
+    codes = (DECISIONS == "yes").astype(int)
     return estimator(model, applicants(), as_category, fit_y=codes, classes=(0, 1))
 
 
@@ -210,7 +204,7 @@ def onnx_on_a_tensor() -> Case:
 
     frame = numbers(applicants()).drop(columns="owns home")
     model = make_pipeline(SimpleImputer(), LogisticRegression(max_iter=1000))
-    model.fit(frame.to_numpy(dtype=np.float32), decisions(applicants()))
+    model.fit(frame.to_numpy(dtype=np.float32), DECISIONS)
 
     def feed(rows: pd.DataFrame) -> Any:
         return {"X": rows.to_numpy(dtype=np.float32)}
@@ -222,7 +216,7 @@ def onnx_on_named_columns() -> Case:
     from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
 
     frame = applicants(missing=False)[["age", "income", "job"]]
-    model = linear_pipeline(missing=False).fit(frame, decisions(applicants()))
+    model = linear_pipeline(missing=False).fit(frame, DECISIONS)
     types = {"age": Int64TensorType, "income": FloatTensorType, "job": StringTensorType}
     dtypes = {"age": np.int64, "income": np.float32, "job": object}
 
@@ -235,10 +229,10 @@ def onnx_on_named_columns() -> Case:
 def function_of_a_frame() -> Case:
     def second(frame: Any) -> Any:
         income = np.asarray(frame["income"], dtype=float)
-        return 1 / (1 + np.exp(-np.nan_to_num(income - 40, nan=-3) / 5))
+        return 1 / (1 + np.exp(-np.nan_to_num(income - 60, nan=-3) / 8))
 
     def ask(frame: pd.DataFrame) -> Any:
-        return np.stack([1 - second(frame), second(frame)], axis=1)
+        return two_classes(second(frame))
 
     return Case(second, applicants(), ask, lambda frame: ask(frame).argmax(1), (0, 1))
 

@@ -1,9 +1,8 @@
-"""Every method, as quick as it can be; and the people and models that they are tried on."""
+"""Every method, as quick as it can be; and the models that they are tried on."""
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -25,20 +24,14 @@ from proce.methods import (
     Wachter,
     WachterSettings,
 )
-from proce.schema import Action, Categorical, Continuous, Ordinal, Schema
+from proce.schema import Schema
 from proce.training import TrainingSettings
 
+from .. import worlds
+from ..worlds import APPLICANT_SCHEMA, lender, logistic, never
 from .network_cases import ByIncome, Lender, Never
 
-SCHEMA = Schema(
-    [
-        Continuous("age", (18, 90), step=1, action=Action.INCREASE),
-        Continuous("income", (0, 200)),
-        Ordinal("school", ("none", "basic", "high")),
-        Categorical("job", ("clerk", "driver", "nurse")),
-        Categorical("sex", ("f", "m"), action=Action.FIXED),
-    ]
-)
+SCHEMA = APPLICANT_SCHEMA
 Made = Callable[..., Method]
 
 
@@ -90,31 +83,9 @@ METHODS: tuple[Made, ...] = (proce, nearest, face, growing_spheres, wachter, cer
 
 
 def applicants(n: int = 200, seed: int = 0) -> pd.DataFrame:
-    draw = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": draw.integers(20, 70, n),
-            "income": draw.normal(60, 20, n).clip(0, 150).round(2),
-            "school": draw.choice(["none", "basic", "high"], n),
-            "job": pd.Categorical(draw.choice(["clerk", "driver", "nurse"], n)),
-            "sex": draw.choice(["f", "m"], n),
-        },
-        index=[f"p{at}" for at in range(n)],
-    )
-
-
-def lender(frame: pd.DataFrame) -> Any:
-    """Return the probabilities of no and yes; what is missing counts as nothing."""
-    income = frame["income"].fillna(0).to_numpy(float)
-    school = (frame["school"].astype(str) == "high").to_numpy(float)
-    nurse = (frame["job"].astype(str) == "nurse").to_numpy(float)
-    yes = 1 / (1 + np.exp(-((income - 65) / 8 + school + nurse - 0.7)))
-    return np.stack([1 - yes, yes], axis=1)
-
-
-def never(frame: pd.DataFrame) -> Any:
-    """Return no, whatever is asked."""
-    return np.tile([0.9, 0.1], (len(frame), 1))
+    """Return applicants with jobs as categories, and with labels of their own."""
+    frame = worlds.applicants(n, seed).astype({"job": "category"})
+    return frame.set_axis([f"p{position}" for position in range(n)])
 
 
 def lender_of_polars(frame: Any) -> Any:
@@ -124,8 +95,7 @@ def lender_of_polars(frame: Any) -> Any:
 
 def by_income(frame: pd.DataFrame) -> Any:
     """Return the probabilities of no and yes, of two columns alone."""
-    yes = 1 / (1 + np.exp(-(frame["income"].to_numpy() - 60) / 8))
-    return np.stack([1 - yes, yes], axis=1)
+    return logistic((frame["income"] - 60) / 8)
 
 
 _INCOMES = applicants()["income"]

@@ -197,7 +197,7 @@ def test_a_copy_that_cannot_be_moved_into_place_leaves_no_half_file(
     def refuse(*_: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr("proce.datasets.fetch.os.replace", refuse)
+    monkeypatch.setattr(os, "replace", refuse)
     assert fetch(published(f"{url}/toy.csv")) == CONTENT
     assert os.listdir(cache / "toy") == []
     assert "disk full" in caplog.text

@@ -31,7 +31,8 @@ def lines_of(page: Path) -> Iterator[tuple[str | None, str]]:
 def python_of(page: Path) -> str:
     """Return the page with all but its code blanked, so that errors name the page's own lines.
 
-    What stands after ``>>>`` in an output runs, too; `tests/schema/test_rule_page.py` reads pycon.
+    What stands after ``>>>`` in an output runs, too; `tests/schema/rules/test_rule_page.py` reads
+    pycon.
     """
     code = []
     for language, line in lines_of(page):

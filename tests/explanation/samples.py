@@ -1,7 +1,6 @@
 """Explanations made by hand: five applicants, and whatever a test says was found for them."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -10,7 +9,6 @@ from torch import Tensor
 
 from proce.explanation import (
     Blocker,
-    Change,
     Context,
     Diagnosis,
     Explanation,
@@ -21,7 +19,7 @@ from proce.explanation import (
 )
 from proce.schema import Action, Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
-from ..explained import explained_row, together
+from ..explained import Way, changed_rows, explained_row, together
 
 SCHEMA = Schema(
     [
@@ -36,12 +34,6 @@ SCHEMA = Schema(
     ]
 )
 EDGES = (("savings", "credit_score"), ("savings", "amount"), ("education", "job"))
-KINDS = {"action": Change.ACTION, "hold": Change.HOLD, "consequence": Change.CONSEQUENCE}
-
-# What became of a feature: its kind, its value, and for a hold where it would have gone.
-FeatureChange = tuple[str, Any] | tuple[str, Any, Any]
-Way = Mapping[str, FeatureChange]
-
 RAISE_SAVINGS: Way = {
     "savings": ("action", 3_500),
     "credit_score": ("consequence", 655),
@@ -94,16 +86,12 @@ def explanation(
     """Return what was found for an applicant; fields are those of :func:`explained_row`."""
     frame = people() if frame is None else frame
     factual, raw = CODEC.encode(frame)[row], CODEC.raw_of_frame(frame)[row]
-    rows, changes = factual.repeat(len(ways), 1), torch.zeros(len(ways), len(SCHEMA)).to(torch.int8)
+    rows, changes = changed_rows(CODEC, factual, ways)
     expected = torch.full_like(rows, torch.nan)
     for line, way in enumerate(ways):
-        for name, (kind, value, *would) in way.items():
-            position = SCHEMA.position(name)
-            changes[line, position] = KINDS[kind]
-            if kind != "hold":
-                rows[line, position] = CODEC.encode_value(name, value)
-            elif would:
-                expected[line, position] = CODEC.encode_value(name, would[0])
+        for name, (_, _, *would) in way.items():
+            if would:
+                expected[line, SCHEMA.position(name)] = CODEC.encode_value(name, would[0])
     chances = [0.62 + 0.1 * line for line in range(len(ways))]
     usual_losses = [[-math.log(chance), 0.01, 0.2 * rank] for rank, chance in enumerate(chances, 1)]
     if probabilities is None:

@@ -10,23 +10,17 @@ from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
 from proce.schema import Codec, Schema
 from proce.training import TrainingSettings
 
-SCHOOLS = ["HS", "BSc", "MSc", "PhD"]
+from ..worlds import APPLICANT_SCHEMA, applicants
+
+NAMES = ["age", "income", "job", "school"]
 
 
-def people(n=600, seed=0) -> pd.DataFrame:
-    draw = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "age": draw.integers(18, 90, n),
-            "gpa": draw.uniform(1, 4, n),
-            "job": draw.choice(["nurse", "clerk", "baker"], n),
-            "school": pd.Categorical(draw.choice(SCHOOLS, n), SCHOOLS, ordered=True),
-        }
-    )
+def people(n=600) -> pd.DataFrame:
+    return applicants(n)[NAMES]
 
 
 def encoded(frame):
-    codec = Codec.fit(Schema.infer(frame), frame)
+    codec = Codec.fit(Schema([APPLICANT_SCHEMA[name] for name in frame]), frame)
     return codec, codec.encode(frame)
 
 
@@ -53,7 +47,7 @@ def test_shapes_follow_the_rows():
     assert back.units.shape == (3, 4, 2)
     assert {name: tuple(p.shape) for name, p in back.probabilities.items()} == {
         "job": (3, 4, 3),
-        "school": (3, 4, 4),
+        "school": (3, 4, 3),
     }
     torch.testing.assert_close(back.probabilities["job"].sum(-1), torch.ones(3, 4))
 
@@ -61,12 +55,11 @@ def test_shapes_follow_the_rows():
 def test_the_inputs_are_numbers_ranks_embeddings_and_flags_for_what_is_missing():
     codec, _ = encoded(people())
     autoencoder = AutoEncoder(codec, latent_size=2, hidden_size=4)
-    row = torch.tensor([[0.25, torch.nan, 1.0, 2.0], [0.5, 0.75, -1.0, -1.0]])
+    row = torch.tensor([[0.25, torch.nan, 1.0, 1.0], [0.5, 0.75, -1.0, -1.0]])
     inputs = autoencoder.inputs(row)
-    clerk = autoencoder.embed("job", torch.tensor(1))
-    third = torch.tensor(2 / 3)
-    assert torch.equal(inputs[0, :3], torch.tensor([0.25, 0.0, third]))
-    assert torch.equal(inputs[0, 3:5], clerk)
+    driver = autoencoder.embed("job", torch.tensor(1))
+    assert torch.equal(inputs[0, :3], torch.tensor([0.25, 0.0, 0.5]))  # the middle school
+    assert torch.equal(inputs[0, 3:5], driver)
     assert torch.equal(inputs[0, 5:], torch.tensor([0.0, 1.0, 0.0, 0.0]))
     assert torch.equal(inputs[1], torch.tensor([0.5, 0.75, 0, 0, 0, 0, 0, 1, 1]))
 
@@ -102,7 +95,7 @@ def test_missing_cells_are_neither_fed_nor_asked_for():
 
 
 def test_frames_of_one_type_work():
-    for columns in (["age", "gpa"], ["job"], ["school"]):
+    for columns in (["age", "income"], ["job"], ["school"]):
         codec, rows = encoded(people(80)[columns])
         autoencoder, _ = fit_autoencoder(codec, rows, brief())
         assert autoencoder.encode(rows).isfinite().all()
@@ -125,7 +118,7 @@ def test_the_weights_make_the_same_auto_encoder():
     assert torch.equal(autoencoder.encode(rows), again.encode(rows))
     first, second = autoencoder.reconstruct(rows), again.reconstruct(rows)
     assert torch.equal(first.units, second.units)
-    assert not any(each.requires_grad for each in again.parameters())
+    assert {parameter.requires_grad for parameter in again.parameters()} == {False}
 
 
 def test_weights_of_other_features_are_refused():

@@ -10,7 +10,7 @@ import torch
 from proce.datasets import load_dataset
 from proce.errors import SchemaError
 from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
-from proce.latent.variational import _Evidence, negative_log_likelihood
+from proce.latent.variational import EvidenceLoss, negative_log_likelihood
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 from proce.training import TrainingSettings
 
@@ -84,10 +84,10 @@ def test_the_usual_settings_learn_from_few_rows_and_from_many(n_rows):
     network, _ = fit_variational(codec, seen, [])
     back = network.decode(network.posterior(unseen)[0], unseen)
     off = {}
-    for at, feature in enumerate(data.schema):
+    for position, feature in enumerate(data.schema):
         if isinstance(feature, Continuous):
-            error = (back[:, at] - unseen[:, at]).square().mean().sqrt()
-            off[feature.name] = float(error / unseen[:, at].std())
+            error = (back[:, position] - unseen[:, position]).square().mean().sqrt()
+            off[feature.name] = float(error / unseen[:, position].std())
     assert max(off.values()) < 0.6
     assert np.mean(list(off.values())) < 0.3
 
@@ -144,7 +144,9 @@ def test_the_loss_by_hand():
         less = negative_log_likelihood(network, torch.zeros(1, 2), height_unknown) - found
         its_share = 2 + math.log(0.1) + math.log(2 * math.pi) / 2
         assert less.item() == pytest.approx(-its_share, abs=1e-5)
-        evidence = _Evidence(network, row, brief(kl_weight=0.4), torch.Generator().manual_seed(0))
+        evidence = EvidenceLoss(
+            network, row, brief(kl_weight=0.4), torch.Generator().manual_seed(0)
+        )
         divergence = (1**2 + 2**2) / 2
         expected = numbers + levels + 0.4 * divergence
         assert evidence(torch.tensor([0])).item() == pytest.approx(expected, abs=1e-5)
@@ -153,11 +155,11 @@ def test_the_loss_by_hand():
 def test_the_weight_of_the_divergence_warms_up_in_training_only():
     codec, rows = encoded(people(80))
     network = VariationalAutoEncoder(codec, [], latent_size=2, hidden_size=4)
-    evidence = _Evidence(network, rows, brief(kl_weight=0.5, warm_up=1), torch.Generator())
-    assert [evidence._weight(80) for _ in range(4)] == [0.25, 0.5, 0.5, 0.5]
+    evidence = EvidenceLoss(network, rows, brief(kl_weight=0.5, warm_up=1), torch.Generator())
+    assert [evidence.divergence_weight(80) for _ in range(4)] == [0.25, 0.5, 0.5, 0.5]
     evidence.n_seen = 0
     network.eval()
-    assert evidence._weight(80) == 0.5
+    assert evidence.divergence_weight(80) == 0.5
 
 
 def test_the_same_seed_gives_the_same_latents():

@@ -20,7 +20,7 @@ def test_actions_holds_and_changes_without_a_mark_are_done_by_hand(world):
         "study": ("action", 6),
         "skill": ("hold", 3),
         "city": ("unmarked", "b"),
-        "grade": ("follows", "high"),
+        "grade": ("consequence", "high"),
     }
     columns = CounterfactualColumns.of(world.result(world.explained(changes)))
     assert columns.by_hand.tolist() == [[True, True, True, False]]

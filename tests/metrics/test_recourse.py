@@ -5,20 +5,16 @@ The truth is ``skill = study + u`` on a range of 0 to 10 each; the model wants s
 
 import math
 
-import pandas as pd
 import pytest
 import torch
 
-from proce.causal import Additive, CausalGraph, StructuralCausalModel
-from proce.explanation import Change, Context, Explanation, Explanations, Outcome, Provenance
+from proce.explanation import Explanation, Outcome
 from proce.metrics import recourse
-from proce.schema import Categorical, Codec, Continuous, Layout, Schema
+from proce.schema import Codec
 
-from ..explained import explained_row, together
+from .students import TRAIN, World, schema
 
-KINDS = {"action": Change.ACTION, "hold": Change.HOLD, "follows": Change.CONSEQUENCE}
-FRAME = pd.DataFrame({"study": [0.0, 10], "skill": [0.0, 10], "city": ["a", "b"]})
-NOBODY = Provenance({}, "by hand", 0, {}, {}, "hard", None, 2, "", 0.0, 0, 0)
+WORLD = World()
 
 
 class WantsSkill:
@@ -28,50 +24,23 @@ class WantsSkill:
         return (rows[:, 1] > 0.5).long()
 
 
-def truth(**actions) -> StructuralCausalModel:
-    schema = Schema(
-        [
-            Continuous("study", action=actions.get("study", "free")),
-            Continuous("skill", action=actions.get("skill", "free")),
-            Categorical("city", ("a", "b")),
-        ]
-    )
-    graph = CausalGraph([("study", "skill")])
-    equations = {"skill": Additive(lambda parents: parents["study"])}
-    return StructuralCausalModel(graph, equations, Codec.fit(schema, FRAME))
-
-
-CODEC = truth().codec
+def with_actions(**actions) -> World:
+    """Return the world in which some features have other actions, by name."""
+    return World(codec=Codec.fit(schema(**actions), TRAIN))
 
 
 def advice(own=(2, 3), outcome=Outcome.FOUND, cost=0.0, **changes) -> Explanation:
     """What was advised to a person: by feature, the kind of the change and the new value."""
-    factual = torch.tensor([own[0] / 10, own[1] / 10, 0], dtype=torch.float64)
-    shown, kinds = factual.clone(), torch.zeros(3, dtype=torch.int8)
-    for name, (kind, value) in changes.items():
-        position = CODEC.schema.position(name)
-        shown[position], kinds[position] = CODEC.encode_value(name, value), KINDS[kind]
-    n = int(bool(changes))
-    return explained_row(
-        Context(CODEC, ("no", "yes"), (0.5, 0.5)),
-        factual,
-        CODEC.to_raw(factual),
-        shown[None][:n],
-        kinds[None][:n],
-        torch.ones(n, dtype=torch.float64),
-        torch.tensor([[0.0, 0.0, cost]], dtype=torch.float64)[:n],
-        probability=0.2,
-        outcome=outcome,
-    )
+    ways = [changes] if changes else []
+    return WORLD.explained(*ways, own=WORLD.row(*own), outcome=outcome, cost=cost)
 
 
-def measured(*items, world=None):
-    result = Explanations(together(items), Layout.of(FRAME), NOBODY)
-    return recourse(result, world or truth(), WantsSkill())
+def measured(*items, world=WORLD):
+    return recourse(WORLD.result(*items), world.truth, WantsSkill())
 
 
-RIGHT = advice(study=("action", 6), skill=("follows", 7))
-HOPED_FOR = advice(study=("action", 3), skill=("follows", 8))  # in truth skill comes to 4
+RIGHT = advice(study=("action", 6), skill=("consequence", 7))
+HOPED_FOR = advice(study=("action", 3), skill=("consequence", 8))  # in truth skill comes to 4
 MISSED = advice(outcome=Outcome.NOT_FOUND)
 HAPPY = advice(own=(2, 9), outcome=Outcome.ALREADY_TARGET)
 
@@ -92,16 +61,17 @@ def test_who_has_the_target_already_does_not_count():
 
 
 def test_a_change_that_only_follows_is_not_carried_out():
-    wishful = advice(skill=("follows", 9), city=("action", "b"))
+    wishful = advice(skill=("consequence", 9), city=("action", "b"))
     assert measured(wishful).success == 0
 
 
 def test_a_root_that_only_follows_is_not_moved_either():
-    assert measured(advice(study=("follows", 9), city=("action", "b"))).success == 0
+    assert measured(advice(study=("consequence", 9), city=("action", "b"))).success == 0
 
 
 def test_without_an_action_there_is_no_success():
-    lucky = advice(own=(2, 6), skill=("follows", 7))  # has the target in truth, whatever was said
+    """The person has the target in truth, whatever was said."""
+    lucky = advice(own=(2, 6), skill=("consequence", 7))
     assert measured(lucky).success == 0
 
 
@@ -124,7 +94,7 @@ def test_a_hold_keeps_a_feature_in_truth_too():
 def test_advice_that_the_schema_forbids_does_not_succeed(changes, actions):
     person = advice(own=(2, 6), **changes)
     assert measured(person).success == 1
-    assert measured(person, world=truth(**actions)).success == 0
+    assert measured(person, world=with_actions(**actions)).success == 0
 
 
 def test_an_action_beyond_the_permitted_range_does_not_succeed():
@@ -133,7 +103,7 @@ def test_an_action_beyond_the_permitted_range_does_not_succeed():
 
 
 def test_numbers_are_means_over_the_recommended_counterfactuals():
-    one = advice(study=("action", 6), skill=("follows", 7), cost=0.5)
+    one = advice(study=("action", 6), skill=("consequence", 7), cost=0.5)
     other = advice(study=("action", 6), skill=("hold", 3), city=("action", "b"), cost=1.0)
     result = measured(one, other, MISSED)
     assert (result.n_actions, result.n_holds, result.cost) == (1.5, 0.5, 0.75)
@@ -172,7 +142,7 @@ def test_shares_agree_with_a_loop():
         if wanted == study:
             items.append(advice(own=(study, skill), outcome=Outcome.NOT_FOUND))
             continue
-        change = {"study": ("action", wanted), "skill": ("follows", shown)}
+        change = {"study": ("action", wanted), "skill": ("consequence", shown)}
         items.append(advice(own=(study, skill), **change))
         found += 1
         works += wanted + (skill - study) > 5

@@ -1,4 +1,4 @@
-"""A small world with a feature of every kind, and problems posed in it.
+"""The students with a feature of every kind, and problems posed in their world.
 
 ``skill = study + u``, ``pay = 2 * skill + u``, ``degree = round(study / 4 + u)``, and the logits
 of ``club`` are 0 and ``5 - study``: with more study nobody leaves the chess club. All ranges
@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import torch
 
-from proce.causal import Additive, CausalGraph, Choice, Ranked, StructuralCausalModel
+from proce.causal import CausalGraph, Choice, Ranked, StructuralCausalModel
 from proce.latent import AutoEncoder
 from proce.objective import (
     CallLimits,
@@ -24,11 +24,13 @@ from proce.objective import (
 )
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 
+from ..worlds import STUDY_EQUATIONS, STUDY_GRAPH
+
 DEGREES = ("none", "school", "college", "doctor")
 CITIES = ("north", "south", "east")
 CLUBS = ("chess", "rowing")
 GRAPH = CausalGraph(
-    [("study", "skill"), ("skill", "pay"), ("study", "degree"), ("study", "club")],
+    [*STUDY_GRAPH.edges, ("study", "degree"), ("study", "club")],
     nodes=("study", "skill", "pay", "degree", "city", "club"),
 )
 
@@ -38,8 +40,7 @@ def club_logits(parents):
 
 
 EQUATIONS = {
-    "skill": Additive(lambda parents: parents["study"]),
-    "pay": Additive(lambda parents: 2 * parents["skill"]),
+    **STUDY_EQUATIONS,
     "degree": Ranked(lambda parents: parents["study"] / 4, len(DEGREES)),
     "club": Choice(club_logits, len(CLUBS)),
 }
@@ -70,9 +71,10 @@ class World:
 
     def rows(self, *people) -> torch.Tensor:
         """Rows from raw numbers and levels; None is missing."""
+        names = self.codec.schema.names
         entries = [
-            [self._entry(n, value) for n, value in zip(self.codec.schema.names, each, strict=True)]
-            for each in people
+            [self._entry(name, value) for name, value in zip(names, person, strict=True)]
+            for person in people
         ]
         return torch.tensor(entries, dtype=torch.float64)
 
@@ -85,8 +87,8 @@ class World:
         """Rows anywhere on the unit range, with any level."""
         draw = torch.rand(count, 6, generator=torch.Generator().manual_seed(seed)).double()
         n_levels = {3: len(DEGREES), 4: len(CITIES), 5: len(CLUBS)}
-        for at, n in n_levels.items():
-            draw[:, at] = (draw[:, at] * n).floor()
+        for position, n in n_levels.items():
+            draw[:, position] = (draw[:, position] * n).floor()
         return draw
 
     def query(self, factual, target=1, keys=None) -> Query:
@@ -121,8 +123,8 @@ class World:
 
     def genes(self, problem, rows, acting=()) -> torch.Tensor:
         """Genes for rows ``(i, c, f)``, with the switches of some features on."""
-        layout = problem.gene_map
-        on = [float(self.codec.schema.names[at] in acting) for at in layout.switched]
+        names = self.codec.schema.names
+        on = [float(names[position] in acting) for position in problem.gene_map.switched]
         switches = torch.tensor(on, dtype=torch.float64).expand(*rows.shape[:-1], len(on))
         return torch.cat([rows, switches], dim=-1)
 

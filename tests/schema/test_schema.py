@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proce.errors import ProceError, SchemaError
@@ -154,6 +154,7 @@ fields = st.fixed_dictionaries(
 
 
 @given(st.lists(fields, max_size=3), st.just(1) | json_values)
+@example([{"type": "ordinal", "name": "a", "levels": [1, 2]}], 1)
 def test_any_json_gives_a_schema_or_a_schema_error(features, version):
     text = json.dumps({"format": version, "features": features})
     try:

@@ -25,8 +25,8 @@ def bowls(genes, instances):
     """Three losses and a constraint, gene by gene, so that no sum depends on the batch."""
     shift = instances.double()[:, None] / 10
     far = near = torch.zeros_like(genes[..., 0])
-    for at, gene in enumerate(genes.unbind(-1)):
-        far = far + (gene - 0.9).square() * (1 + at)
+    for position, gene in enumerate(genes.unbind(-1)):
+        far = far + (gene - 0.9).square() * (1 + position)
         near = near + (gene - 0.1 - 0.05 * shift).abs()
     return Evaluation(torch.stack([far, near, (far - near).square()], -1), 1.0 + shift - far)
 
@@ -60,6 +60,7 @@ def test_the_population_leaves_sorted_and_its_front_undominated(engine):
     assert bool((result.population.rank.diff(dim=1) >= 0).all())
     for row in range(3):
         members = losses[row][front[row]]
+        assert len(members) > 1
         below = (members[:, None] <= members).all(-1) & (members[:, None] < members).any(-1)
         assert not bool(below.any())
     assert result.n_generations.tolist() == [12] * 3
@@ -81,14 +82,16 @@ def test_the_archive_is_never_worse_than_a_feasible_row_evaluated(engine, by):
     settings = NSGA2Settings(population_size=6, n_offspring=30, crowding="paper")
     result = nsga2(problem, *task(3), settings, seed=1, archive_by=by)
     for row in range(3):
-        seen = []
+        seen, archived = [], []
         for (genes, instances), answer in zip(problem.asked, problem.answered, strict=True):
-            at = (instances == row).nonzero().flatten()
-            good = (answer.violation <= 0)[at]
-            seen.append(answer.losses[at][good][:, by])
-            same = (genes[at] == result.archive.genes[row]).all(-1)
-            assert bool((answer.losses[at][same] == result.archive.losses[row]).all())
+            position = (instances == row).nonzero().flatten()
+            good = (answer.violation <= 0)[position]
+            seen.append(answer.losses[position][good][:, by])
+            same = (genes[position] == result.archive.genes[row]).all(-1)
+            archived.append(answer.losses[position][same])
         assert result.archive.losses[row, by] == torch.cat(seen).min()
+        assert len(torch.cat(archived))
+        assert bool((torch.cat(archived) == result.archive.losses[row]).all())
 
 
 def test_where_nothing_is_feasible_the_first_row_is_the_nearest_miss(engine):
@@ -141,7 +144,7 @@ def test_a_start_smaller_than_the_population_is_filled_up(engine):
 @pytest.mark.parametrize("n_objectives", [1, 2, 5])
 def test_any_number_of_losses_and_a_single_gene(engine, n_objectives):
     def problem(genes, instances):
-        losses = [(genes[..., 0] - at / 4).square() for at in range(n_objectives)]
+        losses = [(genes[..., 0] - number / 4).square() for number in range(n_objectives)]
         return Evaluation(torch.stack(losses, -1), torch.zeros_like(genes[..., 0]))
 
     one = torch.ones(1, 1)

@@ -190,13 +190,13 @@ def fit_variational(
     with random_stream(seed) as generator:
         network = VariationalAutoEncoder(codec, given, latent_size, settings.hidden_size)
         network.measure(rows)
-        goal = _Evidence(network, rows, settings, generator)
+        goal = EvidenceLoss(network, rows, settings, generator)
         schedule = settings.schedule(len(rows))
         record = train(network, goal, len(rows), schedule, generator, progress)
     return network.double().requires_grad_(False), record
 
 
-class _Evidence:
+class EvidenceLoss:
     """The mean negative lower bound on the log likelihood of rows; the weight warms up."""
 
     def __init__(
@@ -222,10 +222,11 @@ class _Evidence:
         latents = mean + noise * (log_variance / 2).exp()
         divergence = (mean.square() + log_variance.exp() - 1 - log_variance).sum() / 2
         likelihood_loss = negative_log_likelihood(self.network, latents, rows)
-        loss = likelihood_loss + self._weight(len(rows)) * divergence
+        loss = likelihood_loss + self.divergence_weight(len(rows)) * divergence
         return loss / len(rows)
 
-    def _weight(self, n_rows: int) -> float:
+    def divergence_weight(self, n_rows: int) -> float:
+        """Return the weight of the divergence for the next rows; it warms up in training."""
         if not self.network.training:
             return self.kl_weight
         self.n_seen += n_rows

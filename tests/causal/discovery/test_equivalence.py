@@ -54,11 +54,14 @@ def test_a_climb_ends_where_no_single_step_improves_the_score(seed: int) -> None
     end = climb(start, known, values := rows(seed))
     reached = score(end, values)
     assert reached >= score(start, values)
+    one_step_away = []
     for other in every_graph(known):
         changed = (end | end.T) != (other | other.T)
         turned = (end != other) & ~changed
         if changed.sum() + turned.sum() == 2:  # one edge more, less, or the other way
-            assert score(other, values) <= reached + 1e-6
+            one_step_away.append(other)
+    assert one_step_away
+    assert max(score(other, values) for other in one_step_away) <= reached + 1e-6
 
 
 def test_a_known_order_gives_the_best_graph_of_all() -> None:

@@ -7,14 +7,10 @@ import pandas as pd
 import pytest
 import torch
 
-from proce.causal import Additive, CausalGraph, Ranked, StructuralCausalModel
+from proce.causal import CausalGraph, Ranked, StructuralCausalModel
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
-GRAPH = CausalGraph([("study", "skill"), ("skill", "pay")])
-EQUATIONS = {
-    "skill": Additive(lambda parents: parents["study"]),
-    "pay": Additive(lambda parents: 2 * parents["skill"]),
-}
+from ...worlds import STUDY_EQUATIONS, STUDY_GRAPH
 
 
 def model(step=None, **actions) -> StructuralCausalModel:
@@ -27,7 +23,7 @@ def model(step=None, **actions) -> StructuralCausalModel:
     frame = pd.DataFrame(
         {"study": [0.0, 10], "skill": [0.0, 10], "pay": [0.0, 20], "city": ["a", "b"]}
     )
-    return StructuralCausalModel(GRAPH, EQUATIONS, Codec.fit(Schema(features), frame))
+    return StructuralCausalModel(STUDY_GRAPH, STUDY_EQUATIONS, Codec.fit(Schema(features), frame))
 
 
 def rows_of(*people) -> torch.Tensor:

@@ -184,7 +184,11 @@ def test_collinear_parents_are_fitted_and_noted():
 
 def test_levels_of_parents_are_not_taken_for_collinear():
     scm, _ = fitted()
-    assert all(record.notes == () for record in scm.records.values())
+    assert {name: record.notes for name, record in scm.records.items()} == {
+        "income": (),
+        "grade": (),
+        "home": (),
+    }
 
 
 @pytest.mark.parametrize(

@@ -80,9 +80,10 @@ def test_no_label_of_the_changes_covers_another_or_leaves_the_axes(size: Any) ->
     explanations(explanation(EVERY_KIND)).plot_changes(ax=ax)
     assert overlaps(ax, [*ax.texts, *ax.get_yticklabels()]) == []
     frame = ax.get_window_extent()
-    for text in ax.texts:
-        box = text.get_window_extent()
-        assert not text.get_text() or (frame.x0 <= box.x0 and box.x1 <= frame.x1)
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_text()]
+    assert boxes
+    for box in boxes:
+        assert frame.x0 <= box.x0 < box.x1 <= frame.x1
 
 
 def test_one_explanation_can_be_drawn_and_the_first_found_is_the_default() -> None:

@@ -13,6 +13,7 @@ from proce.errors import FileError, ModelError, ReceiptError, SearchError
 from proce.explanation import Receipt, verify
 from proce.explanation.receipts.receipt import checksum, was_changed
 
+from ...worlds import two_classes
 from ..samples import CODEC, RAISE_SAVINGS, everything, explanation, explanations
 
 
@@ -20,8 +21,7 @@ def lender(limit: float) -> Any:
     """Return a model that approves where savings reach a limit."""
 
     def chances(frame: pd.DataFrame) -> Any:
-        yes = np.where(frame["savings"] >= limit, 0.62, 0.31)
-        return np.stack([1 - yes, yes], axis=1)
+        return two_classes(np.where(frame["savings"] >= limit, 0.62, 0.31))
 
     return as_classifier(chances, CODEC, classes=("rejected", "approved"))
 

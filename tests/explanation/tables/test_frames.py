@@ -52,7 +52,7 @@ def test_an_unchanged_cell_is_the_number_that_came_in() -> None:
 
 def test_our_columns_give_way_to_those_of_the_frame() -> None:
     renamed = {"savings": "row", "ratio": "_rank"}
-    schema = samples.Schema([_renamed(each, renamed) for each in samples.SCHEMA])
+    schema = samples.Schema([_renamed(feature, renamed) for feature in samples.SCHEMA])
     frame = people().rename(columns=renamed)
     codec = samples.Codec.fit(schema, frame)
     shared = samples.context(codec=codec, edges=())

@@ -1,6 +1,7 @@
 """What goes wrong in the middle: slow models, failing models, budgets, Ctrl-C."""
 
 import logging
+import threading
 import time
 from dataclasses import replace
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from proce import ModelError, ProCE, Progress, progress_bar
 
-from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused
+from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused, two_classes
 
 ENDLESS = replace(SETTINGS, n_generations=100_000, stop_improvement=None)
 
@@ -72,8 +73,7 @@ class TestBudget:
         def never_sure_and_slow_at_last(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             if call == SETTINGS.n_generations + 2:
                 time.sleep(1)
-            yes = np.minimum(answer[:, 1], 0.55)
-            return np.stack([1 - yes, yes], axis=1)
+            return two_classes(np.minimum(answer[:, 1], 0.55))
 
         explainer = armed(never_sure_and_slow_at_last, replace(SETTINGS, stop_improvement=None))
         result = explainer.explain(one(), budget_seconds=0.9)
@@ -81,12 +81,14 @@ class TestBudget:
 
     def test_a_budget_that_is_not_needed_leaves_no_trace(self, banker: ProCE) -> None:
         with_budget = banker.explain(one(), budget_seconds=600)
+        assert len(with_budget.to_frame())
         pd.testing.assert_frame_equal(with_budget.to_frame(), banker.explain(one()).to_frame())
         assert with_budget[0].notes == ()
 
     def test_evaluations_can_be_bounded_too(self, banker: ProCE) -> None:
         result = banker.explain(refused(people(), 3), max_evaluations=100)
         assert result.provenance.evaluations <= 2 * 3 * 100
+        assert len(result.counterfactuals())
         assert (bank(result.counterfactuals())[:, 1] > 0.5).all()
 
 
@@ -251,37 +253,39 @@ class TestProgress:
     """A callback is told how far the work has come."""
 
     def test_of_a_fit(self) -> None:
-        told: list[Progress] = []
-        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=told.append)
-        assert {each.stage for each in told} == {"fit"}
-        assert [each.done for each in told] == list(range(1, len(told) + 1))
+        reports: list[Progress] = []
+        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=reports.append)
+        assert {report.stage for report in reports} == {"fit"}
+        assert [report.done for report in reports] == list(range(1, len(reports) + 1))
 
     def test_of_a_call(self, banker: ProCE) -> None:
-        told: list[Progress] = []
-        banker.explain(refused(people(), 3), progress=told.append)
-        searching = [each for each in told if each.stage == "search"]
-        assert all(each.total == 3 for each in searching)
+        reports: list[Progress] = []
+        banker.explain(refused(people(), 3), progress=reports.append)
+        searching = [report for report in reports if report.stage == "search"]
+        assert {report.total for report in searching} == {3}
         assert searching[-1].done == 3
-        assert max(each.generation for each in searching) > 1
+        assert max(report.generation for report in searching) > 1
         last = searching[-2]
         assert 0.5 < last.best_probability <= 1
         assert last.best_distance > 0
         assert last.front_size >= 1
 
     def test_the_bar_ends_with_the_work(self, banker: ProCE) -> None:
-        """Also where a fit stops early, or a call fails."""
-        bar = progress_bar()
+        """Also where a fit stops early, or a call fails: no thread draws any more."""
+        before, bar = threading.active_count(), progress_bar()
+        bar(Progress("search", done=1, total=2))
+        assert threading.active_count() == before + 1
         banker.explain(one(), progress=bar)
-        assert bar._bar is None
+        assert threading.active_count() == before
         ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=bar)
-        assert bar._bar is None
+        assert threading.active_count() == before
 
         def gone(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             return answer if call < 4 else None
 
         with pytest.raises(ModelError):
             armed(gone).explain(one(), progress=bar)
-        assert bar._bar is None
+        assert threading.active_count() == before
 
     def test_the_library_prints_nothing(
         self, banker: ProCE, capfd: pytest.CaptureFixture[str]

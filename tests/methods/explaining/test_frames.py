@@ -14,12 +14,18 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from proce import ModelError, ProCE, SearchError
 from proce.schema import Schema
 
-from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused, without_diagnosis
-
-
-def sigmoid(values: Any) -> Any:
-    yes = 1 / (1 + np.exp(-np.asarray(values, dtype=float)))
-    return np.stack([1 - yes, yes], axis=1)
+from ...worlds import (
+    SCHEMA,
+    SETTINGS,
+    TINY,
+    bank,
+    lenient_bank,
+    logistic,
+    one,
+    people,
+    refused,
+    without_diagnosis,
+)
 
 
 def with_missing_cells(frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -29,11 +35,6 @@ def with_missing_cells(frame: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     for name in ("age", "savings", "debt", "school"):
         frame.loc[draw.random(len(frame)) < 0.1, name] = None
     return frame
-
-
-def lenient(frame: pd.DataFrame) -> Any:
-    """Ask the bank, what is missing counting as nothing."""
-    return bank(frame.fillna({"age": 40, "savings": 0, "debt": 0, "school": "none"}))
 
 
 def test_a_single_row(banker: ProCE) -> None:
@@ -56,8 +57,8 @@ def test_many_rows_in_one_call(n_rows: int) -> None:
     assert (outcomes["outcome"] == "not_found").mean() < 0.1
     frame = result.to_frame()
     assert (bank(frame)[:, 1] > 0.5).all()
-    has_front = [item.front is not None for item in result if len(item)]
-    assert all(has_front) if n_rows <= 1_000 else not any(has_front)
+    assert len(frame) > n_rows / 4
+    assert {item.front is not None for item in result if len(item)} == {n_rows <= 1_000}
 
 
 def test_two_hundred_columns() -> None:
@@ -67,9 +68,8 @@ def test_two_hundred_columns() -> None:
     model = LogisticRegression(max_iter=300).fit(frame, frame[names[:5]].sum(axis=1) > 0)
     result = ProCE(model, settings=SETTINGS).fit(frame).explain(frame.head(3), n=2)
     assert (result.outcomes()["outcome"] == "found").all()
-    told = model.predict(result.counterfactuals())
-    before = model.predict(frame.head(3))
-    assert (told != np.repeat(before, 2)).all()
+    after, before = model.predict(result.counterfactuals()), model.predict(frame.head(3))
+    assert (after != np.repeat(before, 2)).all()
 
 
 def test_categorical_columns_only() -> None:
@@ -77,7 +77,7 @@ def test_categorical_columns_only() -> None:
     frame = pd.DataFrame({f"k{k}": draw.choice(list("abc"), 200) for k in range(5)})
 
     def counts_the_a(rows: pd.DataFrame) -> Any:
-        return sigmoid(4 * ((rows == "a").sum(axis=1) - 1.5))
+        return logistic(4 * ((rows == "a").sum(axis=1) - 1.5))
 
     result = ProCE(counts_the_a, settings=SETTINGS).fit(frame).explain(frame.head(6))
     assert (result.outcomes()["outcome"] == "found").all()
@@ -102,12 +102,12 @@ class TestMissingCells:
 
     def test_in_training_and_in_the_rows_explained(self) -> None:
         training, rows = with_missing_cells(people()), with_missing_cells(people(40, 3), 1)
-        explainer = ProCE(lenient, schema=SCHEMA, settings=SETTINGS).fit(training)
+        explainer = ProCE(lenient_bank, schema=SCHEMA, settings=SETTINGS).fit(training)
         result = explainer.explain(rows, target=1, n=2, progress=without_diagnosis)
         after = result.to_frame()
         before = rows.iloc[after["row"]]
-        assert (lenient(result.counterfactuals())[:, 1] > 0.5).all()
-        assert before.isna().any().sum() >= 3
+        assert (lenient_bank(result.counterfactuals())[:, 1] > 0.5).all()
+        assert before.isna().any().sum() >= 3  # columns, so there are rows
         for name in rows.columns:
             assert (after[name].isna().to_numpy() == before[name].isna().to_numpy()).all()
         for item in result:
@@ -115,17 +115,17 @@ class TestMissingCells:
             assert all(name in " ".join(item.notes) for name in gone)
 
     def test_a_row_of_which_little_is_known(self) -> None:
-        explainer = ProCE(lenient, schema=SCHEMA, settings=SETTINGS).fit(
+        explainer = ProCE(lenient_bank, schema=SCHEMA, settings=SETTINGS).fit(
             with_missing_cells(people())
         )
-        row = one(savings=np.nan, age=np.nan, school=None, debt=90.0)
+        row = one(savings=5.0, age=np.nan, school=None, debt=np.nan)
         result = explainer.explain(row)
-        assert result[0].outcome in ("found", "not_found")
-        assert set(result.changes()["feature"]) <= {"debt"}
+        assert result[0].outcome == "found"
+        assert set(result.changes()["feature"]) == {"savings"}
 
     def test_with_a_causal_graph(self) -> None:
         graph = [("age", "savings"), ("savings", "debt")]
-        explainer = ProCE(lenient, schema=SCHEMA, graph=graph, settings=SETTINGS).fit(
+        explainer = ProCE(lenient_bank, schema=SCHEMA, graph=graph, settings=SETTINGS).fit(
             with_missing_cells(people())
         )
         rows = with_missing_cells(refused(people(60, 4), 20), 2)
@@ -140,11 +140,11 @@ class TestMissingCells:
     )
     def test_many_training_rows(self, n_rows: int) -> None:
         training = with_missing_cells(people(n_rows))
-        explainer = ProCE(lenient, schema=SCHEMA, settings=TINY).fit(training)
+        explainer = ProCE(lenient_bank, schema=SCHEMA, settings=TINY).fit(training)
         rows = refused(people(20, 6), 5)
         result = explainer.explain(rows.astype(training.dtypes.to_dict()), n=1)
         assert result.provenance.training_rows == n_rows
-        assert (lenient(result.counterfactuals())[:, 1] > 0.5).all()
+        assert (lenient_bank(result.counterfactuals())[:, 1] > 0.5).all()
         assert (result.outcomes()["outcome"] == "found").sum() >= 4
 
 
@@ -158,7 +158,7 @@ class TestModels:
             (numbers, ["age", "savings", "debt"]),
             (OneHotEncoder(handle_unknown="ignore"), ["school", "home"]),
         )
-        labels = np.where(lenient(frame)[:, 1] > 0.5, "yes", "no")
+        labels = np.where(lenient_bank(frame)[:, 1] > 0.5, "yes", "no")
         model = make_pipeline(columns, LogisticRegression()).fit(frame, labels)
         rows = frame[model.predict(frame) == "no"].head(5)
         result = ProCE(model, schema=SCHEMA, settings=SETTINGS).fit(frame).explain(rows)
@@ -201,6 +201,7 @@ class TestModels:
             result = explainer.explain(numbers.head(8), target=target, n=2)
             outcomes = result.outcomes()
             assert set(outcomes["outcome"]) <= {"found", "already_target"}
+            assert len(result.counterfactuals())
             assert (model.predict(result.counterfactuals()) == target).all()
             own = model.predict(numbers.head(8)) == target
             assert ((outcomes["outcome"] == "already_target").to_numpy() == own).all()
@@ -214,10 +215,11 @@ class TestModels:
             return chances / chances.sum(1, keepdims=True)
 
         result = ProCE(three, settings=SETTINGS).fit(frame).explain(frame.head(6), target=2)
-        for item in result:
-            if len(item):
-                chances = np.sort(three(result[item.row : item.row + 1].counterfactuals()), axis=1)
-                assert (chances[:, -1] - chances[:, -2] >= 0.2 - 1e-6).all() == item.margin_met
+        explained = [item for item in result if len(item)]
+        assert len(explained) >= 3
+        for item in explained:
+            chances = np.sort(three(result[item.row : item.row + 1].counterfactuals()), axis=1)
+            assert (chances[:, -1] - chances[:, -2] >= 0.2 - 1e-6).all() == item.margin_met
 
     def test_of_three_classes_none_is_the_other(self) -> None:
         frame = people()[["savings", "debt"]]
@@ -234,6 +236,7 @@ class TestModels:
         rows = people()[(bank(people())[:, 1] > 0.55) & (bank(people())[:, 1] < 0.75)].head(3)
         result = explainer.explain(rows, n=1)
         assert result.outcomes()["predicted"].tolist() == [0, 0, 0]
+        assert len(result.counterfactuals()) == 3
         assert (bank(result.counterfactuals())[:, 1] >= 0.8).all()
 
 
@@ -257,6 +260,7 @@ class TestLibraries:
         assert result.counterfactuals().schema == rows.schema
         assert isinstance(result.outcomes(), polars.DataFrame)
         assert isinstance(result.changes(), polars.DataFrame)
+        assert len(frame) > 0
         assert (ask(result.counterfactuals())[:, 1] > 0.5).all()
 
     def test_the_answer_is_the_same_in_every_library(self, banker: ProCE) -> None:
@@ -264,14 +268,14 @@ class TestLibraries:
         pyarrow = pytest.importorskip("pyarrow")
         rows = refused(people(), 3)
         expected = banker.explain(rows).to_frame().reset_index(drop=True)
+        assert len(expected)
         for other in (
             polars.from_pandas(rows),
             pyarrow.Table.from_pandas(rows, preserve_index=False),
         ):
             got = banker.explain(other).to_frame()
             assert type(got) is type(other)
-            told = got.to_pandas()
-            assert told.astype(str).equals(expected.astype(str))
+            assert got.to_pandas().astype(str).equals(expected.astype(str))
 
     def test_a_lazy_frame_is_refused(self, banker: ProCE) -> None:
         polars = pytest.importorskip("polars")
@@ -286,7 +290,7 @@ class TestLibraries:
         schema = Schema.infer(frame, one_hot={"home": ["own", "rent"]})
 
         def ask(rows: pd.DataFrame) -> Any:
-            return sigmoid((rows["savings"] - rows["debt"]) / 25 + 3 * rows["own"] - 2.5)
+            return logistic((rows["savings"] - rows["debt"]) / 25 + 3 * rows["own"] - 2.5)
 
         explainer = ProCE(ask, schema=schema, settings=SETTINGS).fit(frame)
         result = explainer.explain(frame.head(6), target=1, progress=without_diagnosis)

@@ -140,7 +140,7 @@ def test_a_range_binds_where_a_feature_ends_even_if_it_must_move() -> None:
 
 def test_ranges_of_ordinal_levels_bind_too(banker: ProCE) -> None:
     result = banker.explain(refused(people(), 6), ranges={"school": ("none", "basic")})
-    assert set(result.counterfactuals()["school"]) <= {"none", "basic"}
+    assert set(result.counterfactuals()["school"]) == {"none", "basic"}
 
 
 def test_increase_and_decrease_go_one_way(banker: ProCE) -> None:
@@ -148,6 +148,7 @@ def test_increase_and_decrease_go_one_way(banker: ProCE) -> None:
     result = banker.explain(rows)
     after = result.to_frame()
     before = rows.iloc[after["row"]]
+    assert len(after) >= 8
     assert (after["age"].to_numpy() >= before["age"].to_numpy()).all()
     assert (after["debt"].to_numpy() <= before["debt"].to_numpy()).all()
     assert (after["home"].to_numpy() == before["home"].to_numpy()).all()
@@ -160,14 +161,15 @@ def test_a_value_outside_the_permitted_range_may_stay() -> None:
     result = explainer.explain(one(savings=70, debt=90))
     after = result.counterfactuals()["savings"]
     assert result[0].outcome == "found"
-    assert (after <= 70).all()
+    assert after.max() <= 70
 
 
 def test_min_probability_never_falls_back(banker: ProCE) -> None:
     row = one(home="rents", school="none")
     for least in (0.8, 0.95):
         result = banker.explain(row, min_probability=least, progress=without_diagnosis)
-        assert all(bool((item.probabilities >= least - 1e-9).all()) for item in result)
+        assert result[0].outcome == "found"
+        assert float(result[0].probabilities.min()) >= least - 1e-9
     best = bank(one(savings=100, debt=0, school="high", age=90))[0, 1]
     result = banker.explain(row, min_probability=min(1.0, best + 0.01), progress=without_diagnosis)
     assert result[0].outcome == "not_found"
@@ -176,6 +178,7 @@ def test_min_probability_never_falls_back(banker: ProCE) -> None:
 def test_options_of_a_call_leave_the_explainer_as_it_was(banker: ProCE) -> None:
     row = one()
     before = banker.explain(row).to_frame()
+    assert len(before)
     banker.explain(row, vary=["debt"], ranges={"debt": (0, 10)}, rules=["cf.age == x.age"])
     pd.testing.assert_frame_equal(banker.explain(row).to_frame(), before)
 
@@ -195,6 +198,7 @@ def test_rules_of_the_explainer_and_of_the_call_add_up() -> None:
     )
     result = explainer.explain(refused(people(), 4), rules=["cf.debt >= 5"])
     after = result.counterfactuals()
+    assert len(after)
     assert (after["savings"] <= 50).all()
     assert (after["debt"] >= 5).all()
 
@@ -209,7 +213,7 @@ def test_a_rule_of_dependence_holds(loan: Dataset, trees: Any, rejected: pd.Data
     before = rejected.iloc[after["row"]]
     income = after["income"].to_numpy() - before["income"].to_numpy()
     savings = after["savings"].to_numpy() - before["savings"].to_numpy()
-    assert len(after) > 0
+    assert (income != 0).any()
     assert (savings[income > 0] > 0).all()
     assert (savings[income < 0] < 0).all()
     assert (savings[income == 0] == 0).all()
@@ -217,6 +221,8 @@ def test_a_rule_of_dependence_holds(loan: Dataset, trees: Any, rejected: pd.Data
 
 def test_what_nobody_can_act_on_is_never_held(lender: Lender, loan: Dataset, rejected: Any) -> None:
     indirect = {f.name for f in loan.recourse_schema if f.action is Action.INDIRECT}
-    for mode in ("hard", "soft"):
-        changes = lender(mode).explain(rejected.head(4)).changes()
-        assert not indirect & set(changes[changes["kind"] == "hold"]["feature"])
+    results = [lender(mode).explain(rejected.head(4)) for mode in ("hard", "soft")]
+    changes = pd.concat([result.changes() for result in results])
+    held = set(changes[changes["kind"] == "hold"]["feature"])
+    assert held
+    assert not indirect & held

@@ -19,9 +19,11 @@ from ...worlds import (
     SETTINGS,
     actions_of,
     bank,
+    logistic,
     one,
     people,
     refused,
+    two_classes,
     without_diagnosis,
 )
 
@@ -30,14 +32,15 @@ Lender = Callable[[str], ProCE]
 
 def capped_bank(frame: pd.DataFrame) -> Any:
     """Never say yes with more than 55%."""
-    yes = np.minimum(bank(frame)[:, 1], 0.55)
-    return np.stack([1 - yes, yes], axis=1)
+    return two_classes(np.minimum(bank(frame)[:, 1], 0.55))
 
 
 def test_by_default_the_decision_is_passed_by_the_margin(banker: ProCE) -> None:
     result = banker.explain(refused(people(), 6))
     assert result.context.needed == pytest.approx((0.6, 0.6))
+    assert len(result) == 6
     for item in result:
+        assert len(item)
         assert item.margin_met
         assert bool((item.probabilities >= 0.6 - 1e-9).all())
 
@@ -98,12 +101,13 @@ def test_a_typical_pick_is_no_less_typical_and_not_much_farther(
     typical = lender("off").explain(
         rejected.head(5), pick="typical", n=1, progress=without_diagnosis
     )
-    for item in typical:
-        if len(item):
-            distance = item.front.losses[:, 2]  # squared: four times is twice as far
-            near = item.front.losses[distance <= 4 * distance.min()]
-            assert float(item.losses[0, 2]) <= 4 * float(distance.min()) + 1e-9
-            assert float(item.losses[0, 1]) <= float(near[:, 1].max()) + 1e-9
+    explained = [item for item in typical if len(item)]
+    assert explained
+    for item in explained:
+        distance = item.front.losses[:, 2]  # squared: four times is twice as far
+        near = item.front.losses[distance <= 4 * distance.min()]
+        assert float(item.losses[0, 2]) <= 4 * float(distance.min()) + 1e-9
+        assert float(item.losses[0, 1]) <= float(near[:, 1].max()) + 1e-9
 
 
 def test_a_balanced_pick_is_no_farther_from_the_best_of_all_three(
@@ -113,12 +117,13 @@ def test_a_balanced_pick_is_no_farther_from_the_best_of_all_three(
     options = {"n": 1, "progress": without_diagnosis}
     balanced = lender("off").explain(rejected.head(5), pick="balanced", **options)
     closest = lender("off").explain(rejected.head(5), pick="closest", **options)
-    for knee, near in zip(balanced, closest, strict=True):
-        if len(knee):
-            losses = torch.cat([knee.front.losses, knee.losses, near.losses])
-            low, high = losses.min(0).values, losses.max(0).values
-            gap = ((losses - low) / (high - low).clamp(min=1e-12)).square().sum(-1)
-            assert float(gap[-2]) <= float(gap[-1]) + 0.05
+    pairs = [pair for pair in zip(balanced, closest, strict=True) if len(pair[0])]
+    assert pairs
+    for knee, near in pairs:
+        losses = torch.cat([knee.front.losses, knee.losses, near.losses])
+        low, high = losses.min(0).values, losses.max(0).values
+        gap = ((losses - low) / (high - low).clamp(min=1e-12)).square().sum(-1)
+        assert float(gap[-2]) <= float(gap[-1]) + 0.05
 
 
 def test_several_counterfactuals_differ_in_what_they_change() -> None:
@@ -127,8 +132,7 @@ def test_several_counterfactuals_differ_in_what_they_change() -> None:
     frame = pd.DataFrame(draw.uniform(0, 1, (200, 4)), columns=list("abcd"))
 
     def any_of_four(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-20 * (rows.max(axis=1).to_numpy() - 0.9)))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(20 * (rows.max(axis=1) - 0.9))
 
     row = pd.DataFrame({name: [0.5] for name in frame.columns})
     result = ProCE(any_of_four, settings=SETTINGS).fit(frame).explain(row, n=4)
@@ -141,16 +145,14 @@ def test_n_is_the_most_and_not_less_where_there_are_more(banker: ProCE) -> None:
     for n in (1, 2, 7):
         result = banker.explain(refused(people(), 3), n=n)
         assert [len(item) for item in result] == [n, n, n]
-        ranks = result.to_frame().groupby("row")["rank"].agg(list)
-        assert all(each == list(range(1, n + 1)) for each in ranks)
+        assert result.to_frame()["rank"].tolist() == [*range(1, n + 1)] * 3
 
 
 def test_fewer_are_returned_where_fewer_exist() -> None:
     frame = pd.DataFrame({"a": ["x", "y"] * 50, "b": ["x"] * 50 + ["y"] * 50})
 
     def only_one_way(rows: pd.DataFrame) -> Any:
-        yes = np.where((rows["a"] == "y") & (rows["b"] == "y"), 0.9, 0.1)
-        return np.stack([1 - yes, yes], axis=1)
+        return two_classes(np.where((rows["a"] == "y") & (rows["b"] == "y"), 0.9, 0.1))
 
     result = ProCE(only_one_way, settings=SETTINGS).fit(frame).explain(frame.head(1), n=4)
     assert len(result[0]) == 1
@@ -169,8 +171,7 @@ def test_effort_moves_the_advice_to_what_is_easier() -> None:
     schema = Schema([Continuous("a"), Continuous("b")])
 
     def by_the_sum(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(-10 * (rows.sum(axis=1).to_numpy() - 1)))
-        return np.stack([1 - yes, yes], axis=1)
+        return logistic(10 * (rows.sum(axis=1) - 1))
 
     settings = SearchSettings(autoencoder=QUICK)
     explainer = ProCE(by_the_sum, schema=schema, settings=settings).fit(frame)

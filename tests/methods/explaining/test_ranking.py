@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from proce.errors import SearchError
 from proce.methods.calls.options import check_pick
-from proce.methods.explaining.ranking import DISTANCE_WEIGHT, ranked
+from proce.methods.explaining.ranking import ranked
 
 PICKS = ("closest", "balanced", "typical", "first")
 
@@ -131,7 +131,7 @@ def slowly_ranked(losses, acted_on) -> list[int]:
     shown = [min(range(count), key=lambda at: losses[at][2])]
     while len(shown) < count:
         worth = {
-            at: min(difference(at, other) for other in shown) - DISTANCE_WEIGHT * scaled[at][2]
+            at: min(difference(at, other) for other in shown) - 2 * scaled[at][2]
             for at in range(count)
             if at not in shown
         }

@@ -12,8 +12,19 @@ from sklearn.base import clone
 from proce import CausalGraph, Dataset, ProCE
 from proce.classifier import fit_network
 from proce.schema import Codec
+from proce.training import TrainingSettings
 
-from ...worlds import QUICK, SCHEMA, SETTINGS, TINY, bank, one, people, refused, without_diagnosis
+from ...worlds import (
+    SCHEMA,
+    SETTINGS,
+    TINY,
+    bank,
+    lenient_bank,
+    one,
+    people,
+    refused,
+    without_diagnosis,
+)
 
 Lender = Callable[[str], ProCE]
 
@@ -36,7 +47,8 @@ def assert_same_answer(one: Any, other: Any) -> None:
 @pytest.fixture(scope="module")
 def network(loan: Dataset) -> Any:
     codec = Codec.fit(loan.recourse_schema, loan.frame)
-    return fit_network(codec, loan.frame, loan.label, settings=QUICK.training, seed=0)
+    settings = TrainingSettings(n_epochs=10)  # with fewer it approves everybody
+    return fit_network(codec, loan.frame, loan.label, settings=settings, seed=0)
 
 
 @pytest.fixture(scope="module", params=["hard", "soft", "off"])
@@ -57,6 +69,7 @@ def answers(explainer: ProCE, rows: pd.DataFrame, **options: Any) -> list[Any]:
 
 def check_independence(explainer: ProCE, rows: pd.DataFrame, target: Any) -> None:
     batch = answers(explainer, rows, target=target)
+    assert sum(map(len, batch)) > 0
     for position in (0, len(rows) - 1):
         alone = answers(explainer, rows.iloc[[position]], target=target)
         assert_same_answer(alone[0], batch[position])
@@ -77,8 +90,9 @@ def test_with_boosted_trees(mode: str, lender: Lender, rejected: pd.DataFrame) -
     check_independence(lender(mode), rejected.head(8), 1)
 
 
-def test_with_our_networks(explainer_of_a_network: ProCE, loan: Dataset) -> None:
-    check_independence(explainer_of_a_network, loan.frame.iloc[:8], 1)
+def test_with_our_networks(explainer_of_a_network: ProCE, network: Any, loan: Dataset) -> None:
+    predicted = network.predict(network.codec.encode(loan.frame)).numpy()
+    check_independence(explainer_of_a_network, loan.frame[predicted == 0].head(8), 1)
 
 
 def test_with_equations_that_were_fitted_and_refitted(
@@ -98,16 +112,14 @@ def test_with_missing_cells() -> None:
     frame.loc[::5, "savings"] = None
     frame.loc[::7, "debt"] = None
 
-    def lenient(rows: pd.DataFrame) -> Any:
-        return bank(rows.fillna({"savings": 0, "debt": 0}))
-
     graph = [("savings", "debt")]
-    explainer = ProCE(lenient, schema=SCHEMA, graph=graph, settings=SETTINGS).fit(frame)
+    explainer = ProCE(lenient_bank, schema=SCHEMA, graph=graph, settings=SETTINGS).fit(frame)
     check_independence(explainer, frame.head(8), 1)
 
 
 def test_twice_the_same_call(lender: Lender, rejected: pd.DataFrame) -> None:
     first, second = (answers(lender("hard"), rejected.head(4)) for _ in range(2))
+    assert sum(map(len, first)) > 0
     for one_answer, other in zip(first, second, strict=True):
         assert_same_answer(one_answer, other)
 
@@ -116,6 +128,7 @@ def test_twice_the_same_fit() -> None:
     explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, seed=11)
     rows = refused(people(), 4)
     first, second = (answers(clone(explainer).fit(people()), rows) for _ in range(2))
+    assert sum(map(len, first)) > 0
     for one_answer, other in zip(first, second, strict=True):
         assert_same_answer(one_answer, other)
 
@@ -127,6 +140,7 @@ def test_the_global_random_state_plays_no_part() -> None:
     torch.manual_seed(2)
     state = torch.random.get_rng_state()
     second = answers(ProCE(bank, schema=SCHEMA, settings=TINY).fit(people()), rows)
+    assert sum(map(len, first)) > 0
     assert torch.equal(torch.random.get_rng_state(), state)
     for one_answer, other in zip(first, second, strict=True):
         assert_same_answer(one_answer, other)
@@ -148,12 +162,14 @@ def test_equal_rows_get_equal_answers(banker: ProCE) -> None:
     """A row's random stream depends on its values, not on its place."""
     rows = pd.concat([one(), one(debt=70), one()])
     first, _, third = answers(banker, rows)
+    assert len(first)
     assert_same_answer(first, third)
 
 
 def test_the_diagnosis_too_is_the_same(banker: ProCE) -> None:
     rows = refused(people(), 3)
     batch = banker.explain(rows, vary=["age"])
+    assert all(item.diagnosis.blockers for item in batch)
     for position in range(3):
         alone = banker.explain(rows.iloc[[position]], vary=["age"])
         assert alone[0].diagnosis == batch[position].diagnosis

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -14,7 +13,7 @@ from proce.schema import Action
 from proce.streams import RowStreams, row_keys
 from proce.training import TrainingSettings
 
-from ...worlds import SCHEMA, bank, people, refused
+from ...worlds import SCHEMA, bank, never, people, refused
 
 TRAINING = people(400)
 BRIEF = TrainingSettings(n_epochs=80, batch_size=32, learning_rate=5e-3, patience=20, halve_after=8)
@@ -164,9 +163,6 @@ def test_when_time_is_up_that_is_the_outcome(fitted: Cchvae, rows: pd.DataFrame)
 
 
 def test_where_no_shell_has_one_that_is_said() -> None:
-    def never(frame: pd.DataFrame) -> Any:
-        return np.tile([0.9, 0.1], (len(frame), 1))
-
     brief = VariationalSettings(training=TrainingSettings(n_epochs=1))
     settings = CchvaeSettings(n_candidates=5, max_rounds=3, network=brief)
     item = Cchvae(never, SCHEMA, settings).fit(TRAINING).explain(TRAINING.head(1))[0]

@@ -13,7 +13,7 @@ from proce.methods import Certifai, CertifaiSettings
 from proce.methods.published.certifai import CertifaiDistance, fitness
 from proce.schema import Codec, Schema
 
-from ...worlds import SCHEMA, bank, one, people, refused, score
+from ...worlds import SCHEMA, bank, never, one, people, refused, score
 
 pytest.importorskip("pygad")
 TRAINING = people(400)
@@ -138,9 +138,6 @@ def test_a_candidate_that_breaks_a_rule_does_not_count() -> None:
 
 
 def test_where_no_start_is_found_the_note_says_so() -> None:
-    def never(frame: pd.DataFrame) -> Any:
-        return np.tile([0.9, 0.1], (len(frame), 1))
-
     result = Certifai(never, SCHEMA, QUICK).fit(TRAINING).explain(PERSON)
     assert result[0].outcome == "not_found"
     assert "None of up to 600 random rows" in result[0].notes[0]

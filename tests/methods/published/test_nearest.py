@@ -10,7 +10,7 @@ from proce import Progress, SearchError
 from proce.methods import Nearest, NearestSettings
 from proce.schema import Action
 
-from ...worlds import SCHEMA, bank, one, people, refused
+from ...worlds import SCHEMA, bank, never, one, people, refused
 
 TRAINING = people(400)
 PLAIN = NearestSettings(sparse=False)
@@ -230,9 +230,6 @@ def test_a_caller_who_stops_keeps_what_was_found() -> None:
 
 
 def test_nothing_to_copy_from_is_said() -> None:
-    def never(frame: pd.DataFrame) -> Any:
-        return np.tile([0.9, 0.1], (len(frame), 1))
-
     item = Nearest(never, SCHEMA).fit(TRAINING).explain(TRAINING.head(1))[0]
     assert item.outcome == "not_found"
     assert "no training row in the target class" in item.notes[0]

@@ -1,6 +1,7 @@
 """What the published methods share: limits, budgets and what is common."""
 
-import numpy as np
+from typing import Any
+
 import pandas as pd
 import pytest
 import torch
@@ -14,33 +15,19 @@ from proce.objective import MixedDistance
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
 from proce.training import TrainingSettings
 
+from ... import worlds
+
 BRIEF = VariationalSettings(training=TrainingSettings(n_epochs=40, batch_size=16))
-SCHEMA = Schema(
-    [
-        Continuous("age", (18, 90), step=1, action=Action.INCREASE),
-        Continuous("pay", action=Action.INDIRECT),
-        Categorical("sex", ("f", "m"), action=Action.FIXED),
-    ]
-)
+NAMES = ["age", "savings", "home"]  # one goes up only, one merely follows, one is fixed
+SCHEMA = Schema([worlds.SCHEMA[name] for name in NAMES]).edit("savings", action=Action.INDIRECT)
+TRAINING = worlds.people(120)[NAMES]
 
 
-def people(n: int = 120) -> pd.DataFrame:
-    draw = np.random.default_rng(1)
-    return pd.DataFrame(
-        {
-            "age": draw.integers(20, 70, n),
-            "pay": draw.uniform(0, 100, n).round(2),
-            "sex": draw.choice(["f", "m"], n),
-        }
-    )
+def young_or_rich(frame: pd.DataFrame) -> Any:
+    return worlds.two_classes((frame["age"] < 30) | (frame["savings"] > 80))
 
 
-def young_or_rich(frame: pd.DataFrame) -> np.ndarray:
-    yes = ((frame["age"] < 30) | (frame["pay"] > 80)).to_numpy(float)
-    return np.stack([1 - yes, yes], axis=1)
-
-
-ROWS = pd.DataFrame({"age": [50, 40], "pay": [20.0, 70.0], "sex": ["f", "m"]})
+ROWS = pd.DataFrame({"age": [50, 40], "savings": [20, 70], "home": ["owns", "rents"]})
 
 
 def test_only_what_is_fixed_binds_unless_asked() -> None:
@@ -55,11 +42,11 @@ def test_only_what_is_fixed_binds_unless_asked() -> None:
 
 @pytest.mark.parametrize("kind", [Nearest, Face])
 def test_one_way_and_indirect_features_bind_with_respect_schema(kind: type) -> None:
-    free = kind(young_or_rich, SCHEMA).fit(people())
+    free = kind(young_or_rich, SCHEMA).fit(TRAINING)
     moved = free.explain(ROWS, n=1).counterfactuals()
     assert len(moved) == len(ROWS)
     assert (young_or_rich(moved)[:, 1] == 1).all()
-    bound = kind(young_or_rich, SCHEMA, respect_schema=True).fit(people())
+    bound = kind(young_or_rich, SCHEMA, respect_schema=True).fit(TRAINING)
     assert (bound.explain(ROWS, n=1).outcomes()["outcome"] == "not_found").all()
 
 
@@ -72,14 +59,14 @@ def test_one_way_and_indirect_features_bind_with_respect_schema(kind: type) -> N
     ],
 )
 def test_other_limits_give_what_a_fresh_fit_gives(kind: type, settings: object) -> None:
-    rules = ["cf.pay <= 90"]
+    rules = ["cf.savings <= 90"]
     fresh = kind(young_or_rich, SCHEMA, settings, reject_by=rules)
-    first = fresh.fit(people()).explain(ROWS, n=2).to_frame()
-    shared = kind(young_or_rich, SCHEMA, settings, respect_schema=True).fit(people())
+    first = fresh.fit(TRAINING).explain(ROWS, n=2).to_frame()
+    shared = kind(young_or_rich, SCHEMA, settings, respect_schema=True).fit(TRAINING)
     second = shared.restricted(respect_schema=False, reject_by=rules).explain(ROWS, n=2)
     pd.testing.assert_frame_equal(first, second.to_frame())
     assert len(first)
-    assert (first["pay"] <= 90).all()
+    assert (first["savings"] <= 90).all()
 
 
 def test_other_limits_need_a_fit() -> None:
@@ -89,7 +76,7 @@ def test_other_limits_need_a_fit() -> None:
 
 def test_settings_of_another_method_are_refused() -> None:
     with pytest.raises(SearchError, match="expected NearestSettings"):
-        Nearest(young_or_rich, SCHEMA, FaceSettings()).fit(people())  # type: ignore[arg-type]
+        Nearest(young_or_rich, SCHEMA, FaceSettings()).fit(TRAINING)  # type: ignore[arg-type]
 
 
 class Scattered(Published[NearestSettings]):
@@ -110,7 +97,7 @@ class Scattered(Published[NearestSettings]):
 
 
 def test_evaluations_are_counted_for_each_row() -> None:
-    method = Scattered(young_or_rich, SCHEMA).fit(people())
+    method = Scattered(young_or_rich, SCHEMA).fit(TRAINING)
     result = method.explain(ROWS, n=3, max_evaluations=2)
     assert method.evaluations_left == [0, 0]
     assert method.chances.isnan().tolist() == [[False, False, True]] * 2
@@ -120,7 +107,7 @@ def test_evaluations_are_counted_for_each_row() -> None:
 
 
 def test_rules_reject_what_the_model_would_accept() -> None:
-    strict = Scattered(young_or_rich, SCHEMA, reject_by=["cf.pay < 97"]).fit(people())
+    strict = Scattered(young_or_rich, SCHEMA, reject_by=["cf.savings < 97"]).fit(TRAINING)
     result = strict.explain(ROWS, n=3)
     assert [len(item) for item in result] == [1, 1]
 
@@ -169,9 +156,9 @@ def test_a_feature_that_hardly_varies_is_scaled_by_its_mean_deviation() -> None:
     [
         {"pick": "typical"},
         {"max_changes": 1},
-        {"effort": {"pay": 2}},
+        {"effort": {"savings": 2}},
         {"min_probability": 0.9},
-        {"rules": ["cf.pay <= 90"]},
+        {"rules": ["cf.savings <= 90"]},
         {"keep_front": True},
     ],
     ids=lambda option: next(iter(option)),
@@ -179,10 +166,10 @@ def test_a_feature_that_hardly_varies_is_scaled_by_its_mean_deviation() -> None:
 def test_an_option_that_it_cannot_honour_is_refused(option: dict[str, object]) -> None:
     match = rf"^Nearest cannot honour {next(iter(option))}, .* (Leave it out|Give the rules)"
     with pytest.raises(UnsupportedOption, match=match):
-        Nearest(young_or_rich, SCHEMA).fit(people()).explain(ROWS, **option)
+        Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, **option)
 
 
 def test_an_unknown_option_is_a_plain_type_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'") as caught:
-        Nearest(young_or_rich, SCHEMA).fit(people()).explain(ROWS, foo=1)
+        Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, foo=1)
     assert not isinstance(caught.value, UnsupportedOption)

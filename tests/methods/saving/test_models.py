@@ -89,6 +89,7 @@ def test_a_function_is_handed_over(tmp_path: Path) -> None:
         ProCE.load(folder)
     loaded = ProCE.load(folder, model=bank)
     rows = refused(FRAME, 2)
+    assert len(explainer.explain(rows).to_frame())
     assert explainer.explain(rows).to_frame().equals(loaded.explain(rows).to_frame())
 
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,7 +14,7 @@ from proce import ModelError, Progress
 from proce.methods import Dice, DiceSettings
 from proce.methods.published.dice.worker import make_explainer
 
-from ....worlds import SCHEMA, bank, people, refused
+from ....worlds import SCHEMA, bank, never, people, refused
 
 pytest.importorskip("dice_ml")
 forks = pytest.mark.skipif(
@@ -69,9 +68,6 @@ def test_a_row_that_fails_does_not_touch_the_others(fault: Callable[[], Any], no
 
 def test_a_search_without_an_end_is_ended() -> None:
     """The genetic method draws until enough rows have the class, however long that takes."""
-
-    def never(frame: pd.DataFrame) -> Any:
-        return np.tile([0.9, 0.1], (len(frame), 1))
 
     settings = DiceSettings(method="genetic", seconds_per_row=1)
     result = Dice(never, SCHEMA, settings).fit(TRAINING).explain(ROWS[:1])

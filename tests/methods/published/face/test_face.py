@@ -12,7 +12,7 @@ from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanations
 from proce.methods import Face, FaceSettings
 
-from ....worlds import SCHEMA, bank, people, refused
+from ....worlds import SCHEMA, bank, people, refused, two_classes
 
 ROWS = refused(people(20, seed=5), 6)
 SETTINGS = FaceSettings(n_neighbours=15)
@@ -37,8 +37,7 @@ def test_the_sparsest_rows_are_no_ends() -> None:
     frame = pd.DataFrame({"a": [*np.linspace(0, 1, 10), 3.0]})
 
     def model(rows: Any) -> Any:
-        yes = rows["a"].to_numpy() / 3
-        return np.stack([1 - yes, yes], axis=1)
+        return two_classes(rows["a"] / 3)
 
     ends = {}
     for least in (0.0, 0.1):
@@ -146,8 +145,7 @@ def test_rows_that_nothing_links_have_no_path() -> None:
     islands = pd.DataFrame({"a": [*np.linspace(0, 1, 10), *np.linspace(9, 10, 10)]})
 
     def model(frame: Any) -> Any:
-        yes = frame["a"].to_numpy() / 10
-        return np.stack([1 - yes, yes], axis=1)
+        return two_classes(frame["a"] / 10)
 
     note = note_of(Face(model, settings=FaceSettings(n_neighbours=3)).fit(islands), islands.head(1))
     assert note.endswith("more rows are linked with n_neighbours above 3.")

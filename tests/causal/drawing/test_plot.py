@@ -78,6 +78,7 @@ def test_boxes_do_not_overlap_and_no_edge_runs_through_a_box(graph: CausalGraph)
 def test_the_graphs_of_the_data_sets_are_readable(name: str) -> None:
     graph = load_dataset(name, n=200).graph
     ax = graph.plot(title=name)
+    assert len(routes(ax)) == len(graph.edges)
     assert_readable(ax)
     assert ax.get_title() == name
     ax.figure.canvas.draw()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.causal import CausalGraph, DiscoveryWarning
+from proce.causal import CausalGraph, DiscoveryProgress, DiscoveryWarning
 from proce.causal.discovery.discover import ALGORITHMS
 from proce.errors import GraphError, SchemaError
 from proce.schema import Categorical, Continuous, Ordinal, Schema
@@ -199,11 +199,12 @@ def test_values_that_are_not_finite_are_refused_with_their_row() -> None:
     ],
 )
 def test_options_that_cannot_be_are_refused_before_anything_runs(
-    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], message: str
 ) -> None:
-    monkeypatch.setattr("proce.causal.discovery.discover.search_rows", None)
+    reports: list[DiscoveryProgress] = []
     with pytest.raises(GraphError, match=message):
-        CausalGraph.discover(chain(), **options)
+        CausalGraph.discover(chain(), **options, progress=reports.append)
+    assert reports == []
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)

@@ -20,10 +20,11 @@ def taken_back(result: Explanations, rank: int, name: str) -> pd.DataFrame:
 
 def test_without_a_graph_the_cell_alone_is_taken_back(banker: ProCE) -> None:
     result = banker.explain(one(), n=3)
-    for rank in range(len(result[0])):
-        for at, name in enumerate(SCHEMA.names):
-            added = result[0].contributions[rank, at].item()
-            if result[0].changes[rank, at] != Change.ACTION:
+    assert len(result[0]) == 3
+    for rank in range(3):
+        for position, name in enumerate(SCHEMA.names):
+            added = result[0].contributions[rank, position].item()
+            if result[0].changes[rank, position] != Change.ACTION:
                 assert added == 0
                 continue
             without = bank(taken_back(result, rank, name))[0, 1]
@@ -47,9 +48,9 @@ def test_what_follows_is_taken_back_too() -> None:
     result = explainer.explain(one(), n=1, vary=["savings"])
     kinds = dict(zip(SCHEMA.names, result[0].changes[0].tolist(), strict=True))
     assert (kinds["savings"], kinds["debt"]) == (Change.ACTION, Change.CONSEQUENCE)
-    at = SCHEMA.position("savings")
+    position = SCHEMA.position("savings")
     expected = result[0].probabilities[0].item() - bank(one())[0, 1]  # nothing else was done
-    assert result[0].contributions[0, at].item() == pytest.approx(expected)
+    assert result[0].contributions[0, position].item() == pytest.approx(expected)
     assert result[0].contributions.count_nonzero() == 1
 
 
@@ -59,6 +60,7 @@ def test_refits_are_counted_and_the_rows_do_not_depend_on_their_batch() -> None:
     many = explainer.explain(refused(people(), 4), n=2)
     assert many.context.n_refits == SETTINGS.n_refits == 2
     for row, item in enumerate(many):
+        assert len(item)
         assert item.refits.shape == (len(item),)
         assert bool((item.refits <= 2).all())
         assert bool((item.refits >= 0.8 * 2).all())  # or it would not have been shown

@@ -108,6 +108,8 @@ def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
     assert "Way 2: approved with 72%" in page.text
     assert 'Change job from "service" to "office".' in page.text
     assert len(page.named("svg")) == 3
+    assert page.named("th")
+    assert page.named("div")
     assert samples.provenance().training_hash in page.text
 
 
@@ -267,7 +269,7 @@ def test_words_can_be_read_on_every_ground_light_and_dark() -> None:
     assert luminance("#ffffff") == pytest.approx(1)
     style = page_of_one().split("<style>")[1].split("</style>")[0]
     schemes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("@media")[:2]]
-    assert all(len(scheme) == 9 for scheme in schemes)
+    assert [len(scheme) for scheme in schemes] == [9, 9]
     for scheme in schemes:
         for ink, ground in (
             *((ink, ground) for ink in ("ink", "grey", "blue") for ground in ("paper", "tint")),
@@ -283,6 +285,7 @@ def test_no_picture_borrows_a_name_from_another() -> None:
     assert len(names) > 3
     assert not any(one & other for one, other in combinations(names, 2))
     used = set(re.findall(r'(?:url\(#|xlink:href="#)([^")]+)', source))
+    assert used
     assert used <= set.union(*names)
 
 

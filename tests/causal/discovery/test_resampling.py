@@ -34,6 +34,7 @@ def test_the_confidence_of_an_edge_is_its_share_of_the_resamples(algorithm: str)
     for edge in graph.edges:
         count = sum(edge in resample.edges for resample in graph.resamples)
         assert graph.confidence[edge] == count / 8
+    assert ("a", "b") in [shares.pair for shares in graph.shares]
     for shares in graph.shares:
         assert 0 < shares.joined <= 1
 

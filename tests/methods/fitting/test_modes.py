@@ -20,6 +20,7 @@ def test_the_mode_can_be_changed_after_the_fit(
     rows = rejected.head(2)
     result, expected = changed.explain(rows), lender(mode).explain(rows)
     assert result.provenance.mode == mode
+    assert len(result.to_frame())
     assert_frame_equal(result.to_frame(), expected.to_frame())
 
 
