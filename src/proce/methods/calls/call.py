@@ -14,7 +14,7 @@ from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
-from proce.objective import CallLimits, Requirement
+from proce.objective import CallLimits, Requirement, target_probability
 from proce.schema import Codec, Layout
 
 CUT_SHORT = "The search was ended early; more time may find better."
@@ -79,7 +79,7 @@ class Call:
             self.raw,
             self.predicted,
             self.target,
-            probabilities.gather(1, self.target[:, None]).squeeze(1),
+            target_probability(probabilities, self.target),
         )
         self.evaluations = 0
         self._note_missing_cells()

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from proce.classifier import Classifier, decide
 from proce.methods.calls.rules import BoundRule
-from proce.objective import Requirement
+from proce.objective import Requirement, target_probability
 from proce.schema import Codec, Layout
 
 ROUNDING = 1e-6  # what a value may lose on the way to a frame and back
@@ -69,7 +69,7 @@ def last_check(
     for rule, mechanisms in rules:
         passed &= rule.holds(factual, shown, mechanisms)
     passed &= within_limits(shown)
-    return LastCheck(passed, probabilities.gather(1, target[:, None]).squeeze(1))
+    return LastCheck(passed, target_probability(probabilities, target))
 
 
 def predict_as_shown(

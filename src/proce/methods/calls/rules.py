@@ -6,7 +6,7 @@ from torch import Tensor
 
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import RuleError
-from proce.objective import directions
+from proce.objective import effect_predictors
 from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
 
@@ -48,7 +48,7 @@ def bind_rules(
         return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
 
     rules = [Rule.parse(text, codec) for text in texts]
-    return tuple((rule, directions(rule, scm, fit_on_named_causes)) for rule in rules)
+    return tuple((rule, effect_predictors(rule, scm, fit_on_named_causes)) for rule in rules)
 
 
 def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:

@@ -6,7 +6,7 @@ from torch import Tensor
 from proce.causal import Ensemble
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.firmness import shortfalls
-from proce.objective import CounterfactualProblem, askable
+from proce.objective import CounterfactualProblem, clamp_for_model, target_probability
 
 
 def contributions(
@@ -38,8 +38,8 @@ def contributions(
         reached = realised.point[:, 0]
     added = torch.zeros(rows.shape, dtype=probabilities.dtype)
     if len(lines):
-        without = problem.classifier.predict_proba(askable(reached))
-        own = without.gather(1, part.query.target[:, None]).squeeze(1)
+        chances = problem.classifier.predict_proba(clamp_for_model(reached))
+        own = target_probability(chances, part.query.target)
         added[lines, positions] = probabilities[lines] - own.to(probabilities)
     return added
 

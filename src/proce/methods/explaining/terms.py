@@ -14,7 +14,7 @@ from proce.objective import (
     Query,
     Requirement,
     gene_map_of,
-    pose,
+    pose_query,
 )
 from proce.streams import row_keys
 
@@ -60,12 +60,12 @@ class SearchTerms:
 
     def without_margin(self) -> Self:
         """Return the terms under which the decision itself is enough."""
-        return replace(self, requirement=replace(self.requirement, margin=0.0))
+        return replace(self, requirement=self.requirement.without_margin())
 
     def query(self, factual: Tensor, target: Tensor) -> Query:
         """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``."""
         fitted = self.fitted
-        return pose(
+        return pose_query(
             factual,
             target,
             row_keys(factual),

@@ -48,7 +48,7 @@ from proce.methods.saving.manifest import (
     read_manifest,
 )
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
-from proce.objective import Direction
+from proce.objective import EffectPredictor
 from proce.schema import Codec
 from proce.schema.layout_json import exact_layout_to_json
 
@@ -158,7 +158,7 @@ def _causes(fitted: Fitted) -> tuple[SavedCauses, dict[str, Any]]:
     rules = []
     scm = None if fitted.scm is None else causes.add(fitted.scm)
     for rule, needs in fitted.rules:
-        scms = [each.scm for each in needs.values() if isinstance(each, Direction)]
+        scms = [each.scm for each in needs.values() if isinstance(each, EffectPredictor)]
         rules.append(SavedRule(text=rule.text, model=causes.add(scms[0]) if scms else None))
     groups: dict[str, Any] = {}
     for name, ensemble in (("ensemble", fitted.ensemble), ("refits", fitted.refits)):

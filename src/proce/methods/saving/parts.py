@@ -16,7 +16,7 @@ from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import Fitted, RowsLeftOut
 from proce.methods.saving.manifest import Manifest, SavedRule
-from proce.objective import Direction
+from proce.objective import EffectPredictor
 from proce.schema import Codec, Continuous, Rule, Schema
 from proce.schema.layout_json import exact_layout_from_json
 
@@ -122,7 +122,7 @@ def _rule(saved: SavedRule, models: list[StructuralCausalModel], codec: Codec) -
     scm = None if saved.model is None else models[saved.model]
     if scm is None or effect not in scm.graph.endogenous:
         raise PersistenceError(f"the rule {saved.text!r} has no equation of {effect!r}.")
-    return rule, {effect: Direction(scm, effect)}
+    return rule, {effect: EffectPredictor(scm, effect)}
 
 
 def _ensemble(
