@@ -16,7 +16,7 @@ from proce.methods.calls.progress_bar import closing
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.what_if import WhatIf, what_if
 from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
@@ -246,20 +246,20 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         explainer._set_fitted(loaded.fitted)
         return explainer
 
-    def _set_fitted(self, fitted: Fitted) -> None:
+    def _set_fitted(self, fitted: FittedParts) -> None:
         """Keep what was fitted or loaded, with the attributes that scikit-learn expects."""
         self.fitted_ = fitted
         self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = fitted.classifier.classes
 
-    def _fitted(self) -> Fitted:
+    def _fitted(self) -> FittedParts:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
                 " trained on first."
             )
-        fitted: Fitted = self.fitted_
+        fitted: FittedParts = self.fitted_
         return fitted
 
     def __sklearn_is_fitted__(self) -> bool:

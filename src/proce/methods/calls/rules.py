@@ -27,13 +27,13 @@ def bind_rules(
     texts
         The rules as they were written.
     codec
-        The features that they name.
+        The features that the rules name.
     rows
         Training rows ``(n, f)``, on which an equation that the graph does not have is fitted.
     scm
         The causal model whose equations are used where it has them, or ``None``.
     seed
-        Of the fit.
+        The seed of the fit.
     """
 
     def fit_on_named_causes(rule: Rule) -> StructuralCausalModel:
@@ -52,7 +52,7 @@ def bind_rules(
 
 
 def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
-    """Name the rules that no counterfactual of rows ``(i, f)`` or of others like them can obey."""
+    """Raise an error that names the rules which no counterfactual of rows ``(i, f)`` can obey."""
     clashing = conflict([rule for rule, _ in rules], factual)
     if len(clashing) == 1:
         raise RuleError(

@@ -16,8 +16,8 @@ def worst_shortfall(
 ) -> Tensor:
     """Return what the actions of each candidate ``(i, c)`` lack in the worst refit.
 
-    Zero where they reach the target in all of them; infinite where they do in too few of them to
-    call it advice.
+    The shortfall is zero where the actions reach the target in all refits, and infinite where they
+    reach it in too few refits to be advice.
     """
     worst = torch.zeros_like(realised.point[..., 0])
     if refits is None:

@@ -14,7 +14,7 @@ from proce.methods.calls.construction import check_construction
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import checked_texts
 from proce.methods.calls.rules import bind_rules, refuse_contradiction
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import fit_refits, resolve_mode
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Codec, Schema
@@ -36,7 +36,7 @@ def fit_parts(
     seed: int,
     device: str,
     progress: ProgressCallback | None,
-) -> Fitted:
+) -> FittedParts:
     """Fit every part; the parameters are those of :class:`proce.ProCE`."""
     check_construction(schema, settings, SearchSettings, seed)
     _check_device(device)
@@ -51,7 +51,7 @@ def fit_parts(
     refuse_contradiction(bound_rules, rows)
     autoencoder = _fit_autoencoder(codec, rows, settings, seed, device, progress)
     latents = torch.cat([autoencoder.encode(block) for block in torch.split(rows, _BLOCK_ROWS)])
-    return Fitted(
+    return FittedParts(
         codec=codec,
         classifier=classifier,
         autoencoder=autoencoder,

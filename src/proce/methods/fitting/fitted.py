@@ -26,7 +26,7 @@ class RowsLeftOut:
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedParts:
     """Everything that an explanation needs beside the row and its options.
 
     Attributes
@@ -90,7 +90,7 @@ class Fitted:
         """Read rules, each with the equations that it needs."""
         return bind_rules(texts, self.codec, self.rows, self.scm, self.seed)
 
-    def with_schema(self, schema: Schema) -> "Fitted":
+    def with_schema(self, schema: Schema) -> "FittedParts":
         """Return the same parts under a schema with other limits; nothing is fitted anew."""
         codec = replace(self.codec, schema=schema)
         scm = None if self.scm is None else replace(self.scm, codec=codec)

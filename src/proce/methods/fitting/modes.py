@@ -7,7 +7,7 @@ from torch import Tensor
 
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.errors import SearchError, did_you_mean
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.objective import Mode
 
 _WITH_REFITS = ("hard", "soft")
@@ -33,7 +33,7 @@ def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
     return "soft" if scm.graph.origin.discovered else "hard"
 
 
-def in_mode(fitted: Fitted, causal: str) -> Fitted:
+def in_mode(fitted: FittedParts, causal: str) -> FittedParts:
     """Return the same parts in another causal mode; nothing but refits is fitted anew."""
     mode = resolve_mode(causal, fitted.scm)
     refits = fitted.refits

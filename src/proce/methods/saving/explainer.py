@@ -30,7 +30,7 @@ from proce.classifier.saved import (
 )
 from proce.classifier.sklearn_file import estimator_bytes
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.folder import (
     open_folder,
     read_file,
@@ -62,11 +62,11 @@ class Loaded:
     """A loaded explainer: what it is made with, and what it had learned."""
 
     parameters: dict[str, Any]
-    fitted: Fitted
+    fitted: FittedParts
 
 
 def save_explainer(
-    fitted: Fitted,
+    fitted: FittedParts,
     folder: str | Path,
     *,
     rows: bool,
@@ -152,7 +152,7 @@ def _layout(codec: Codec) -> dict[str, Any]:
         raise PersistenceError(f"the explainer cannot be saved: {error}") from None
 
 
-def _causes(fitted: Fitted) -> tuple[SavedCauses, dict[str, Any]]:
+def _causes(fitted: FittedParts) -> tuple[SavedCauses, dict[str, Any]]:
     """Take all causal models apart; return with them who has which."""
     causes = SavedCauses()
     rules = []
@@ -167,7 +167,7 @@ def _causes(fitted: Fitted) -> tuple[SavedCauses, dict[str, Any]]:
     return causes, {"scm": scm, "rules": tuple(rules), **groups}
 
 
-def _tensors(fitted: Fitted, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
+def _tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
     codec = fitted.codec
     latents, predicted = fitted.index.members
     tensors = {
@@ -236,7 +236,7 @@ def _require_same_answers(
     )
 
 
-def _parameters(manifest: Manifest, model: Any, fitted: Fitted) -> dict[str, Any]:
+def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str, Any]:
     """Return what ``ProCE(...)`` would be given to be fitted in the same way."""
     scm = fitted.scm
     given = scm is not None and not scm.records

@@ -14,7 +14,7 @@ from proce.classifier.sklearn_file import estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.rules import BoundRule
-from proce.methods.fitting.fitted import Fitted, RowsLeftOut
+from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import EffectPredictor
 from proce.schema import Codec, Continuous, Rule, Schema
@@ -62,7 +62,7 @@ def load_fitted(
     codec: Codec,
     classifier: Classifier,
     models: list[StructuralCausalModel],
-) -> Fitted:
+) -> FittedParts:
     """Return what the explainer had learned."""
     training = manifest.training
     prefix = "autoencoder."
@@ -80,7 +80,7 @@ def load_fitted(
     groups = [_ensemble(models, each) for each in (manifest.ensemble, manifest.refits)]
     if manifest.scm is None and manifest.mode != "off":
         raise PersistenceError(f"the mode is {manifest.mode!r}, and there is no causal model.")
-    return Fitted(
+    return FittedParts(
         codec,
         classifier,
         autoencoder,
