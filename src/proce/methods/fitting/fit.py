@@ -37,7 +37,7 @@ def fit_parts(
     device: str,
     progress: ProgressCallback | None,
 ) -> FittedParts:
-    """Fit every part; the parameters are those of :class:`proce.ProCE`."""
+    """Fit every part of ProCE on a frame; the parameters are those of :class:`proce.ProCE`."""
     check_construction(schema, settings, SearchSettings, seed)
     _check_device(device)
     seed = int(seed)
@@ -80,7 +80,7 @@ def _check_device(device: Any) -> None:
 def _fit_causes(
     graph: Any, X: Any, rows: Tensor, codec: Codec, seed: int
 ) -> tuple[StructuralCausalModel | None, Ensemble | None]:
-    """Return the causal model of whatever was given as a graph, and one per bootstrap graph."""
+    """Return the causal model of what was given as a graph, and one for each bootstrap graph."""
     if graph is None:
         return None, None
     if isinstance(graph, StructuralCausalModel):

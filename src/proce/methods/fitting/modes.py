@@ -14,7 +14,7 @@ _WITH_REFITS = ("hard", "soft")
 
 
 def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
-    """Return the mode that is used, given what is known of causes."""
+    """Return the mode for an option ``causal=``, which depends on the causal model for ``auto``."""
     known = ("auto", *get_args(Mode))
     if causal not in known:
         raise SearchError(
@@ -52,7 +52,7 @@ def in_mode(fitted: FittedParts, causal: str) -> FittedParts:
 def fit_refits(
     scm: StructuralCausalModel | None, rows: Tensor, mode: Mode, n_refits: int, seed: int
 ) -> Ensemble | None:
-    """Fit the equations again on resampled rows, for the modes that ask whether advice holds."""
+    """Fit the equations again on resampled rows, in the modes that prefer advice that holds."""
     if scm is None or mode not in _WITH_REFITS or not n_refits or not scm.records:
         return None
     return Ensemble.refit(scm, rows, n_refits, seed)
