@@ -62,7 +62,7 @@ def path(row: ExplainedRow, rank: int = 1) -> Any:
     if not row.steps:
         raise SearchError(
             f"row {row.row} has no path: it has no counterfactual, or its method leads there in"
-            " one step. Methods with paths are Face."
+            " one step. Only Face gives paths."
         )
     if not 1 <= rank <= len(row.steps):
         raise SearchError(f"rank is {rank}; row {row.row} has the paths 1 to {len(row.steps)}.")
