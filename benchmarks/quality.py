@@ -22,7 +22,7 @@ from proce.explanation import Explanations
 from proce.methods import ProCE, SearchSettings
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.metrics import (
     Judges,
     categorical_proximity,
@@ -88,7 +88,7 @@ def variants(setting: Setting, schema: Schema, rules: Sequence[str]) -> Callable
     return explain
 
 
-def explain_with(fitted: Fitted, frame: Any, pick: str = "closest") -> Explanations:
+def explain_with(fitted: FittedParts, frame: Any, pick: str = "closest") -> Explanations:
     """Explain rows with the parts of a fitted explainer."""
     return ProceCall(fitted, Options(target=1, n=1, pick=pick), frame).run()
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/paper.md").read_text("utf-8")
-MENTIONS = re.findall(r"`((?:\w+/)+\w+\.py)`", PAGE)
+MENTIONS = re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE)
 
 
 def test_every_file_that_is_named_exists() -> None:

@@ -16,8 +16,8 @@ def limits_of(codec, factual, vary=None, ranges=None) -> Limits:
 
 
 def bounds(limits, at) -> list[float]:
-    """Lower, upper, least and most of a feature of the first row."""
-    ends = (limits.lower, limits.upper, limits.least, limits.most)
+    """Lower and upper, for actions and for consequences, of a feature of the first row."""
+    ends = (limits.lower, limits.upper, limits.consequence_lower, limits.consequence_upper)
     return [end[0, at].item() for end in ends]
 
 
@@ -75,7 +75,7 @@ def test_vary_limits_what_may_be_acted_on_and_not_where_it_may_end(world, ann):
         limits_of(world.codec, ann),
     )
     assert limits.movable[0].nonzero().flatten().tolist() == [STUDY, CITY]
-    assert torch.equal(limits.most, all_of_them.most)
+    assert torch.equal(limits.consequence_upper, all_of_them.consequence_upper)
 
 
 def test_what_is_missing_never_moves_and_breaks_no_range(world):
@@ -110,8 +110,8 @@ def test_excess_agrees_with_a_loop(make_world):
             total = 0.0
             for at in range(6):
                 by_hand = bool(acted_on[i, c, at])
-                low = (limits.lower if by_hand else limits.least)[i, at].item()
-                high = (limits.upper if by_hand else limits.most)[i, at].item()
+                low = (limits.lower if by_hand else limits.consequence_lower)[i, at].item()
+                high = (limits.upper if by_hand else limits.consequence_upper)[i, at].item()
                 value = rows[i, c, at].item()
                 total += max(0, low - value, value - high) / world.codec.reach[at].item()
             assert excess[i, c].item() == pytest.approx(total)
@@ -124,12 +124,15 @@ SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=3)
 def test_between_the_bounds_nothing_is_exceeded(limited, own, shares, by_hand):
     factual = torch.tensor([[*own, 1, 0, 0]], dtype=torch.float64)
     limits, flags = limits_of(limited.codec, factual), torch.tensor([[by_hand]])
-    low = torch.where(flags[:, 0], limits.lower, limits.least)
-    high = torch.where(flags[:, 0], limits.upper, limits.most)
+    low = torch.where(flags[:, 0], limits.lower, limits.consequence_lower)
+    high = torch.where(flags[:, 0], limits.upper, limits.consequence_upper)
     share = torch.tensor([[*shares, 0, 0, 0]], dtype=torch.float64)
     rows = (low + share * (high - low)).maximum(low).minimum(high)
     assert limits.excess(rows[:, None], flags, limited.codec.reach).item() == 0
-    assert bool((limits.lower <= limits.least).all() & (limits.most <= limits.upper).all())
+    assert bool(
+        (limits.lower <= limits.consequence_lower).all()
+        & (limits.consequence_upper <= limits.upper).all()
+    )
     assert limits.excess(factual[:, None], flags, limited.codec.reach).item() == 0  # may stay
 
 
@@ -144,7 +147,7 @@ def test_limits_of_some_rows_are_those_rows_of_the_limits(world):
     factual = world.random_rows(5)
     some = torch.tensor([3, 1])
     taken, alone = limits_of(world.codec, factual).take(some), limits_of(world.codec, factual[some])
-    for name in ("movable", "lower", "upper", "least", "most"):
+    for name in ("movable", "lower", "upper", "consequence_lower", "consequence_upper"):
         assert torch.equal(getattr(taken, name), getattr(alone, name))
 
 

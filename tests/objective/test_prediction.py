@@ -95,9 +95,9 @@ def test_a_probability_right_at_the_margin_is_enough(threshold, margin, row):
 
 
 def test_a_least_probability_is_asked_for_besides_the_decision():
-    requirement = Requirement(None, 0.0, least=0.7)
+    requirement = Requirement(None, 0.0, min_probability=0.7)
     assert lacking(requirement, [[0.45, 0.55], [0.3, 0.7]], 1) == pytest.approx([0.15, 0])
-    low = Requirement(None, 0.0, least=0.2)
+    low = Requirement(None, 0.0, min_probability=0.2)
     assert lacking(low, [[0.6, 0.4], [0.4, 0.6]], 1) == pytest.approx([0.1, 0])
 
 
@@ -156,8 +156,9 @@ def test_a_person_reads_the_probability_that_is_enough():
     assert Requirement(0.3, 0.1).probabilities(2) == pytest.approx((0.8, 0.4))
     assert Requirement(0.95, 0.1).probabilities(2) == pytest.approx((0.15, 1))
     assert Requirement(None, 0.1).probabilities(3) == pytest.approx((0.6, 0.6, 0.6))
-    assert Requirement(None, 0.0, least=0.8).probabilities(2) == (0.8, 0.8)
-    assert Requirement(None, 0.0, least=0.2).probabilities(2) == (0.5, 0.5)  # the decision first
+    low = Requirement(None, 0.0, min_probability=0.2)
+    assert Requirement(None, 0.0, min_probability=0.8).probabilities(2) == (0.8, 0.8)
+    assert low.probabilities(2) == (0.5, 0.5)  # the decision first
 
 
 def test_what_a_person_reads_is_what_is_required():

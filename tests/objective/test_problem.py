@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.objective import Requirement, directions
+from proce.objective import Requirement, effect_predictors
 from proce.objective.distance import causal_gap, printed_gap
 from proce.schema import Rule
 
@@ -242,10 +242,10 @@ def test_a_rule_uses_the_equation_of_the_graph_where_it_names_its_causes(world):
         return world.scm
 
     rows = world.random_rows(5)
-    known = directions(Rule.parse("study ~> degree", world.codec), world.scm, fitted)
+    known = effect_predictors(Rule.parse("study ~> degree", world.codec), world.scm, fitted)
     torch.testing.assert_close(known["degree"](rows), 10 * rows[:, STUDY] / 4 / 3)
     assert asked == []
-    directions(Rule.parse("city ~> degree", world.codec), world.scm, fitted)
-    directions(Rule.parse("study ~> degree", world.codec), None, fitted)
+    effect_predictors(Rule.parse("city ~> degree", world.codec), world.scm, fitted)
+    effect_predictors(Rule.parse("study ~> degree", world.codec), None, fitted)
     assert asked == ["city ~> degree", "study ~> degree"]
-    assert directions(Rule.parse("cf.pay >= 3", world.codec), world.scm, fitted) == {}
+    assert effect_predictors(Rule.parse("cf.pay >= 3", world.codec), world.scm, fitted) == {}

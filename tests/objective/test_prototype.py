@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from proce.latent import PrototypeIndex
-from proce.objective import pose
+from proce.objective import pose_query
 from proce.objective.prototype import prototype_loss
 
 
@@ -65,7 +65,7 @@ def training(world):
 
 def posed(world, index, factual, target, keys=None):
     keys = torch.arange(len(factual)) if keys is None else keys
-    return pose(
+    return pose_query(
         factual,
         target,
         keys,
@@ -104,7 +104,7 @@ def test_a_row_is_posed_alike_alone_and_among_others(world, training):
 
 def test_without_a_causal_model_there_is_no_noise(world, training):
     factual = world.random_rows(2)
-    query = pose(
+    query = pose_query(
         factual,
         torch.tensor([0, 0]),
         torch.arange(2),

@@ -16,7 +16,7 @@ from proce.methods import SearchSettings
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import resolve_mode
 from proce.methods.published.published import Published
 from proce.schema import Schema
@@ -77,7 +77,7 @@ class Contenders:
         )
         return Contender(lambda frame: ProceCall(fitted, options, frame).run(), seconds)
 
-    def _fit_proce(self, variant: Variant, settings: SearchSettings) -> Fitted:
+    def _fit_proce(self, variant: Variant, settings: SearchSettings) -> FittedParts:
         return fit_parts(
             self.world.model,
             self.world.train,
@@ -92,7 +92,9 @@ class Contenders:
             progress=None,
         )
 
-    def _in_variant(self, fitted: Fitted, variant: Variant, settings: SearchSettings) -> Fitted:
+    def _in_variant(
+        self, fitted: FittedParts, variant: Variant, settings: SearchSettings
+    ) -> FittedParts:
         """Return a shared fit with the mode, the settings and the rules of a variant."""
         mode = resolve_mode(variant.causal, fitted.scm)
         return replace(

@@ -1,4 +1,4 @@
-"""ProCE, and what every method offers."""
+"""ProCE, seven published methods, and what all of them offer."""
 
 from proce.methods.calls.method import Method, Progress
 from proce.methods.calls.progress_bar import progress_bar

@@ -1,4 +1,4 @@
-"""ProCE: prototypes, causes and a Pareto front; the explainer that people call."""
+"""ProCE, the explainer that people call."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from proce.methods.calls.progress_bar import closing
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.what_if import WhatIf, what_if
 from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
@@ -27,28 +27,31 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     model
-        What is explained: a scikit-learn, XGBoost, LightGBM or CatBoost classifier or pipeline, a
-        ``torch.nn.Module``, an ONNX file, any function from a frame to probabilities. It is never
-        modified.
+        The model that is explained: a scikit-learn, XGBoost, LightGBM or CatBoost classifier or
+        pipeline, a ``torch.nn.Module``, an ONNX file, or any function from a frame to
+        probabilities. The model is never modified.
     schema
         The features and what may move; inferred from the frame where it is ``None``.
     graph
         What causes what: ``None``, ``"discover"``, a ``CausalGraph``, edges
         ``(cause, effect)``, a ``networkx.DiGraph``, or a ``StructuralCausalModel``.
     rules
-        What every counterfactual must obey, such as ``"cf.age >= x.age"``.
+        The rules that every counterfactual must obey, such as ``"cf.age >= x.age"``.
     causal
-        ``hard``: a counterfactual is a set of actions, all else follows. ``soft``: deviating from
-        what follows costs. ``paper``: Eqs. 8-9 as printed. ``off``. ``auto``: hard where the graph
-        was given, soft where it was discovered, off without one.
+        How strictly causes are taken. ``hard``: a counterfactual is a set of actions, and all else
+        follows from them. ``soft``: any row, but what does not follow from its causes costs.
+        ``paper``: Eqs. 8-9 as printed. ``off``: causes are ignored. ``auto``: ``hard`` where the
+        graph was given, ``soft`` where it was discovered, ``off`` without a graph.
     settings
-        Of the search.
+        The settings of the search; ``None`` for the defaults.
     threshold
-        Decision threshold of a binary model; by default its own rule.
+        The decision threshold of a binary model; by default the model's own rule.
     seed
-        The same seed gives the same answer for a row, whatever else is in the batch.
+        The seed of everything random. The same seed gives the same answer for a row, whatever else
+        is in the batch.
     device
-        Where the auto-encoder runs: ``"cpu"`` or ``"cuda"``. The search runs on the CPU.
+        The device on which the auto-encoder runs: ``"cpu"`` or ``"cuda"``. The search runs on the
+        CPU.
     """
 
     def __init__(
@@ -81,9 +84,9 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         X
             The rows that the model was trained on, as a frame; labels are not needed.
         y
-            Ignored; there for pipelines.
+            Ignored; it is accepted so that ProCE can stand in a scikit-learn pipeline.
         progress
-            Called while the auto-encoder learns.
+            A function that is called with a ``Progress`` while the auto-encoder learns.
         """
         with closing(progress):
             fitted = fit_parts(
@@ -129,28 +132,32 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         target
             The wanted class; by default the other class of a binary model.
         n
-            Counterfactuals per row.
+            The most counterfactuals of a row.
         pick
-            The recommended one: ``closest``, ``balanced`` or ``typical``.
+            Which counterfactual is recommended: the ``closest``, a ``balanced`` one that does well
+            in all three losses, the most ``typical`` one of the target class that is not too far,
+            or the ``first`` of the last population, as in the paper.
         vary
-            Names that may be acted on; others may still follow.
+            The names of the features that may be acted on; others may still follow from them.
         ranges
-            ``{name: (low, high)}`` that bind the final value, in raw units.
+            ``{name: (low, high)}``, limits of the final values, in raw units.
         max_changes
-            At most this many actions and holds.
+            The most actions and holds of a counterfactual.
         effort
             ``{name: 0.1 .. 10}``, how hard a change is for this person; 1 is usual.
         min_probability
-            Of the target; by default the decision and the margin of the settings.
+            The least probability of the target; by default the decision threshold plus the margin
+            of the settings.
         rules
             Further rules for this call.
         max_evaluations
-            Candidates that a search evaluates for each row; where the margin cannot be had, there
-            is a second search without it.
+            The most candidates that a search evaluates for each row. Where the margin cannot be
+            had, there is a second search without it.
         budget_seconds
-            What was found by then is returned, and marked.
+            The time after which the call ends. Counterfactuals that were found by then are
+            returned, and the rows whose search was not finished are marked.
         progress
-            Called with a ``Progress``; stops by returning False.
+            A function that is called with a ``Progress``; the call ends where it returns False.
         keep_front
             Whether to keep whole Pareto fronts; by default for up to 1,000 rows.
         """
@@ -180,7 +187,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         row
             A frame of one row.
         changes
-            By feature, the new value in raw units.
+            The new values by feature, in raw units.
         """
         return what_if(self._fitted(), row, changes)
 
@@ -194,7 +201,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         folder
-            A new one, or one that an explainer was saved to.
+            A new folder, or one to which an explainer was saved before.
         rows
             Whether to keep the training rows. Without them a loaded explainer starts its searches
             from noise alone, and fits nothing anew.
@@ -231,13 +238,13 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         folder
-            As given to ``save``.
+            The folder that ``save`` wrote.
         model
-            The model, where the folder does not hold it. For a torch module also a function
-            without arguments that makes one, into which the saved weights are put. A model that
-            answers otherwise than the saved one is refused.
+            The model, where the folder does not hold it. For a torch module it may also be a
+            function without arguments that makes one, into which the saved weights are put. A model
+            that answers otherwise than the saved one is refused.
         equations
-            By feature, the equations of the causal model that were given as functions.
+            The equations of the causal model that were given as functions, by feature.
         """
         from proce.methods.saving.explainer import load_explainer
 
@@ -246,20 +253,20 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         explainer._set_fitted(loaded.fitted)
         return explainer
 
-    def _set_fitted(self, fitted: Fitted) -> None:
-        """Keep what was fitted or loaded, with the attributes that scikit-learn expects."""
+    def _set_fitted(self, fitted: FittedParts) -> None:
+        """Keep the fitted or loaded parts, and set the attributes that scikit-learn expects."""
         self.fitted_ = fitted
         self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = fitted.classifier.classes
 
-    def _fitted(self) -> Fitted:
+    def _fitted(self) -> FittedParts:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError(
                 "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
                 " trained on first."
             )
-        fitted: Fitted = self.fitted_
+        fitted: FittedParts = self.fitted_
         return fitted
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -1,17 +1,23 @@
 """What is minimised, and what must hold."""
 
 from proce.objective.distance import FeatureDistance
-from proce.objective.limits import CallLimits, Limits
+from proce.objective.limits import CallLimits, Limits, is_actionable
 from proce.objective.mixed import MixedDistance
-from proce.objective.prediction import Requirement, askable
-from proce.objective.problem import CounterfactualProblem, Direction, Mode, directions, gene_map_of
-from proce.objective.query import Query, pose
+from proce.objective.prediction import Requirement, clamp_for_model, target_probability
+from proce.objective.problem import (
+    CounterfactualProblem,
+    EffectPredictor,
+    Mode,
+    effect_predictors,
+    gene_map_of,
+)
+from proce.objective.query import Query, pose_query
 from proce.objective.start import GeneMap, Start, genome_of, initial_population
 
 __all__ = [
     "CallLimits",
     "CounterfactualProblem",
-    "Direction",
+    "EffectPredictor",
     "FeatureDistance",
     "GeneMap",
     "Limits",
@@ -20,10 +26,12 @@ __all__ = [
     "Query",
     "Requirement",
     "Start",
-    "askable",
-    "directions",
+    "clamp_for_model",
+    "effect_predictors",
     "gene_map_of",
     "genome_of",
     "initial_population",
-    "pose",
+    "is_actionable",
+    "pose_query",
+    "target_probability",
 ]

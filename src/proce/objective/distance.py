@@ -19,10 +19,10 @@ class FeatureDistance:
     Attributes
     ----------
     codec
-        Whose rows are compared.
+        The codec of the rows that are compared.
     tables
-        ``(levels, levels)`` by position of each categorical feature: the squared distance of
-        two levels' embeddings, divided by the largest of the feature.
+        For each categorical feature, by its position, a table ``(levels, levels)`` of the squared
+        distances of its levels' embeddings, divided by the largest of them.
     """
 
     codec: Codec
@@ -42,8 +42,9 @@ class FeatureDistance:
     def squared(self, rows: Tensor, factual: Tensor) -> Tensor:
         """Return f_dist (Eq. 7) of each feature, ``(i, c, f)``.
 
-        Numbers and ranks: the squared difference on the unit range. Levels: the squared
-        distance of their embeddings, at most 1. A missing cell is nowhere.
+        For numbers and ranks this is the squared difference on the unit range, for levels the
+        squared distance of their embeddings, at most 1. A number that is missing in either row
+        is at no distance.
         """
         return self._with_levels(self._gap(rows, factual).square(), rows, factual)
 
@@ -67,7 +68,8 @@ class FeatureDistance:
 def causal_gap(rows: Tensor, residual: Tensor, scm: StructuralCausalModel) -> Tensor:
     """Return how far each endogenous feature is from what its causes lead to, ``(i, c, f)``.
 
-    On the unit range; 1 for a level that is another. Zero for an unchanged row.
+    Numbers and ranks are compared on the unit range; a level that is not the expected one is at
+    distance 1. The gaps of an unchanged row are zero.
     """
     columns = rows.unbind(-1)
     gaps = [torch.zeros_like(column) for column in columns]
@@ -85,8 +87,8 @@ def causal_gap(rows: Tensor, residual: Tensor, scm: StructuralCausalModel) -> Te
 def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:
     """Return f_causal of each endogenous feature as printed (Eq. 8), ``(i, c, f)``.
 
-    ``(g(parents of the candidate) - x_org)²``: the candidate's own value does not appear. For
-    levels, the share of the predicted chances that is not on the factual level, squared. Zero
+    It is ``(g(parents of the candidate) - x_org)²``, in which the candidate's own value does not
+    appear. For levels it is the squared probability of all levels but the factual one. It is zero
     where the factual value is missing.
     """
     gaps = torch.zeros_like(rows)

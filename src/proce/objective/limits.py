@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema import Action, Categorical, Codec, Continuous, Level
+from proce.schema import Action, Categorical, Codec, Continuous, Feature, Level
 from proce.schema.feature import shown
 
 _ACTIONABLE = (Action.FREE, Action.INCREASE, Action.DECREASE)
@@ -22,28 +22,39 @@ class Limits:
     Attributes
     ----------
     movable
-        What may be acted on.
+        Whether a feature may be acted on.
     lower, upper
-        Where an action may lead: the permitted range, one-way for ``increase`` and
+        The values to which an action may lead: the permitted range, one-way for ``increase`` and
         ``decrease``, and the range of this call.
-    least, most
-        Where a feature may end that follows: the same, and the range of the training rows.
+    consequence_lower, consequence_upper
+        The values at which a feature may end that follows from others: the same, within the range
+        of the training rows.
     """
 
     movable: Tensor
     lower: Tensor
     upper: Tensor
-    least: Tensor
-    most: Tensor
+    consequence_lower: Tensor
+    consequence_upper: Tensor
 
     def take(self, instances: Tensor) -> "Limits":
         """Return the limits of some of the rows, given by position."""
         return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
 
     def excess(self, rows: Tensor, acted_on: Tensor, reach: Tensor) -> Tensor:
-        """Return how far rows ``(i, c, f)`` lie outside, ``(i, c)``, on the unit range."""
-        low = torch.where(acted_on, self.lower[:, None], self.least[:, None])
-        high = torch.where(acted_on, self.upper[:, None], self.most[:, None])
+        """Return how far rows ``(i, c, f)`` lie outside of their limits, on the unit range.
+
+        Parameters
+        ----------
+        rows
+            The rows; the result has the shape ``(i, c)``.
+        acted_on
+            ``(i, c, f)``, which cells a person acts on or holds; all others follow.
+        reach
+            ``(f,)``, how far apart two entries of a feature can be.
+        """
+        low = torch.where(acted_on, self.lower[:, None], self.consequence_lower[:, None])
+        high = torch.where(acted_on, self.upper[:, None], self.consequence_upper[:, None])
         beyond = torch.maximum(low - rows, rows - high) / reach.to(rows)
         return beyond.nan_to_num(nan=0.0).where(beyond > _ROUNDING, 0.0).sum(-1)
 
@@ -55,11 +66,11 @@ class CallLimits:
     Attributes
     ----------
     varied
-        Names that may be acted on, where the schema lets them.
+        The names of the features that may be acted on, where the schema lets them.
     ranges
         By name, the limits of the final value in raw units, or levels of an ordinal feature.
     bounds
-        The same in the entries of a row.
+        The ranges in the entries of a row.
     """
 
     varied: frozenset[str]
@@ -78,9 +89,9 @@ class CallLimits:
         Parameters
         ----------
         codec
-            Schema and scale.
+            The schema and the scale of the features.
         vary
-            Names that may be acted on; ``None`` for all that the schema lets move.
+            The names that may be acted on; ``None`` for all that the schema lets move.
         ranges
             ``{name: (low, high)}`` for this call, in raw units or levels of an ordinal feature.
         """
@@ -93,22 +104,22 @@ class CallLimits:
         """Return what rows ``(i, f)`` may become.
 
         A factual value outside a permitted range may stay; outside a range of this call it may
-        not, since that range binds the final value. What is missing never moves.
+        not, since that range binds the final value. A missing cell never moves.
 
         Parameters
         ----------
         codec
-            Schema and scale; the schema says which actions there are.
+            The schema, which says which actions there are, and the scale of the features.
         factual
-            The rows.
+            The rows as they are.
         """
         columns = [
             self._of_feature(codec, position, factual[:, position])
             for position in range(len(codec.schema))
         ]
         movable, *ends = (torch.stack(column, dim=-1) for column in zip(*columns, strict=True))
-        gone = codec.missing(factual)  # no range binds what nobody knows
-        return Limits(movable & ~gone, *(torch.where(gone, factual, end) for end in ends))
+        missing = codec.missing(factual)  # no range binds a value that nobody knows
+        return Limits(movable & ~missing, *(torch.where(missing, factual, end) for end in ends))
 
     def _of_feature(self, codec: Codec, position: int, own: Tensor) -> tuple[Tensor, ...]:
         """Return the columns of :class:`Limits` for one feature, whose values are ``own``."""
@@ -123,15 +134,20 @@ class CallLimits:
             lower = own
         if feature.action is Action.DECREASE:
             upper = own
-        least = torch.maximum(lower, own.clamp(max=0.0))
-        most = torch.minimum(upper, own.clamp(min=highest))
+        consequence_lower = torch.maximum(lower, own.clamp(max=0.0))
+        consequence_upper = torch.minimum(upper, own.clamp(min=highest))
         if feature.name in self.bounds:
             first, last = self.bounds[feature.name]
-            lower, least = lower.clamp(min=first), least.clamp(min=first)
-            upper, most = upper.clamp(max=last), most.clamp(max=last)
-        can_move = feature.name in self.varied and feature.action in _ACTIONABLE
+            lower, consequence_lower = (end.clamp(min=first) for end in (lower, consequence_lower))
+            upper, consequence_upper = (end.clamp(max=last) for end in (upper, consequence_upper))
+        can_move = feature.name in self.varied and is_actionable(feature)
         movable = torch.full_like(own, can_move, dtype=torch.bool)
-        return movable, lower, upper, least, most
+        return movable, lower, upper, consequence_lower, consequence_upper
+
+
+def is_actionable(feature: Feature) -> bool:
+    """Whether the schema lets a person act on a feature."""
+    return feature.action in _ACTIONABLE
 
 
 def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
@@ -141,7 +157,7 @@ def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
     if isinstance(vary, str):
         raise SchemaError(f"vary is {vary!r}; expected a list of names, such as [{vary!r}].")
     names = list(vary)
-    actionable = [f.name for f in schema if f.action in _ACTIONABLE]
+    actionable = [feature.name for feature in schema if is_actionable(feature)]
     for name in names:
         if name not in schema:
             raise SchemaError(

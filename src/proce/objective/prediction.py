@@ -1,29 +1,42 @@
 """Whether the class is reached, and how surely (Eq. 2)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from proce.classifier import decide
 
-_LEAST = 1e-12  # a probability of zero costs no more than this one
+_MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
 _ROUNDING = 1e-12
-_FARTHEST = 1e6  # ranges of the training rows
+_MAX_ENTRY = 1e6  # ranges of the training rows
 
 
 def prediction_loss(probabilities: Tensor, target: Tensor) -> Tensor:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
-    return -_of_target(probabilities, target).clamp(min=_LEAST).log()
+    return -target_probability(probabilities, target).clamp(min=_MIN_PROBABILITY).log()
 
 
-def askable(rows: Tensor) -> Tensor:
-    """Return rows with no entry so far out that a model could choke on it.
+def target_probability(probabilities: Tensor, target: Tensor) -> Tensor:
+    """Return the probability of each row's target: ``(i, …)`` from ``(i, …, k)``.
 
-    Equations can lead anywhere, and a candidate that ends far outside the training rows is not
-    allowed anyway; but the model is asked about it together with all others.
+    Parameters
+    ----------
+    probabilities
+        What the model gives for each class.
+    target
+        ``(i,)``, the wanted class of each row as a position.
     """
-    return rows.clamp(-_FARTHEST, _FARTHEST)
+    return probabilities.gather(-1, _target_index(target, probabilities)).squeeze(-1)
+
+
+def clamp_for_model(rows: Tensor) -> Tensor:
+    """Return rows without entries so far from the training rows that a model could fail on them.
+
+    Equations can lead anywhere. A candidate that ends far outside of the training rows is not
+    allowed anyway, but the model is asked about it together with all others.
+    """
+    return rows.clamp(-_MAX_ENTRY, _MAX_ENTRY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,40 +48,45 @@ class Requirement:
     threshold
         The decision threshold of a binary model; ``None`` for the likeliest class.
     margin
-        How far beyond the decision: ``p >= threshold + margin`` for two classes, ``p - best
-        other >= 2 * margin`` for more.
-    least
-        A probability that must be reached besides, or ``None``.
+        How far beyond the decision the target must be: ``p >= threshold + margin`` for two
+        classes, ``p - best other >= 2 * margin`` for more.
+    min_probability
+        A probability of the target that must be reached as well, or ``None``.
     """
 
     threshold: float | None
     margin: float
-    least: float | None = None
+    min_probability: float | None = None
+
+    def without_margin(self) -> "Requirement":
+        """Return the requirement for which the decision itself is enough."""
+        return replace(self, margin=0.0)
 
     def shortfall(self, probabilities: Tensor, target: Tensor) -> Tensor:
         """Return how much is lacking, ``(i, c)``; zero exactly where the target is reached."""
-        own = _of_target(probabilities, target)
+        own = target_probability(probabilities, target)
         if self.threshold is None:
-            wanted = self._before_rivals(probabilities, own, target)
+            lacking = self._before_rivals(probabilities, own, target)
         else:
-            wanted = self._past_threshold(probabilities[..., 1], target, self.threshold)
+            lacking = self._past_threshold(probabilities[..., 1], target, self.threshold)
         reached = decide(probabilities, self.threshold) == target[:, None]
-        enough = reached & (wanted <= _ROUNDING)  # 0.4 + 0.2 is more than 0.6
-        wanted = torch.where(enough, 0.0, wanted.clamp(min=_ROUNDING))
-        if self.least is not None:
-            wanted = torch.maximum(wanted, self.least - own)
-        return wanted.clamp(min=0)
+        enough = reached & (lacking <= _ROUNDING)  # 0.4 + 0.2 is more than 0.6
+        lacking = torch.where(enough, 0.0, lacking.clamp(min=_ROUNDING))
+        if self.min_probability is not None:
+            lacking = torch.maximum(lacking, self.min_probability - own)
+        return lacking.clamp(min=0)
 
     def probabilities(self, n_classes: int) -> tuple[float, ...]:
-        """Return what is enough for each class as the target, for a person to read."""
-        decisions = (0.5,) * n_classes  # of many classes, less may do
+        """Return the probability that is enough for each class as the target, for a person."""
+        thresholds = (0.5,) * n_classes  # of many classes, less may do
         if n_classes == 2 and self.threshold is not None:
-            decisions = (1 - self.threshold, self.threshold)
-        return tuple(max(min(1.0, each + self.margin), self.least or 0.0) for each in decisions)
+            thresholds = (1 - self.threshold, self.threshold)
+        least = self.min_probability or 0.0
+        return tuple(max(min(1.0, threshold + self.margin), least) for threshold in thresholds)
 
     def _before_rivals(self, probabilities: Tensor, own: Tensor, target: Tensor) -> Tensor:
         """Return what the target lacks before the best other class."""
-        rival = probabilities.scatter(-1, _spread(target, probabilities), -1.0).amax(-1)
+        rival = probabilities.scatter(-1, _target_index(target, probabilities), -1.0).amax(-1)
         lacking = rival + 2 * self.margin - own
         return lacking / 2 if probabilities.shape[-1] == 2 else lacking
 
@@ -78,9 +96,7 @@ class Requirement:
         return torch.where(target[:, None] == 1, upper - second, second - lower)
 
 
-def _of_target(probabilities: Tensor, target: Tensor) -> Tensor:
-    return probabilities.gather(-1, _spread(target, probabilities)).squeeze(-1)
-
-
-def _spread(target: Tensor, probabilities: Tensor) -> Tensor:
-    return target[:, None, None].expand(*probabilities.shape[:-1], 1)
+def _target_index(target: Tensor, probabilities: Tensor) -> Tensor:
+    """Return the target ``(i,)`` repeated for all candidates, ``(i, …, 1)``."""
+    index = target.reshape(-1, *[1] * (probabilities.ndim - 1))
+    return index.expand(*probabilities.shape[:-1], 1)

@@ -15,12 +15,12 @@ from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.latent import AutoEncoder
 from proce.objective.distance import FeatureDistance, action_cost, causal_gap, printed_gap
-from proce.objective.limits import Limits
-from proce.objective.prediction import Requirement, askable, prediction_loss
+from proce.objective.limits import Limits, is_actionable
+from proce.objective.prediction import Requirement, clamp_for_model, prediction_loss
 from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
 from proce.objective.start import GeneMap
-from proce.schema import Action, Codec, Rule
+from proce.schema import Codec, Rule
 from proce.search import Evaluation
 
 Mode = Literal["hard", "soft", "paper", "off"]
@@ -37,21 +37,21 @@ class CounterfactualProblem:
     query, limits
         The rows and what they may become.
     mode
-        What the distance is; see ``docs/paper.md``.
+        The causal mode, which says what the distance is; see ``docs/paper.md``.
     gene_map
-        Where the genes stand.
+        Which gene belongs to which feature.
     requirement
         What counts as reaching the target.
     rules
-        Each with the mechanisms it needs, by name of the effect.
+        The rules, each with the equations that it needs, by the name of the effect.
     effort
-        ``(f,)``, how hard a change is.
+        ``(f,)``, how hard a change of each feature is.
     max_changes
-        The most actions and holds, or ``None``.
+        The most actions and holds that a candidate may have, or ``None``.
     causal_weight
         Lambda of mode ``soft``.
     effect_weight
-        In mode ``hard``, how many times an action counts on what could be moved by its causes.
+        In mode ``hard``, how many times an action on a feature counts that its causes could move.
     """
 
     codec: Codec
@@ -81,10 +81,10 @@ class CounterfactualProblem:
         return part.score(part.realise(genes))
 
     def realise(self, genes: Tensor) -> Actions:
-        """Return what a person would see: rows with their consequences, told apart.
+        """Return what a person would see: rows with their consequences, and which cells those are.
 
-        What may not be acted on is not held either: it follows. In ``paper`` and ``off`` every
-        change is an action and nothing follows.
+        A feature that may not be acted on is not held either: it follows from its causes. In the
+        modes ``paper`` and ``off`` every change is an action and nothing follows.
         """
         rows, factual = genes[..., : len(self.codec.schema)], self.query.factual
         if self.mode in ("hard", "soft") and self.scm is not None:
@@ -99,7 +99,7 @@ class CounterfactualProblem:
     def score(self, realised: Actions) -> Evaluation:
         """Return the losses and the violation of realised rows."""
         rows, query = realised.point, self.query
-        flat = askable(rows).reshape(-1, rows.shape[-1])
+        flat = clamp_for_model(rows).reshape(-1, rows.shape[-1])
         chances = self.classifier.predict_proba(flat).reshape(*rows.shape[:-1], -1)
         losses = torch.stack(
             [
@@ -109,22 +109,22 @@ class CounterfactualProblem:
             ],
             dim=-1,
         )
-        short = self.requirement.shortfall(chances, query.target)
-        return Evaluation(losses, short + self.violation(realised))
+        shortfall = self.requirement.shortfall(chances, query.target)
+        return Evaluation(losses, shortfall + self.violation(realised))
 
     def final_distance(self, realised: Actions) -> Tensor:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
         factual = self.query.factual
         if self.mode == "hard":
             return action_cost(realised, self.distance, self._weights)
-        apart = self.distance.squared(realised.point, factual) * self.effort.to(realised.point)
+        distance = self.distance.squared(realised.point, factual) * self.effort.to(realised.point)
         if self.mode == "off" or self.scm is None:
-            return apart.sum(-1)
+            return distance.sum(-1)
         if self.mode == "soft":
             gap = causal_gap(realised.point, self.query.residual, self.scm).square()
-            return apart.sum(-1) + self.causal_weight * gap.sum(-1)
-        roots = [place for place in range(apart.shape[-1]) if place not in self._endogenous]
-        return apart[..., roots].sum(-1) + printed_gap(realised.point, factual, self.scm).sum(-1)
+            return distance.sum(-1) + self.causal_weight * gap.sum(-1)
+        gap = printed_gap(realised.point, factual, self.scm)
+        return distance[..., self._roots].sum(-1) + gap.sum(-1)
 
     def violation(self, realised: Actions) -> Tensor:
         """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""
@@ -137,7 +137,7 @@ class CounterfactualProblem:
 
     @cached_property
     def _weights(self) -> Tensor:
-        """The effort of an action ``(f,)`` or ``(i, 1, f)``; more where causes could be moved."""
+        """The weight of an action ``(f,)`` or ``(i, 1, f)``: more where causes could be moved."""
         if self.scm is None or self.effect_weight == 1:
             return self.effort
         by_causes = torch.zeros_like(self.limits.movable)
@@ -147,30 +147,31 @@ class CounterfactualProblem:
         return (self.effort * torch.where(by_causes, self.effect_weight, 1.0))[:, None]
 
     @cached_property
-    def _endogenous(self) -> frozenset[int]:
-        if self.scm is None:
-            return frozenset()
-        return frozenset(map(self.codec.schema.position, self.scm.graph.endogenous))
+    def _roots(self) -> list[int]:
+        """The positions of the features without causes; all without a causal model."""
+        endogenous = self.scm.graph.endogenous if self.scm else ()
+        names = self.codec.schema.names
+        return [position for position, name in enumerate(names) if name not in endogenous]
 
 
 def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
-    """Return where the genes stand: in ``hard`` mode with a switch per actionable effect.
+    """Return which gene belongs to which feature; ``hard`` has a switch per actionable effect.
 
-    It depends on no row: a row that lacks a cell has the same genes alone and among others.
+    The map depends on no row: a row with a missing cell has the same genes alone and in a batch.
     """
     if mode != "hard" or scm is None:
         return GeneMap(len(codec.schema))
-    never = (Action.FIXED, Action.INDIRECT)
-    effects = [name for name in scm.graph.endogenous if codec.schema[name].action not in never]
+    effects = [name for name in scm.graph.endogenous if is_actionable(codec.schema[name])]
     return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
 
 
-def directions(
+def effect_predictors(
     rule: Rule, scm: StructuralCausalModel | None, fit: Callable[[Rule], StructuralCausalModel]
 ) -> dict[str, Callable[[Tensor], Tensor]]:
-    """Return the mechanism that a rule ``a, b ~> v`` needs, by the name of v.
+    """Return what predicts the effect v of a rule ``a, b ~> v``, by the name of v.
 
-    That of the graph where the named causes are among v's parents, else one fitted on them.
+    The equation is that of the causal model where the named causes are among v's parents, and
+    else one that ``fit`` fits on the named causes. Other rules need no equation.
     """
     if rule.dependence is None:
         return {}
@@ -178,12 +179,20 @@ def directions(
     known = scm is not None and effect in scm.graph.endogenous
     if scm is None or not known or not set(causes) <= set(scm.graph.parents(effect)):
         scm = fit(rule)
-    return {effect: Direction(scm, effect)}
+    return {effect: EffectPredictor(scm, effect)}
 
 
 @dataclass(frozen=True, eq=False)
-class Direction:
-    """What predicts a feature from rows ``(…, f)`` on the unit range: its equation in a model."""
+class EffectPredictor:
+    """Predicts a feature from its causes in rows ``(…, f)``, on the unit range.
+
+    Attributes
+    ----------
+    scm
+        The causal model that has the feature's equation.
+    name
+        The name of the feature.
+    """
 
     scm: StructuralCausalModel
     name: str
@@ -191,6 +200,5 @@ class Direction:
     def __call__(self, rows: Tensor) -> Tensor:
         """Return the prediction ``(…)``."""
         codec = self.scm.codec
-        return (
-            self.scm.predict(self.name, rows) / codec.reach[codec.schema.position(self.name)].item()
-        )
+        reach = codec.reach[codec.schema.position(self.name)].item()
+        return self.scm.predict(self.name, rows) / reach

@@ -1,4 +1,4 @@
-"""What is asked about some rows, as tensors."""
+"""The rows of a search problem, and what the search needs to know of each."""
 
 from dataclasses import dataclass
 
@@ -24,11 +24,11 @@ class Query:
     neighbours
         For each row the positions ``(k,)`` of its prototype's training rows.
     residual
-        ``(i, w)``, the rows' own noise; of width 0 without a causal model.
+        ``(i, w)``, the rows' own noise; ``w`` is 0 without a causal model.
     keys
         ``(i,)``, what a row's random stream depends on beside the seed.
     seed
-        Of the noise.
+        The seed of the noise.
     """
 
     factual: Tensor
@@ -52,7 +52,7 @@ class Query:
         )
 
 
-def pose(
+def pose_query(
     factual: Tensor,
     target: Tensor,
     keys: Tensor,
@@ -63,7 +63,7 @@ def pose(
     scm: StructuralCausalModel | None,
     seed: int,
 ) -> Query:
-    """Find the prototypes of rows ``(i, f)`` and abduct their noise."""
+    """Find the prototypes of rows ``(i, f)``, and the noise that makes them what they are."""
     latents = autoencoder.encode(factual)
     prototype = torch.empty_like(latents)
     neighbours: list[Tensor] = [torch.empty(0, dtype=torch.long)] * len(factual)

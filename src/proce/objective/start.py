@@ -12,25 +12,25 @@ from torch import Tensor
 
 from proce.objective.limits import Limits
 from proce.objective.query import Query
-from proce.schema import Categorical, Codec, Continuous
+from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.search import GeneKind, Genome, Purpose, RowStreams
 
 Start = Literal["mixed", "gaussian"]
-_SNAP = 1e-3  # of the range: a smaller change of a number without a step is none
+_MIN_CHANGE = 1e-3  # of the range: a smaller change of a number without a step is none
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
 _LEVEL_REDRAW_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
 
 
 @dataclass(frozen=True)
 class GeneMap:
-    """Where genes stand: the features' entries, then the switches.
+    """Which gene belongs to which feature: first the features' entries, then the switches.
 
     Attributes
     ----------
     n_features
-        How many genes are entries.
+        How many genes are entries of features.
     switched
-        The position of the feature of each switch.
+        For each switch, the position of its feature.
     """
 
     n_features: int
@@ -39,10 +39,10 @@ class GeneMap:
     @property
     def switch_of(self) -> dict[int, int]:
         """The gene of each switch, by the position of its feature."""
-        return {position: self.n_features + place for place, position in enumerate(self.switched)}
+        return {position: self.n_features + index for index, position in enumerate(self.switched)}
 
     def acting(self, genes: Tensor) -> Tensor:
-        """Return flags ``(i, c, f)``: may this feature be acted on? True without a switch."""
+        """Return which features may be acted on, ``(i, c, f)``; those without a switch always."""
         flags = torch.ones_like(genes[..., : self.n_features], dtype=torch.bool)
         if self.switched:
             flags[..., list(self.switched)] = genes[..., self.n_features :] > 0.5
@@ -52,7 +52,8 @@ class GeneMap:
 def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) -> Genome:
     """Return the genes of rows ``(i, f)``.
 
-    Their anchor is the row; where a range of the call forbids its value, the nearest permitted.
+    The anchor of a gene is the value of the row, or the nearest permitted one where a range of the
+    call forbids that value.
     """
     features = list(codec.schema)
     n_switches = len(gene_map.switched)
@@ -75,7 +76,7 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
         kind=torch.tensor(kinds),
         origin=origin,
         step=step,
-        snap=torch.full_like(step, _SNAP),
+        snap=torch.full_like(step, _MIN_CHANGE),
     )
     outside = (factual < limits.lower) | (factual > limits.upper)
     forbidden = torch.cat([outside & limits.movable, nothing.bool()], dim=-1)
@@ -93,26 +94,26 @@ def initial_population(
     seed: int,
     start: Start = "mixed",
 ) -> Tensor:
-    """Return ``(i, size, g)`` to begin with.
+    """Return the candidates ``(i, size, g)`` that a search begins with.
 
-    ``gaussian`` is the paper's: noise around the row. ``mixed`` takes a third of that, rows of
-    the prototype crossed with the row itself for the rest, and the row. Draws come from the
-    row's own stream.
+    ``gaussian`` is the paper's: noise around the row. ``mixed`` makes a third of the candidates in
+    that way and the others by crossing rows of the prototype with the row itself, which is a
+    candidate too. The random numbers come from the row's own stream.
 
     Parameters
     ----------
     genome, query, gene_map
-        What may move, for whom, and where it stands.
+        What may move, the rows, and which gene belongs to which feature.
     reach
         ``(f,)``, how far apart two entries of a feature can be.
     training
         The training rows ``(n, f)``; read for ``mixed`` only.
     size
-        Of the population.
+        The size of the population.
     seed
-        With the row's key, of its stream.
+        The seed of the random streams, together with each row's key.
     start
-        Which of the two.
+        ``mixed`` or ``gaussian``.
     """
     n_rows, n_genes = genome.anchor.shape
     streams = RowStreams.of(seed, query.keys)
@@ -120,24 +121,24 @@ def initial_population(
     first, second, third, fourth = draws.reshape(n_rows, 4, size, n_genes).unbind(1)
     own = genome.anchor[:, None].expand(n_rows, size, n_genes)
     reach_of_genes = torch.cat([reach, reach.new_ones(n_genes - len(reach))])  # switches: 0 or 1
-    bell = own + _START_DEVIATION * reach_of_genes * torch.special.ndtri(first)
-    anew = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
+    gaussian = own + _START_DEVIATION * reach_of_genes * torch.special.ndtri(first)
+    redrawn = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
     is_level = genome.kind == GeneKind.LEVEL
     noisy = torch.where(
-        is_level, torch.where(third < _LEVEL_REDRAW_CHANCE, anew.round(), own), bell
+        is_level, torch.where(third < _LEVEL_REDRAW_CHANCE, redrawn.round(), own), gaussian
     )
     if start == "gaussian":
         return genome.repair(noisy)
     near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
-    taken = torch.where(third < 0.2 + 0.8 * second[..., :1], near, own)  # from few genes to all
-    turn = torch.arange(size) % 3
-    mixed = torch.where((turn == 0)[:, None], noisy, taken)
+    crossed = torch.where(third < 0.2 + 0.8 * second[..., :1], near, own)  # from few genes to all
+    is_noisy = torch.arange(size) % 3 == 0
+    mixed = torch.where(is_noisy[:, None], noisy, crossed)
     mixed[:, 0] = own[:, 0]
     return genome.repair(mixed)
 
 
 def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: Tensor) -> Tensor:
-    """Return a row of each one's prototype for every candidate, ``(i, size, g)``."""
+    """Return for every candidate a training row of its prototype as genes, ``(i, size, g)``."""
     chosen = torch.stack(
         [
             near[(draw * len(near)).long().clamp(max=len(near) - 1)]
@@ -149,7 +150,7 @@ def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: T
     return torch.cat([rows, switches], dim=-1)
 
 
-def _kind(feature: Continuous | object) -> GeneKind:
+def _kind(feature: Feature) -> GeneKind:
     if isinstance(feature, Continuous):
         return GeneKind.REAL if feature.step is None else GeneKind.GRID
     return GeneKind.LEVEL if isinstance(feature, Categorical) else GeneKind.GRID

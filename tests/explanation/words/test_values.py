@@ -122,7 +122,7 @@ def test_lists_are_joined_and_cut() -> None:
     assert joined([]) == ""
     assert joined(["a"]) == "a"
     assert joined(["a", "b", "c"]) == "a, b and c"
-    assert joined(["a", "b", "c", "d"], most=2) == "a, b and 2 more"
+    assert joined(["a", "b", "c", "d"], max_parts=2) == "a, b and 2 more"
 
 
 def test_names_and_classes_are_words() -> None:

@@ -12,7 +12,7 @@ from proce import CausalGraph, ProCE
 from proce.explanation import Change
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.explaining.solve import Frame, check_candidates
+from proce.methods.explaining.solve import FrameRows, check_candidates
 from proce.schema import Action, Categorical, Continuous, Schema
 
 from ...worlds import (
@@ -48,7 +48,7 @@ def check(call: ProceCall, rows: torch.Tensor, kinds: torch.Tensor) -> bool:
     """Whether a candidate of the only row of a call passes the last check."""
     problem = call.terms.problem(call.terms.query(call.factual, call.target))
     first = torch.tensor([0])
-    frame = Frame(first, call.raw, call.layout)
+    frame = FrameRows(first, call.raw, call.layout)
     return bool(check_candidates(problem, frame, first, rows, kinds).passed[0])
 
 

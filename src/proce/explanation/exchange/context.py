@@ -1,4 +1,4 @@
-"""What all explanations of a text share: schema, scale, model, graph, request, provenance."""
+"""Reads what all explanations of a text share: schema, scale, model, graph, provenance."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -56,7 +56,7 @@ def read_provenance(text: WireProvenance) -> Provenance:
 
 
 def read_explained_layout(text: WireExplanations, schema: Schema) -> Layout:
-    """Return how the frame looked that was explained."""
+    """Return the layout of the frame that was explained."""
     rows = [explanation.row for explanation in text.explanations]
     return _layout(text.layout, "layout", schema, rows)
 
@@ -127,7 +127,7 @@ def _check_names(request: WireRequest, schema: Schema) -> None:
 
 
 def _needed(model: WireModel) -> tuple[float, ...]:
-    """Return what each class needs as a target; a single number holds for all of them."""
+    """Return the probability that each class needs as a target; older texts have one for all."""
     if not isinstance(model.needed, list):
         return (model.needed,) * len(model.classes)
     if len(model.needed) != len(model.classes):

@@ -1,4 +1,4 @@
-"""The counterfactuals of a text, as columns."""
+"""Reads the counterfactuals of a text as columns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ def read_counterfactuals(
     Parameters
     ----------
     by_row
-        Those of each explained row.
+        The counterfactuals of each explained row.
     row_places
-        Where each explained row stands in the text.
+        Where each explained row stands in the text, for errors.
     reader
-        Reads values.
+        The reader of values.
     raw
         ``(i, f)``, the explained rows in raw units.
     """
@@ -71,15 +71,15 @@ class _Changes:
     Attributes
     ----------
     reader
-        Reads values.
+        The reader of values.
     line
-        The counterfactual that each change belongs to.
+        The line of the counterfactual that each change belongs to.
     position
-        Of the feature.
+        The position of the feature that changes.
     items
-        What the text says of each.
+        The changes as they stand in the text.
     places
-        Where each stands in the text.
+        Where each change stands in the text, for errors.
     """
 
     reader: ValueReader
@@ -112,7 +112,7 @@ class _Changes:
         return torch.from_numpy(cells)
 
     def expected(self, n_ways: int) -> Tensor:
-        """Return where features would have gone ``(n, f)``, in raw units; NaN elsewhere."""
+        """Return the values that held features would have had ``(n, f)``; NaN for other cells."""
         cells = np.full((n_ways, len(self.reader.names)), np.nan)
         given = np.array([change.expected is not None for change in self.items], dtype=bool)
         for position in range(cells.shape[1]):
@@ -124,7 +124,7 @@ class _Changes:
         return torch.from_numpy(cells)
 
     def contributions(self, owner: Tensor) -> Tensor:
-        """Return what each action adds ``(n, f)``; NaN for rows of which it is not all known."""
+        """Return what each action adds ``(n, f)``; NaN for rows of which not all is known."""
         given = np.array([change.contribution is not None for change in self.items], dtype=bool)
         action = np.array([change.kind == "action" for change in self.items], dtype=bool)
         owners = owner.numpy()
@@ -161,7 +161,7 @@ def _steps(
     reader: ValueReader,
     raw: Tensor,
 ) -> tuple[Tensor, ...]:
-    """Return the way to each counterfactual; a row has them for all of its own or for none."""
+    """Return the path to each counterfactual; a row has them for all of its own or for none."""
     if not any(steps):
         return ()
     counts = [len(own) for own in steps]
@@ -172,17 +172,17 @@ def _steps(
     ]
     wanted = reader.lists(list(chain.from_iterable(steps)), step_places)
     step_owner = torch.repeat_interleave(owner, torch.tensor(counts))
-    ways = torch.split(reader.entries(wanted, raw[step_owner]), counts)
+    paths = torch.split(reader.entries(wanted, raw[step_owner]), counts)
     with_steps = {row for row, count in zip(owner.tolist(), counts, strict=True) if count}
-    for line, (way, row) in enumerate(zip(ways, owner.tolist(), strict=True)):
-        if row in with_steps and not _leads_to(way, rows[line]):
+    for line, (path, row) in enumerate(zip(paths, owner.tolist(), strict=True)):
+        if row in with_steps and not _leads_to(path, rows[line]):
             expected = "steps, of which the last has the counterfactual's values"
             raise RecordError(f"{places[line]}.steps", list(steps[line]), expected)
-    return ways
+    return paths
 
 
-def _leads_to(way: Tensor, end: Tensor) -> bool:
-    return bool(len(way)) and torch.equal(way[-1].nan_to_num(), end.nan_to_num())
+def _leads_to(path: Tensor, end: Tensor) -> bool:
+    return bool(len(path)) and torch.equal(path[-1].nan_to_num(), end.nan_to_num())
 
 
 def _integers(values: Sequence[int]) -> Integers:

@@ -27,7 +27,7 @@ _DAMAGED = "The text was changed or is damaged; write it again with to_json()."
 
 
 def to_json(result: ExplainedFrame) -> str:
-    """Return everything as JSON text; :func:`from_json` reads it back."""
+    """Return an explained frame as JSON text; :func:`from_json` reads it back."""
     return json_text(frame_record(result, FORMAT))
 
 

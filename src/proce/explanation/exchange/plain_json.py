@@ -14,12 +14,12 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def json_text(value: Any) -> str:
-    """Return plain values as JSON text: a line per item at the top, one line for what is small."""
+    """Return plain values as JSON text: items of the upper levels have a line each."""
     return _text(value, _N_OPEN_LEVELS) + "\n"
 
 
 def plain_json(value: Any) -> Any:
-    """Return a value with nothing in it that JSON does not have."""
+    """Return a value as plain values of JSON; what JSON does not have becomes text."""
     if isinstance(value, Enum):
         return plain_json(value.value)
     if isinstance(value, np.generic):
@@ -36,7 +36,7 @@ def plain_json(value: Any) -> Any:
 
 
 def finite_or_none(number: float) -> float | None:
-    """Return a number, ``None`` where JSON has no word for it."""
+    """Return a number, or ``None`` where it is not finite, since JSON cannot hold that."""
     return number if math.isfinite(number) else None
 
 
@@ -53,7 +53,7 @@ def _text(value: Any, n_open_levels: int) -> str:
 
 
 def _fits_a_line(value: Any, n_open_levels: int) -> bool:
-    """Whether a value has no line per item: below the open levels, or where it is small."""
+    """Whether a value stays on one line: it is below the upper levels, or flat and short."""
     if not n_open_levels or not isinstance(value, dict | list):
         return True
     items = value.values() if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""The explained rows of a text, as columns."""
+"""Reads the explained rows of a text as columns."""
 
 from collections.abc import Sequence
 
@@ -41,7 +41,9 @@ def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
             [row.counterfactuals for row in rows], places, reader, raw
         ),
         fronts=_fronts([row.front for row in rows], places, reader, raw),
-        diagnoses={index: given for index, given in diagnoses.items() if given is not None},
+        diagnoses={
+            index: diagnosis for index, diagnosis in diagnoses.items() if diagnosis is not None
+        },
         notes={index: tuple(row.notes) for index, row in enumerate(rows) if row.notes},
     )
 
@@ -92,8 +94,8 @@ def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:
     if diagnosis is None:
         return None
     blockers = [
-        Blocker(given.kind, given.name, given.relaxation, number_or_nan(given.distance))
-        for given in diagnosis.blockers
+        Blocker(blocker.kind, blocker.name, blocker.relaxation, number_or_nan(blocker.distance))
+        for blocker in diagnosis.blockers
     ]
     return Diagnosis(
         reason=diagnosis.reason,

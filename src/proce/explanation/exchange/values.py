@@ -1,4 +1,4 @@
-"""The values of rows, as they stand in a text, as tensors in raw units and in entries."""
+"""Reads the values of rows in a text as tensors, in raw units and in the entries of a codec."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from proce.schema.feature import level_type
 from proce.schema.records import RecordError
 
 Floats = NDArray[np.float64]
-_N_NEIGHBOURS = 8  # doubles on either side, among which a number's place on the unit range is
+_N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back exactly
 _MISSING_KEY, _NO_LEVEL = ("missing", None), ("list or object", None)
 
 
@@ -66,11 +66,11 @@ class ValueReader:
         Parameters
         ----------
         position
-            Of the feature.
+            The position of the feature.
         values
-            As in the text.
+            The values as they stand in the text.
         places, field
-            Where each value stands: the place of its object, and the field there.
+            Where each value stands in the text, for errors: the place of its object, and the field.
         """
         feature = self._features[position]
         if isinstance(feature, Continuous):
@@ -84,14 +84,15 @@ class ValueReader:
         return np.array(numbers, dtype=np.float64)
 
     def entries(self, wanted: Tensor, raw: Tensor) -> Tensor:
-        """Return raw values ``(n, f)`` as entries: those that give these very values again.
+        """Return raw values ``(n, f)`` as entries that give exactly these values back.
 
         Parameters
         ----------
         wanted
-            In raw units.
+            The values in raw units.
         raw
-            ``(n, f)``, the rows that these are variants of: an equal value has an equal entry.
+            ``(n, f)``, the explained rows in raw units; a value that equals that of its explained
+            row gets the same entry.
         """
         rows = self.codec.to_unit(wanted)
         best = rows.clone()
@@ -121,7 +122,7 @@ def loss_column(losses: Sequence[Sequence[float | None]]) -> Tensor:
 
 
 def number_or_nan(number: float | None) -> float:
-    """Return a number, NaN for null."""
+    """Return a number, or NaN for null."""
     return math.nan if number is None else number
 
 
@@ -152,7 +153,7 @@ def _codes(feature: Feature) -> dict[tuple[str, Any], float]:
 
 
 def _key(value: Any) -> tuple[str, Any]:
-    """Return what stands for a value among the levels of a feature."""
+    """Return the key of a value among the levels of a feature: its type and the value."""
     if value is None:
         return _MISSING_KEY
     if isinstance(value, str | bool | int | float):

@@ -59,13 +59,13 @@ Needed = Annotated[
 
 
 class WireFormat(StrictRecord):
-    """The version of the form, which is read before all else."""
+    """The version of the form, which is read before anything else."""
 
     format: int
 
 
 class WireScale(StrictRecord):
-    """Where a feature lies: the ends of a number, and whether it was missing in training."""
+    """The scale of a feature: low end and span of a number, and whether it may be missing."""
 
     low: Number | None = None
     span: Number | None = None
@@ -73,7 +73,10 @@ class WireScale(StrictRecord):
 
 
 class WireModel(StrictRecord):
-    """The labels of the model, and what was asked for; older texts have one number for all."""
+    """The classes of the model, and the probability that each needs as a target.
+
+    Older texts have one probability for all classes.
+    """
 
     classes: list[Label]
     needed: Needed
@@ -98,7 +101,7 @@ class WireRequest(StrictRecord):
 
 
 class WireProvenance(StrictRecord):
-    """How the explanations came about; see :class:`proce.explanation.record.provenance`."""
+    """How the explanations came about; see :class:`proce.explanation.Provenance`."""
 
     versions: dict[str, str]
     method: str
@@ -115,7 +118,7 @@ class WireProvenance(StrictRecord):
 
 
 class WireChange(StrictRecord):
-    """What became of a feature; its values before and after stand elsewhere too."""
+    """What became of a feature. Its values before and after are read from the rows."""
 
     feature: str
     kind: Literal["action", "hold", "consequence"]
@@ -124,7 +127,7 @@ class WireChange(StrictRecord):
 
 
 class WireLosses(StrictRecord):
-    """The losses of a counterfactual; null is not finite."""
+    """The losses of a counterfactual; null stands for a loss that is not finite."""
 
     prediction: Number | None
     prototype: Number | None
@@ -132,7 +135,7 @@ class WireLosses(StrictRecord):
 
 
 class WireCounterfactual(StrictRecord):
-    """One counterfactual; its rank is its place in the list."""
+    """One counterfactual; its rank is given by its position in the list."""
 
     probability: Number
     support: Count | None = None
@@ -144,7 +147,7 @@ class WireCounterfactual(StrictRecord):
 
 
 class WireBlocker(StrictRecord):
-    """A limit that stands in the way."""
+    """A limit without which a row would have a counterfactual."""
 
     kind: str
     name: str
@@ -153,7 +156,7 @@ class WireBlocker(StrictRecord):
 
 
 class WireDiagnosis(StrictRecord):
-    """Why nothing was found."""
+    """Why a row has no counterfactual."""
 
     reason: str
     closest_miss: dict[str, Any] | None = None
@@ -172,7 +175,7 @@ class WireFront(StrictRecord):
 
 
 class WireRow(StrictRecord):
-    """What one row gets."""
+    """The explanation of one row."""
 
     row: Count
     outcome: Literal["found", "not_found", "already_target", "out_of_time"]
@@ -191,8 +194,8 @@ class WireRow(StrictRecord):
 class WireExplanations(StrictRecord):
     """A whole text.
 
-    The features and the layouts are read by those who write them. ``training_layout`` is there
-    where the training frame looked otherwise than the frame that was explained.
+    The features and the layouts are checked by the modules that write them. ``training_layout`` is
+    given where the training frame looked otherwise than the frame that was explained.
     """
 
     features: dict[str, Any] = Field(alias="schema")

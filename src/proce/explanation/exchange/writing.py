@@ -1,4 +1,4 @@
-"""Explained frames as plain values of JSON: raw values by feature, in a versioned form."""
+"""Writes explained frames as plain values of JSON: raw values by feature, in a versioned form."""
 
 import json
 from collections.abc import Sequence
@@ -194,7 +194,7 @@ def _lines_of_rows_with(rows: ExplainedRows, lines: Tensor) -> Tensor:
 
 
 def _steps(rows: ExplainedRows) -> list[list[list[Any]]]:
-    """Return the way to each counterfactual, empty where there is none."""
+    """Return the path to each counterfactual, empty where there is none."""
     ways = rows.counterfactuals
     if not ways.steps:
         return [[] for _ in range(len(ways))]
@@ -221,7 +221,7 @@ def _diagnosis(diagnosis: Diagnosis) -> Any:
 
 
 def _variants(rows: ExplainedRows, variants: Tensor, owner: Tensor) -> list[list[Any]]:
-    """Return variants ``(n, f)`` of explained rows as plain values; ``owner`` says of which."""
+    """Return variants ``(n, f)`` of the explained rows at ``owner (n,)`` as plain values."""
     raw = raw_rows(rows.context, variants, rows.factual[owner], rows.raw[owner])
     return _lists(rows.context, raw)
 

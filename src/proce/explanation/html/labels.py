@@ -2,7 +2,6 @@
 
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.words.values import class_text
 from proce.schema import Layout
 
 OUTCOME_WORDS = {
@@ -33,9 +32,3 @@ def row_label(explanation: ExplainedRow, layout: Layout | None) -> str:
 def row_anchor(explanation: ExplainedRow) -> str:
     """Return the id of a row's article in the page."""
     return f"row-{explanation.row}"
-
-
-def class_texts(explanation: ExplainedRow) -> tuple[str, str]:
-    """Return the class that the model predicts, and the target."""
-    classes = explanation.context.classes
-    return class_text(classes[explanation.predicted]), class_text(classes[explanation.target])

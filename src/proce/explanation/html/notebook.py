@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proce.explanation.html.environment import render
-from proce.explanation.html.labels import OUTCOME_WORDS, class_texts, row_label
+from proce.explanation.html.labels import OUTCOME_WORDS, row_label
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.sentences import Line, lines
-from proce.explanation.words.values import cell_texts, percents, value_text
+from proce.explanation.words.values import cell_texts, class_texts, percents, value_text
 from proce.schema import Layout
 
 _MAX_ROWS = 20

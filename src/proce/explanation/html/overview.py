@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from proce.explanation.html.blocks import Column, Exhibit, Figure, Table
-from proce.explanation.html.labels import OUTCOME_WORDS, class_texts, row_anchor
+from proce.explanation.html.labels import OUTCOME_WORDS, row_anchor
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.plots.cohort import gap_text, plot_cohort, plot_groups
 from proce.explanation.record.frame import ExplainedFrame
@@ -13,7 +13,14 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
-from proce.explanation.words.values import joined, name_text, percent, percents, share_text
+from proce.explanation.words.values import (
+    class_texts,
+    joined,
+    name_text,
+    percent,
+    percents,
+    share_text,
+)
 
 _MAX_LISTED_ROWS = 500
 _MAX_DRAWN_LINES = 12  # the plots draw no more features or groups than this

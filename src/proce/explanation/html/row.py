@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from proce.explanation.html.blocks import Column, Figure, FoldedList, Table, fold_after
 from proce.explanation.html.graph import GraphReport, graph_report
-from proce.explanation.html.labels import class_texts, row_anchor, row_label
+from proce.explanation.html.labels import row_anchor, row_label
 from proce.explanation.html.obstacles import Obstacles, obstacles_of
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.html.ways import OtherWay, RecommendedWay, other_way, recommended_way
@@ -14,7 +14,7 @@ from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.sentences import Line, recommended_lines, refit_text
-from proce.explanation.words.values import name_text, percent, percents, value_text
+from proce.explanation.words.values import class_texts, name_text, percent, percents, value_text
 from proce.schema import Action, Layout
 
 _MAX_SHOWN_WAYS = 3  # besides the recommended one; more are folded away

@@ -22,10 +22,10 @@ _VARIABLE_OF_COLOUR = {
     style.INK: "ink",
     style.GREY: "grey",
     style.BLUE: "blue",
-    style.LINE: "line",
+    style.RANGE_LINE: "line",
     style.FAINT: "faint",
-    style.HALF: "half",
-    style.MOST: "most",
+    style.MIDDLE_HALF: "half",
+    style.NINE_TENTHS: "most",
     style.TINT: "tint",
     style.PAPER: "paper",
 }

@@ -113,11 +113,7 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
 
 def _instructions(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> list[str]:
     """Return a sentence for each cell that a person acts on or holds."""
-    return [
-        instruction(cell, explanation.context)
-        for cell in cells
-        if cell.kind in (Change.ACTION, Change.HOLD)
-    ]
+    return [instruction(cell, explanation.context) for cell in cells if cell.kind.by_hand]
 
 
 def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit:

@@ -1,4 +1,4 @@
-"""Before and after of one row, on the spread of the training rows."""
+"""Before and after of one row, drawn over how the training rows are distributed."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 from proce.explanation.plots.style import (
     BLUE,
     GREY,
-    HALF,
     INK,
     KIND_WORDS,
-    LINE,
-    LONGEST,
-    MOST,
-    own_axes,
+    MAX_LABEL_LENGTH,
+    MIDDLE_HALF,
+    NINE_TENTHS,
+    RANGE_LINE,
+    axes_or_new,
     plain_frame,
-    settled,
+    settled_extent,
     write_instead,
 )
 from proce.explanation.record.outcome import Change
@@ -24,7 +24,7 @@ from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
     cell_texts,
-    class_text,
+    class_texts,
     name_text,
     percents,
     share_text,
@@ -38,40 +38,43 @@ if TYPE_CHECKING:
     from matplotlib.text import Text
 
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
-_MOST_LINES = 12
-_SHORTEST = 0.06  # of the range: an arrow has no room in less
-_EDGE = 5  # pixels between a label and the edge
+_MAX_LINES = 12
+_MAX_ROOMY_LINES = 7  # more lines have smaller text
+_MIN_ARROW_LENGTH = 0.06  # of the range: an arrow has no room in less
+_EDGE_MARGIN = 5  # pixels between a label and the edge
+_MAX_WIDENINGS = 6  # of the axes, until every label is inside
 _UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
 
 
 def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw before and after of the recommended counterfactual.
 
-    One line a feature, on the range of the training rows; labels are in raw units. Where the
-    result knows how the training rows lie, a wide band holds nine of ten of them, a dark one the
-    middle half, and levels carry their share.
+    Each feature has a line, on the range of the training rows; labels are in raw units. Where the
+    result knows how the training rows are distributed, a light band holds nine of ten of them, a
+    dark one the middle half, and levels carry their share.
 
     Parameters
     ----------
     row
-        One explained row.
+        The explained row.
     ax
-        Where to draw; ``None`` makes a figure.
+        The axes to draw on; ``None`` makes a figure.
     """
-    ax = own_axes(ax)
+    ax = axes_or_new(ax)
     if not len(row):
         return write_instead(ax, sentences(row)[0])
     cells = row_cells(row)[0]
-    shown = cells[:_MOST_LINES]
-    size = 9.0 if len(shown) <= 7 else 7.5
+    shown = cells[:_MAX_LINES]
+    size = 9.0 if len(shown) <= _MAX_ROOMY_LINES else 7.5
     labels = [
         label
-        for place, cell in enumerate(shown)
-        for label in _draw_change(ax, row, cell, -place, size)
+        for line, cell in enumerate(shown)
+        for label in _draw_change(ax, row, cell, -line, size)
     ]
-    between = "\n" if len(shown) <= 7 else ", "
+    between = "\n" if len(shown) <= _MAX_ROOMY_LINES else ", "
     names = [
-        f"{short(name_text(c.feature.name), LONGEST)}{between}{KIND_WORDS[c.kind]}" for c in shown
+        f"{short(name_text(cell.feature.name), MAX_LABEL_LENGTH)}{between}{KIND_WORDS[cell.kind]}"
+        for cell in shown
     ]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
@@ -99,10 +102,9 @@ def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> st
 
 
 def _contrast(row: ExplainedRow) -> str:
-    classes = row.context.classes
-    now, then = (class_text(classes[at]) for at in (row.predicted, row.target))
+    predicted, target = class_texts(row)
     new, old = percents(row.probabilities[0].item(), row.probability)
-    return f"Row {row.row}: {now} → {then} ({then}: {old} → {new})"
+    return f"Row {row.row}: {predicted} → {target} ({target}: {old} → {new})"
 
 
 def _draw_change(
@@ -114,10 +116,10 @@ def _draw_change(
     codec = row.context.codec
     span = codec.span[cell.position].item()
     start, end = _place(row, cell, cell.before), _place(row, cell, cell.after)
-    first, last = (short(text, LONGEST) for text in cell_texts(cell, span))
+    first, last = (short(text, MAX_LABEL_LENGTH) for text in cell_texts(cell, span))
     first += _share(row, cell, cell.before)
     last += _share(row, cell, cell.after)
-    ax.axhline(y, color=LINE, linewidth=0.8, zorder=0)
+    ax.axhline(y, color=RANGE_LINE, linewidth=0.8, zorder=0)
     _draw_spread(ax, row, cell, y)
     if isinstance(cell.feature, Categorical) and cell.kind is not Change.HOLD:
         start, end = _UNORDERED
@@ -127,13 +129,15 @@ def _draw_change(
         last = "kept"
         if cell.expected == cell.expected:  # not NaN
             end = _place(row, cell, cell.expected)
-            last = f"would be {short(value_text(cell.feature, cell.expected, span), LONGEST)}"
+            last = (
+                f"would be {short(value_text(cell.feature, cell.expected, span), MAX_LABEL_LENGTH)}"
+            )
         ax.plot([start, end], [y, y], color=color, linewidth=1.2, linestyle=":", zorder=1)
         ax.plot([end], [y], marker="x", color=color, markersize=7, zorder=2)
         ax.plot([start], [y], marker=marker, color=color, markersize=8, zorder=3)
     else:
         dashed = cell.kind is Change.CONSEQUENCE or isinstance(cell.feature, Categorical)
-        if abs(end - start) > _SHORTEST:
+        if abs(end - start) > _MIN_ARROW_LENGTH:
             ax.annotate(
                 "",
                 (end, y),
@@ -155,7 +159,7 @@ def _draw_change(
         (start, first, not rightwards, cell.kind is Change.HOLD),
         (end, last, rightwards, cell.kind is Change.ACTION),
     ]
-    if abs(end - start) <= _SHORTEST and cell.kind is not Change.HOLD:
+    if abs(end - start) <= _MIN_ARROW_LENGTH and cell.kind is not Change.HOLD:
         labels = [(max(start, end), f"{first} → {last}", True, cell.kind is Change.ACTION)]
     for x, text, to_right, bold in labels:
         yield ax.annotate(
@@ -178,13 +182,14 @@ def _draw_spread(ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float) -> 
     spread = (row.context.spread or {}).get(cell.feature.name, ())
     if not spread or not isinstance(cell.feature, Continuous):
         return
-    for low, color, half in ((1, MOST, 0.16), (5, HALF, 0.1)):
-        ends = [_place(row, cell, spread[at]) for at in (low, N_QUANTILES - 1 - low)]
+    for low, color, half in ((1, NINE_TENTHS, 0.16), (5, MIDDLE_HALF, 0.1)):
+        quantiles = (low, N_QUANTILES - 1 - low)
+        ends = [_place(row, cell, spread[quantile]) for quantile in quantiles]
         ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=0.5)
 
 
 def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
-    """Return which share of the training rows has a level, for behind its name."""
+    """Return the share of the training rows that have a level, to be written behind its name."""
     spread = (row.context.spread or {}).get(cell.feature.name, ())
     if not spread or isinstance(cell.feature, Continuous) or code < 0:
         return ""
@@ -193,23 +198,27 @@ def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
 
 def _place(row: ExplainedRow, cell: ChangedCell, value: float) -> float:
     """Return where a value lies between the lowest and the highest of the training rows."""
-    codec, at = row.context.codec, cell.position
+    codec, position = row.context.codec, cell.position
     if isinstance(cell.feature, Ordinal):
-        return value / codec.reach[at].item()
+        return value / codec.reach[position].item()
     if isinstance(cell.feature, Categorical):
         return sum(_UNORDERED) / 2
-    return (value - codec.low[at].item()) / codec.span[at].item()
+    return (value - codec.low[position].item()) / codec.span[position].item()
 
 
 def _make_room(ax: "Axes", labels: "Sequence[Text]") -> None:
     """Widen the axes until every label is inside."""
-    for _ in range(6):
-        box = settled(ax)
-        boxes = [label.get_window_extent() for label in labels]
+    for _ in range(_MAX_WIDENINGS):
+        box = settled_extent(ax)
+        extents = [label.get_window_extent() for label in labels]
         left, right = ax.get_xlim()
         per_pixel = (right - left) / box.width
-        before = max(0.0, box.x0 + _EDGE - min((each.x0 for each in boxes), default=box.x1))
-        after = max(0.0, max((each.x1 for each in boxes), default=box.x0) + _EDGE - box.x1)
+        before = max(
+            0.0, box.x0 + _EDGE_MARGIN - min((extent.x0 for extent in extents), default=box.x1)
+        )
+        after = max(
+            0.0, max((extent.x1 for extent in extents), default=box.x0) + _EDGE_MARGIN - box.x1
+        )
         if before + after < 1:
             return
         ax.set_xlim(left - 1.05 * before * per_pixel, right + 1.05 * after * per_pixel)

@@ -1,4 +1,4 @@
-"""Many explanations as pictures: what changes how often, and what it costs whom."""
+"""Many explanations as pictures: what changes how often, and what it costs in which group."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,15 +10,15 @@ from proce.explanation.plots.style import (
     BLUE,
     FAINT,
     GREY,
-    HALF,
     INK,
     KIND_WORDS,
-    LINE,
-    LONGEST,
-    MOST,
-    own_axes,
+    MAX_LABEL_LENGTH,
+    MIDDLE_HALF,
+    NINE_TENTHS,
+    RANGE_LINE,
+    axes_or_new,
     plain_frame,
-    settled,
+    settled_extent,
     write_instead,
 )
 from proce.explanation.record.frame import ExplainedFrame
@@ -31,48 +31,46 @@ from proce.explanation.words.values import name_text, short
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST_LINES = 12
-_GAP = 5  # points between a bar and its label
+_MAX_LINES = 12
+_LABEL_GAP = 5  # points between a bar and its label
 _LOOKS: dict[Change, dict[str, Any]] = {
     Change.ACTION: {"facecolor": BLUE},
-    Change.HOLD: {"facecolor": HALF, "hatch": "...", "edgecolor": BLUE},
-    Change.CONSEQUENCE: {"facecolor": MOST, "hatch": "////", "edgecolor": FAINT},
+    Change.HOLD: {"facecolor": MIDDLE_HALF, "hatch": "...", "edgecolor": BLUE},
+    Change.CONSEQUENCE: {"facecolor": NINE_TENTHS, "hatch": "////", "edgecolor": FAINT},
 }
 
 
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     """Draw in which share of the rows each feature is acted on, held, or follows.
 
-    Of the recommended counterfactuals; beside each bar the median change in raw units, or the
-    most frequent one of levels.
+    Only recommended counterfactuals count. Beside each bar stands the median change in raw units,
+    or the most frequent change of levels.
 
     Parameters
     ----------
     result
         Explanations of some rows.
     ax
-        Where to draw; ``None`` makes a figure.
+        The axes to draw on; ``None`` makes a figure.
     """
-    ax = own_axes(ax)
+    ax = axes_or_new(ax)
     by_feature: dict[str, list[Tally]] = {}
     for tally in tallies(result):
         by_feature.setdefault(tally.feature.name, []).append(tally)
     if not by_feature:
         return write_instead(ax, _reason(result))
-    shown = list(by_feature)[:_MOST_LINES]
+    shown = list(by_feature)[:_MAX_LINES]
     size = 9.0 if len(shown) <= 8 else 7.5
-    for place, name in enumerate(shown):
-        _draw_feature(ax, result, by_feature[name], -place, size)
+    for line, name in enumerate(shown):
+        _draw_feature(ax, result, by_feature[name], -line, size)
     ends = [sum(tally.share for tally in by_feature[name]) for name in shown]
-    ax.set_yticks(
-        range(0, -len(shown), -1), [short(name_text(n), LONGEST) for n in shown], fontsize=size
-    )
+    names = [short(name_text(name), MAX_LABEL_LENGTH) for name in shown]
+    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize=size)
-    found = n_found(result)
-    left_out = len(by_feature) - len(shown)
-    rest = f"; {left_out} more left out" if left_out else ""
-    ax.set_xlabel(f"of {found:,} rows with a counterfactual{rest}", fontsize=size)
+    n_left_out = len(by_feature) - len(shown)
+    rest = f"; {n_left_out} more left out" if n_left_out else ""
+    ax.set_xlabel(f"of {n_found(result):,} rows with a counterfactual{rest}", fontsize=size)
     ax.set_title("What changes how often, and its median", fontsize=10)
     plain_frame(ax, "top", "right", "left")
     _name_kinds(ax, {tally.kind for name in shown for tally in by_feature[name]}, size)
@@ -96,31 +94,34 @@ def plot_groups(
     by
         The name of a feature, or a label for each row.
     ax
-        Where to draw; ``None`` makes a figure.
+        The axes to draw on; ``None`` makes a figure.
     """
     groups = groups_of(result, by)
-    ax = own_axes(ax)
+    ax = axes_or_new(ax)
     if not any(group.costs for group in groups):
         return write_instead(ax, _reason(result))
-    shown = groups[:_MOST_LINES]
+    shown = groups[:_MAX_LINES]
     size = 9.0 if len(shown) <= 7 else 7.5
-    for place, group in enumerate(shown):
-        _draw_group(ax, group, -place, size)
-    names = [f"{short(g.name, LONGEST)}\n{len(g.costs)} of {g.n_rows} found" for g in shown]
+    for line, group in enumerate(shown):
+        _draw_group(ax, group, -line, size)
+    names = [
+        f"{short(group.name, MAX_LABEL_LENGTH)}\n{len(group.costs)} of {group.n_rows} found"
+        for group in shown
+    ]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xlim(left=0)
     ax.tick_params(labelsize=size)
-    left_out = len(groups) - len(shown)
-    rest = f"; {left_out} more left out" if left_out else ""
+    n_left_out = len(groups) - len(shown)
+    rest = f"; {n_left_out} more left out" if n_left_out else ""
     ax.set_xlabel(
         f"cost: distance from the row as it is{rest}\n"
         "dot: mean; dark: the middle half, light: nine of ten\n"
         f"gap: mean less that of the others, {CONFIDENCE:.0%} interval",
         fontsize=size,
     )
-    what = f" by {short(name_text(by), LONGEST)}" if isinstance(by, str) else " by group"
-    ax.set_title(f"What it costs{what}", fontsize=10)
+    grouping = short(name_text(by), MAX_LABEL_LENGTH) if isinstance(by, str) else "group"
+    ax.set_title(f"What it costs by {grouping}", fontsize=10)
     plain_frame(ax, "top", "right", "left")
     return ax
 
@@ -152,9 +153,9 @@ def _draw_feature(
         if change:
             words.append(change if tally.kind is Change.ACTION else f"follows {change}")
     ax.annotate(
-        short("; ".join(words), 2 * LONGEST),
+        short("; ".join(words), 2 * MAX_LABEL_LENGTH),
         (end, y),
-        xytext=(_GAP, 0),
+        xytext=(_LABEL_GAP, 0),
         textcoords="offset points",
         va="center_baseline",
         fontsize=size,
@@ -176,18 +177,21 @@ def _name_kinds(ax: "Axes", kinds: set[Change], size: float) -> None:
 
 def _widen(ax: "Axes", ends: Sequence[float]) -> None:
     """Make room on the right for the labels behind bars that end at some shares."""
-    width = settled(ax).width
-    room = [width - _GAP * ax.figure.dpi / 72 - text.get_window_extent().width for text in ax.texts]
-    wanted = [end * width / max(each, width / 4) for end, each in zip(ends, room, strict=True)]
-    ax.set_xlim(0, 1.02 * max(1.0, *wanted))
+    width = settled_extent(ax).width
+    room = [
+        width - _LABEL_GAP * ax.figure.dpi / 72 - text.get_window_extent().width
+        for text in ax.texts
+    ]
+    limits = [end * width / max(left, width / 4) for end, left in zip(ends, room, strict=True)]
+    ax.set_xlim(0, 1.02 * max(1.0, *limits))
 
 
 def _draw_group(ax: "Axes", group: Group, y: float, size: float) -> None:
-    ax.axhline(y, color=LINE, linewidth=0.8, zorder=0)
+    ax.axhline(y, color=RANGE_LINE, linewidth=0.8, zorder=0)
     mean = group.mean
     if mean is None:
         return
-    for low, color, half in ((5, MOST, 0.16), (25, HALF, 0.1)):
+    for low, color, half in ((5, NINE_TENTHS, 0.16), (25, MIDDLE_HALF, 0.1)):
         ends = np.percentile(group.costs, [low, 100 - low])
         ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=1)
     ax.plot([mean], [y], marker="o", color=BLUE, markersize=8, zorder=3)

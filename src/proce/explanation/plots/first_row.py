@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from proce.explanation.plots.style import own_axes, write_instead
+from proce.explanation.plots.style import axes_or_new, write_instead
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.rows import ExplainedRow
 
@@ -18,11 +18,11 @@ def plot_first_row(
     plot: "Callable[[ExplainedRow, Axes | None], Axes]",
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw the first row that has a counterfactual, one with a front where there is any.
+    """Draw the first row that has a counterfactual, preferably one whose front was kept.
 
-    Where no row has one, the picture says so; a single row says why.
+    Where no row has a counterfactual, the picture says so, and for a single row why.
     """
-    found = [row for row in result if len(row)]
-    with_front = [row for row in found if row.front is not None]
-    rows = with_front or found or (list(result) if len(result) == 1 else [])
-    return plot(rows[0], ax) if rows else write_instead(own_axes(ax), NOTHING_TO_DRAW)
+    explained = [row for row in result if len(row)]
+    with_front = [row for row in explained if row.front is not None]
+    rows = with_front or explained or (list(result) if len(result) == 1 else [])
+    return plot(rows[0], ax) if rows else write_instead(axes_or_new(ax), NOTHING_TO_DRAW)

@@ -5,50 +5,58 @@ from typing import TYPE_CHECKING
 from proce.explanation.plots.style import (
     GREY,
     INK,
-    own_axes,
+    axes_or_new,
     plain_frame,
-    settled,
+    settled_extent,
     write_instead,
 )
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import class_text, percent
+from proce.explanation.words.values import class_texts, percent
+from proce.losses import Loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_NEAR = 14  # pixels between labels
+_MIN_LABEL_DISTANCE = 14  # pixels: nearer counterfactuals share a label
 
 
 def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw the Pareto front: distance against the probability of the target.
 
-    The third objective, how far a row is from typical rows of the target, is the colour. The
-    counterfactuals shown to the person carry their rank.
+    The third objective, how far a candidate is from typical rows of the target, is the colour. The
+    counterfactuals that are returned carry their rank.
 
     Parameters
     ----------
     row
-        One explained row.
+        The explained row.
     ax
-        Where to draw; ``None`` makes a figure.
+        The axes to draw on; ``None`` makes a figure.
     """
-    ax = own_axes(ax)
+    ax = axes_or_new(ax)
     if not len(row):
         return write_instead(ax, sentences(row)[0])
     front = row.front
     losses, chances = row.losses, row.probabilities
     if front is not None:
-        losses, chances = front.losses, (-front.losses[:, 0]).exp()
-    target = class_text(row.context.classes[row.target])
-    points = ax.scatter(losses[:, 2], chances, c=losses[:, 1], cmap="viridis", s=26, zorder=2)
+        losses, chances = front.losses, (-front.losses[:, Loss.PREDICTION]).exp()
+    _, target = class_texts(row)
+    points = ax.scatter(
+        losses[:, Loss.DISTANCE],
+        chances,
+        c=losses[:, Loss.PROTOTYPE],
+        cmap="viridis",
+        s=26,
+        zorder=2,
+    )
     points.set_edgecolor(GREY)  # the darkest and the lightest show on any ground
     points.set_linewidth(0.5)
     bar = ax.figure.colorbar(points, ax=ax)
     bar.set_label(f"distance from typical rows of {target}")
     bar.outline.set_visible(False)
     ax.scatter(
-        row.losses[:, 2],
+        row.losses[:, Loss.DISTANCE],
         row.probabilities,
         s=90,
         facecolors="none",
@@ -82,14 +90,17 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
 
 def _number_ranks(ax: "Axes", row: ExplainedRow) -> None:
     """Write the rank beside each counterfactual; those close together share a label."""
-    settled(ax)
+    settled_extent(ax)
     groups: list[tuple[tuple[float, float], list[str]]] = []
-    pairs = zip(row.losses[:, 2].tolist(), row.probabilities.tolist(), strict=True)
+    pairs = zip(row.losses[:, Loss.DISTANCE].tolist(), row.probabilities.tolist(), strict=True)
     for rank, point in enumerate(pairs, 1):
         x, y = ax.transData.transform(point)
         for first, ranks in groups:
             left, low = ax.transData.transform(first)
-            if abs(x - left) < _NEAR * len(ranks) and abs(y - low) < _NEAR:
+            if (
+                abs(x - left) < _MIN_LABEL_DISTANCE * len(ranks)
+                and abs(y - low) < _MIN_LABEL_DISTANCE
+            ):
                 ranks.append(str(rank))
                 break
         else:

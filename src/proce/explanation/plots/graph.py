@@ -21,11 +21,11 @@ from proce.explanation.plots.style import (
     GREY,
     INK,
     KIND_WORDS,
-    MOST,
+    NINE_TENTHS,
     PAPER,
     TINT,
-    own_axes,
-    settled,
+    axes_or_new,
+    settled_extent,
     write_instead,
 )
 from proce.explanation.record.context import Context
@@ -33,7 +33,7 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import cell_texts, name_text, short
+from proce.explanation.words.values import change_texts, name_text, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,7 +44,7 @@ _PADDING = 0.1  # inches around the text in a box
 _ONE_LINE, _TWO_LINES = 0.25, 0.4  # inches: the height of a box
 _ROW_WIDTH = 5.0  # inches of boxes without edges side by side
 _MAX_SCALE = 1.2  # of the sizes above, where there is room
-_MAX_CHARACTERS = 40  # of a line
+_MAX_LINE_LENGTH = 40  # characters in a box
 _SPACING = Spacing(boxes=0.16, layers=0.4, ends=0.13, passage=_ONE_LINE)
 _FRAME_WIDTHS = {
     Change.ACTION: 1.8,
@@ -67,30 +67,30 @@ class _Label:
 def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw the causal graph, causes above effects, with the recommended counterfactual.
 
-    Features that are acted on or held have a thick frame, those that follow a dashed one; each
-    says so. Arrows along which something follows are dark. Features that neither change nor
-    have an edge are left out.
+    Features that are acted on or held have a thick frame, those that follow a dashed one, and a
+    word in each box says which. Arrows along which a consequence follows are dark. Features that
+    neither change nor have an edge are left out.
 
     Parameters
     ----------
     explanation
-        Of one row.
+        The explained row.
     ax
-        Where to draw; ``None`` makes a figure.
+        The axes to draw on; ``None`` makes a figure.
     """
     ranked = row_cells(explanation)
     cells = {cell.feature.name: cell for cell in (ranked[0] if ranked else ())}
     context = explanation.context
     joined = dict.fromkeys(name for edge in context.edges for name in edge)  # in a fixed order
     alone = [name for name in cells if name not in joined]
-    ax = own_axes(ax)
+    ax = axes_or_new(ax)
     if not joined and not alone:
         return write_instead(ax, sentences(explanation)[0])
     labels = {name: _label(explanation, name, cells.get(name)) for name in [*joined, *alone]}
     diagram = _diagram(context, labels, alone)
     ax.set_title(_title(explanation, cells), fontsize=10)
-    ax.set_axis_off()  # before the layout is settled: ticks would take room
-    scale = fit_axes(ax, settled(ax), _frame(diagram), _MAX_SCALE)
+    ax.set_axis_off()  # before the layout is settled_extent: ticks would take room
+    scale = fit_axes(ax, settled_extent(ax), _frame(diagram), _MAX_SCALE)
     edges = {edge: _edge_look(_flows(edge, cells)) for edge in diagram.routes}
     draw(ax, diagram, edges, {name: _box_look(label) for name, label in labels.items()}, scale)
     return ax
@@ -105,12 +105,11 @@ def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
 
 
 def _label(explanation: ExplainedRow, name: str, cell: ChangedCell | None) -> _Label:
-    lines = [short(name_text(name), _MAX_CHARACTERS)]
+    lines = [short(name_text(name), _MAX_LINE_LENGTH)]
     if cell is not None:
-        span = explanation.context.codec.span[cell.position].item()
-        before, after = cell_texts(cell, span)
+        before, after = change_texts(cell, explanation.context)
         change = before if cell.kind is Change.HOLD else f"{before} → {after}"
-        lines.append(short(f"{KIND_WORDS[cell.kind]}: {change}", _MAX_CHARACTERS))
+        lines.append(short(f"{KIND_WORDS[cell.kind]}: {change}", _MAX_LINE_LENGTH))
     fonts = (_NAME_SIZE, "bold"), (_CHANGE_SIZE, "normal")
     widths = [text_width(line, *font) for line, font in zip(lines, fonts, strict=False)]
     kind = Change.NONE if cell is None else cell.kind
@@ -159,7 +158,7 @@ def _frame(diagram: Diagram) -> Frame:
 
 
 def _flows(edge: Edge, cells: Mapping[str, ChangedCell]) -> bool:
-    """Whether something follows along an edge: its cause moved, and its effect with it."""
+    """Whether a consequence follows along an edge: its cause moved, and its effect with it."""
     cause, effect = (cells.get(name) for name in edge)
     moved = cause is not None and cause.kind is not Change.HOLD
     return moved and effect is not None and effect.kind is Change.CONSEQUENCE
@@ -171,7 +170,7 @@ def _edge_look(flows: bool) -> EdgeLook:
 
 
 def _box_look(label: _Label) -> BoxLook:
-    is_done = label.kind in (Change.ACTION, Change.HOLD)
+    is_done = label.kind.by_hand
     changes = label.kind is not Change.NONE
     color = INK if changes else GREY
     name, *change = label.lines
@@ -179,7 +178,7 @@ def _box_look(label: _Label) -> BoxLook:
     lines += [TextLine(text, _CHANGE_SIZE, color, italic=not is_done) for text in change]
     return BoxLook(
         tuple(lines),
-        fill=TINT if is_done else MOST if changes else PAPER,
+        fill=TINT if is_done else NINE_TENTHS if changes else PAPER,
         frame=BLUE if is_done else INK if changes else GREY,
         frame_width=_FRAME_WIDTHS[label.kind],
         rounding=0.06,

@@ -1,6 +1,6 @@
-"""One style for every picture: sizes, colours, words; axes that are ours or the caller's.
+"""The style that all pictures share: sizes, colours and words, and how axes are prepared.
 
-What a person does, holds or may expect is told by marker and word, never by colour alone.
+Actions, holds and consequences differ by marker and word, never by colour alone.
 """
 
 from typing import TYPE_CHECKING
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Bbox
 
-SIZE = (6.0, 4.0)  # inches, where the axes are our own
+_FIGURE_SIZE = (6.0, 4.0)  # inches, where the caller gives no axes
 BLUE, GREY, INK = "#1f5fa8", "#6b6b6b", "#222222"
-LINE, HALF, MOST = "#dddddd", "#c9d3de", "#e8edf2"  # a range; its middle half; nine of ten
+RANGE_LINE, MIDDLE_HALF, NINE_TENTHS = "#dddddd", "#c9d3de", "#e8edf2"  # of a feature's values
 PAPER, TINT, FAINT = "#ffffff", "#e3eefb", "#b5b5b5"
 KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
-LONGEST = 24  # characters of a name or a level
+MAX_LABEL_LENGTH = 24  # characters of a name or of a level
 
 
-def own_axes(ax: "Axes | None") -> "Axes":
+def axes_or_new(ax: "Axes | None") -> "Axes":
     """Return the axes given, or those of a new figure."""
     if ax is not None:
         return ax
     import matplotlib.pyplot as plt
 
-    return plt.subplots(figsize=SIZE, layout="constrained")[1]
+    return plt.subplots(figsize=_FIGURE_SIZE, layout="constrained")[1]
 
 
-def settled(ax: "Axes") -> "Bbox":
+def settled_extent(ax: "Axes") -> "Bbox":
     """Return where the axes are once the figure's layout has been worked out."""
     figure = ax.get_figure(root=True)
     if figure is not None:

@@ -1,7 +1,7 @@
 """An explanation that can be checked later: what was said, of which model, and a checksum.
 
-The checksum finds a receipt that was edited by hand or damaged. It is no signature: who edits
-a receipt on purpose can compute it anew.
+The checksum reveals a receipt that was edited by hand or damaged. It is no signature: whoever
+edits a receipt on purpose can compute the checksum anew.
 """
 
 import json
@@ -23,16 +23,16 @@ _FORM = '{"receipt": 1, "checksum": …, "explanation": {…}}'
 
 @dataclass(frozen=True, eq=False)
 class ReceiptRecord:
-    """What one row was told, with all that is needed to ask the model again.
+    """The explanation of one row, with all that is needed to ask the model again.
 
     Attributes
     ----------
     result
         The explanation of one row, with its features, seed, settings and versions.
     model_name, model_sha256
-        Of the file that was explained; ``None`` where it was not named.
+        The name and the SHA-256 sum of the model's file; ``None`` where it was not named.
     written
-        When, in UTC.
+        When the receipt was written, in UTC.
     """
 
     result: ExplainedFrame
@@ -70,7 +70,7 @@ def receipt_from_json(text: str) -> ReceiptRecord:
     Raises
     ------
     ReceiptError
-        It is not as it was written.
+        The text is not a receipt, or was changed after it was written.
     """
     record = _parsed(text)
     if record["checksum"] != checksum(record):
@@ -91,8 +91,8 @@ def receipt_from_json(text: str) -> ReceiptRecord:
 def checksum(record: dict[str, Any]) -> str:
     """Return the SHA-256 sum of a record without its checksum, as canonical JSON.
 
-    Canonical: no spaces, UTF-8, numbers as Python writes them, keys in their order, which is that
-    of the columns.
+    Canonical JSON has no spaces, is encoded as UTF-8, and has numbers as Python writes them and
+    keys in their order, which is that of the columns.
     """
     kept = {key: value for key, value in record.items() if key != "checksum"}
     text = json.dumps(kept, ensure_ascii=False, separators=(",", ":"))

@@ -23,11 +23,11 @@ class Answer:
     Attributes
     ----------
     rank
-        Of the counterfactual; 0 for the row itself.
+        The rank of the counterfactual; 0 for the row itself.
     then, now
-        Classes.
+        The class that the model said then, and says now.
     chance_then, chance_now
-        The probability of the target.
+        The probability of the target then and now.
     """
 
     rank: int
@@ -42,20 +42,26 @@ class Answer:
         return self.then == self.now
 
     def __str__(self) -> str:
-        what = f"counterfactual {self.rank}" if self.rank else "the row itself"
+        subject = f"counterfactual {self.rank}" if self.rank else "the row itself"
         still = "still" if self.holds else f"no longer {class_text(self.then)}, but"
         moved = abs(self.chance_now - self.chance_then) > _ROUNDING
         if moved:
             now, then = percents(self.chance_now, self.chance_then)
         else:
             (now,) = (then,) = percents(self.chance_now)
-        were = f"; it was {then}" if moved else ", as it was"
-        return f"{what}: {still} {class_text(self.now)} (target {now}{were})"
+        past = f"; it was {then}" if moved else ", as it was"
+        return f"{subject}: {still} {class_text(self.now)} (target {now}{past})"
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether an explanation is still true of a model."""
+    """Whether an explanation is still true of a model.
+
+    Attributes
+    ----------
+    answers
+        The answers about the row itself, and about each of its counterfactuals.
+    """
 
     answers: tuple[Answer, ...]
 
@@ -71,7 +77,7 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
     Parameters
     ----------
     receipt
-        What was said.
+        The receipt of the explanation.
     classifier, codec
         The model, and the codec of the rows that it takes.
     """
@@ -83,16 +89,17 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
             f" model of the classes {shown(classes)}. Give the model that it was written for."
         )
     chances = classifier.predict_proba(codec.encode(_frame(row)))
-    says = decide(chances, classifier.threshold).tolist()
-    now = chances[:, row.target].tolist()
-    then = [row.predicted, *[row.target] * len(row)]
-    before = [row.probability, *row.probabilities.tolist()]
+    columns = zip(
+        [row.predicted, *[row.target] * len(row)],
+        decide(chances, classifier.threshold).tolist(),
+        [row.probability, *row.probabilities.tolist()],
+        chances[:, row.target].tolist(),
+        strict=True,
+    )
     return Verdict(
         tuple(
-            Answer(rank, classes[was], classes[is_now], chance, chance_now)
-            for rank, (was, is_now, chance, chance_now) in enumerate(
-                zip(then, says, before, now, strict=True)
-            )
+            Answer(rank, classes[then], classes[now], chance_then, chance_now)
+            for rank, (then, now, chance_then, chance_now) in enumerate(columns)
         )
     )
 
@@ -101,5 +108,5 @@ def _frame(row: ExplainedRow) -> object:
     """Return the row, then its counterfactuals, as the frame that a model takes."""
     codec = row.context.codec
     rows: Tensor = torch.cat([row.factual[None], row.rows])
-    same = (len(rows), -1)
-    return codec.rebuild(rows, codec.layout, row.factual.expand(same), row.raw.expand(same))
+    factual, raw = (own.expand(len(rows), -1) for own in (row.factual, row.raw))
+    return codec.rebuild(rows, codec.layout, factual, raw)

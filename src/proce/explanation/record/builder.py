@@ -1,4 +1,4 @@
-"""Explained rows in the making: each chunk of a call adds what it found."""
+"""Explained rows in the making: each chunk of a call adds its outcomes and counterfactuals."""
 
 from torch import Tensor
 
@@ -17,7 +17,7 @@ class ExplainedRowsBuilder:
     Parameters
     ----------
     context, factual, raw, predicted, target, probability
-        As in :class:`ExplainedRows`.
+        The attributes of :class:`ExplainedRows` of the same names.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class ExplainedRowsBuilder:
         """Return the positions of the rows that have no outcome yet."""
         return (self._outcomes == _OPEN).nonzero().flatten()
 
-    def rows_that_ended(self, outcome: Outcome) -> Tensor:
-        """Return the positions of the rows with an outcome."""
+    def rows_with(self, outcome: Outcome) -> Tensor:
+        """Return the positions of the rows that have this outcome."""
         return (self._outcomes == outcome.code).nonzero().flatten()
 
     def finish(self, rows: Tensor, outcome: Outcome) -> None:
@@ -57,28 +57,28 @@ class ExplainedRowsBuilder:
         self._outcomes[rows] = outcome.code
 
     def add(self, counterfactuals: Counterfactuals) -> None:
-        """Add counterfactuals; their owners have been found."""
+        """Add counterfactuals, and set the outcome of the rows that own them to found."""
         self._counterfactuals.append(counterfactuals)
         self.finish(counterfactuals.owner, Outcome.FOUND)
 
     def keep_fronts(self, fronts: Fronts) -> None:
-        """Add whole Pareto sets."""
+        """Add the whole Pareto sets of some rows."""
         self._fronts.append(fronts)
 
-    def miss_margin(self, rows: Tensor) -> None:
-        """Set that the counterfactuals of some rows do not keep the margin."""
+    def mark_margin_missed(self, rows: Tensor) -> None:
+        """Mark rows whose counterfactuals do not keep the margin."""
         self._margin_met[rows] = False
 
-    def drop(self, rows: Tensor, counts: Tensor) -> None:
-        """Set how many candidates of some rows failed the last check."""
+    def count_dropped(self, rows: Tensor, counts: Tensor) -> None:
+        """Set how many candidates of each of these rows failed the last check."""
         self._dropped[rows] = counts
 
     def note(self, row: int, *notes: str) -> None:
-        """Add what the reader of a row should know."""
+        """Add notes that the reader of a row should know."""
         self._notes[row] = (*self._notes.get(row, ()), *notes)
 
     def diagnose(self, row: int, diagnosis: Diagnosis) -> None:
-        """Set what blocks a row."""
+        """Set the diagnosis of a row."""
         self._diagnoses[row] = diagnosis
 
     def build(self) -> ExplainedRows:

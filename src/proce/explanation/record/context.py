@@ -15,28 +15,31 @@ class Context:
     codec
         The features and their scale.
     classes
-        The model's labels.
+        The classes of the model.
     needed
-        By class: the probability that was asked for where that class is the target.
+        For each class, the probability that is wanted where that class is the target.
     threshold
-        Where a binary model says its second class; ``None``: the likeliest class.
+        The probability from which on a binary model decides for its second class; ``None`` where
+        the likeliest class is the decision.
     edges
-        Of the causal graph, as ``(cause, effect)``; empty without one.
+        The edges ``(cause, effect)`` of the causal graph; empty without one.
     n_graphs
-        How many bootstrap graphs ``support`` counts; 0 without them.
+        The number of bootstrap graphs, of which ``support`` counts some; 0 without them.
     n_refits
-        How many times the equations were fitted again, which ``refits`` counts; 0 without.
+        The number of refits of the equations, of which ``refits`` counts some; 0 without them.
     origin
         Where the graph came from: ``"given"``, or what discovered it; ``None`` if not known.
     vary
-        The names that this call let a person act on; ``None`` for all that the schema does.
+        The names that this call let a person act on; ``None`` for all that the schema permits.
     ranges
-        Of this call, by name, in raw units or levels.
+        The ranges of this call by feature, in raw units or levels.
     effort
-        Of this call, by name: how hard a change is. Orders what a person is told.
+        The efforts of this call by feature: how hard a change is. The largest change times its
+        effort is shown first.
     spread
-        How the training rows lie, by name; see ``proce.explanation.record.spread.spread_of``.
-        ``None`` where it is not known.
+        How the training rows are distributed, by feature, as
+        :func:`proce.explanation.record.spread.spread_of` returns it; ``None`` where it is not
+        known.
     """
 
     codec: Codec

@@ -20,27 +20,27 @@ class Counterfactuals:
     owner
         ``(n,)``, the position of the explained row that each belongs to; ascending.
     rows
-        ``(n, f)``, in the entries of a codec.
+        ``(n, f)``, the counterfactuals in the entries of a codec.
     changes
         ``(n, f)``, a ``Change`` for each cell.
     probabilities
-        ``(n,)``, of the target.
+        ``(n,)``, the probability of the target.
     losses
         ``(n, 3)``; see :class:`proce.losses.Loss`.
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held; NaN where
-        that is not known. It is read for holds only.
+        that is not known. Only the cells that are held are read.
     contributions
         ``(n, f)``, by how much the probability of the target falls when one action is taken back,
         with all that follows; 0 for all other cells. NaN where the model was not asked.
     support
-        ``(n,)``, in how many of the bootstrap graphs each holds; -1 without such graphs.
+        ``(n,)``, in how many of the bootstrap graphs each comes about; -1 without such graphs.
     refits
         ``(n,)``, in how many refits of the equations the actions still reach the target; -1
         without refits.
     steps
-        The way to each counterfactual ``(s, f)``, the counterfactual last, or ``(0, f)`` where a
-        row has no ways; the tuple is empty for methods that give none.
+        The path to each counterfactual ``(s, f)``, the counterfactual last, or ``(0, f)`` where a
+        row has no paths; the tuple is empty for methods that give none.
     """
 
     owner: Tensor
@@ -119,8 +119,8 @@ class Counterfactuals:
         starts, counts = self._extents(int(rows.max()) + 1 if len(rows) else 0)
         counts = counts[rows]
         owner = torch.repeat_interleave(torch.arange(len(rows)), counts)
-        place = torch.arange(len(owner)) - (counts.cumsum(0) - counts)[owner]
-        return replace(self.take(starts[rows][owner] + place), owner=owner)
+        nth = torch.arange(len(owner)) - (counts.cumsum(0) - counts)[owner]
+        return replace(self.take(starts[rows][owner] + nth), owner=owner)
 
     def counts(self, n_rows: int) -> Tensor:
         """Return how many counterfactuals each of the explained rows has, ``(i,)``."""
@@ -149,7 +149,7 @@ class Fronts:
     owner
         ``(p,)``, the position of the explained row that each member belongs to; ascending.
     rows
-        ``(p, f)``, in the entries of a codec.
+        ``(p, f)``, the members in the entries of a codec.
     losses
         ``(p, 3)``; see :class:`proce.losses.Loss`.
     """
@@ -169,7 +169,9 @@ class Fronts:
     def concatenate(cls, parts: Sequence["Fronts"]) -> "Fronts":
         """Return all members of some fronts, ordered by their owners."""
         order = torch.cat([part.owner for part in parts]).argsort(stable=True)
-        columns = [torch.cat([getattr(part, name) for part in parts])[order] for name in _FRONT]
+        columns = [
+            torch.cat([getattr(part, name) for part in parts])[order] for name in _FRONT_COLUMNS
+        ]
         return cls(*columns)
 
     def of(self, row: int) -> "Front | None":
@@ -180,10 +182,10 @@ class Fronts:
     def owned_by(self, rows: Tensor) -> "Fronts":
         """Return the fronts of some explained rows, renumbered to the order given."""
         parts = [Fronts.empty(self.rows.shape[1])]
-        for place, row in enumerate(rows.tolist() if len(self.owner) else []):
+        for index, row in enumerate(rows.tolist() if len(self.owner) else []):
             front = self.of(row)
             if front is not None:
-                owner = torch.full((len(front),), place)
+                owner = torch.full((len(front),), index)
                 parts.append(Fronts(owner, front.rows, front.losses))
         return Fronts.concatenate(parts)
 
@@ -195,7 +197,7 @@ class Front:
     Attributes
     ----------
     rows
-        ``(p, f)``, in the entries of a codec.
+        ``(p, f)``, the members in the entries of a codec.
     losses
         ``(p, 3)``; see :class:`proce.losses.Loss`.
     """
@@ -208,4 +210,4 @@ class Front:
 
 
 _COLUMNS = tuple(name for name in Counterfactuals.__dataclass_fields__ if name != "steps")
-_FRONT = tuple(Fronts.__dataclass_fields__)
+_FRONT_COLUMNS = tuple(Fronts.__dataclass_fields__)

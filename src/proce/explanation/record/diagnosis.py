@@ -1,4 +1,4 @@
-"""Why nothing was found: a record and its sentence."""
+"""Why nothing was found for a row: the closest miss, and the limits that block it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Blocker:
-    """A limit that stands in the way.
+    """A limit without which a row would have a counterfactual.
 
     Attributes
     ----------
@@ -16,11 +16,13 @@ class Blocker:
         says of a feature: ``fixed``, ``indirect``, ``increase`` or ``decrease``; ``search`` where
         a setting of the search stands in the way.
     name
-        The rule's text, the feature's name or the setting's.
+        The text of the rule, or the name of the feature or the setting; empty for ``vary``,
+        ``max_changes`` and ``min_probability``.
     relaxation
-        What would do, in words: ``"lift it"`` or ``"allow up to 42"``.
+        In words, under which condition there is a counterfactual, such as ``"with savings allowed
+        to reach 53,400"``, ``"if debt may vary too"`` or ``"with 3 changes"``.
     distance
-        Of the counterfactual that is found without it; smaller is a smaller step.
+        The distance of the counterfactual that exists without the limit.
     """
 
     kind: str
@@ -31,24 +33,26 @@ class Blocker:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What blocks a row.
+    """Why a row has no counterfactual.
 
     Attributes
     ----------
     reason
-        In one sentence.
+        The diagnosis in words.
     closest_miss
-        The candidate that came nearest, by feature in raw units; ``None`` where none was found.
+        The candidate that came nearest, by feature in raw units; ``None`` where the row was not
+        searched.
     probability
-        Of the target, for the closest miss.
+        The probability of the target for the closest miss.
     needed
-        The probability that counts.
+        The probability of the target that counts as reaching it.
     broken
-        Rules that the closest miss breaks.
+        The rules that the closest miss breaks.
     blockers
-        Limits without which a counterfactual exists, the smallest relaxation first.
+        The limits without which a counterfactual exists, the one with the nearest counterfactual
+        first.
     searched
-        How many relaxations were tried; the search for blockers is bounded.
+        How many limits were lifted; the search for blockers is bounded.
     """
 
     reason: str

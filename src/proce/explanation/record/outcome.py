@@ -30,6 +30,11 @@ class Change(IntEnum):
     HOLD = 2
     CONSEQUENCE = 3
 
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person does this, by acting on the feature or by holding it."""
+        return self in (Change.ACTION, Change.HOLD)
+
 
 CHANGES = tuple(Change)
 

@@ -7,34 +7,34 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Provenance:
-    """Versions, seeds, settings and effort behind a result.
+    """The versions, the seed, the settings and the work behind a result.
 
     Attributes
     ----------
     versions
-        Of this package, Python and the libraries that numbers depend on.
+        The versions of this package, of Python and of the packages on which results depend.
     method
-        The method's name.
+        The name of the method.
     seed
-        Of everything random.
+        The seed of everything random.
     settings
-        Of the method, as plain values.
+        The settings of the method, as plain values.
     options
-        Of the call, as plain values.
+        The options of the call, as plain values.
     mode
         The causal mode that was used.
     graph
         Where the causal graph came from, in words; ``None`` without one.
     training_rows
-        How many rows the method was fitted on.
+        The number of rows that the method was fitted on.
     training_hash
-        SHA-256 of these rows as tensors.
+        The SHA-256 sum of these rows as tensors.
     elapsed_seconds
-        Of the call.
+        The time that the call took.
     generations
-        The most that a row took.
+        The most generations that a row took.
     evaluations
-        Of all rows together.
+        The number of candidates that the model was asked about, for all rows together.
     """
 
     versions: Mapping[str, str]

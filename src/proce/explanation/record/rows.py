@@ -16,9 +16,9 @@ from proce.explanation.record.outcome import OUTCOMES, Outcome
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExplainedRows:
-    """The rows of a call, what was asked for them and what was found.
+    """The rows of a call, their targets, their outcomes and their counterfactuals.
 
-    All tensors have one entry a row; the counterfactuals name the row that they belong to.
+    All tensors have one entry for each row; each counterfactual names the row that owns it.
 
     Attributes
     ----------
@@ -29,21 +29,23 @@ class ExplainedRows:
     factual, raw
         ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in.
     predicted, target
-        ``(i,)``, classes as positions.
+        ``(i,)``, the class of each row as it is and the wanted one, as positions.
     probability
-        ``(i,)``, of the target, for the rows as they are.
+        ``(i,)``, the probability of the target for each row as it is.
     outcomes
         ``(i,)``, how each search ended, as positions in ``OUTCOMES``.
     margin_met
-        ``(i,)``, whether the counterfactuals keep the margin that was asked for.
+        ``(i,)``, whether the counterfactuals keep the margin of the settings.
     dropped
         ``(i,)``, how many candidates failed the last check on the model itself.
     counterfactuals, fronts
-        Of all rows; whole fronts only where they were kept.
+        The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
+        kept.
     diagnoses
-        By row without a counterfactual: what blocks it.
+        For rows without a counterfactual, by their index: what blocks them.
     notes
-        By row that has any: what the reader should know, such as cells that are missing.
+        For rows that have notes, by their index: what the reader should know, such as cells that
+        are missing.
     """
 
     context: Context
@@ -68,22 +70,20 @@ class ExplainedRows:
         return (ExplainedRow(self, index) for index in range(len(self)))
 
     def take(self, rows: Tensor) -> "ExplainedRows":
-        """Return some of the rows, given by their place among these."""
+        """Return some of the rows, given by their index."""
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
-        places = list(enumerate(rows.tolist()))
+        pairs = list(enumerate(rows.tolist()))
         return replace(
             self,
             **columns,
             counterfactuals=self.counterfactuals.owned_by(rows),
             fronts=self.fronts.owned_by(rows),
-            diagnoses={
-                place: self.diagnoses[row] for place, row in places if row in self.diagnoses
-            },
-            notes={place: self.notes[row] for place, row in places if row in self.notes},
+            diagnoses={index: self.diagnoses[row] for index, row in pairs if row in self.diagnoses},
+            notes={index: self.notes[row] for index, row in pairs if row in self.notes},
         )
 
     def head(self, n_rows: int) -> "ExplainedRows":
-        """Return the first of the rows."""
+        """Return the first ``n_rows`` of the rows."""
         return self.take(torch.arange(min(n_rows, len(self))))
 
     def recommended(self) -> Counterfactuals:
@@ -91,7 +91,7 @@ class ExplainedRows:
         return self.counterfactuals.take((self.counterfactuals.ranks() == 1).nonzero().flatten())
 
     def outcome_counts(self) -> Counter[Outcome]:
-        """Return how many rows ended in which outcome, in the order of their first rows."""
+        """Return how many rows have each outcome, the outcome of the first row first."""
         return Counter(OUTCOMES[code] for code in self.outcomes.tolist())
 
     @cached_property
@@ -107,14 +107,14 @@ class ExplainedRows:
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRow:
-    """One row of :class:`ExplainedRows`; it holds nothing of its own.
+    """A view on one row of :class:`ExplainedRows`.
 
     Attributes
     ----------
     record
         The columns of all rows.
     index
-        The place of this row among them.
+        The index of this row in the columns.
     """
 
     record: ExplainedRows
@@ -160,7 +160,7 @@ class ExplainedRow:
 
     @property
     def needed(self) -> float:
-        """The probability of the target that was asked for."""
+        """The probability of the target that is wanted."""
         return self.context.needed[self.target]
 
     @property
@@ -170,7 +170,7 @@ class ExplainedRow:
 
     @property
     def margin_met(self) -> bool:
-        """Whether the counterfactuals keep the margin that was asked for."""
+        """Whether the counterfactuals keep the margin of the settings."""
         return bool(self.record.margin_met[self.index])
 
     @property
@@ -217,7 +217,7 @@ class ExplainedRow:
 
     @property
     def support(self) -> Tensor | None:
-        """In how many of the bootstrap graphs each holds, ``(n,)``; ``None`` without them."""
+        """In how many bootstrap graphs each comes about, ``(n,)``; ``None`` without such graphs."""
         return self._known_counts(self.record.counterfactuals.support)
 
     @property
@@ -230,18 +230,18 @@ class ExplainedRow:
 
     @property
     def steps(self) -> tuple[Tensor, ...]:
-        """The way to each counterfactual ``(s, f)``; empty for methods that give none."""
+        """The path to each counterfactual ``(s, f)``; empty for methods that give none."""
         own = self.record.counterfactuals.steps[self._lines]
         return own if any(len(steps) for steps in own) else ()
 
     @property
     def front(self) -> Front | None:
-        """The whole Pareto set, where it was kept."""
+        """The whole Pareto set; ``None`` where it was not kept."""
         return self.record.fronts.of(self.index)
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """For ``not_found``: what blocks."""
+        """What blocks the row where its outcome is ``not_found``, else ``None``."""
         return self.record.diagnoses.get(self.index)
 
     @property

@@ -1,4 +1,4 @@
-"""How the training rows lie, feature by feature: enough to draw, too little to rebuild a row."""
+"""How the training rows are distributed: enough for a picture, too little to rebuild a row."""
 
 from collections.abc import Mapping
 
@@ -12,18 +12,18 @@ N_QUANTILES = 21  # of a number: 0%, 5%, ..., 100%
 
 
 def spread_of(codec: Codec, rows: Tensor) -> Mapping[str, tuple[float, ...]]:
-    """Return for each feature how the rows ``(i, f)`` lie that a codec was fitted on.
+    """Return how the rows ``(i, f)`` that a codec was fitted on are distributed, by feature.
 
-    Of a number 21 quantiles in raw units, from the lowest to the highest in steps of 5%; of
-    levels the share of each. Missing cells do not count.
+    A number has 21 quantiles in raw units, from the lowest to the highest in steps of 5%. A feature
+    with levels has the share of each level. Missing cells do not count.
     """
-    gone = codec.missing(rows)
+    missing = codec.missing(rows)
     spread: dict[str, tuple[float, ...]] = {}
-    for at, feature in enumerate(codec.schema):
-        present = rows[~gone[:, at], at]
+    for position, feature in enumerate(codec.schema):
+        present = rows[~missing[:, position], position]
         if isinstance(feature, Continuous):
-            raw = codec.raw_numbers(at, present).numpy()
-            # Values of rows: what lies between two of them would be a false decimal.
+            raw = codec.raw_numbers(position, present).numpy()
+            # Quantiles are values of rows: a value between two of them would have false decimals.
             steps = np.linspace(0, 1, N_QUANTILES)
             spread[feature.name] = tuple(np.quantile(raw, steps, method="nearest").tolist())
         else:
@@ -33,5 +33,5 @@ def spread_of(codec: Codec, rows: Tensor) -> Mapping[str, tuple[float, ...]]:
 
 
 def spread_size(feature: Feature) -> int:
-    """Return how many numbers tell how a feature lies."""
+    """Return how many numbers describe how a feature is distributed."""
     return N_QUANTILES if isinstance(feature, Continuous) else len(feature.levels)

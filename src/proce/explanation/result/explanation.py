@@ -1,4 +1,4 @@
-"""What one row gets: its counterfactuals, or the reason why there are none."""
+"""The explanation of one row: its counterfactuals, or the reason why there are none."""
 
 from os import PathLike
 from pathlib import Path
@@ -8,7 +8,7 @@ from proce.explanation.record.rows import ExplainedRow
 
 
 class Explanation(ExplainedRow):
-    """One row, what was asked for it and what was found.
+    """One row, its target, and its counterfactuals or the reason why there are none.
 
     The counterfactuals are ordered, the recommended one first; a rank counts from 1. Tensors are
     in the entries of the codec: numbers on the unit range, levels as codes.
@@ -21,10 +21,10 @@ class Explanation(ExplainedRow):
         return sentences(self, rank)
 
     def path(self, rank: int = 1) -> Any:
-        """Return the way to the counterfactual of a rank as a frame: the row, then each step.
+        """Return the path to the counterfactual of a rank as a frame: the row, then each step.
 
-        For methods whose counterfactuals are reached step by step, such as FACE. In the library
-        and the dtypes of the training frame.
+        Methods whose counterfactuals are reached step by step, such as FACE, have paths. The frame
+        has the library and the dtypes of the training frame.
         """
         from proce.explanation.tables.frames import path
 

@@ -1,4 +1,4 @@
-"""What a person gets: the explanations of all rows, and every form they can take."""
+"""The explanations of all rows, with every form that they can take, and receipts of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from proce.files import read_text, write_text
 
 
 class Explanations(ExplainedFrame):
-    """The explanations of a frame's rows, in its order; has a length, slices and iterates.
+    """The explanations of a frame's rows in their order, with a length, slices and iteration.
 
     Attributes
     ----------
@@ -45,24 +45,24 @@ class Explanations(ExplainedFrame):
     def __getitem__(self, key: slice) -> "Explanations": ...
 
     def __getitem__(self, key: int | slice) -> "Explanation | Explanations":
-        places = range(len(self))[key]
-        if isinstance(places, range):
-            return replace(self, rows=self.rows.take(torch.tensor(places, dtype=torch.long)))
-        return Explanation(self.rows, places)
+        indices = range(len(self))[key]
+        if isinstance(indices, range):
+            return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
+        return Explanation(self.rows, indices)
 
     def counted_from(self, first_row: int) -> "Explanations":
         """Return the same explanations with ``first_row`` added to the position of each row.
 
-        For explanations of a part of a longer table that begins at that row of it.
+        The explanations of a part of a longer table then have the positions of that table.
         """
         positions = self.rows.positions + first_row
         return replace(self, rows=replace(self.rows, positions=positions))
 
     def to_frame(self) -> Any:
-        """Return all counterfactuals: row, rank, then the columns of the frame explained.
+        """Return all counterfactuals: row, rank, then the columns of the explained frame.
 
-        In its library, dtypes and, for pandas, index labels. A column of that name renames
-        ours to ``_row`` or ``_rank``.
+        The result has the library and the dtypes of the explained frame, and for pandas its index
+        labels. Where that frame has a column ``row`` or ``rank``, ours are ``_row`` and ``_rank``.
         """
         from proce.explanation.tables.frames import to_frame
 
@@ -98,9 +98,9 @@ class Explanations(ExplainedFrame):
         Parameters
         ----------
         by
-            ``None`` for one line per feature and kind of change: how often, and by how much. The
-            name of a feature, or a label for each row, for one line per group: what its rows cost,
-            and how far that is from the others, with an interval.
+            ``None`` gives a line for each feature and kind of change: how often it occurs, and how
+            large it is. The name of a feature, or a label for each row, gives a line for each
+            group: what its counterfactuals cost, and how far that is from the other groups.
         """
         from proce.explanation.tables.cohort import feature_frame
         from proce.explanation.tables.groups import group_frame
@@ -115,9 +115,9 @@ class Explanations(ExplainedFrame):
         Parameters
         ----------
         at_most
-            Reasons of a row.
+            The most reasons of a row.
         codes
-            By feature, a code and a text of your own for it.
+            Your own code and text for a feature, by its name.
         """
         return reasons_of(self, at_most, codes)
 
@@ -133,20 +133,21 @@ class Explanations(ExplainedFrame):
         Parameters
         ----------
         path
-            Where to; a file that is there is replaced once the new one is whole.
+            The file to write; one that is there is replaced once the new one is whole.
         title
-            Of the report.
+            The title of the report.
         at_most
-            Rows that are told one by one; an overview has all of them.
+            The most rows that are explained one by one; an overview covers all of them.
         by
-            A feature, or a label for each row, whose groups' costs the overview compares.
+            The name of a feature, or a label for each row: the overview compares what the
+            counterfactuals of the groups cost.
         """
         from proce.explanation.html.page import save_page_of_rows
 
         return save_page_of_rows(self, path, title=title, at_most=at_most, by=by)
 
     def to_json(self) -> str:
-        """Return everything as JSON text; ``from_json`` reads it back."""
+        """Return the explanations as JSON text; ``from_json`` reads it back."""
         from proce.explanation.exchange.explanations_json import to_json
 
         return to_json(self)
@@ -165,7 +166,7 @@ class Explanations(ExplainedFrame):
         Parameters
         ----------
         at
-            The position of the row among these explanations.
+            The index of the row among these explanations.
         model
             The file or folder of the model, whose checksum the receipt then carries.
         """
@@ -210,16 +211,16 @@ class Explanations(ExplainedFrame):
 
 @dataclass(frozen=True, eq=False)
 class Receipt(ReceiptRecord):
-    """What one row was told, with all that is needed to ask the model again.
+    """The explanation of one row, with all that is needed to ask the model again.
 
     Attributes
     ----------
     result
         The explanation of one row, with its features, seed, settings and versions.
     model_name, model_sha256
-        Of the file that was explained; ``None`` where it was not named.
+        The name and the SHA-256 sum of the model's file; ``None`` where it was not named.
     written
-        When, in UTC.
+        When the receipt was written, in UTC.
     """
 
     result: Explanations
@@ -233,20 +234,20 @@ class Receipt(ReceiptRecord):
         Parameters
         ----------
         result
-            Some explanations.
+            The explanations.
         at
-            The position of the row among them.
+            The index of the row among them.
         model
             The file or folder that the model was read from.
         """
         if not -len(result) <= at < len(result):
             raise SearchError(f"at is {at!r}; there are {len(result)} explanations.")
-        place = at % len(result)
-        one = result[place : place + 1]
+        index = at % len(result)
+        single = result[index : index + 1]
         if model is None:
-            return cls(one)
+            return cls(single)
         path = model_file(Path(model))
-        return cls(one, path.name, model_sum(path))
+        return cls(single, path.name, model_sum(path))
 
     def to_json(self) -> str:
         """Return the receipt as JSON text."""
@@ -259,7 +260,7 @@ class Receipt(ReceiptRecord):
         Raises
         ------
         ReceiptError
-            It is not as it was written.
+            The text is not a receipt, or was changed after it was written.
         """
         read = receipt_from_json(text)
         frame = read.result

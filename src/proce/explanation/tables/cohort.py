@@ -1,5 +1,6 @@
 """Many explanations at once: which features change, how often and by how much."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from statistics import median
@@ -22,18 +23,19 @@ class Tally:
     Attributes
     ----------
     feature, kind
-        What changes, and how.
+        The feature that changes, and the kind of the change.
     count
-        In so many rows.
+        The number of rows in which it does.
     share
-        Of the rows that have a counterfactual.
+        The share of these rows in those that have a counterfactual.
     median_change
-        Of a number in raw units, of an ordinal feature in levels; ``None`` without an order, and
-        for holds.
+        The median change: of a number in raw units, of an ordinal feature in levels; ``None`` for
+        levels without an order, and for holds.
     median_size
-        On the unit range of the training rows, times the effort; of a hold, what it prevents.
+        The median size of the change on the unit range of the training rows, times the effort; for
+        holds, of the change that they prevent.
     usual
-        Of levels, the change that is made most often, as words; ``None`` for numbers and holds.
+        The most frequent change of a feature with levels, in words; ``None`` for numbers and holds.
     """
 
     feature: Feature
@@ -51,7 +53,7 @@ def n_found(result: ExplainedFrame) -> int:
 
 
 def tallies(result: ExplainedFrame) -> list[Tally]:
-    """Return what changes: actions, then holds, then consequences, the most frequent first."""
+    """Return a tally for each feature and kind: actions, holds, then consequences, by frequency."""
     groups: dict[tuple[Change, int], list[ChangedCell]] = {}
     recommended = cells_of_counterfactuals(result.rows, result.rows.recommended())
     for cells in recommended.by_counterfactual():
@@ -63,7 +65,7 @@ def tallies(result: ExplainedFrame) -> list[Tally]:
 
 
 def feature_frame(result: ExplainedFrame) -> Any:
-    """Return the tallies as a frame."""
+    """Return the tallies of a result as a frame."""
     lines = tallies(result)
     return frame_of(
         result,
@@ -92,11 +94,12 @@ def change_text(result: ExplainedFrame, tally: Tally) -> str:
 
 def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
     feature, kind = cells[0].feature, cells[0].kind
-    moves = [c.after - c.before for c in cells if c.before == c.before]  # not NaN
+    moves = [cell.after - cell.before for cell in cells if not math.isnan(cell.before)]
     ordered = kind is not Change.HOLD and not isinstance(feature, Categorical)
     usual = None
     if kind is not Change.HOLD and not isinstance(feature, Continuous):
-        (before, after), _ = Counter((c.before, c.after) for c in cells).most_common(1)[0]
+        ends = Counter((cell.before, cell.after) for cell in cells)
+        (before, after), _ = ends.most_common(1)[0]
         usual = f"{value_text(feature, before)} → {value_text(feature, after)}"
     return Tally(
         feature,

@@ -1,4 +1,4 @@
-"""Explanations as frames, in the library that came in; pandas keeps the index labels."""
+"""Explanations as frames, in the library of the explained frame; pandas keeps its index labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -33,7 +33,7 @@ def counterfactuals(result: ExplainedFrame) -> Any:
 
 
 def recommended(result: ExplainedFrame) -> Any:
-    """Return the recommended counterfactual of every row that has one, in the same layout."""
+    """Return the recommended counterfactual of every row, in the layout of the explained frame."""
     return _as_frame(result, result.rows.recommended())
 
 
@@ -62,7 +62,7 @@ def path(row: ExplainedRow, rank: int = 1) -> Any:
     if not row.steps:
         raise SearchError(
             f"row {row.row} has no path: it has no counterfactual, or its method leads there in"
-            " one step. Methods with paths are Face."
+            " one step. Only Face gives paths."
         )
     if not 1 <= rank <= len(row.steps):
         raise SearchError(f"rank is {rank}; row {row.row} has the paths 1 to {len(row.steps)}.")
@@ -73,7 +73,7 @@ def path(row: ExplainedRow, rank: int = 1) -> Any:
 
 
 def outcomes(result: ExplainedFrame) -> Any:
-    """Return one line per row: what was asked, what was found, or why nothing was."""
+    """Return one line per row: its target, its outcome, and why nothing was found."""
     rows = result.rows
     classes = pa.array(list(result.context.classes))
     best = rows.recommended()
@@ -122,9 +122,18 @@ def changes(result: ExplainedFrame) -> Any:
 def frame_of(
     result: ExplainedFrame, columns: Mapping[str, Any], rows: Sequence[int] | None = None
 ) -> Any:
-    """Make a frame of our own columns; lists of mixed values become objects, or else text.
+    """Make a frame of some columns, in the library of the explained frame.
 
-    In pandas its index has the labels of the rows that the lines are about, if they are given.
+    Parameters
+    ----------
+    result
+        The explained frame.
+    columns
+        Arrow arrays by name, or lists of mixed values, which become objects in pandas and text in
+        other libraries.
+    rows
+        The positions of the explained rows that the lines are about. A pandas frame gets their
+        index labels; ``None`` for none.
     """
     library: Any = result.layout.library
     if library is nw.Implementation.PANDAS:
@@ -132,7 +141,7 @@ def frame_of(
         index = None if rows is None else result.layout.take(rows).index
         return pd.DataFrame(built, index=index)
     arrays = {
-        name: pa.array([None if v is None else str(v) for v in values], pa.string())
+        name: pa.array([None if value is None else str(value) for value in values], pa.string())
         if isinstance(values, list)
         else values
         for name, values in columns.items()
@@ -154,10 +163,10 @@ def _codes(column: Tensor) -> pa.Array:
 
 
 def _of_recommended(counts: Tensor, values: Tensor) -> pa.Array:
-    """Spread values of the rows that have a counterfactual over all rows; missing elsewhere."""
-    found = (counts > 0).numpy()
-    places = np.cumsum(found) - 1
-    return pa.array(values.numpy()).take(pa.array(places, mask=~found))
+    """Return values of the recommended counterfactuals by row; missing for rows without one."""
+    has_counterfactual = (counts > 0).numpy()
+    lines = np.cumsum(has_counterfactual) - 1
+    return pa.array(values.numpy()).take(pa.array(lines, mask=~has_counterfactual))
 
 
 def _series(name: str, values: Any) -> Any:

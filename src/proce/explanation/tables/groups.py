@@ -20,11 +20,11 @@ from proce.losses import Loss
 from proce.schema import Continuous
 
 CONFIDENCE = 0.95
-MIN_GROUP_ROWS = 5  # on either side of a gap, or no interval is given
-MAX_GROUPS = 50
+_MIN_GROUP_ROWS = 5  # on either side of a gap, or no interval is given
+_MAX_GROUPS = 50
 _N_RESAMPLES = 2_000
 _SEED = 0
-_MAX_RESAMPLED_ROWS = 2_000  # of more rows, the mean of a resample is as good as normal
+_MAX_RESAMPLED_ROWS = 2_000  # the mean of a resample of more rows is as good as normal
 _QUARTERS = (0.25, 0.5, 0.75)
 
 
@@ -35,15 +35,17 @@ class Group:
     Attributes
     ----------
     name
-        Of the group.
+        The name of the group.
     n_rows
-        Rows for which a change was asked: those that have their target already do not count.
+        The number of its rows; those that have their target already do not count.
     costs
-        The distances of those for which one was found.
+        The distances of the recommended counterfactuals of the rows that have one.
     gap
-        The mean cost less that of all other groups together; ``None`` where there is none.
+        The mean cost less that of all other groups together; ``None`` where either side has no
+        cost.
     low, high
-        A 95% interval of the gap, by bootstrap; ``None`` where either side has too few rows.
+        The ends of a 95% interval of the gap, by bootstrap; ``None`` where either side has too few
+        rows.
     """
 
     name: str
@@ -60,28 +62,28 @@ class Group:
 
 
 def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
-    """Return the groups of a feature's values, in their order, or of labels given.
+    """Return the groups of rows by the values of a feature, or by labels that are given.
 
     Parameters
     ----------
     result
         The explanations.
     by
-        The name of a feature, of which numbers are cut at their quartiles; or a label for each
-        row, in the order of the result.
+        The name of a feature, whose numbers are cut at their quartiles, or a label for each row,
+        in the order of the result.
     """
     labels = _labels(result, by)
     costs: dict[str, list[float]] = {}
     rows: Counter[str] = Counter()
     best = result.rows.recommended()
     cost_of = dict(zip(best.owner.tolist(), best.losses[:, Loss.DISTANCE].tolist(), strict=True))
-    wanted = (result.rows.outcomes != Outcome.ALREADY_TARGET.code).nonzero().flatten()
-    for row in wanted.tolist():
+    to_change = (result.rows.outcomes != Outcome.ALREADY_TARGET.code).nonzero().flatten()
+    for row in to_change.tolist():
         rows[labels[row]] += 1
         costs.setdefault(labels[row], []).extend([cost_of[row]] if row in cost_of else [])
-    if len(costs) > MAX_GROUPS:
+    if len(costs) > _MAX_GROUPS:
         raise SearchError(
-            f"by makes {len(costs)} groups; expected at most {MAX_GROUPS}. Put values together"
+            f"by makes {len(costs)} groups; expected at most {_MAX_GROUPS}. Put values together"
             " that belong together, and hand over a label for each row."
         )
     order = [name for name in dict.fromkeys(_order(result, by, labels)) if name in costs]
@@ -111,7 +113,7 @@ def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:
 def _labels(result: ExplainedFrame, by: str | Sequence[Any]) -> list[str]:
     """Return the group of each row."""
     if not isinstance(by, str):
-        labels = [MISSING if each is None or each != each else str(each) for each in by]
+        labels = [MISSING if label is None or label != label else str(label) for label in by]
         if len(labels) != len(result):
             raise SearchError(
                 f"by has {len(labels)} labels; expected one for each of the {len(result)} rows of"
@@ -125,17 +127,17 @@ def _labels(result: ExplainedFrame, by: str | Sequence[Any]) -> list[str]:
     if not isinstance(feature, Continuous):
         return [value_text(feature, value).strip('"') for value in values]
     names, cuts = _quarters(feature, values, span)
-    places = np.searchsorted(cuts, values, side="left").tolist()
+    quarters = np.searchsorted(cuts, values, side="left").tolist()
     return [
-        MISSING if value != value else names[place]
-        for value, place in zip(values, places, strict=True)
+        MISSING if value != value else names[quarter]
+        for value, quarter in zip(values, quarters, strict=True)
     ]
 
 
 def _quarters(
     feature: Continuous, values: Sequence[float], span: float
 ) -> tuple[list[str], list[float]]:
-    """Return names of the quarters of some numbers, and where they end."""
+    """Return the names of the quarters of some numbers, and where all but the last end."""
     known = [value for value in values if value == value]
     cuts = [] if not known else np.quantile(known, _QUARTERS, method="inverted_cdf").tolist()
     cuts = sorted({cut for cut in cuts if cut < max(known)})
@@ -147,7 +149,7 @@ def _quarters(
 
 
 def _order(result: ExplainedFrame, by: str | Sequence[Any], labels: Sequence[str]) -> list[str]:
-    """Return the groups of a feature by its values, of labels by name; missing ones last."""
+    """Return the names of groups: of a feature by its values, of labels by name; missing last."""
     if not isinstance(by, str):
         return [*sorted({*labels} - {MISSING}), MISSING]
     raw = result.rows.raw[:, result.context.codec.schema.position(by)]
@@ -157,22 +159,22 @@ def _order(result: ExplainedFrame, by: str | Sequence[Any], labels: Sequence[str
 
 def _group(name: str, n_rows: int, costs: dict[str, list[float]]) -> Group:
     own = np.array(costs[name])
-    others = np.array([cost for each, more in costs.items() if each != name for cost in more])
+    others = np.array([cost for other in costs if other != name for cost in costs[other]])
     if not len(own) or not len(others):
         return Group(name, n_rows, tuple(costs[name]), None, None, None)
     gap = float(own.mean() - others.mean())
-    if min(len(own), len(others)) < MIN_GROUP_ROWS:
+    if min(len(own), len(others)) < _MIN_GROUP_ROWS:
         return Group(name, n_rows, tuple(costs[name]), gap, None, None)
-    draw = np.random.default_rng(_SEED)
-    gaps = _means(own, draw) - _means(others, draw)
+    generator = np.random.default_rng(_SEED)
+    gaps = _means(own, generator) - _means(others, generator)
     low, high = np.quantile(gaps, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
     return Group(name, n_rows, tuple(costs[name]), gap, low, high)
 
 
-def _means(values: NDArray[np.float64], draw: np.random.Generator) -> NDArray[np.float64]:
-    """Return the means of resamples."""
+def _means(values: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.float64]:
+    """Return the means of bootstrap resamples of some values."""
     if len(values) > _MAX_RESAMPLED_ROWS:
-        return draw.normal(values.mean(), values.std() / np.sqrt(len(values)), _N_RESAMPLES)
-    drawn = values[draw.integers(len(values), size=(_N_RESAMPLES, len(values)))]
+        return generator.normal(values.mean(), values.std() / np.sqrt(len(values)), _N_RESAMPLES)
+    drawn = values[generator.integers(len(values), size=(_N_RESAMPLES, len(values)))]
     means: NDArray[np.float64] = drawn.mean(1)
     return means

@@ -1,9 +1,9 @@
 """The principal reasons of each row, in order: a draft for a notice, not a legal reason.
 
-A reason is an action of the recommended counterfactual. What it weighs is by how much the
-probability of the target falls when that action alone is taken back, with all that follows. An
-action that adds nothing by itself is no reason. Where the model was not asked, because another
-method or an older version made the result, an action weighs its share of the distance.
+A reason is an action of the recommended counterfactual. Its weight is by how much the probability
+of the target falls when that action alone is taken back, with all that follows from it. An action
+that adds nothing by itself is no reason. Where these contributions are not known, because another
+method or an older version made the result, the weight is the action's share of the distance.
 """
 
 import json
@@ -20,7 +20,7 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
 from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import cell_texts, class_text, name_text, percents
+from proce.explanation.words.values import change_texts, class_texts, name_text, percents
 from proce.schema import Categorical
 
 DRAFT = "draft: a counterfactual is not by itself a legal reason"
@@ -34,13 +34,14 @@ class Reason:
     Attributes
     ----------
     cell
-        What is acted on.
+        The cell that is acted on.
     weight
-        What it adds to the probability of the target, or its share of the distance.
+        What the action adds to the probability of the target, or its share of the distance.
     measure
-        Which of the two: ``probability`` or ``distance``.
+        What the weight is: ``probability`` or ``distance``.
     code, text
-        Of the caller's table, or no code and a sentence of ours.
+        The code and the text of the caller's table; without an entry there, no code and a sentence
+        about the change.
     """
 
     cell: ChangedCell
@@ -59,7 +60,7 @@ class Reasons:
     result
         The explanations.
     rows
-        For each of them its reasons, the weightiest first; empty where there are none.
+        The reasons of each row, the weightiest first; empty where a row has none.
     """
 
     result: ExplainedFrame
@@ -115,9 +116,9 @@ class Reasons:
         """Return the draft of a letter about the explanation at a position of the result."""
         if not -len(self) <= row < len(self):
             raise SearchError(f"row is {row}; the result has the rows 0 to {len(self) - 1}.")
-        place = row % len(self)
-        explained = ExplainedRow(self.result.rows, place)
-        return "\n\n".join(_paragraphs(explained, self.rows[place])) + "\n"
+        index = row % len(self)
+        explained = ExplainedRow(self.result.rows, index)
+        return "\n\n".join(_paragraphs(explained, self.rows[index])) + "\n"
 
     def __str__(self) -> str:
         return "\n".join(
@@ -129,10 +130,20 @@ class Reasons:
 def reasons_of(
     result: ExplainedFrame, at_most: int = 4, codes: Mapping[str, tuple[str, str]] | None = None
 ) -> Reasons:
-    """Return the reasons of each row; see :class:`Reasons`."""
+    """Return the reasons of each row.
+
+    Parameters
+    ----------
+    result
+        The explanations.
+    at_most
+        The most reasons of a row.
+    codes
+        The caller's own code and text for a feature, by its name.
+    """
     if at_most < 1:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
-    table = _checked(codes, result.context.codec.schema.names)
+    table = _checked_codes(codes, result.context.codec.schema.names)
     pairs = zip(result, ranked_cells(result.rows), strict=True)
     return Reasons(
         result,
@@ -148,8 +159,8 @@ def _reasons_of_row(
 ) -> tuple[Reason, ...]:
     actions = [cell for cell in cells if cell.kind is Change.ACTION]
     measure: Measure = "distance"
-    together = sum(cell.size for cell in actions)
-    weights = [cell.size / together if together else 0.0 for cell in actions]
+    total = sum(cell.size for cell in actions)
+    weights = [cell.size / total if total else 0.0 for cell in actions]
     if row.contributions is not None:
         measure = "probability"
         weights = [row.contributions[0, cell.position].item() for cell in actions]
@@ -167,14 +178,14 @@ def _code_and_text(
     """Return the code and the text of a reason."""
     if cell.feature.name in table:
         return table[cell.feature.name]
-    before, after = cell_texts(cell, row.context.codec.span[cell.position].item())
+    before, after = change_texts(cell, row.context)
     name = name_text(cell.feature.name)
-    target = class_text(row.context.classes[row.target])
-    held = f"{name[:1].upper()}{name[1:]} is {before}"
-    other = f"in the variant for which the model says {target} it is {after}."
+    _, target = class_texts(row)
+    fact = f"{name[:1].upper()}{name[1:]} is {before}"
+    contrast = f"in the variant for which the model says {target} it is {after}."
     if isinstance(cell.feature, Categorical):
-        return None, f"{held}; {other}"
-    return None, f"{held}, too {'low' if cell.after > cell.before else 'high'}: {other}"
+        return None, f"{fact}; {contrast}"
+    return None, f"{fact}, too {'low' if cell.after > cell.before else 'high'}: {contrast}"
 
 
 def _record(reason: Reason) -> dict[str, Any]:
@@ -191,10 +202,9 @@ def _record(reason: Reason) -> dict[str, Any]:
 
 
 def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
-    classes = row.context.classes
-    now, then = (class_text(classes[label]) for label in (row.predicted, row.target))
+    predicted, target = class_texts(row)
     draft = f"{DRAFT[:1].upper()}{DRAFT[1:]}. To be checked by a person before it is sent."
-    opening = f"The model said {now}."
+    opening = f"The model said {predicted}."
     if row.outcome is Outcome.ALREADY_TARGET:
         return [draft, f"{opening} There is nothing to give reasons for."]
     if not len(row):
@@ -202,7 +212,7 @@ def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
     if not reasons:
         return [
             draft,
-            f"{opening} It would have said {then} after several changes together, none of which"
+            f"{opening} It would have said {target} after several changes together, none of which"
             " matters by itself; no principal reason can be named.",
         ]
     listed = [
@@ -218,12 +228,12 @@ def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
         f"{opening} The principal reasons, the weightiest first:",
         "\n".join(listed),
         f"The order was found by comparing this application with a variant of it for which the"
-        f" model says {then} ({new}; it was {old}): {measured}. The reasons describe the model;"
+        f" model says {target} ({new}; it was {old}): {measured}. The reasons describe the model;"
         " they are not a promise.",
     ]
 
 
-def _checked(
+def _checked_codes(
     codes: Mapping[str, tuple[str, str]] | None, names: Sequence[str]
 ) -> Mapping[str, tuple[str, str]]:
     """Return the caller's table, or say what is wrong with it."""
@@ -237,6 +247,6 @@ def _checked(
             hint = did_you_mean(str(name), names)
             raise SchemaError(f"codes names {name!r}, which is not a feature.{hint}")
         pair = isinstance(entry, tuple | list) and len(entry) == 2
-        if not pair or not all(isinstance(each, str) for each in entry):
+        if not pair or not all(isinstance(part, str) for part in entry):
             raise SearchError(f"the code of {name!r} is {entry!r}; expected (code, text).")
     return {name: (code, text) for name, (code, text) in codes.items()}

@@ -25,15 +25,16 @@ class ChangedCell(NamedTuple):
     Attributes
     ----------
     position, feature
-        Of the cell.
+        The position of the feature in the schema, and the feature.
     kind
-        What became of it.
+        What became of the cell.
     before, after
-        Numbers in raw units, or codes of levels.
+        The values, as numbers in raw units or codes of levels.
     expected
-        Where a held feature would have gone; NaN where that is not known.
+        The value that a held feature would have had; NaN where that is not known.
     size
-        Of the change on the unit range, times this person's effort; of a hold, what it prevents.
+        The size of the change on the unit range, times this person's effort; for a hold, the size
+        of the change that it prevents.
     """
 
     position: int
@@ -50,7 +51,7 @@ class ChangedCells:
     """All changed cells of some counterfactuals, as columns ``(m,)``.
 
     The cells of one counterfactual stand together: first the actions, then the holds, then the
-    consequences; the largest first among each.
+    consequences; of each kind the largest change first.
 
     Attributes
     ----------
@@ -61,7 +62,7 @@ class ChangedCells:
     counterfactual
         The line of the counterfactual that each cell belongs to.
     position, kind, before, after, expected, size
-        As in :class:`ChangedCell`.
+        The attributes of :class:`ChangedCell` of the same names.
     """
 
     context: Context

@@ -3,7 +3,7 @@
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.values import cell_texts, name_text, value_text
+from proce.explanation.words.values import change_texts, name_text, value_text
 from proce.schema import Categorical, Continuous
 
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
@@ -13,7 +13,7 @@ _BOUNDS = {1: "at least ", -1: "at most ", 0: ""}
 
 def instruction(cell: ChangedCell, context: Context) -> str:
     """Return what to do about one feature: ``Raise savings from 2,000 to at least 3,500.``"""
-    name, before, after = _texts(cell, context)
+    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
     if cell.kind is Change.HOLD:
         return f"Keep {name} at {before}, although {_what_it_prevents(cell, context)}."
     if cell.before != cell.before:
@@ -25,7 +25,7 @@ def instruction(cell: ChangedCell, context: Context) -> str:
 
 def condition(cell: ChangedCell, context: Context) -> str:
     """Return an action as a condition: ``savings had been 3,500``."""
-    name, before, after = _texts(cell, context)
+    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
     if cell.kind is Change.HOLD:
         return f"{name} had stayed at {before}"
     return f"{name} had been {after}"
@@ -33,7 +33,7 @@ def condition(cell: ChangedCell, context: Context) -> str:
 
 def consequence(cell: ChangedCell, context: Context) -> str:
     """Return what follows for one feature, worded apart from what to do."""
-    name, before, after = _texts(cell, context)
+    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
     verb = _VERBS[_direction(cell, cell.after)]
     if context.graph_was_learned:
         near = "about " if _is_number(cell) else ""
@@ -53,11 +53,6 @@ def _what_it_prevents(cell: ChangedCell, context: Context) -> str:
     verb = _INTRANSITIVE_VERBS[_direction(cell, cell.expected)]
     span = context.codec.span[cell.position].item()
     return f"it would {verb} to {value_text(cell.feature, cell.expected, span)}"
-
-
-def _texts(cell: ChangedCell, context: Context) -> tuple[str, str, str]:
-    before, after = cell_texts(cell, context.codec.span[cell.position].item())
-    return name_text(cell.feature.name), before, after
 
 
 def _is_number(cell: ChangedCell) -> bool:

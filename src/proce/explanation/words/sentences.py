@@ -1,4 +1,4 @@
-"""An explanation in plain words: what to do, the contrast, what follows, what to know."""
+"""An explanation in plain words: what to do, what the model then says, what follows, cautions."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ _NO_PROOF = "This describes the model and this search; it does not prove that th
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, and what it is about, for a reader who sets consequences apart.
+    """A sentence, and what it is about, so that a page can show its kinds differently.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def lines_of_counterfactual(
 ) -> list[Line]:
     """Return the sentences for the counterfactual of a rank, whose changed cells are given."""
     context = row.context
-    actions = [cell for cell in cells if cell.kind in (Change.ACTION, Change.HOLD)]
+    actions = [cell for cell in cells if cell.kind.by_hand]
     effects = [cell for cell in cells if cell.kind is Change.CONSEQUENCE]
     parts = {
         "action": [
@@ -110,7 +110,7 @@ def lines_without_counterfactual(row: ExplainedRow) -> list[Line]:
 
 
 def caution(context: Context) -> str:
-    """Return the one thing to keep in mind, for the inside of a result."""
+    """Return the caution that ends every explanation, by where the causal graph came from."""
     start = "This describes what the model says at these values; it is not a promise."
     if not context.edges:
         return f"{start} Without a causal graph, what else would change with them is left out."
@@ -124,7 +124,7 @@ def caution(context: Context) -> str:
 
 
 def refit_text(row: ExplainedRow, rank: int = 1) -> str:
-    """Return how often a way still leads to the target when the equations are fitted again."""
+    """Return in how many refits of the equations the counterfactual of a rank works."""
     assert row.refits is not None, "there are refits"
     return (
         f"It still reaches {class_text(_target(row))} in {int(row.refits[rank - 1])} of"
@@ -133,7 +133,7 @@ def refit_text(row: ExplainedRow, rank: int = 1) -> str:
 
 
 def limits_of_request(context: Context) -> list[str]:
-    """Return what could not change, and who says so."""
+    """Return what could not change, and whether the schema or the request says so."""
     schema = context.codec.schema
     fixed = _names(f.name for f in schema if f.action is Action.FIXED)
     indirect = _names(f.name for f in schema if f.action is Action.INDIRECT)

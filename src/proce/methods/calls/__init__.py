@@ -1,1 +1,1 @@
-"""What a call of any method shares."""
+"""What the calls of all methods share."""

@@ -14,15 +14,15 @@ from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
-from proce.objective import CallLimits, Requirement
+from proce.objective import CallLimits, Requirement, target_probability
 from proce.schema import Codec, Layout
 
-CUT_SHORT = "The search was ended early; more time may find better."
+_CUT_SHORT = "The search was ended early; more time may find better."
 _log = logging.getLogger(__name__)
 
 
 class Call:
-    """A call, what was found so far, and its clock.
+    """One call of ``explain``: what the caller wants, the record of the rows, and the clock.
 
     Parameters
     ----------
@@ -37,20 +37,22 @@ class Call:
     X
         The rows to explain, as a frame.
     progress
-        Called while the method works; ``None`` for nobody.
+        A function that is called while the method works, or ``None``.
 
     Attributes
     ----------
     context, classifier, options, limits
-        As given.
-    layout, factual, raw
-        The frame, its rows ``(i, f)`` as entries, and in raw units.
+        The parameters of the same names.
+    layout
+        How the frame looks.
+    factual, raw
+        ``(i, f)``, the rows of the frame in the entries of the codec, and in raw units.
     predicted, target
         ``(i,)``, the classes of the rows as they are, and the wanted ones.
     record
-        What was found so far.
+        The outcomes and the counterfactuals so far.
     evaluations
-        How many candidates the model was asked about.
+        How many candidates the model has been asked about.
     """
 
     def __init__(
@@ -79,7 +81,7 @@ class Call:
             self.raw,
             self.predicted,
             self.target,
-            probabilities.gather(1, self.target[:, None]).squeeze(1),
+            target_probability(probabilities, self.target),
         )
         self.evaluations = 0
         self._note_missing_cells()
@@ -88,15 +90,15 @@ class Call:
         return len(self.factual)
 
     def rows_to_change(self) -> Tensor:
-        """Set aside the rows that have their target already; return the positions of the others."""
+        """Finish the rows that have their target already; return the positions of the others."""
         reached = self.predicted == self.target
         self.record.finish(torch.nonzero(reached).flatten(), Outcome.ALREADY_TARGET)
         return torch.nonzero(~reached).flatten()
 
     def note_cut_short(self, rows: Tensor) -> None:
-        """Note for some rows that their search did not run to its end."""
+        """Note for the rows at some positions that their search did not run to its end."""
         for row in rows.tolist():
-            self.record.note(row, CUT_SHORT)
+            self.record.note(row, _CUT_SHORT)
 
     def result(
         self,

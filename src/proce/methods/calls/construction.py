@@ -1,4 +1,4 @@
-"""What a method may be made with; checked when it is fitted."""
+"""Checks of what a method was made with, which happen when it is fitted."""
 
 from typing import Any
 

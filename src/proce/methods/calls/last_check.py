@@ -1,4 +1,4 @@
-"""The last check: what is returned is true of the model, at the values and dtypes shown."""
+"""The last check before a counterfactual is returned: the model is asked about what is shown."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,22 +8,22 @@ from torch import Tensor
 
 from proce.classifier import Classifier, decide
 from proce.methods.calls.rules import BoundRule
-from proce.objective import Requirement
+from proce.objective import Requirement, target_probability
 from proce.schema import Codec, Layout
 
-ROUNDING = 1e-6  # what a value may lose on the way to a frame and back
+ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 
 
 @dataclass(frozen=True, eq=False)
 class LastCheck:
-    """Which candidates hold when they are shown.
+    """Which candidates are true of the model at the values and dtypes that are shown.
 
     Attributes
     ----------
     passed
-        ``(n,)`` flags.
+        ``(n,)``, whether a candidate has its target and obeys the rules and the limits.
     probabilities
-        ``(n,)``, of the target, as the model gives them for the decoded rows.
+        ``(n,)``, the probability of the target, as the model gives it for the decoded rows.
     """
 
     passed: Tensor
@@ -43,7 +43,7 @@ def last_check(
     rules: Sequence[BoundRule],
     within_limits: Callable[[Tensor], Tensor],
 ) -> LastCheck:
-    """Decode candidates, ask the model, the rules and the limits again, and see which hold.
+    """Decode candidates, and check them against the model, the rules and the limits again.
 
     Parameters
     ----------
@@ -56,9 +56,10 @@ def last_check(
     requirement
         What counts as reaching the target.
     rules
-        What every candidate must obey.
+        The rules that every candidate must obey.
     within_limits
-        Tells for rows ``(n, f)``, as they come back from a frame, which obey all limits.
+        A function that returns for rows ``(n, f)``, as they come back from a frame, which of them
+        obey all limits.
     """
     if not len(rows):
         return LastCheck(torch.zeros(0, dtype=torch.bool), rows.new_zeros(0))
@@ -69,7 +70,7 @@ def last_check(
     for rule, mechanisms in rules:
         passed &= rule.holds(factual, shown, mechanisms)
     passed &= within_limits(shown)
-    return LastCheck(passed, probabilities.gather(1, target[:, None]).squeeze(1))
+    return LastCheck(passed, target_probability(probabilities, target))
 
 
 def predict_as_shown(
@@ -84,7 +85,7 @@ def predict_as_shown(
     rows, factual, raw
         ``(n, f)``: the rows, those that they started from, and the latter in raw units.
     layout
-        Of the caller's frame.
+        How the caller's frame looks.
     """
     shown = codec.encode(codec.rebuild(rows, layout.without_index(), factual, raw))
     return shown, classifier.predict_proba(shown)

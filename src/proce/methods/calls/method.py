@@ -1,4 +1,4 @@
-"""What every method offers, and what it tells while it works."""
+"""What every method offers, and how it reports its progress."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ class Progress:
     Attributes
     ----------
     stage
-        ``fit``, ``search`` or ``diagnose``.
+        The part of the work: ``fit``, ``search`` or ``diagnose``.
     done, total
-        Rows finished, and rows in all; in ``fit`` epochs, in ``diagnose`` limits that were lifted
-        to see whether they block.
+        How many rows are finished, and how many there are; in ``fit`` epochs, and in ``diagnose``
+        limits that are lifted to see whether they block.
     generation
-        Of the rows that are searched now.
+        The generation that the search of the present rows has reached.
     best_probability, best_distance
-        Means over the rows being searched that have a counterfactual; NaN before the first.
+        Means over the rows being searched that have a counterfactual; NaN before there is one.
     front_size
-        The mean size of their Pareto fronts.
+        The mean size of the Pareto fronts of the rows being searched.
     """
 
     stage: str
@@ -41,7 +41,7 @@ ProgressCallback = Callable[[Progress], object]
 
 @runtime_checkable
 class Method(Protocol):
-    """A way to find counterfactuals."""
+    """A method that finds counterfactuals."""
 
     def fit(self, X: Any) -> Self:
         """Learn what is needed from the rows that the model was trained on."""

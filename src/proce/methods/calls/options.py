@@ -22,7 +22,7 @@ MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What one call of ``explain`` asks for; see there."""
+    """What one call of ``explain`` asks for; :meth:`proce.ProCE.explain` describes each option."""
 
     target: Level | None = None
     n: int = 4
@@ -66,7 +66,7 @@ class Options:
         return n_rows <= MAX_ROWS_WITH_FRONTS if self.keep_front is None else self.keep_front
 
     def requirement(self, classifier: Classifier, margin: float) -> Requirement:
-        """Return what counts as reaching the target; a probability given replaces the margin."""
+        """Return what counts as reaching the target; ``min_probability`` replaces the margin."""
         own_margin = 0.0 if self.min_probability else margin
         return Requirement(classifier.threshold, own_margin, self.min_probability)
 
@@ -100,7 +100,7 @@ class Options:
 
 
 def checked_texts(option: str, texts: Iterable[str] | None) -> tuple[str, ...]:
-    """Return names or rules as a tuple; a single text is a slip."""
+    """Return names or rules as a tuple; a single text in place of a list is refused."""
     if texts is None:
         return ()
     if isinstance(texts, str) or not isinstance(texts, Iterable):
@@ -122,17 +122,17 @@ def check_callback(progress: Any) -> None:
         raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
 
 
-def check_count(name: str, value: Any, least: int = 1) -> None:
-    """Refuse what is not a whole number from ``least`` on."""
+def check_count(name: str, value: Any, minimum: int = 1) -> None:
+    """Refuse what is not a whole number from ``minimum`` on."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not (whole and value >= least):
-        raise SearchError(f"{name} is {value!r}; expected a whole number from {least} on.")
+    if not (whole and value >= minimum):
+        raise SearchError(f"{name} is {value!r}; expected a whole number from {minimum} on.")
 
 
-def check_above(name: str, value: Any, least: float, advice: str = "") -> None:
-    """Refuse what is not a finite number above ``least``."""
-    if not (_is_number(value) and least < value < float("inf")):
-        raise SearchError(f"{name} is {value!r}; expected a number above {least:g}{advice}.")
+def check_above(name: str, value: Any, bound: float, advice: str = "") -> None:
+    """Refuse what is not a finite number above ``bound``."""
+    if not (_is_number(value) and bound < value < float("inf")):
+        raise SearchError(f"{name} is {value!r}; expected a number above {bound:g}{advice}.")
 
 
 def _check_mapping(name: str, value: Any) -> None:

@@ -8,12 +8,12 @@ from proce.methods.calls.method import Progress, ProgressCallback
 
 
 def progress_bar() -> "ProgressBar":
-    """Return a callback for ``progress=`` that draws a bar; it ends with the call."""
+    """Return a callback for ``progress=`` that draws a bar; the bar ends with the call."""
     return ProgressBar()
 
 
 class ProgressBar:
-    """Draws what it is told; a bar per stage."""
+    """Draws the progress of a call: a bar for each stage of the work."""
 
     def __init__(self) -> None:
         self._bar: Any = None
@@ -45,7 +45,7 @@ class ProgressBar:
 
 @contextmanager
 def closing(progress: ProgressCallback | None) -> Iterator[None]:
-    """End a bar with the work, also where that stops early or fails."""
+    """End a progress bar with the work in this context, also where that stops early or fails."""
     try:
         yield
     finally:

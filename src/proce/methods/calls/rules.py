@@ -6,7 +6,7 @@ from torch import Tensor
 
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import RuleError
-from proce.objective import directions
+from proce.objective import effect_predictors
 from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
 
@@ -27,13 +27,13 @@ def bind_rules(
     texts
         The rules as they were written.
     codec
-        The features that they name.
+        The features that the rules name.
     rows
         Training rows ``(n, f)``, on which an equation that the graph does not have is fitted.
     scm
         The causal model whose equations are used where it has them, or ``None``.
     seed
-        Of the fit.
+        The seed of the fit.
     """
 
     def fit_on_named_causes(rule: Rule) -> StructuralCausalModel:
@@ -48,11 +48,11 @@ def bind_rules(
         return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
 
     rules = [Rule.parse(text, codec) for text in texts]
-    return tuple((rule, directions(rule, scm, fit_on_named_causes)) for rule in rules)
+    return tuple((rule, effect_predictors(rule, scm, fit_on_named_causes)) for rule in rules)
 
 
 def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
-    """Name the rules that no counterfactual of rows ``(i, f)`` or of others like them can obey."""
+    """Raise an error that names the rules which no counterfactual of rows ``(i, f)`` can obey."""
     clashing = conflict([rule for rule, _ in rules], factual)
     if len(clashing) == 1:
         raise RuleError(

@@ -6,25 +6,25 @@ from torch import Tensor
 from proce.causal import Ensemble
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.firmness import shortfalls
-from proce.objective import CounterfactualProblem, askable
+from proce.objective import CounterfactualProblem, clamp_for_model, target_probability
 
 
-def contributions(
+def measure_contributions(
     problem: CounterfactualProblem, rows: Tensor, changes: Tensor, probabilities: Tensor
 ) -> Tensor:
     """Return by how much the target's probability falls when one action is taken back, ``(n, f)``.
 
-    The other actions stay, and what follows from them alone comes about. 0 for cells that are not
-    acted on.
+    The other actions stay, and what follows from them alone comes about. The contribution of a
+    cell that is not acted on is 0.
 
     Parameters
     ----------
     problem
-        With an instance for each row.
+        The search problem, with an instance for each counterfactual.
     rows, changes
-        ``(n, f)``, counterfactuals, and what became of each cell.
+        ``(n, f)``, the counterfactuals, and what became of each cell.
     probabilities
-        ``(n,)``, of the target.
+        ``(n,)``, the probability of the target for each counterfactual.
     """
     lines, positions = torch.nonzero(changes == Change.ACTION, as_tuple=True)
     acted_on = done_by_hand(changes)[lines]
@@ -36,15 +36,15 @@ def contributions(
             part.query.factual, reached[:, None], part.query.residual, acted_on[:, None]
         )
         reached = realised.point[:, 0]
-    added = torch.zeros(rows.shape, dtype=probabilities.dtype)
+    contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)
     if len(lines):
-        without = problem.classifier.predict_proba(askable(reached))
-        own = without.gather(1, part.query.target[:, None]).squeeze(1)
-        added[lines, positions] = probabilities[lines] - own.to(probabilities)
-    return added
+        chances = problem.classifier.predict_proba(clamp_for_model(reached))
+        own = target_probability(chances, part.query.target)
+        contributions[lines, positions] = probabilities[lines] - own.to(probabilities)
+    return contributions
 
 
-def refits_reached(
+def count_refits_reached(
     problem: CounterfactualProblem, rows: Tensor, changes: Tensor, refits: Ensemble | None
 ) -> Tensor | None:
     """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``."""
@@ -55,7 +55,7 @@ def refits_reached(
     return torch.stack([shortfall[:, 0] <= 0 for shortfall in lacking]).sum(0)
 
 
-def graphs_supporting(
+def count_supporting_graphs(
     problem: CounterfactualProblem, rows: Tensor, changes: Tensor, ensemble: Ensemble | None
 ) -> Tensor | None:
     """Return in how many bootstrap graphs each of the rows ``(n, f)`` comes about, ``(n,)``."""

@@ -16,28 +16,28 @@ from proce.methods.calls.call import Call
 from proce.methods.calls.method import Progress
 from proce.methods.calls.rules import broken_rules
 from proce.methods.explaining.lifted_limits import LiftedLimit, lift_limits
-from proce.methods.explaining.solve import Frame, check_candidates, solve
+from proce.methods.explaining.solve import FrameRows, check_candidates, solve
 from proce.methods.explaining.terms import SearchTerms
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 
-MAX_DIAGNOSED_ROWS = 8  # rows of a call whose blockers are searched
-MAX_LIFTED_LIMITS = 16  # searches for them
-_CONSTANT_SAMPLE = 1_000  # training rows that are asked whether the model ever answers otherwise
+_MAX_DIAGNOSED_ROWS = 8  # rows of a call whose blockers are searched
+_MAX_LIFTED_LIMITS = 16  # limits that are lifted, each with a search of its own
+_N_CONSTANT_ROWS = 1_000  # training rows by which a model that never changes its answer is known
 _LONGER_SEARCH = Blocker("search", "n_generations", "if the search goes on for longer", 0.0)
 
 
 @dataclass(frozen=True)
 class ClosestMiss:
-    """The candidate of a row that came nearest, if there was any.
+    """The candidate of a row that came nearest to its target; empty where none was evaluated.
 
     Attributes
     ----------
     values
-        By feature, in raw units.
+        The candidate's values by feature, in raw units.
     probability
-        Of the target.
+        The probability of the target.
     broken
-        The rules that it breaks.
+        The rules that the candidate breaks.
     """
 
     values: Mapping[str, Any] | None = None
@@ -48,19 +48,19 @@ class ClosestMiss:
 def diagnose(
     call: Call, terms: SearchTerms, rows: list[int], misses: Mapping[int, Tensor]
 ) -> dict[int, Diagnosis]:
-    """Return what blocks each of the rows; beyond the first few without searching for it.
+    """Return what blocks each of the rows; blockers are searched for the first few rows only.
 
     Parameters
     ----------
     call, terms
         The call, and the terms under which nothing was found.
     rows
-        Positions of the rows without a counterfactual.
+        The positions of the rows without a counterfactual.
     misses
-        By row, the candidate ``(f,)`` that came nearest, where the row was searched.
+        For the rows that were searched, by position: the candidate ``(f,)`` that came nearest.
     """
     sizes = terms.fitted.index.sizes
-    searched = [row for row in rows if bool(sizes[call.target[row]] > 0)][:MAX_DIAGNOSED_ROWS]
+    searched = [row for row in rows if bool(sizes[call.target[row]] > 0)][:_MAX_DIAGNOSED_ROWS]
     blockers: dict[int, list[Blocker]] = {row: [] for row in rows}
     n_tried = _search_blockers(call, terms, searched, blockers) if searched else None
     return {
@@ -74,8 +74,11 @@ def diagnose(
 def _search_blockers(
     call: Call, terms: SearchTerms, rows: list[int], blockers: Mapping[int, list[Blocker]]
 ) -> int | None:
-    """Add the blockers of rows; return how many limits were lifted, None where time was over."""
-    lifted = list(islice(lift_limits(terms.fitted, call.options), MAX_LIFTED_LIMITS))
+    """Add the blockers of rows, and return how many limits were lifted.
+
+    The result is ``None`` where the call was over before the first limit was lifted.
+    """
+    lifted = list(islice(lift_limits(terms.fitted, call.options), _MAX_LIFTED_LIMITS))
     n_tried = 0
     for limit in lifted:
         call.report(Progress("diagnose", n_tried, len(lifted)))
@@ -100,33 +103,37 @@ def _search_without(
     rows: list[int],
     blockers: Mapping[int, list[Blocker]],
 ) -> None:
-    """Search with a limit lifted, and note the limit where that is enough and was needed."""
+    """Search with a limit lifted, and add it as a blocker of the rows that then have a solution.
+
+    Where that solution obeys the limit all the same, a longer search is what the row needs.
+    """
     options = replace(limit.options, n=1)
     positions = torch.tensor(rows)
-    frame = Frame(positions, call.raw[positions], call.layout)
+    frame_rows = FrameRows(positions, call.raw[positions], call.layout)
     query = terms.query(call.factual[positions], call.target[positions])
     problem = SearchTerms.read(limit.fitted, options).without_margin().problem(query)
-    solved = solve(problem, frame, limit.fitted, options, call.seconds_left)
-    lines = solved.lines_to_show(1)
-    found = solved.shortlist
-    owner, ways, changes = found.owner[lines], found.rows[lines], found.changes[lines]
-    as_asked = terms.without_margin().problem(query)
-    allowed = check_candidates(as_asked, frame, owner, ways, changes).passed
-    for place, line in enumerate(lines.tolist()):
+    solution = solve(problem, frame_rows, limit.fitted, options, call.seconds_left)
+    lines = solution.lines_to_show(1)
+    shortlist = solution.shortlist
+    columns = (shortlist.owner, shortlist.rows, shortlist.changes)
+    owner, solved_rows, changes = (column[lines] for column in columns)
+    with_limit = terms.without_margin().problem(query)
+    allowed = check_candidates(with_limit, frame_rows, owner, solved_rows, changes).passed
+    for index, line in enumerate(lines.tolist()):
         blocker = Blocker(
             limit.kind,
             limit.name,
-            limit.words(
-                ways[place],
-                changes[place],
-                float(solved.check.probabilities[line]),
+            limit.relaxation(
+                solved_rows[index],
+                changes[index],
+                float(solution.check.probabilities[line]),
                 call.options.vary or (),
             ),
-            float(found.losses[line, Loss.DISTANCE]),
+            float(shortlist.losses[line, Loss.DISTANCE]),
         )
-        if limit.kind != "search" and bool(allowed[place]):
+        if limit.kind != "search" and bool(allowed[index]):
             blocker = replace(_LONGER_SEARCH, distance=blocker.distance)
-        known = blockers[rows[int(owner[place])]]
+        known = blockers[rows[int(owner[index])]]
         if all((other.kind, other.name) != (blocker.kind, blocker.name) for other in known):
             known.append(blocker)
 
@@ -162,7 +169,7 @@ def _diagnosis(
     )
 
 
-def _unknown_class_text(fitted: Fitted, label: Any) -> str:
+def _unknown_class_text(fitted: FittedParts, label: Any) -> str:
     if _is_constant(fitted):
         return f"The model gives the same answer for every row: it never says {label!r}."
     return (
@@ -201,7 +208,7 @@ def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
 
 
 def _closest_miss(call: Call, terms: SearchTerms, row: int, miss: Tensor | None) -> ClosestMiss:
-    """Return the nearest miss in raw units, its probability and the rules that it breaks."""
+    """Return the candidate that came nearest, its probability and the rules that it breaks."""
     if miss is None:
         return ClosestMiss()
     codec = terms.fitted.codec
@@ -214,8 +221,8 @@ def _closest_miss(call: Call, terms: SearchTerms, row: int, miss: Tensor | None)
     )
 
 
-def _is_constant(fitted: Fitted) -> bool:
+def _is_constant(fitted: FittedParts) -> bool:
     """Whether the model answers the same for all of a sample of training rows."""
-    rows = probe_rows(fitted.codec) if fitted.left_out else fitted.rows[:_CONSTANT_SAMPLE]
+    rows = probe_rows(fitted.codec) if fitted.left_out else fitted.rows[:_N_CONSTANT_ROWS]
     chances = fitted.classifier.predict_proba(rows)
     return bool((chances == chances[0]).all())

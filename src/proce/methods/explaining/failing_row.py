@@ -1,4 +1,4 @@
-"""A model that fails in the middle of a search: for which row, given what."""
+"""A model that fails in the middle of a search: the error names the row and the candidate."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ _MAX_VALUES = 8  # of a candidate, in a message
 
 @dataclass(frozen=True, eq=False)
 class NamesFailingRow:
-    """The problem of some rows; an error that its model raises leaves with the row named.
+    """The problem of some rows, whose errors name the row on which the model failed.
 
     Attributes
     ----------
@@ -45,8 +45,8 @@ class NamesFailingRow:
     def _first_failure(self, candidates: Tensor) -> tuple[int, ModelError | None]:
         """Halve candidates ``(n, f)`` down to one on which the model fails; return its error.
 
-        There is no error where the model answers now: its answer does not depend on its input
-        alone.
+        The error is ``None`` where the model answers this time, because its answers depend on more
+        than the candidate.
         """
         low, high = 0, len(candidates)
         while high - low > 1:

@@ -1,13 +1,12 @@
 """Whether advice holds when the equations are fitted again on other rows."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from proce.causal import Actions, Ensemble
-from proce.objective import CounterfactualProblem, askable
+from proce.objective import CounterfactualProblem, clamp_for_model
 
 _MIN_REFIT_SHARE = 0.8  # of the refits must reach the decision, or it is no advice
 
@@ -17,8 +16,8 @@ def worst_shortfall(
 ) -> Tensor:
     """Return what the actions of each candidate ``(i, c)`` lack in the worst refit.
 
-    Zero where they reach the target in all of them; infinite where they do in too few of them to
-    call it advice.
+    The shortfall is zero where the actions reach the target in all refits, and infinite where they
+    reach it in too few refits to be advice.
     """
     worst = torch.zeros_like(realised.point[..., 0])
     if refits is None:
@@ -34,7 +33,7 @@ def shortfalls(
     problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor, refits: Ensemble
 ) -> Iterator[Tensor]:
     """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
-    query, decision = problem.query, replace(problem.requirement, margin=0.0)
+    query, decision = problem.query, problem.requirement.without_margin()
     for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
-        chances = problem.classifier.predict_proba(askable(reached).flatten(0, 1))
+        chances = problem.classifier.predict_proba(clamp_for_model(reached).flatten(0, 1))
         yield decision.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)

@@ -9,7 +9,7 @@ from torch import Tensor
 from proce.explanation import done_by_hand
 from proce.explanation.words.cells import plain_value
 from proce.methods.calls.options import Options
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Action, Continuous
 
 _QUICK_POPULATION = 60  # candidates of a search with a limit lifted
@@ -23,25 +23,27 @@ class LiftedLimit:
     Attributes
     ----------
     kind, name
-        What was lifted, as in a :class:`~proce.explanation.Blocker`.
+        The limit that was lifted, as in a :class:`~proce.explanation.Blocker`.
     fitted, options
         The fitted parts and the options without the limit.
     """
 
     kind: str
     name: str
-    fitted: Fitted
+    fitted: FittedParts
     options: Options
 
-    def words(self, row: Tensor, changes: Tensor, probability: float, vary: tuple[str, ...]) -> str:
-        """Return what would do, given a counterfactual that exists without the limit.
+    def relaxation(
+        self, row: Tensor, changes: Tensor, probability: float, vary: tuple[str, ...]
+    ) -> str:
+        """Return in words how far the limit must give way for a counterfactual to be allowed.
 
         Parameters
         ----------
         row, changes
-            ``(f,)``, the counterfactual, and what became of each cell.
+            ``(f,)``, a counterfactual without the limit, and what became of each cell.
         probability
-            Of the target.
+            The probability of the target for the counterfactual.
         vary
             The names that the call lets vary.
         """
@@ -68,17 +70,17 @@ class LiftedLimit:
         return f"with {self.name} allowed to {verb} {text}"
 
 
-def lift_limits(fitted: Fitted, options: Options) -> Iterator[LiftedLimit]:
-    """Yield every limit of an explainer and a call, lifted; the likeliest blockers first."""
+def lift_limits(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
+    """Yield every limit of an explainer and a call, each lifted alone; likely blockers first."""
     fitted = _with_quick_search(fitted)
-    yield from _rules(fitted, options)
-    yield from _options(fitted, options)
-    yield from _schema_limits(fitted, options)
+    yield from _lift_rules(fitted, options)
+    yield from _lift_options(fitted, options)
+    yield from _lift_schema_limits(fitted, options)
     if fitted.refits is not None:
         yield LiftedLimit("search", "n_refits", replace(fitted, refits=None), options)
 
 
-def _with_quick_search(fitted: Fitted) -> Fitted:
+def _with_quick_search(fitted: FittedParts) -> FittedParts:
     settings = fitted.settings
     quick = replace(
         settings,
@@ -88,16 +90,16 @@ def _with_quick_search(fitted: Fitted) -> Fitted:
     return replace(fitted, settings=quick)
 
 
-def _rules(fitted: Fitted, options: Options) -> Iterator[LiftedLimit]:
-    for place, (rule, _) in enumerate(fitted.rules):
-        others = fitted.rules[:place] + fitted.rules[place + 1 :]
+def _lift_rules(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
+    for index, (rule, _) in enumerate(fitted.rules):
+        others = fitted.rules[:index] + fitted.rules[index + 1 :]
         yield LiftedLimit("rule", rule.text, replace(fitted, rules=others), options)
-    for place, text in enumerate(options.rules):
-        texts = options.rules[:place] + options.rules[place + 1 :]
+    for index, text in enumerate(options.rules):
+        texts = options.rules[:index] + options.rules[index + 1 :]
         yield LiftedLimit("rule", text, fitted, replace(options, rules=texts))
 
 
-def _options(fitted: Fitted, options: Options) -> Iterator[LiftedLimit]:
+def _lift_options(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
     ranges = options.ranges or {}
     for name in ranges:
         others = {other: limits for other, limits in ranges.items() if other != name}
@@ -110,7 +112,7 @@ def _options(fitted: Fitted, options: Options) -> Iterator[LiftedLimit]:
         yield LiftedLimit("min_probability", "", fitted, replace(options, min_probability=None))
 
 
-def _schema_limits(fitted: Fitted, options: Options) -> Iterator[LiftedLimit]:
+def _lift_schema_limits(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
     schema = fitted.codec.schema
     for feature in schema:
         if feature.action in _RESTRICTED:

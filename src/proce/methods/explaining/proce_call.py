@@ -13,14 +13,14 @@ from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.explaining.contributions import (
-    contributions,
-    graphs_supporting,
-    refits_reached,
+    count_refits_reached,
+    count_supporting_graphs,
+    measure_contributions,
 )
 from proce.methods.explaining.diagnosis import diagnose
-from proce.methods.explaining.solve import Frame, Solved, solve
+from proce.methods.explaining.solve import FrameRows, Solution, solve
 from proce.methods.explaining.terms import SearchTerms
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CounterfactualProblem
 from proce.search import SearchProgress
 
@@ -38,11 +38,15 @@ class ProceCall(Call):
     fitted
         What ProCE has learned.
     options, X, progress
-        As for :class:`~proce.methods.calls.call.Call`.
+        The parameters of :class:`~proce.methods.calls.call.Call` of the same names.
     """
 
     def __init__(
-        self, fitted: Fitted, options: Options, X: Any, progress: ProgressCallback | None = None
+        self,
+        fitted: FittedParts,
+        options: Options,
+        X: Any,
+        progress: ProgressCallback | None = None,
     ) -> None:
         self.fitted = fitted
         self.terms = SearchTerms.read(fitted, options)
@@ -53,7 +57,7 @@ class ProceCall(Call):
         self._misses: dict[int, Tensor] = {}
 
     def run(self) -> Explanations:
-        """Explain every row; what is left when time or patience ends is marked."""
+        """Explain every row; rows that are open when the call ends early are marked as such."""
         rows = self.rows_to_change()
         reachable = rows[self.fitted.index.sizes[self.target[rows]] > 0]
         try:
@@ -77,64 +81,64 @@ class ProceCall(Call):
         )
 
     def _explain(self, chunk: Tensor) -> None:
-        """Explain the rows at some positions; without the margin where it cannot be had."""
+        """Explain the rows at some positions, those for which the margin is too much without it."""
         problem = self.terms.problem(self.terms.query(self.factual[chunk], self.target[chunk]))
-        solved = self._solve(problem, chunk)
-        lacking = ~solved.found & (problem.requirement.margin > 0)
+        solution = self._solve(problem, chunk)
+        unsolved = ~solution.is_solved & (problem.requirement.margin > 0)
         if self.over:
-            solved = replace(solved, cut_short=solved.cut_short | lacking)
-            lacking = torch.zeros_like(lacking)
-        self._record(problem, chunk, solved, ~lacking)
-        if bool(lacking.any()):
-            again = torch.nonzero(lacking).flatten()
-            decision = replace(problem.requirement, margin=0.0)
+            solution = replace(solution, cut_short=solution.cut_short | unsolved)
+            unsolved = torch.zeros_like(unsolved)
+        self._record(problem, chunk, solution, ~unsolved)
+        if bool(unsolved.any()):
+            again = torch.nonzero(unsolved).flatten()
+            decision = problem.requirement.without_margin()
             easier = replace(problem.take(again), requirement=decision)
-            solved = self._solve(easier, chunk[again])
-            self.record.miss_margin(chunk[again][solved.found])
-            self._record(easier, chunk[again], solved, torch.ones_like(solved.cut_short))
+            solution = self._solve(easier, chunk[again])
+            self.record.mark_margin_missed(chunk[again][solution.is_solved])
+            self._record(easier, chunk[again], solution, torch.ones_like(solution.cut_short))
 
-    def _solve(self, problem: CounterfactualProblem, chunk: Tensor) -> Solved:
-        frame = Frame(chunk, self.raw[chunk], self.layout)
-        solved = solve(
-            problem, frame, self.fitted, self.options, self.seconds_left, self._report_search
+    def _solve(self, problem: CounterfactualProblem, chunk: Tensor) -> Solution:
+        frame_rows = FrameRows(chunk, self.raw[chunk], self.layout)
+        solution = solve(
+            problem, frame_rows, self.fitted, self.options, self.seconds_left, self._report_search
         )
-        self._generations = max(self._generations, solved.n_generations)
-        self.evaluations += solved.n_evaluations
-        return solved
+        self._generations = max(self._generations, solution.n_generations)
+        self.evaluations += solution.n_evaluations
+        return solution
 
     def _record(
-        self, problem: CounterfactualProblem, chunk: Tensor, solved: Solved, recorded: Tensor
+        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, recorded: Tensor
     ) -> None:
-        """Record what was found for some rows of a chunk, ``recorded (i,)`` being flags."""
-        n, found = self.options.n, solved.found
-        without = torch.nonzero(recorded & ~found).flatten()
-        for instance in without.tolist():
-            self._misses[int(chunk[instance])] = solved.shortlist.misses[instance]
-        cut_short = solved.cut_short[without]
-        self.record.finish(chunk[without[cut_short]], Outcome.OUT_OF_TIME)
-        self.record.finish(chunk[without[~cut_short]], Outcome.NOT_FOUND)
-        self.record.drop(chunk[recorded], solved.n_dropped(n)[recorded])
-        self.note_cut_short(chunk[recorded & solved.cut_short])
-        lines = solved.lines_to_show(n)
-        lines = lines[recorded[solved.shortlist.owner[lines]]]
+        """Record the solution of a chunk for the rows whose flag in ``recorded (i,)`` is set."""
+        n, is_solved = self.options.n, solution.is_solved
+        unsolved = torch.nonzero(recorded & ~is_solved).flatten()
+        for instance in unsolved.tolist():
+            self._misses[int(chunk[instance])] = solution.shortlist.misses[instance]
+        cut_short = solution.cut_short[unsolved]
+        self.record.finish(chunk[unsolved[cut_short]], Outcome.OUT_OF_TIME)
+        self.record.finish(chunk[unsolved[~cut_short]], Outcome.NOT_FOUND)
+        self.record.count_dropped(chunk[recorded], solution.n_dropped(n)[recorded])
+        self.note_cut_short(chunk[recorded & solution.cut_short])
+        lines = solution.lines_to_show(n)
+        lines = lines[recorded[solution.shortlist.owner[lines]]]
         if len(lines):
-            self.record.add(self._counterfactuals(problem, chunk, solved, lines))
+            self.record.add(self._counterfactuals(problem, chunk, solution, lines))
         if self.options.keeps_fronts(len(self)):
-            fronts = solved.shortlist.fronts
-            kept = (recorded & found)[fronts.owner]
+            fronts = solution.shortlist.fronts
+            kept = (recorded & is_solved)[fronts.owner]
             self.record.keep_fronts(
                 Fronts(chunk[fronts.owner[kept]], fronts.rows[kept], fronts.losses[kept])
             )
 
     def _counterfactuals(
-        self, problem: CounterfactualProblem, chunk: Tensor, solved: Solved, lines: Tensor
+        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, lines: Tensor
     ) -> Counterfactuals:
-        """Return some lines of a shortlist with all that a person is told about them."""
-        shortlist, fitted = solved.shortlist, self.fitted
+        """Return some lines of a shortlist with everything that is recorded of them."""
+        shortlist, fitted = solution.shortlist, self.fitted
         owner = shortlist.owner[lines]
         part = problem.take(owner)  # an instance for each counterfactual
         rows, changes = shortlist.rows[lines], shortlist.changes[lines]
-        probabilities = solved.check.probabilities[lines]
+        probabilities = solution.check.probabilities[lines]
         return Counterfactuals.of(
             chunk[owner],
             rows,
@@ -142,9 +146,9 @@ class ProceCall(Call):
             probabilities,
             shortlist.losses[lines],
             expected=shortlist.expected[lines],
-            contributions=contributions(part, rows, changes, probabilities),
-            support=graphs_supporting(part, rows, changes, fitted.ensemble),
-            refits=refits_reached(part, rows, changes, fitted.refits),
+            contributions=measure_contributions(part, rows, changes, probabilities),
+            support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
+            refits=count_refits_reached(part, rows, changes, fitted.refits),
         )
 
     def _finish_open_rows(self, reachable: Tensor) -> None:
@@ -158,14 +162,15 @@ class ProceCall(Call):
                 self.record.note(row, _NO_TRAINING_ROWS)
 
     def _diagnose(self) -> None:
-        """Say for rows without a counterfactual what blocks them, the first ones in full."""
-        rows = self.record.rows_that_ended(Outcome.NOT_FOUND).tolist()
+        """Record for rows without a counterfactual what blocks them."""
+        rows = self.record.rows_with(Outcome.NOT_FOUND).tolist()
         try:
             self.report_rows()
             diagnoses = diagnose(self, self.terms, rows, self._misses)
         except KeyboardInterrupt:
             self.interrupt()
-            diagnoses = diagnose(self, self.terms, rows, self._misses)  # without a search now
+            # The call is over now, so nothing more is searched.
+            diagnoses = diagnose(self, self.terms, rows, self._misses)
         for row, diagnosis in diagnoses.items():
             self.record.diagnose(row, diagnosis)
 

@@ -1,4 +1,4 @@
-"""Which of the rows found are shown: the recommended one, then others that differ from it."""
+"""Which candidates are shown: the recommended one, then others that differ from it."""
 
 import torch
 from torch import Tensor
@@ -6,7 +6,7 @@ from torch import Tensor
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
 
-DISTANCE_WEIGHT = 2.0  # how much more a farther row must differ to be shown
+_DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to be shown
 
 
 def ranked(
@@ -17,48 +17,49 @@ def ranked(
     firm: Tensor | None = None,
     within: float = 2.0,
 ) -> list[int]:
-    """Return the positions of up to ``n`` rows to show, the recommended one first.
+    """Return the positions of up to ``n`` candidates to show, the recommended one first.
 
-    The others are chosen one by one: each time the row that differs most from those already
-    shown, in which features it acts on and in its losses, less what it costs more than the
-    closest.
+    The others are chosen one by one. Each time it is the candidate that differs most from those
+    already chosen, in the features that it acts on and in its losses, less what it costs more than
+    the closest candidate.
 
     Parameters
     ----------
     losses
-        ``(p, 3)`` of valid, rule-abiding, distinct rows, in the order of the search.
+        ``(p, 3)``, the losses of valid, rule-abiding, distinct candidates, in the order of the
+        search.
     acted_on
-        ``(p, f)``, what each acts on or holds.
+        ``(p, f)``, the features that each candidate acts on or holds.
     pick
         ``closest``: the lowest distance. ``balanced``: the knee, nearest to the best of all three.
-        ``typical``: the lowest prototype loss among those not too far beyond the closest.
-        ``first``: what the search lists first (Algorithm 1, line 27).
+        ``typical``: the lowest prototype loss of those that are not too far beyond the closest.
+        ``first``: the candidate that the search lists first (Algorithm 1, line 27).
     n
-        How many.
+        How many candidates to show.
     firm
-        ``(p,)``, rows to be preferred: all of them come before any other, unless ``first`` is
-        picked.
+        ``(p,)``, the candidates to be preferred: all of them come before any other, unless
+        ``first`` is picked.
     within
-        For ``typical``, how many times the lowest distance a row's may be.
+        For ``typical``, how many times the lowest distance a candidate's distance may be.
     """
     if not len(losses):
         return []
     if firm is not None and pick != "first" and not bool(firm.all()) and bool(firm.any()):
-        first = torch.nonzero(firm).flatten()
-        order = first[ranked(losses[first], acted_on[first], pick, n, within=within)].tolist()
-        rest = torch.nonzero(~firm).flatten()
-        more = rest[ranked(losses[rest], acted_on[rest], pick, n, within=within)].tolist()
-        return (order + more)[:n]
+        order: list[int] = []
+        for group in (torch.nonzero(firm).flatten(), torch.nonzero(~firm).flatten()):
+            own = ranked(losses[group], acted_on[group], pick, n, within=within)
+            order += group[own].tolist()
+        return order[:n]
     chosen = [_recommended(losses, pick, within)]
     scaled = _scaled(losses)
-    extra = scaled[:, Loss.DISTANCE]
-    least = torch.full((len(losses),), torch.inf, dtype=torch.float64)
+    extra_cost = scaled[:, Loss.DISTANCE]
+    difference = torch.full((len(losses),), torch.inf, dtype=torch.float64)  # to those chosen
     while len(chosen) < min(n, len(losses)):
         last = chosen[-1]
-        different = _jaccard(acted_on, acted_on[last])
-        apart = (scaled - scaled[last]).square().mean(-1).sqrt()
-        least = torch.minimum(least, different + 0.5 * apart)
-        worth = least - DISTANCE_WEIGHT * extra
+        actions_differ = _jaccard(acted_on, acted_on[last])
+        losses_differ = (scaled - scaled[last]).square().mean(-1).sqrt()
+        difference = torch.minimum(difference, actions_differ + 0.5 * losses_differ)
+        worth = difference - _DISTANCE_WEIGHT * extra_cost
         worth[chosen] = -torch.inf
         chosen.append(int(worth.argmax()))
     return chosen
@@ -77,7 +78,7 @@ def _recommended(losses: Tensor, pick: Pick, within: float) -> int:
 
 
 def _scaled(losses: Tensor) -> Tensor:
-    """Return losses on the range that they span, 0 for the best."""
+    """Return losses on the range that they span; the best has 0."""
     low, high = losses.min(0).values, losses.max(0).values
     return (losses - low) / (high - low).clamp(min=1e-12)
 

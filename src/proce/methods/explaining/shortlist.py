@@ -1,8 +1,8 @@
-"""From the rows that a search found to those worth showing.
+"""From the candidates that a search leaves to those that are worth showing.
 
-A front holds rows that change more than they must, because they are likelier or more typical for
-it. A person is shown what remains when every change that can go has gone, as long as it holds
-however the equations might be fitted.
+A front also holds candidates that change more than they must and are therefore likelier or more
+typical. A person is shown what remains of a candidate when every change that it does not need is
+taken back, provided that the rest still works when the equations are fitted again.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from proce.methods.explaining.ranking import ranked
 from proce.objective import CounterfactualProblem
 from proce.search import SearchResult, non_dominated
 
-_POOL_SIZE = 16  # candidates of a row that are looked at closely
+_POOL_SIZE = 16  # candidates of a row that are pruned and compared
 _PRUNING_ROUNDS = 3  # in each of which one change is taken back
 _TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
@@ -33,9 +33,13 @@ class Shortlist:
     Attributes
     ----------
     owner
-        ``(n,)``, the instance that each belongs to; ascending.
-    rows, changes, losses
-        ``(n, f)``, ``(n, f)`` and ``(n, 3)``.
+        ``(n,)``, the instance that each candidate belongs to; ascending.
+    rows
+        ``(n, f)``, the candidates in the entries of the codec.
+    changes
+        ``(n, f)``, a ``Change`` for each cell.
+    losses
+        ``(n, 3)``; see :class:`proce.losses.Loss`.
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held.
     fronts
@@ -70,11 +74,11 @@ def make_shortlist(
     feasible &= realised.count > 0
     # The distances of the other modes are squared.
     factor = _TYPICAL_DISTANCE_FACTOR ** (1 if problem.mode == "hard" else 2)
-    everything_done = realised.by_hand
+    all_by_hand = realised.by_hand
     chosen = []
     for instance in range(len(pool)):
         losses, lacking = scored.losses[instance], shortfall[instance]
-        by_hand = everything_done[instance]
+        by_hand = all_by_hand[instance]
         good = _first_of_each(realised.point[instance], feasible[instance])
         if options.pick in _PRUNED_PICKS:
             good = good[~needless(losses[good], by_hand[good], lacking[good])]
@@ -84,25 +88,26 @@ def make_shortlist(
             good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]
         )
     owner = torch.repeat_interleave(
-        torch.arange(len(pool)), torch.tensor([len(places) for places in chosen])
+        torch.arange(len(pool)), torch.tensor([len(positions) for positions in chosen])
     )
-    places = torch.cat(chosen)
+    positions = torch.cat(chosen)
     population = problem.realise(search.population.genes).point
     return Shortlist(
         owner,
-        realised.point[owner, places],
-        change_kinds(realised)[owner, places],
-        scored.losses[owner, places],
-        realised.expected[owner, places],
+        realised.point[owner, positions],
+        change_kinds(realised)[owner, positions],
+        scored.losses[owner, positions],
+        realised.expected[owner, positions],
         _fronts(population, search),
         population[:, 0],
     )
 
 
 def nearest_candidates(search: SearchResult) -> Tensor:
-    """Return genes ``(i, s, g)``: the closest feasible one, then others from near to far.
+    """Return genes ``(i, s, g)``: the closest feasible candidate, then others from near to far.
 
-    Where fewer are feasible they repeat; where none is, what stands there is not feasible.
+    Candidates repeat where fewer than ``s`` are feasible. Where none is, the result holds
+    candidates that are not feasible.
     """
     population = search.population
     distance = population.losses[..., Loss.DISTANCE].where(population.violation <= 0, torch.inf)
@@ -112,8 +117,8 @@ def nearest_candidates(search: SearchResult) -> Tensor:
     near = torch.arange(size // 2).expand(len(order), -1)
     steps = torch.linspace(0, 1, size - size // 2)
     far = (size // 2 + steps * (n_feasible - 1 - size // 2).clamp(min=0)[:, None]).round().long()
-    places = torch.minimum(torch.cat([near, far], dim=1), n_feasible[:, None] - 1)
-    kept = order.gather(1, places)
+    nth = torch.minimum(torch.cat([near, far], dim=1), n_feasible[:, None] - 1)
+    kept = order.gather(1, nth)
     instances = torch.arange(len(order))[:, None]
     return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
 
@@ -127,10 +132,10 @@ def prune(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
     best = _feasible_distance(problem, genes)
     for _ in range(_PRUNING_ROUNDS):
         variants = genes[:, :, None].repeat(1, 1, len(movable), 1)  # (i, s, m, g)
-        for place, gene in enumerate(movable):
-            variants[:, :, place, gene] = unchanged[:, None, gene]
+        for variant, gene in enumerate(movable):
+            variants[:, :, variant, gene] = unchanged[:, None, gene]
             if gene in switch_of:
-                variants[:, :, place, switch_of[gene]] = 0.0
+                variants[:, :, variant, switch_of[gene]] = 0.0
         values = _feasible_distance(problem, variants.flatten(1, 2)).reshape(variants.shape[:-1])
         closest, which = values.min(-1)
         better = closest < best - 1e-9
@@ -143,18 +148,19 @@ def prune(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
 
 
 def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
-    """Return flags ``(p,)``: rows that do all that another does and more, for nothing.
+    """Return flags ``(p,)`` for the candidates that do more than another one for no benefit.
 
-    The other acts on some of the same features only, is no farther, no less likely and as firm.
+    The other one acts on some of the same features only, is no farther, no less likely and just as
+    firm.
 
     Parameters
     ----------
     losses
-        ``(p, 3)``: prediction, prototype, distance.
+        ``(p, 3)``, the losses of the candidates; see :class:`proce.losses.Loss`.
     by_hand
-        ``(p, f)``, what each acts on or holds.
+        ``(p, f)``, the features that each candidate acts on or holds.
     shortfall
-        ``(p,)``, what each lacks in the worst refit.
+        ``(p,)``, what each candidate lacks in the worst refit.
     """
     subset = (by_hand[None] <= by_hand[:, None]).all(-1)
     fewer = subset & (by_hand[None] != by_hand[:, None]).any(-1)
@@ -177,7 +183,7 @@ def change_kinds(realised: Actions) -> Tensor:
 
 
 def _unchanged_genes(problem: CounterfactualProblem) -> Tensor:
-    """Return each feature's gene when nothing is done: the row, inside its limits."""
+    """Return each feature's gene when nothing is done: the value of the row, inside its limits."""
     limits, factual = problem.limits, problem.query.factual
     return torch.minimum(torch.maximum(factual, limits.lower), limits.upper)
 

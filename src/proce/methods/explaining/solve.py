@@ -1,4 +1,4 @@
-"""Solve the problem of some rows: search, make a shortlist, check it on the model itself."""
+"""Solve the problem of some rows: search, make a shortlist, and check it on the model itself."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from proce.methods.calls.last_check import ROUNDING, LastCheck, last_check
 from proce.methods.calls.options import Options
 from proce.methods.explaining.failing_row import NamesFailingRow
 from proce.methods.explaining.shortlist import Shortlist, make_shortlist
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Layout
 from proce.search import SearchProgress, SearchResult, Stop, nsga2
@@ -21,31 +21,27 @@ _CUT_SHORT = (Stop.OUT_OF_TIME, Stop.CALLER)
 
 
 @dataclass(frozen=True, eq=False)
-class Frame:
+class FrameRows:
     """The rows of a problem as they stand in the caller's frame.
 
     Attributes
     ----------
     positions
-        ``(i,)``, in the frame.
+        ``(i,)``, the position of each row in the frame.
     raw
-        ``(i, f)``, in raw units.
+        ``(i, f)``, the rows in raw units.
     layout
-        How the frame looked.
+        How the frame looks.
     """
 
     positions: Tensor
     raw: Tensor
     layout: Layout
 
-    def take(self, instances: Tensor) -> "Frame":
-        """Return some of the rows, given by position among these."""
-        return Frame(self.positions[instances], self.raw[instances], self.layout)
-
 
 @dataclass(frozen=True, eq=False)
-class Solved:
-    """What was found for the rows of a problem.
+class Solution:
+    """The candidates for the rows of a problem, and how the search for them ended.
 
     Attributes
     ----------
@@ -54,7 +50,7 @@ class Solved:
     cut_short
         ``(i,)``, whether time or the caller ended the search of a row.
     n_generations, n_evaluations
-        The most generations that a row took, and the candidates of all rows together.
+        The most generations that a row took, and how many candidates of all rows were evaluated.
     """
 
     shortlist: Shortlist
@@ -64,14 +60,14 @@ class Solved:
     n_evaluations: int
 
     @property
-    def found(self) -> Tensor:
-        """Which rows have a candidate that passed, ``(i,)``."""
-        found = torch.zeros_like(self.cut_short)
-        found[self.shortlist.owner[self.check.passed]] = True
-        return found
+    def is_solved(self) -> Tensor:
+        """Whether a row has a candidate that passed the last check, ``(i,)``."""
+        is_solved = torch.zeros_like(self.cut_short)
+        is_solved[self.shortlist.owner[self.check.passed]] = True
+        return is_solved
 
     def lines_to_show(self, n: int) -> Tensor:
-        """Return the places in the shortlist of the first ``n`` of each row that passed."""
+        """Return the positions in the shortlist of each row's first ``n`` that passed."""
         return torch.nonzero(self.check.passed & (self._passed_so_far() <= n)).flatten()
 
     def n_dropped(self, n: int) -> Tensor:
@@ -80,7 +76,7 @@ class Solved:
         return self.shortlist.owner[failed].bincount(minlength=len(self.cut_short))
 
     def _passed_so_far(self) -> Tensor:
-        """Return how many of a row's candidates have passed up to each one, ``(n,)``."""
+        """Return for each candidate how many of its row passed up to and with it, ``(n,)``."""
         owner, passed = self.shortlist.owner, self.check.passed.long()
         per_row = torch.zeros(len(self.cut_short), dtype=torch.long).index_add(0, owner, passed)
         return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]
@@ -88,32 +84,32 @@ class Solved:
 
 def solve(
     problem: CounterfactualProblem,
-    frame: Frame,
-    fitted: Fitted,
+    frame_rows: FrameRows,
+    fitted: FittedParts,
     options: Options,
     budget_seconds: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
-) -> Solved:
+) -> Solution:
     """Search the rows of a problem, and check the best candidates as they would be shown.
 
     Parameters
     ----------
     problem
         The rows, and what they may become.
-    frame
+    frame_rows
         The same rows as the caller has them.
     fitted, options
         The fitted parts, and what the caller wants.
     budget_seconds
-        After which the search ends; ``None`` for no such limit.
+        The time after which the search ends; ``None`` for no such limit.
     progress
-        Called after each generation; the search ends where it returns False.
+        A function that is called after each generation; the search ends where it returns False.
     """
-    result = search(problem, frame.positions, fitted, options, budget_seconds, progress)
+    result = search(problem, frame_rows.positions, fitted, options, budget_seconds, progress)
     shortlist = make_shortlist(problem, result, options, fitted.refits)
-    return Solved(
+    return Solution(
         shortlist,
-        check_candidates(problem, frame, shortlist.owner, shortlist.rows, shortlist.changes),
+        check_candidates(problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes),
         torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
         int(result.n_generations.max()),
         int(result.n_evaluations.sum()),
@@ -123,7 +119,7 @@ def solve(
 def search(
     problem: CounterfactualProblem,
     positions: Tensor,
-    fitted: Fitted,
+    fitted: FittedParts,
     options: Options,
     budget_seconds: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
@@ -156,18 +152,22 @@ def search(
 
 
 def check_candidates(
-    problem: CounterfactualProblem, frame: Frame, owner: Tensor, rows: Tensor, changes: Tensor
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    owner: Tensor,
+    rows: Tensor,
+    changes: Tensor,
 ) -> LastCheck:
-    """Check candidates ``(n, f)`` of the rows at ``owner (n,)`` as they would be shown."""
+    """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
     part = problem.take(owner)  # an instance for each candidate
     return last_check(
         rows,
         factual=part.query.factual,
-        raw=frame.raw[owner],
+        raw=frame_rows.raw[owner],
         target=part.query.target,
         codec=problem.codec,
         classifier=problem.classifier,
-        layout=frame.layout,
+        layout=frame_rows.layout,
         requirement=problem.requirement,
         rules=problem.rules,
         within_limits=lambda shown: _within_limits(part, shown, changes),
@@ -175,12 +175,12 @@ def check_candidates(
 
 
 def _within_limits(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
-    """Return flags ``(n,)``: the rows ``(n, f)``, one of each instance, obey every limit."""
+    """Return which of the rows ``(n, f)``, one for each instance, obey every limit, ``(n,)``."""
     by_hand = done_by_hand(changes)
     excess = problem.limits.excess(rows[:, None], by_hand[:, None], problem.codec.reach).squeeze(1)
     allowed = (excess <= ROUNDING) & (~by_hand | problem.limits.movable).all(-1)
     unchanged = (rows == problem.query.factual) | problem.codec.missing(rows)
-    allowed &= (unchanged | (changes != 0)).all(-1)  # nothing moves without being told
+    allowed &= (unchanged | (changes != 0)).all(-1)  # no cell moves without a change that says so
     if problem.max_changes is not None:
         allowed &= by_hand.sum(-1) <= problem.max_changes
     return allowed

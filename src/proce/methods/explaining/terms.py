@@ -7,14 +7,14 @@ from torch import Tensor
 
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.objective import (
     CallLimits,
     CounterfactualProblem,
     Query,
     Requirement,
     gene_map_of,
-    pose,
+    pose_query,
 )
 from proce.streams import row_keys
 
@@ -26,11 +26,11 @@ class SearchTerms:
     Attributes
     ----------
     fitted
-        The fitted parts.
+        What ProCE has learned.
     limits
         What may move, and how far.
     rules
-        Those of the explainer, then those of the call.
+        The rules of the explainer, then those of the call.
     effort
         ``(f,)``, how hard a change of each feature is.
     requirement
@@ -39,7 +39,7 @@ class SearchTerms:
         The most actions and holds of a counterfactual, or ``None``.
     """
 
-    fitted: Fitted
+    fitted: FittedParts
     limits: CallLimits
     rules: tuple[BoundRule, ...]
     effort: Tensor
@@ -47,8 +47,8 @@ class SearchTerms:
     max_changes: int | None
 
     @classmethod
-    def read(cls, fitted: Fitted, options: Options) -> Self:
-        """Read the terms of a call."""
+    def read(cls, fitted: FittedParts, options: Options) -> Self:
+        """Read the terms of a call from the explainer and the options."""
         return cls(
             fitted=fitted,
             limits=CallLimits.read(fitted.codec, options.vary, options.ranges),
@@ -60,12 +60,12 @@ class SearchTerms:
 
     def without_margin(self) -> Self:
         """Return the terms under which the decision itself is enough."""
-        return replace(self, requirement=replace(self.requirement, margin=0.0))
+        return replace(self, requirement=self.requirement.without_margin())
 
     def query(self, factual: Tensor, target: Tensor) -> Query:
         """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``."""
         fitted = self.fitted
-        return pose(
+        return pose_query(
             factual,
             target,
             row_keys(factual),

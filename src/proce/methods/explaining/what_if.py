@@ -11,11 +11,10 @@ from torch import Tensor
 from proce.classifier import decide
 from proce.errors import SchemaError
 from proce.methods.calls.rules import broken_rules
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
+from proce.objective import is_actionable
 from proce.schema import Action, Feature, Layout, Level
 from proce.streams import row_keys
-
-_NOT_ACTIONABLE = (Action.FIXED, Action.INDIRECT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,17 +24,17 @@ class WhatIf:
     Attributes
     ----------
     frame
-        The row as it would be, in the layout of the one that came in.
+        The row as it would be, in the layout of the frame that was given.
     consequences
-        By feature that follows: before and after, in raw units.
+        For each feature that follows, its values before and after, in raw units.
     before, after
-        The decision, without and with the changes.
+        The decision without and with the changes.
     probabilities
-        By class, with the changes.
+        The probability of each class with the changes.
     broken
-        Rules that the changed row breaks.
+        The rules that the changed row breaks.
     notes
-        What the reader should know.
+        What the reader should know, such as features that nobody can act on.
     """
 
     frame: Any
@@ -47,7 +46,7 @@ class WhatIf:
     notes: tuple[str, ...] = ()
 
 
-def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
+def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf:
     """Set features of one row, let the rest follow, and ask the model and the rules again."""
     codec, classifier = fitted.codec, fitted.classifier
     factual, raw = codec.encode(row).contiguous(), codec.raw_of_frame(row)
@@ -74,13 +73,13 @@ def what_if(fitted: Fitted, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         tuple(
             f"{name} is {codec.schema[name].action.value}: nobody can act on it."
             for name in changes
-            if codec.schema[name].action in _NOT_ACTIONABLE
+            if not is_actionable(codec.schema[name])
         ),
     )
 
 
 def _propagated(
-    fitted: Fitted, factual: Tensor, changes: Mapping[str, Any], acted_on: Tensor
+    fitted: FittedParts, factual: Tensor, changes: Mapping[str, Any], acted_on: Tensor
 ) -> Tensor:
     """Return the row ``(1, f)`` with its changes and all that follows from them."""
     codec = fitted.codec
@@ -89,7 +88,7 @@ def _propagated(
         rows[0, codec.schema.position(name)] = float(codec.encode_value(name, value))
     if fitted.scm is None:
         return rows
-    bound = [name for name in changes if codec.schema[name].action in _NOT_ACTIONABLE]
+    bound = [name for name in changes if not is_actionable(codec.schema[name])]
     schema = codec.schema.edit(bound, action=Action.FREE) if bound else codec.schema
     scm = replace(fitted.scm, codec=replace(codec, schema=schema))
     residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))

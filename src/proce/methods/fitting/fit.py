@@ -14,7 +14,7 @@ from proce.methods.calls.construction import check_construction
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import checked_texts
 from proce.methods.calls.rules import bind_rules, refuse_contradiction
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import fit_refits, resolve_mode
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Codec, Schema
@@ -36,8 +36,8 @@ def fit_parts(
     seed: int,
     device: str,
     progress: ProgressCallback | None,
-) -> Fitted:
-    """Fit every part; the parameters are those of :class:`proce.ProCE`."""
+) -> FittedParts:
+    """Fit every part of ProCE on a frame; the parameters are those of :class:`proce.ProCE`."""
     check_construction(schema, settings, SearchSettings, seed)
     _check_device(device)
     seed = int(seed)
@@ -51,7 +51,7 @@ def fit_parts(
     refuse_contradiction(bound_rules, rows)
     autoencoder = _fit_autoencoder(codec, rows, settings, seed, device, progress)
     latents = torch.cat([autoencoder.encode(block) for block in torch.split(rows, _BLOCK_ROWS)])
-    return Fitted(
+    return FittedParts(
         codec=codec,
         classifier=classifier,
         autoencoder=autoencoder,
@@ -80,7 +80,7 @@ def _check_device(device: Any) -> None:
 def _fit_causes(
     graph: Any, X: Any, rows: Tensor, codec: Codec, seed: int
 ) -> tuple[StructuralCausalModel | None, Ensemble | None]:
-    """Return the causal model of whatever was given as a graph, and one per bootstrap graph."""
+    """Return the causal model of what was given as a graph, and one for each bootstrap graph."""
     if graph is None:
         return None, None
     if isinstance(graph, StructuralCausalModel):

@@ -1,4 +1,4 @@
-"""What ProCE has learned from the training rows: everything that a call needs of it."""
+"""What ProCE has learned from the training rows, and needs for a call."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,14 +19,22 @@ from proce.schema import Codec, Schema
 
 @dataclass(frozen=True)
 class RowsLeftOut:
-    """What is known of training rows that were not saved with an explainer."""
+    """What is known of training rows that were not saved with an explainer.
+
+    Attributes
+    ----------
+    count
+        How many rows there were.
+    sha256
+        The SHA-256 sum of the rows.
+    """
 
     count: int
     sha256: str
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted:
+class FittedParts:
     """Everything that an explanation needs beside the row and its options.
 
     Attributes
@@ -38,18 +46,19 @@ class Fitted:
     scm
         The structural causal model, or ``None``.
     ensemble
-        One for each graph of a bootstrap, or ``None``.
+        A causal model for each graph of a bootstrap, or ``None``.
     refits
-        The causal model fitted again on resampled rows, to prefer advice that holds in all.
+        The causal model fitted again on resampled rows, to prefer advice that works in all of
+        them; ``None`` without refits.
     mode
         The causal mode in use.
     rules
-        Those of the explainer.
+        The rules of the explainer, each with the equations that it needs.
     settings, seed
-        Of the search.
+        The settings and the seed of the search.
     left_out
-        Where the training rows were not saved: what is known of them. ``rows`` is empty then, a
-        search starts from noise alone, and nothing can be fitted anew.
+        What is known of the training rows where they were not saved, else ``None``. Without them
+        ``rows`` is empty, a search starts from noise alone, and nothing can be fitted anew.
     """
 
     codec: Codec
@@ -68,12 +77,12 @@ class Fitted:
 
     @cached_property
     def distance(self) -> FeatureDistance:
-        """Distances of single features."""
+        """How far apart two values of a feature are."""
         return FeatureDistance.of(self.autoencoder)
 
     @cached_property
     def training_hash(self) -> str:
-        """SHA-256 of the training rows."""
+        """The SHA-256 sum of the training rows."""
         return hash_of_rows(self.rows) if self.left_out is None else self.left_out.sha256
 
     @property
@@ -83,14 +92,14 @@ class Fitted:
 
     @cached_property
     def spread(self) -> Mapping[str, tuple[float, ...]] | None:
-        """How the training rows lie, for pictures; ``None`` where they were not saved."""
+        """How the training rows are distributed; ``None`` where they were not saved."""
         return spread_of(self.codec, self.rows) if self.left_out is None else None
 
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
-        """Read rules, each with the equations that it needs."""
+        """Read rules, and find or fit the equations that they need."""
         return bind_rules(texts, self.codec, self.rows, self.scm, self.seed)
 
-    def with_schema(self, schema: Schema) -> "Fitted":
+    def with_schema(self, schema: Schema) -> "FittedParts":
         """Return the same parts under a schema with other limits; nothing is fitted anew."""
         codec = replace(self.codec, schema=schema)
         scm = None if self.scm is None else replace(self.scm, codec=codec)

@@ -7,14 +7,14 @@ from torch import Tensor
 
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.errors import SearchError, did_you_mean
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.fitting.fitted import FittedParts
 from proce.objective import Mode
 
 _WITH_REFITS = ("hard", "soft")
 
 
 def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
-    """Return the mode that is used, given what is known of causes."""
+    """Return the mode for an option ``causal=``, which depends on the causal model for ``auto``."""
     known = ("auto", *get_args(Mode))
     if causal not in known:
         raise SearchError(
@@ -33,7 +33,7 @@ def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
     return "soft" if scm.graph.origin.discovered else "hard"
 
 
-def in_mode(fitted: Fitted, causal: str) -> Fitted:
+def in_mode(fitted: FittedParts, causal: str) -> FittedParts:
     """Return the same parts in another causal mode; nothing but refits is fitted anew."""
     mode = resolve_mode(causal, fitted.scm)
     refits = fitted.refits
@@ -52,7 +52,7 @@ def in_mode(fitted: Fitted, causal: str) -> Fitted:
 def fit_refits(
     scm: StructuralCausalModel | None, rows: Tensor, mode: Mode, n_refits: int, seed: int
 ) -> Ensemble | None:
-    """Fit the equations again on resampled rows, for the modes that ask whether advice holds."""
+    """Fit the equations again on resampled rows, in the modes that prefer advice that holds."""
     if scm is None or mode not in _WITH_REFITS or not n_refits or not scm.records:
         return None
     return Ensemble.refit(scm, rows, n_refits, seed)

@@ -1,4 +1,4 @@
-"""How ProCE searches, in one place."""
+"""The settings of ProCE."""
 
 from dataclasses import dataclass, field, fields, replace
 from typing import Self
@@ -11,33 +11,35 @@ from proce.search import NSGA2Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSettings(NSGA2Settings):
-    """Settings of ProCE: those of NSGA-II, and what follows.
+    """The settings of ProCE: those of NSGA-II, and its own.
 
     Attributes
     ----------
     n_neighbours
-        K of the paper: training rows behind a prototype.
+        How many training rows make a prototype; K of the paper.
     latent_size
-        E of the paper; ``None`` for a small one chosen from the number of features.
+        The size of the latent space, E of the paper; ``None`` for a small one that is chosen from
+        the number of features.
     margin
         How far beyond the decision the target must be reached, so that advice does not end
-        on the boundary. Where it cannot be had, the decision itself is enough, and the result
-        says so.
+        on the boundary. Where the margin cannot be had, the decision itself is enough, and the
+        result says so.
     causal_weight
-        Lambda of ``causal="soft"``.
+        The weight of what does not follow from its causes in ``causal="soft"``; lambda of
+        ``docs/paper.md``.
     effect_weight
         For ``causal="hard"``, how many times an action counts on a feature whose causes could be
-        acted on instead. More than 1 prefers to work through causes; what follows is then
-        less sure.
+        acted on instead. A weight above 1 prefers actions on causes, whose consequences are less
+        sure.
     start
-        ``mixed``, or ``gaussian`` as in Algorithm 1.
+        The candidates that a search begins with: ``mixed``, or ``gaussian`` as in Algorithm 1.
     n_refits
-        How often the equations are fitted again on resampled rows. Of the rows found, those are
-        preferred whose actions reach the target under every refit; 0 for no such preference.
+        How often the equations are fitted again on resampled rows. Candidates are preferred whose
+        actions reach the target under every refit; 0 for no such preference.
     chunk_size
-        Rows searched at a time; bounds memory and does not change results.
+        How many rows are searched at a time. It bounds the memory and does not change results.
     autoencoder
-        All else about the latent space.
+        All other settings of the latent space.
     """
 
     n_neighbours: int = 10
@@ -69,14 +71,13 @@ class SearchSettings(NSGA2Settings):
     @classmethod
     def paper(cls) -> Self:
         """Return the authors' settings."""
-        own = {
-            each.name: getattr(NSGA2Settings.paper(), each.name) for each in fields(NSGA2Settings)
-        }
-        return cls(**own, latent_size=256, margin=0.0, n_refits=0, start="gaussian")
+        search = NSGA2Settings.paper()
+        shared = {field.name: getattr(search, field.name) for field in fields(search)}
+        return cls(**shared, latent_size=256, margin=0.0, n_refits=0, start="gaussian")
 
     @property
     def latent(self) -> AutoEncoderSettings:
-        """The auto-encoder's settings, with the latent size of this one."""
+        """The settings of the auto-encoder, with ``latent_size`` where it is given."""
         if self.latent_size is None:
             return self.autoencoder
         return replace(self.autoencoder, latent_size=self.latent_size)

@@ -40,7 +40,7 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
     record.finish(chunk[without[~out_of_time]], Outcome.NOT_FOUND)
     n_candidates = owner.bincount(minlength=len(task))
     n_failed = owner[~passed].bincount(minlength=len(task))
-    record.drop(chunk, torch.where(found, n_failed, n_candidates))
+    record.count_dropped(chunk, torch.where(found, n_failed, n_candidates))
     task.call.note_cut_short(chunk[candidates.unfinished])
     for instance, note in candidates.notes.items():
         record.note(int(chunk[instance]), note)

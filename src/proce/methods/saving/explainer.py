@@ -4,7 +4,6 @@ A folder holds ``manifest.json``, a file of tensors and, where it can be kept, t
 """
 
 import json
-import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -30,7 +29,8 @@ from proce.classifier.saved import (
 )
 from proce.classifier.sklearn_file import estimator_bytes
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
-from proce.methods.fitting.fitted import Fitted
+from proce.methods.calls.provenance import versions_in_use
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.folder import (
     open_folder,
     read_file,
@@ -48,25 +48,33 @@ from proce.methods.saving.manifest import (
     read_manifest,
 )
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
-from proce.objective import Direction
+from proce.objective import EffectPredictor
 from proce.schema import Codec
 from proce.schema.layout_json import exact_layout_to_json
 
-_LIBRARIES = ("torch", "numpy", "pandas", "scikit-learn", "safetensors", "skops")
-_SAME = 1e-3  # of a probability: what another version of a library may change
+_PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "safetensors", "skops")
+_MAX_ANSWER_GAP = 1e-3  # of a probability: what another version of a library may change
 _SUFFIX = {"skops": "skops", "onnx": "onnx", "torch": "safetensors", "network": "safetensors"}
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A loaded explainer: what it is made with, and what it had learned."""
+class LoadedExplainer:
+    """A loaded explainer, taken apart.
+
+    Attributes
+    ----------
+    parameters
+        The parameters of ``ProCE(...)`` by name.
+    fitted
+        What the explainer had learned.
+    """
 
     parameters: dict[str, Any]
-    fitted: Fitted
+    fitted: FittedParts
 
 
 def save_explainer(
-    fitted: Fitted,
+    fitted: FittedParts,
     folder: str | Path,
     *,
     rows: bool,
@@ -76,11 +84,25 @@ def save_explainer(
     causal: str,
     threshold: float | None,
 ) -> Path:
-    """Write a fitted explainer; see :meth:`proce.ProCE.save`."""
+    """Write a fitted explainer to a folder, as :meth:`proce.ProCE.save` describes.
+
+    Parameters
+    ----------
+    fitted
+        What the explainer has learned.
+    folder
+        The folder to write to.
+    rows, model
+        Whether to keep the training rows and the model.
+    adapted
+        Whether the model was given to the explainer as a :class:`~proce.classifier.Classifier`.
+    device, causal, threshold
+        The parameters of :class:`proce.ProCE` of the same names.
+    """
     folder = Path(folder)
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
-    causes, places = _causes(fitted)
+    causes, references = _causes(fitted)
     tensors = _tensors(fitted, causes, rows=rows)
     open_folder(folder)
     model_file = None
@@ -90,10 +112,7 @@ def save_explainer(
     manifest = Manifest(
         format=FORMAT,
         proce=version("proce"),
-        versions={
-            "python": platform.python_version(),
-            **{name: version(name) for name in _LIBRARIES},
-        },
+        versions=versions_in_use(_PACKAGES),
         features=json.loads(fitted.codec.schema.to_json()),
         layout=layout,
         options=SavedOptions(
@@ -105,10 +124,10 @@ def save_explainer(
         settings=fitted.settings,
         mode=fitted.mode,
         model=classifier,
-        graphs=tuple(json.loads(each) for each in causes.graphs),
+        graphs=tuple(json.loads(graph) for graph in causes.graphs),
         mechanisms=tuple(causes.mechanisms),
         models=tuple(causes.models),
-        **places,
+        **references,
         training=SavedRows(
             count=fitted.n_rows,
             sha256=fitted.training_hash,
@@ -125,7 +144,7 @@ def load_explainer(
     folder: str | Path,
     model: Any = None,
     equations: Mapping[str, Mechanism | Equation] | None = None,
-) -> Loaded:
+) -> LoadedExplainer:
     """Read what :func:`save_explainer` wrote; see :meth:`proce.ProCE.load`."""
     folder = Path(folder)
     manifest = read_manifest(folder)
@@ -136,13 +155,13 @@ def load_explainer(
         if model is None:
             kept, classifier = load_classifier(manifest.model, content, codec)
             _require_same_answers(classifier, codec, tensors, manifest.model)
-    if model is not None:  # what is wrong with it is not the folder's fault
+    if model is not None:  # an error here is not the folder's fault
         kept, classifier = adapt_given_model(manifest.model, content, codec, model)
         _require_same_answers(classifier, codec, tensors, manifest.model)
     with _reading(folder):
         models = load_causes(manifest, tensors, codec, equations or {})
         fitted = load_fitted(manifest, tensors, codec, classifier, models)
-    return Loaded(_parameters(manifest, kept, fitted), fitted)
+    return LoadedExplainer(_parameters(manifest, kept, fitted), fitted)
 
 
 def _layout(codec: Codec) -> dict[str, Any]:
@@ -152,22 +171,26 @@ def _layout(codec: Codec) -> dict[str, Any]:
         raise PersistenceError(f"the explainer cannot be saved: {error}") from None
 
 
-def _causes(fitted: Fitted) -> tuple[SavedCauses, dict[str, Any]]:
-    """Take all causal models apart; return with them who has which."""
+def _causes(fitted: FittedParts) -> tuple[SavedCauses, dict[str, Any]]:
+    """Take all causal models apart; return them, and the manifest's fields that refer to them."""
     causes = SavedCauses()
     rules = []
     scm = None if fitted.scm is None else causes.add(fitted.scm)
-    for rule, needs in fitted.rules:
-        scms = [each.scm for each in needs.values() if isinstance(each, Direction)]
+    for rule, predictors in fitted.rules:
+        scms = [
+            predictor.scm
+            for predictor in predictors.values()
+            if isinstance(predictor, EffectPredictor)
+        ]
         rules.append(SavedRule(text=rule.text, model=causes.add(scms[0]) if scms else None))
-    groups: dict[str, Any] = {}
+    ensembles: dict[str, Any] = {}
     for name, ensemble in (("ensemble", fitted.ensemble), ("refits", fitted.refits)):
         members = None if ensemble is None else tuple(map(causes.add, ensemble.members))
-        groups[name] = members
-    return causes, {"scm": scm, "rules": tuple(rules), **groups}
+        ensembles[name] = members
+    return causes, {"scm": scm, "rules": tuple(rules), **ensembles}
 
 
-def _tensors(fitted: Fitted, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
+def _tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
     codec = fitted.codec
     latents, predicted = fitted.index.members
     tensors = {
@@ -177,11 +200,11 @@ def _tensors(fitted: Fitted, causes: SavedCauses, *, rows: bool) -> dict[str, Te
         "latents": latents,
         "predicted": predicted,
         "answers": fitted.classifier.predict_proba(probe_rows(codec)),
-        **{f"autoencoder.{name}": each for name, each in fitted.autoencoder.weights.items()},
-        **{f"equation.{at}": each for at, each in causes.weights.items()},
+        **{f"autoencoder.{name}": weight for name, weight in fitted.autoencoder.weights.items()},
+        **{f"equation.{number}": weights for number, weights in causes.weights.items()},
     }
-    for at, model in causes.estimators.items():
-        tensors[f"trees.{at}"] = torch.from_numpy(
+    for number, model in causes.estimators.items():
+        tensors[f"trees.{number}"] = torch.from_numpy(
             np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
         )
     if rows and fitted.left_out is None:
@@ -191,7 +214,7 @@ def _tensors(fitted: Fitted, causes: SavedCauses, *, rows: bool) -> dict[str, Te
 
 @contextmanager
 def _reading(folder: Path) -> Iterator[None]:
-    """Turn whatever a changed folder leads to into an error that says so."""
+    """Turn any error that a changed folder leads to into one that names the folder."""
     try:
         yield
     except (PersistenceError, MissingExtraError):
@@ -221,12 +244,12 @@ def _content(folder: Path, manifest: Manifest) -> Content:
 def _require_same_answers(
     classifier: Classifier, codec: Codec, tensors: dict[str, Tensor], saved: SavedClassifier
 ) -> None:
-    """Refuse another model than the one that the explainer was fitted with."""
+    """Refuse a model that does not answer as the one that the explainer was fitted with."""
     answers, now = tensors.get("answers"), classifier.predict_proba(probe_rows(codec))
     if answers is None or answers.shape != now.shape or answers.dtype != now.dtype:
         raise PersistenceError("the answers of the model that was saved are damaged.")
     gap = float((answers - now).abs().nan_to_num(nan=1.0).max())
-    if gap <= _SAME:
+    if gap <= _MAX_ANSWER_GAP:
         return
     network = saved.kind == "torch" or saved.name == "an ONNX model"
     raise PersistenceError(
@@ -236,8 +259,8 @@ def _require_same_answers(
     )
 
 
-def _parameters(manifest: Manifest, model: Any, fitted: Fitted) -> dict[str, Any]:
-    """Return what ``ProCE(...)`` would be given to be fitted in the same way."""
+def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str, Any]:
+    """Return the parameters of ``ProCE(...)`` with which the explainer could be fitted again."""
     scm = fitted.scm
     given = scm is not None and not scm.records
     options = manifest.options

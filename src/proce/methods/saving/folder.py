@@ -1,8 +1,8 @@
 """The folder of a saved explainer: its files, written so that it is always whole.
 
-The files carry the sum of their content in their names and never change; the manifest names
-those that belong together and is put in place last, by one move. A save that is cut short leaves
-the manifest as it was, and with it the explainer that it names.
+A file carries the checksum of its content in its name and never changes. The manifest names the
+files that belong together, and is put in place last, by one move. A save that is cut short leaves
+the manifest as it was, and with it the explainer that it describes.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from proce.errors import PersistenceError
 from proce.files import atomic_write, read_bytes
-from proce.methods.saving.manifest import FILE_NAME, NAME, Manifest, SavedFile
+from proce.methods.saving.manifest import FILE_NAME, MANIFEST_NAME, Manifest, SavedFile
 
 _DRAFT = re.compile(r"^\..+\.part$")
 _OURS = re.compile(FILE_NAME)
@@ -26,7 +26,7 @@ def open_folder(folder: Path) -> None:
         raise PersistenceError(f"{str(folder)!r} is not a folder; save somewhere else.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        strange = [each.name for each in folder.iterdir() if not _is_ours(each)]
+        strange = [path.name for path in folder.iterdir() if not _is_ours(path)]
     except OSError as error:
         raise PersistenceError(
             f"the folder {str(folder)!r} cannot be used: {error.strerror}. Save somewhere else, or"
@@ -40,25 +40,25 @@ def open_folder(folder: Path) -> None:
 
 
 def write_file(folder: Path, stem: str, suffix: str, content: bytes) -> SavedFile:
-    """Write a file whose name says what is in it."""
-    total = hashlib.sha256(content).hexdigest()
-    name = f"{stem}-{total[:16]}.{suffix}"
+    """Write a file whose name holds the first digits of its checksum."""
+    checksum = hashlib.sha256(content).hexdigest()
+    name = f"{stem}-{checksum[:16]}.{suffix}"
     _write(folder / name, content)
-    return SavedFile(name=name, size=len(content), sha256=total)
+    return SavedFile(name=name, size=len(content), sha256=checksum)
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Put the manifest in place; then remove what only the one before it named."""
-    _write(folder / NAME, manifest.text().encode())
+    """Put the manifest in place; then remove the files of the explainer that was there before."""
+    _write(folder / MANIFEST_NAME, manifest.text().encode())
     files = (manifest.tensors, manifest.model_file)
-    kept = {NAME, *(each.name for each in files if each is not None)}
-    for each in folder.iterdir():
-        if each.name not in kept and _is_ours(each):
-            each.unlink(missing_ok=True)
+    kept = {MANIFEST_NAME, *(file.name for file in files if file is not None)}
+    for path in folder.iterdir():
+        if path.name not in kept and _is_ours(path):
+            path.unlink(missing_ok=True)
 
 
 def read_file(folder: Path, saved: SavedFile) -> bytes:
-    """Read a file that the manifest names, and hold it against its sum."""
+    """Read a file that the manifest names, and compare its length and its checksum."""
     content = read_bytes(folder / saved.name, saved.size)
     if len(content) != saved.size or hashlib.sha256(content).hexdigest() != saved.sha256:
         raise PersistenceError(
@@ -72,7 +72,7 @@ def tensor_bytes(tensors: dict[str, Tensor]) -> bytes:
     """Return tensors as the content of a safetensors file."""
     from safetensors.torch import save
 
-    return save({name: each.detach().cpu().contiguous() for name, each in tensors.items()})
+    return save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
 
 
 def tensors_of(content: bytes) -> dict[str, Tensor]:
@@ -91,9 +91,9 @@ def _write(path: Path, content: bytes) -> None:
         with atomic_write(path) as draft:
             draft.write_bytes(content)
         if hasattr(os, "O_DIRECTORY"):
-            place = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            os.fsync(place)
-            os.close(place)
+            parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+            os.fsync(parent)
+            os.close(parent)
     except OSError as error:
         raise PersistenceError(
             f"{str(path)!r} cannot be written: {error.strerror}. What was saved there before is"
@@ -102,5 +102,5 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _is_ours(path: Path) -> bool:
-    named = path.name == NAME or _OURS.match(path.name) or _DRAFT.match(path.name)
+    named = path.name == MANIFEST_NAME or _OURS.match(path.name) or _DRAFT.match(path.name)
     return bool(named) and path.is_file() and not path.is_symlink()

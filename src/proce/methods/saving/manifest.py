@@ -1,4 +1,4 @@
-"""What ``manifest.json`` of a saved explainer says, checked to the last field."""
+"""The ``manifest.json`` of a saved explainer: every field, its type, and how it is read."""
 
 import hashlib
 import json
@@ -15,10 +15,10 @@ from proce.methods.fitting.settings import SearchSettings
 from proce.objective import Mode
 
 FORMAT = 1
-NAME = "manifest.json"
+MANIFEST_NAME = "manifest.json"
 FILE_NAME = r"^(tensors|model)-[0-9a-f]{16}\.(safetensors|skops|onnx)$"
-_LARGEST = 64 * 2**20  # bytes of a manifest
-_SUM = r"^[0-9a-f]{64}$"
+_MAX_BYTES = 64 * 2**20  # of a manifest
+_CHECKSUM = r"^[0-9a-f]{64}$"
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 
 
@@ -27,15 +27,15 @@ class _Strict(BaseModel):
 
 
 class SavedFile(_Strict):
-    """A file beside the manifest, by its name, its length and its SHA-256 sum."""
+    """A file beside the manifest: its name, its length in bytes and its SHA-256 sum."""
 
     name: Annotated[str, Field(pattern=FILE_NAME)]
     size: Count
-    sha256: Annotated[str, Field(pattern=_SUM)]
+    sha256: Annotated[str, Field(pattern=_CHECKSUM)]
 
 
 class SavedOptions(_Strict):
-    """What the explainer was made with, beside what has a place of its own."""
+    """The parameters of the explainer that have no field of their own in the manifest."""
 
     seed: Count
     device: str
@@ -44,7 +44,7 @@ class SavedOptions(_Strict):
 
 
 class SavedRule(_Strict):
-    """A rule; one with ``~>`` says in which causal model the equation of its effect stands."""
+    """A rule; for one with ``~>``, the number of the causal model that has its equation."""
 
     text: str
     model: Count | None
@@ -54,7 +54,7 @@ class SavedRows(_Strict):
     """The training rows: how many, their SHA-256 sum, and whether they are in the folder."""
 
     count: Count
-    sha256: Annotated[str, Field(pattern=_SUM)]
+    sha256: Annotated[str, Field(pattern=_CHECKSUM)]
     kept: bool
 
 
@@ -63,20 +63,26 @@ class Manifest(_Strict):
 
     Attributes
     ----------
-    format, proce, versions
-        Of this form, of the package that wrote it, and of the libraries that numbers depend on.
+    format
+        The version of this form.
+    proce, versions
+        The version of the package that wrote the manifest, and those of the packages on which
+        results depend.
     features, layout
         The schema, and how the training frame looked.
     options, settings, mode
-        Of the explainer and its search; the causal mode in use.
+        The parameters of the explainer, the settings of its search, and the causal mode in use.
     model
-        The classifier.
-    rules, graphs, mechanisms, models
-        The rules, and the causal models taken apart.
+        What is known of the classifier.
+    rules
+        The rules of the explainer.
+    graphs, mechanisms, models
+        All causal models, taken apart.
     scm, ensemble, refits
-        Positions among the causal models.
+        Which of the causal models is the explainer's own, and which are those of its bootstrap
+        graphs and of its refits, as positions in ``models``.
     training
-        The training rows.
+        What is known of the training rows.
     tensors, model_file
         The files beside the manifest.
     """
@@ -102,7 +108,7 @@ class Manifest(_Strict):
     model_file: SavedFile | None
 
     def text(self) -> str:
-        """Return the content of the file: JSON, with a sum over all else at the end."""
+        """Return the content of the file: JSON whose last field is a checksum of all others."""
         record = self.model_dump(mode="json")
         return (
             json.dumps({**record, "sha256": checksum(record)}, indent=1, ensure_ascii=False) + "\n"
@@ -111,17 +117,17 @@ class Manifest(_Strict):
 
 def read_manifest(folder: Path) -> Manifest:
     """Read and check the manifest of a folder."""
-    path = folder / NAME
+    path = folder / MANIFEST_NAME
     if not folder.is_dir():
         raise PersistenceError(
             f"there is no folder {str(folder)!r}; expected one that explainer.save(folder) wrote."
         )
     if not path.exists() and not path.is_symlink():
         raise PersistenceError(
-            f"{str(folder)!r} holds no {NAME}, so it is not a saved explainer, or its first save"
-            " was cut short; save the explainer again."
+            f"{str(folder)!r} holds no {MANIFEST_NAME}, so it is not a saved explainer, or its"
+            " first save was cut short; save the explainer again."
         )
-    record = _record(read_bytes(path, _LARGEST), path)
+    record = _record(read_bytes(path, _MAX_BYTES), path)
     _refuse_other_formats(record, path)
     fields = {key: value for key, value in record.items() if key != "sha256"}
     if record.get("sha256") != checksum(fields):
@@ -130,8 +136,8 @@ def read_manifest(folder: Path) -> Manifest:
         return Manifest.model_validate_json(json.dumps(fields), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        place = ".".join(str(each) for each in first["loc"])
-        _refuse(path, f"{place}: {first['msg']}")
+        field = ".".join(str(part) for part in first["loc"])
+        _refuse(path, f"{field}: {first['msg']}")
     except (ValueError, RecursionError) as error:
         _refuse(path, str(error))
 
@@ -160,7 +166,7 @@ def _refuse_other_formats(record: dict[str, Any], path: Path) -> None:
 
 
 def checksum(record: dict[str, Any]) -> str:
-    """Return the SHA-256 sum of all other fields, in their order."""
+    """Return the SHA-256 sum of the fields of a manifest, in their order."""
     plain = json.dumps(record, separators=(",", ":"))
     return hashlib.sha256(plain.encode()).hexdigest()
 

@@ -14,18 +14,18 @@ from proce.classifier.sklearn_file import estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.rules import BoundRule
-from proce.methods.fitting.fitted import Fitted, RowsLeftOut
+from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
 from proce.methods.saving.manifest import Manifest, SavedRule
-from proce.objective import Direction
+from proce.objective import EffectPredictor
 from proce.schema import Codec, Continuous, Rule, Schema
 from proce.schema.layout_json import exact_layout_from_json
 
 
 def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
-    """Return the schema with its scale and the training frame's layout."""
+    """Return the codec: the schema, the scale of the features and the training frame's layout."""
     schema = Schema.from_json(json.dumps(manifest.features))
     low, span, may_miss = (tensors[f"codec.{name}"] for name in ("low", "span", "may_miss"))
-    sound = all(each.shape == (len(schema),) for each in (low, span, may_miss))
+    sound = all(tensor.shape == (len(schema),) for tensor in (low, span, may_miss))
     sound = sound and low.dtype == span.dtype == torch.float64 and may_miss.dtype == torch.bool
     if not sound or not bool((low.isfinite() & span.isfinite() & (span > 0)).all()):
         raise PersistenceError("the scale of the features is damaged.")
@@ -42,18 +42,23 @@ def load_causes(
     codec: Codec,
     equations: Mapping[str, Mechanism | Equation],
 ) -> list[StructuralCausalModel]:
-    """Return all causal models, with these equations where a person gave them."""
-    count = range(len(manifest.mechanisms))
-    weights = {at: tensors[f"equation.{at}"] for at in count if f"equation.{at}" in tensors}
-    trees = {at: tensors[f"trees.{at}"] for at in count if f"trees.{at}" in tensors}
+    """Return all causal models; ``equations`` has those that a person had given as functions."""
+    weights = _numbered(tensors, "equation", len(manifest.mechanisms))
+    trees = _numbered(tensors, "trees", len(manifest.mechanisms))
     causes = SavedCauses(
-        [json.dumps(each) for each in manifest.graphs],
+        [json.dumps(graph) for graph in manifest.graphs],
         list(manifest.mechanisms),
         list(manifest.models),
         weights,
-        {at: estimator_of(each.numpy().tobytes()) for at, each in trees.items()},
+        {number: estimator_of(content.numpy().tobytes()) for number, content in trees.items()},
     )
     return causes.load(codec, equations)
+
+
+def _numbered(tensors: dict[str, Tensor], name: str, count: int) -> dict[int, Tensor]:
+    """Return the tensors ``name.0``, ``name.1``, … that are there, by their numbers."""
+    keys = {number: f"{name}.{number}" for number in range(count)}
+    return {number: tensors[key] for number, key in keys.items() if key in tensors}
 
 
 def load_fitted(
@@ -62,12 +67,20 @@ def load_fitted(
     codec: Codec,
     classifier: Classifier,
     models: list[StructuralCausalModel],
-) -> Fitted:
-    """Return what the explainer had learned."""
+) -> FittedParts:
+    """Return what the explainer had learned.
+
+    Parameters
+    ----------
+    manifest, tensors
+        The content of the folder.
+    codec, classifier, models
+        The features, the model and the causal models, which were loaded before.
+    """
     training = manifest.training
     prefix = "autoencoder."
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-    if any(each.dtype != torch.float32 for each in weights.values()):
+    if any(weight.dtype != torch.float32 for weight in weights.values()):
         raise PersistenceError("the weights of the auto-encoder are damaged.")
     autoencoder = AutoEncoder.of_weights(codec, weights).to(present_device(manifest.options.device))
     latents, predicted = tensors["latents"], tensors["predicted"]
@@ -77,20 +90,19 @@ def load_fitted(
         raise PersistenceError("the latents of the training rows are damaged.")
     if bool(((predicted < 0) | (predicted >= len(classifier.classes))).any()):
         raise PersistenceError("the predicted classes of the training rows are damaged.")
-    groups = [_ensemble(models, each) for each in (manifest.ensemble, manifest.refits)]
     if manifest.scm is None and manifest.mode != "off":
         raise PersistenceError(f"the mode is {manifest.mode!r}, and there is no causal model.")
-    return Fitted(
+    return FittedParts(
         codec,
         classifier,
         autoencoder,
         PrototypeIndex(latents, predicted, classifier.classes),
         _rows(manifest, tensors, codec),
         None if manifest.scm is None else models[manifest.scm],
-        groups[0],
-        groups[1],
+        _ensemble(models, manifest.ensemble),
+        _ensemble(models, manifest.refits),
         manifest.mode,
-        tuple(_rule(each, models, codec) for each in manifest.rules),
+        tuple(_rule(rule, models, codec) for rule in manifest.rules),
         manifest.settings,
         manifest.options.seed,
         None if training.kept else RowsLeftOut(training.count, training.sha256),
@@ -98,15 +110,15 @@ def load_fitted(
 
 
 def _rows(manifest: Manifest, tensors: dict[str, Tensor], codec: Codec) -> Tensor:
-    """Return the training rows, valid ones; none where they were left out."""
+    """Return the training rows after a check of their values; none where they were left out."""
     if not manifest.training.kept:
         return torch.empty(0, len(codec.schema), dtype=torch.float64)
     rows, expected = tensors["rows"], (manifest.training.count, len(codec.schema))
     sound = rows.shape == expected and rows.dtype == torch.float64
     sound = sound and not bool(rows.isinf().any())
-    for at, feature in enumerate(codec.schema):
+    for position, feature in enumerate(codec.schema):
         if sound and not isinstance(feature, Continuous):
-            codes = rows[:, at]
+            codes = rows[:, position]
             whole = (codes == codes.round()) & (codes >= -1) & (codes < len(feature.levels))
             sound = bool(whole.all())
     if not sound:
@@ -122,17 +134,17 @@ def _rule(saved: SavedRule, models: list[StructuralCausalModel], codec: Codec) -
     scm = None if saved.model is None else models[saved.model]
     if scm is None or effect not in scm.graph.endogenous:
         raise PersistenceError(f"the rule {saved.text!r} has no equation of {effect!r}.")
-    return rule, {effect: Direction(scm, effect)}
+    return rule, {effect: EffectPredictor(scm, effect)}
 
 
 def _ensemble(
     models: list[StructuralCausalModel], members: tuple[int, ...] | None
 ) -> Ensemble | None:
-    return None if members is None else Ensemble(tuple(models[at] for at in members))
+    return None if members is None else Ensemble(tuple(models[number] for number in members))
 
 
 def present_device(name: str) -> str:
-    """Return the device on which the explainer was fitted, or the processor where it is not."""
+    """Return the device on which the explainer was fitted, or ``cpu`` where it is not there."""
     try:
         torch.empty(0, device=name)
     except (RuntimeError, AssertionError):

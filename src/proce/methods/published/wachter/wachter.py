@@ -65,7 +65,7 @@ class WachterSettings:
             )
         check_count("n_steps", self.n_steps)
         for name in ("n_raises", "n_refinements", "n_halvings"):
-            check_count(name, getattr(self, name), least=0)
+            check_count(name, getattr(self, name), minimum=0)
         check_above("step_size", self.step_size, 0)
         check_above("growth", self.growth, 1)
 
