@@ -254,8 +254,13 @@ class ExplainedRow:
         return self.record.take(self.record.positions.new_tensor([self.index]))
 
     @property
+    def extent(self) -> tuple[int, int]:
+        """Where the counterfactuals of this row begin and end among those of all rows."""
+        return self.record.extents[self.index], self.record.extents[self.index + 1]
+
+    @property
     def _lines(self) -> slice:
-        return slice(self.record.extents[self.index], self.record.extents[self.index + 1])
+        return slice(*self.extent)
 
     def _known_counts(self, counts: Tensor) -> Tensor | None:
         own = counts[self._lines]

@@ -114,7 +114,9 @@ def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
 
 def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
     """Return the changed cells of one row's counterfactuals, by rank."""
-    return ranked_cells(row.alone())[0]
+    record, (first, last) = row.record, row.extent
+    ways = record.counterfactuals.take(torch.arange(first, last))
+    return cells_of_counterfactuals(record, ways).by_counterfactual()
 
 
 def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> ChangedCells:

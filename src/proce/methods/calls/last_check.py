@@ -1,6 +1,6 @@
 """The last check before a counterfactual is returned: the model is asked about what is shown."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -30,62 +30,56 @@ class LastCheck:
     probabilities: Tensor
 
 
-def last_check(
-    rows: Tensor,
-    *,
-    factual: Tensor,
-    raw: Tensor,
-    target: Tensor,
-    codec: Codec,
-    classifier: Classifier,
-    layout: Layout,
-    requirement: Requirement,
-    rules: Sequence[BoundRule],
-    within_limits: Callable[[Tensor], Tensor],
-) -> LastCheck:
-    """Decode candidates, and check them against the model, the rules and the limits again.
+def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout) -> Tensor:
+    """Return rows ``(n, f)`` as they come back from a frame of the caller.
 
     Parameters
     ----------
-    rows, factual, raw
-        ``(n, f)``: the candidates, the rows that they started from, and the latter in raw units.
-    target
-        ``(n,)``, the wanted classes.
-    codec, classifier, layout
-        The features, the model, and how the caller's frame looked.
-    requirement
-        What counts as reaching the target.
-    rules
-        The rules that every candidate must obey.
-    within_limits
-        A function that returns for rows ``(n, f)``, as they come back from a frame, which of them
-        obey all limits.
-    """
-    if not len(rows):
-        return LastCheck(torch.zeros(0, dtype=torch.bool), rows.new_zeros(0))
-    shown, probabilities = predict_as_shown(codec, classifier, rows, factual, raw, layout)
-    passed = decide(probabilities, classifier.threshold) == target
-    shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
-    passed &= shortfall <= ROUNDING
-    for rule, mechanisms in rules:
-        passed &= rule.holds(factual, shown, mechanisms)
-    passed &= within_limits(shown)
-    return LastCheck(passed, target_probability(probabilities, target))
-
-
-def predict_as_shown(
-    codec: Codec, classifier: Classifier, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout
-) -> tuple[Tensor, Tensor]:
-    """Return rows ``(n, f)`` as a frame of the caller would hold them, and their probabilities.
-
-    Parameters
-    ----------
-    codec, classifier
-        The features and the model.
+    codec
+        The features and their scale.
     rows, factual, raw
         ``(n, f)``: the rows, those that they started from, and the latter in raw units.
     layout
         How the caller's frame looks.
     """
-    shown = codec.encode(codec.rebuild(rows, layout.without_index(), factual, raw))
-    return shown, classifier.predict_proba(shown)
+    if not len(rows):
+        return rows
+    return codec.encode(codec.rebuild(rows, layout.without_index(), factual, raw))
+
+
+def last_check(
+    shown: Tensor,
+    allowed: Tensor,
+    *,
+    factual: Tensor,
+    target: Tensor,
+    classifier: Classifier,
+    requirement: Requirement,
+    rules: Sequence[BoundRule],
+) -> LastCheck:
+    """Check candidates against the model and the rules again, at the values that are shown.
+
+    Parameters
+    ----------
+    shown
+        ``(n, f)``, the candidates as they come back from a frame; see :func:`as_shown`.
+    allowed
+        ``(n,)``, which of them obey all limits.
+    factual, target
+        ``(n, f)`` and ``(n,)``, the rows that the candidates started from, and the wanted classes.
+    classifier
+        The model.
+    requirement
+        What counts as reaching the target.
+    rules
+        The rules that every candidate must obey.
+    """
+    if not len(shown):
+        return LastCheck(torch.zeros(0, dtype=torch.bool), shown.new_zeros(0))
+    probabilities = classifier.predict_proba(shown)
+    passed = allowed & (decide(probabilities, classifier.threshold) == target)
+    shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
+    passed &= shortfall <= ROUNDING
+    for rule, mechanisms in rules:
+        passed &= rule.holds(factual, shown, mechanisms)
+    return LastCheck(passed, target_probability(probabilities, target))

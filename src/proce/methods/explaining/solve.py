@@ -8,7 +8,7 @@ from torch import Tensor
 
 from proce.explanation import done_by_hand
 from proce.losses import Loss
-from proce.methods.calls.last_check import ROUNDING, LastCheck, last_check
+from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
 from proce.methods.calls.options import Options
 from proce.methods.explaining.failing_row import NamesFailingRow
 from proce.methods.explaining.shortlist import Shortlist, make_shortlist
@@ -160,17 +160,16 @@ def check_candidates(
 ) -> LastCheck:
     """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
     part = problem.take(owner)  # an instance for each candidate
+    factual, raw = part.query.factual, frame_rows.raw[owner]
+    shown = as_shown(problem.codec, rows, factual, raw, frame_rows.layout)
     return last_check(
-        rows,
-        factual=part.query.factual,
-        raw=frame_rows.raw[owner],
+        shown,
+        _within_limits(part, shown, changes),
+        factual=factual,
         target=part.query.target,
-        codec=problem.codec,
         classifier=problem.classifier,
-        layout=frame_rows.layout,
         requirement=problem.requirement,
         rules=problem.rules,
-        within_limits=lambda shown: _within_limits(part, shown, changes),
     )
 
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from proce.explanation import Change, Counterfactuals, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
-from proce.methods.calls.last_check import last_check
+from proce.methods.calls.last_check import as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
@@ -65,17 +65,16 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
 def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     """Ask the model again at the values shown; return flags and the target's probabilities."""
     common, call = task.common, task.call
+    factual = task.factual[owner]
+    shown = as_shown(common.codec, rows, factual, call.raw[chunk[owner]], call.layout)
     check = last_check(
-        rows,
-        factual=task.factual[owner],
-        raw=call.raw[chunk[owner]],
+        shown,
+        task.allowed(shown[:, None], owner).squeeze(1),
+        factual=factual,
         target=task.target[owner],
-        codec=common.codec,
         classifier=common.classifier,
-        layout=call.layout,
         requirement=Requirement(common.classifier.threshold, margin=0.0),
         rules=common.rules,
-        within_limits=lambda shown: task.allowed(shown[:, None], owner).squeeze(1),
     )
     return check.passed, check.probabilities
 
