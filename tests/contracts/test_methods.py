@@ -165,7 +165,7 @@ def test_n_is_the_most(method: Method) -> None:
     [
         {"vary": ["age", "income", "job"]},
         {"ranges": {"income": (50, 90)}},
-        {"max_evaluations": 5_000},
+        {"max_evaluations": 1_000},
         {"budget_seconds": 60},
         {"progress": lambda progress: None},
     ],
