@@ -80,6 +80,22 @@ def bank(frame: pd.DataFrame) -> Any:
     return logistic(score(frame))
 
 
+class WatchedBank:
+    """The bank, which remembers every frame that it was asked about."""
+
+    def __init__(self) -> None:
+        self.frames: list[pd.DataFrame] = []
+
+    def __call__(self, frame: pd.DataFrame) -> Any:
+        self.frames.append(frame)
+        return bank(frame)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many rows each of the frames has."""
+        return [len(frame) for frame in self.frames]
+
+
 def lenient_bank(frame: pd.DataFrame) -> Any:
     """Return the bank's probabilities where cells may be missing: they count as nothing."""
     return bank(frame.fillna({"savings": 0, "debt": 0, "school": "none"}))

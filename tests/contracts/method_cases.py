@@ -76,7 +76,9 @@ def dice(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
 def cchvae(model: Any, schema: Schema | None = SCHEMA, seed: int = 0) -> Method:
     training = TrainingSettings(n_epochs=4, batch_size=32)
     network = VariationalSettings(hidden_size=16, training=training)
-    return Cchvae(model, schema, CchvaeSettings(n_candidates=100, network=network), seed=seed)
+    return Cchvae(
+        model, schema, CchvaeSettings(n_candidates=100, step=0.5, network=network), seed=seed
+    )
 
 
 METHODS: tuple[Made, ...] = (proce, nearest, face, growing_spheres, wachter, certifai, dice, cchvae)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from proce.errors import ProceError
 from proce.explanation import Explanations
 
+from ...damage import places
 from ...explained import with_columns
 from .. import samples
 
@@ -37,15 +38,7 @@ ODD: list[Any] = [
 ]
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Return the way to every value in a record."""
-    keys: Any = ()
-    if isinstance(value, dict | list):
-        keys = value if isinstance(value, dict) else range(len(value))
-    return [path, *(each for key in keys for each in places(value[key], (*path, key)))]
-
-
-PLACES = [path for path in places(RECORD) if path]
+PLACES = list(places(RECORD))
 
 
 def replaced(record: Any, path: tuple[Any, ...], value: Any) -> Any:

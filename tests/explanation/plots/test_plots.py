@@ -1,15 +1,11 @@
 """Pictures: they take axes and return them, and every word of them can be read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
-import matplotlib as mpl
-import pytest
-
-mpl.use("Agg")
-
 import matplotlib.pyplot as plt
+import pytest
 import torch
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
@@ -19,6 +15,7 @@ from proce.schema import Codec
 
 from ...explained import explained_row
 from .. import samples
+from ..axes import words
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, everything, explanation, explanations
 
 EVERY_KIND: Way = {
@@ -35,18 +32,6 @@ PLOTS: list[Callable[[Explanations, Any], Any]] = [
     lambda result, ax: result.plot_front(ax=ax),
     lambda result, ax: result[0].plot_graph(ax=ax),
 ]
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
-def words(ax: Any) -> list[str]:
-    """Return every text of the axes."""
-    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
-    return [each.get_text() for each in [*ax.texts, *ticks, ax.title, ax.xaxis.label] if each]
 
 
 def overlaps(ax: Any, texts: list[Any]) -> list[tuple[str, str]]:

@@ -1,14 +1,7 @@
 """How training rows lie: quantiles and shares, by hand; and in the picture of the changes."""
 
-from collections.abc import Iterator
-
-import matplotlib as mpl
-import pytest
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 import pandas as pd
+import pytest
 
 from proce.explanation.record.spread import N_QUANTILES, spread_of
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -23,12 +16,6 @@ SCHEMA = Schema(
         Categorical("home", ("rents", "owns")),
     ]
 )
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def test_quantiles_of_numbers_are_values_of_rows_and_levels_have_shares() -> None:

@@ -1,18 +1,13 @@
 """Many explanations: counts, medians, costs by group, against numbers worked out by hand."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
-
-import matplotlib as mpl
-import pytest
-
-mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
+import pytest
 import torch
 
 from proce.errors import SchemaError, SearchError
@@ -20,13 +15,8 @@ from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.tables.groups import groups_of
 from proce.losses import Loss
 
+from ..axes import words
 from ..samples import Way, everything, explanation, explanations, people
-
-
-@pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def costing(cost: float, row: int = 0, way: Way | None = None, **fields: Any) -> Explanation:
@@ -164,12 +154,6 @@ def test_a_summary_is_in_the_library_that_came_in() -> None:
     result = everything(frame=frame)
     assert isinstance(result.summary(), pl.DataFrame)
     assert isinstance(result.summary(by="sex"), pl.DataFrame)
-
-
-def words(ax: Any) -> list[str]:
-    """Return every text of the axes."""
-    ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
-    return [each.get_text() for each in [*ax.texts, *ticks, ax.title, ax.xaxis.label]]
 
 
 def test_the_cohort_is_drawn_with_shares_and_medians() -> None:

@@ -12,7 +12,7 @@ from proce.methods import GrowingSpheres, GrowingSpheresSettings
 from proce.methods.published.growing_spheres import radii_in_shell
 from proce.schema import Categorical, Continuous, Schema
 
-from ...worlds import SCHEMA, bank, one, people, refused
+from ...worlds import SCHEMA, WatchedBank, bank, one, people, refused
 
 TRAINING = people(400)
 QUICK = GrowingSpheresSettings(n_candidates=300, max_rounds=40)
@@ -119,14 +119,9 @@ def test_levels_are_drawn_from_their_levels_once_the_radius_reaches_them() -> No
 
 def test_limits_hold_while_it_draws() -> None:
     rows = refused(people(80, seed=4), 15)
-    asked: list[pd.DataFrame] = []
-
-    def watched(frame: pd.DataFrame) -> Any:
-        asked.append(frame)
-        return bank(frame)
-
-    method = GrowingSpheres(watched, SCHEMA, QUICK, respect_schema=True).fit(TRAINING)
-    asked.clear()
+    model = WatchedBank()
+    method = GrowingSpheres(model, SCHEMA, QUICK, respect_schema=True).fit(TRAINING)
+    model.frames.clear()
     result = method.explain(rows, ranges={"savings": (0, 60)})
     frame = result.to_frame()
     before = rows.loc[frame.index]
@@ -135,7 +130,7 @@ def test_limits_hold_while_it_draws() -> None:
     assert (frame["age"] >= before["age"]).all()
     assert (frame["debt"] <= before["debt"]).all()
     assert (frame["savings"] <= 60).all()
-    drawn = pd.concat(asked[1:])  # the first are the rows
+    drawn = pd.concat(model.frames[1:])  # the first are the rows
     assert len(drawn) > QUICK.n_candidates
     assert (drawn["savings"] <= 60).all()
 

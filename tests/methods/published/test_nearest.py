@@ -10,7 +10,7 @@ from proce import Progress, SearchError
 from proce.methods import Nearest, NearestSettings
 from proce.schema import Action
 
-from ...worlds import SCHEMA, bank, never, one, people, refused
+from ...worlds import SCHEMA, WatchedBank, bank, never, one, people, refused
 
 TRAINING = people(400)
 PLAIN = NearestSettings(sparse=False)
@@ -146,19 +146,14 @@ def test_the_next_neighbours_follow_and_none_twice() -> None:
 
 def test_memory_is_bounded_and_the_blocks_do_not_show() -> None:
     rows = refused(people(60, seed=10), 9)
-    asked: list[int] = []
-
-    def counting(frame: pd.DataFrame) -> Any:
-        asked.append(len(frame))
-        return bank(frame)
-
-    fitted = Nearest(counting, SCHEMA).fit(TRAINING)
+    model = WatchedBank()
+    fitted = Nearest(model, SCHEMA).fit(TRAINING)
     frames = []
     for people_at_once in (9, 3):
-        asked.clear()
+        model.frames.clear()
         fitted.block_bytes = people_at_once * fitted.prepared_[1].nbytes
         frames.append(fitted.explain(rows, n=2).to_frame())
-        assert asked[:2] == [9, 2 * people_at_once]  # the rows, then two neighbours of each
+        assert model.sizes[:2] == [9, 2 * people_at_once]  # the rows, then two neighbours of each
     assert len(frames[0]) == 18
     pd.testing.assert_frame_equal(*frames)
 

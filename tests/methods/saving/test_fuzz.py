@@ -8,7 +8,7 @@ import hashlib
 import json
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from proce.methods.saving.manifest import checksum
 from proce.schema import Codec
 from proce.training import TrainingSettings
 
+from ...damage import places
 from ...worlds import SCHEMA, people, score
 
 QUICK = TrainingSettings(n_epochs=1)
@@ -51,16 +52,6 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
         settings=SMALL,
     ).fit(frame)
     return explainer.save(tmp_path_factory.mktemp("fuzz") / "saved")
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the way to every value in a record."""
-    keys: Any = ()
-    if isinstance(value, dict | list):
-        keys = list(value) if isinstance(value, dict) else range(len(value))
-    for key in keys:
-        yield (*path, key)
-        yield from places(value[key], (*path, key))
 
 
 def flipped(content: bytes, draw: random.Random) -> bytes:

@@ -20,7 +20,7 @@ from proce.schema import Categorical, Codec, Continuous, Schema
 from proce.streams import RowStreams, row_keys
 from proce.training import TrainingSettings
 
-from ....worlds import SCHEMA, bank, one, people, refused
+from ....worlds import SCHEMA, WatchedBank, bank, one, people, refused
 
 dice_ml = pytest.importorskip("dice_ml")
 TRAINING = people(300)
@@ -174,16 +174,13 @@ def test_evaluations_are_limited_and_what_was_found_is_kept(most: int) -> None:
 
 
 def test_what_the_model_was_asked_is_what_is_counted() -> None:
-    asked: list[int] = []
-
-    def counting(frame: pd.DataFrame) -> Any:
-        asked.append(len(frame))
-        return bank(frame)
-
-    explainer = Dice(counting, SCHEMA, QUICK).fit(TRAINING)
-    asked.clear()
+    model = WatchedBank()
+    explainer = Dice(model, SCHEMA, QUICK).fit(TRAINING)
+    model.frames.clear()
     result = explainer.explain(ROWS[:1], n=2)
-    assert result.provenance.evaluations == sum(asked[1:-1])  # the row itself, and the last check
+    assert len(result.counterfactuals())
+    inner = model.sizes[1:-1]  # without the row itself, and the last check
+    assert result.provenance.evaluations == sum(inner)
 
 
 def test_one_way_actions_and_rules_bind_when_asked_for() -> None:
