@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 _HELD_OUT_BATCH = 4_096  # rows
 
-Loss = Callable[[Tensor], Tensor]  # row positions -> mean loss of these rows
+BatchLoss = Callable[[Tensor], Tensor]  # row positions -> mean loss of these rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ def random_stream(seed: int) -> Iterator[torch.Generator]:
 
 def train(
     network: nn.Module,
-    loss: Loss,
+    loss: BatchLoss,
     n_rows: int,
     settings: TrainingSettings,
     generator: torch.Generator,

@@ -22,8 +22,8 @@ from proce.classifier.probe import probe_rows
 from proce.errors import ModelError
 from proce.schema import Codec, Level
 from proce.training import (
+    BatchLoss,
     EpochCallback,
-    Loss,
     TrainingRecord,
     TrainingSettings,
     random_stream,
@@ -207,7 +207,7 @@ def read_labels(label: Any, n_rows: int) -> tuple[tuple[Level, ...], Tensor]:
 
 def _loss(
     network: nn.Module, inputs: Tensor, classes: Tensor, n_classes: int, balanced: bool
-) -> Loss:
+) -> BatchLoss:
     weights = torch.ones(n_classes)
     if balanced:
         weights = len(classes) / (n_classes * classes.bincount(minlength=n_classes).float())

@@ -1,7 +1,7 @@
 """What is minimised, and what must hold."""
 
 from proce.objective.distance import FeatureDistance
-from proce.objective.limits import CallLimits, Limits, is_actionable
+from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import Requirement, clamp_for_model, target_probability
 from proce.objective.problem import (
@@ -31,7 +31,6 @@ __all__ = [
     "gene_map_of",
     "genome_of",
     "initial_population",
-    "is_actionable",
     "pose_query",
     "target_probability",
 ]

@@ -8,10 +8,9 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema import Action, Categorical, Codec, Continuous, Feature, Level
+from proce.schema import Action, Categorical, Codec, Continuous, Level
 from proce.schema.feature import shown
 
-_ACTIONABLE = (Action.FREE, Action.INCREASE, Action.DECREASE)
 _ROUNDING = 1e-9
 
 
@@ -140,14 +139,9 @@ class CallLimits:
             first, last = self.bounds[feature.name]
             lower, consequence_lower = (end.clamp(min=first) for end in (lower, consequence_lower))
             upper, consequence_upper = (end.clamp(max=last) for end in (upper, consequence_upper))
-        can_move = feature.name in self.varied and is_actionable(feature)
+        can_move = feature.name in self.varied and feature.action.is_possible
         movable = torch.full_like(own, can_move, dtype=torch.bool)
         return movable, lower, upper, consequence_lower, consequence_upper
-
-
-def is_actionable(feature: Feature) -> bool:
-    """Whether the schema lets a person act on a feature."""
-    return feature.action in _ACTIONABLE
 
 
 def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
@@ -157,7 +151,7 @@ def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
     if isinstance(vary, str):
         raise SchemaError(f"vary is {vary!r}; expected a list of names, such as [{vary!r}].")
     names = list(vary)
-    actionable = [feature.name for feature in schema if is_actionable(feature)]
+    actionable = [feature.name for feature in schema if feature.action.is_possible]
     for name in names:
         if name not in schema:
             raise SchemaError(

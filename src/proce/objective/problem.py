@@ -15,7 +15,7 @@ from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.latent import AutoEncoder
 from proce.objective.distance import FeatureDistance, action_cost, causal_gap, printed_gap
-from proce.objective.limits import Limits, is_actionable
+from proce.objective.limits import Limits
 from proce.objective.prediction import Requirement, clamp_for_model, prediction_loss
 from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
@@ -161,7 +161,7 @@ def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> 
     """
     if mode != "hard" or scm is None:
         return GeneMap(len(codec.schema))
-    effects = [name for name in scm.graph.endogenous if is_actionable(codec.schema[name])]
+    effects = [name for name in scm.graph.endogenous if codec.schema[name].action.is_possible]
     return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
 
 

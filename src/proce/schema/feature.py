@@ -27,6 +27,11 @@ class Action(StrEnum):
     INDIRECT = "indirect"
     FIXED = "fixed"
 
+    @property
+    def is_possible(self) -> bool:
+        """Whether a person can act on a feature, or hold it."""
+        return self not in (Action.INDIRECT, Action.FIXED)
+
     @classmethod
     def _missing_(cls, value: object) -> "Action":
         known = [action.value for action in cls]

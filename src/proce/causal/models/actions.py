@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from proce.schema import Action, Codec, Continuous
+from proce.schema import Codec, Continuous
 
 _ROUNDING = 1e-9
 _MIN_CHANGE = 1e-3  # of the range: a smaller difference of a feature without a step is none
@@ -89,7 +89,7 @@ class Tolerances:
             still.append((size / 2 or _MIN_CHANGE / 2 if number else 0.5) + _ROUNDING)
             near.append((size or _MIN_CHANGE if number else 0.5) + _ROUNDING)
             step.append(size)
-            can_act.append(feature.action not in (Action.FIXED, Action.INDIRECT))
+            can_act.append(feature.action.is_possible)
         return cls(
             torch.tensor(still, dtype=torch.float64),
             torch.tensor(near, dtype=torch.float64),

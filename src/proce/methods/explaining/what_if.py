@@ -12,7 +12,6 @@ from proce.classifier import decide
 from proce.errors import SchemaError
 from proce.methods.calls.rules import broken_rules
 from proce.methods.fitting.fitted import FittedParts
-from proce.objective import is_actionable
 from proce.schema import Action, Feature, Layout, Level
 from proce.streams import row_keys
 
@@ -73,7 +72,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         tuple(
             f"{name} is {codec.schema[name].action.value}: nobody can act on it."
             for name in changes
-            if not is_actionable(codec.schema[name])
+            if not codec.schema[name].action.is_possible
         ),
     )
 
@@ -88,7 +87,7 @@ def _propagated(
         rows[0, codec.schema.position(name)] = float(codec.encode_value(name, value))
     if fitted.scm is None:
         return rows
-    bound = [name for name in changes if not is_actionable(codec.schema[name])]
+    bound = [name for name in changes if not codec.schema[name].action.is_possible]
     schema = codec.schema.edit(bound, action=Action.FREE) if bound else codec.schema
     scm = replace(fitted.scm, codec=replace(codec, schema=schema))
     residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))

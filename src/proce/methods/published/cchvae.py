@@ -19,7 +19,6 @@ from proce.methods.published.growing_spheres import radii_in_shell
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import MixedDistance
-from proce.schema import Action
 from proce.streams import Purpose, RowStreams
 from proce.training import Epoch
 
@@ -153,6 +152,5 @@ class Cchvae(Published[CchvaeSettings]):
 
 def _conditioning_features(common: CommonFit) -> list[int]:
     """Return the positions of the features that never move, which condition the network."""
-    never_moves = (Action.FIXED, Action.INDIRECT)
     schema = binding(common.codec.schema, common.respect_schema)
-    return [position for position, feature in enumerate(schema) if feature.action in never_moves]
+    return [position for position, feature in enumerate(schema) if not feature.action.is_possible]
