@@ -272,20 +272,28 @@ class TestProgress:
 
     def test_the_bar_ends_with_the_work(self, banker: ProCE) -> None:
         """Also where a fit stops early, or a call fails: no thread draws any more."""
-        before, bar = threading.active_count(), progress_bar()
+        before, bar = set(threading.enumerate()), progress_bar()
+
+        def nothing_draws() -> bool:
+            """Whether every thread that was started since has come to its end."""
+            started = set(threading.enumerate()) - before
+            for thread in started:
+                thread.join(timeout=10)
+            return not any(thread.is_alive() for thread in started)
+
         bar(Progress("search", done=1, total=2))
-        assert threading.active_count() == before + 1
+        assert set(threading.enumerate()) - before
         banker.explain(one(), progress=bar)
-        assert threading.active_count() == before
+        assert nothing_draws()
         ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=bar)
-        assert threading.active_count() == before
+        assert nothing_draws()
 
         def gone(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             return answer if call < 4 else None
 
         with pytest.raises(ModelError):
             armed(gone).explain(one(), progress=bar)
-        assert threading.active_count() == before
+        assert nothing_draws()
 
     def test_the_library_prints_nothing(
         self, banker: ProCE, capfd: pytest.CaptureFixture[str]
