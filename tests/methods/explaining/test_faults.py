@@ -1,7 +1,6 @@
 """What goes wrong in the middle: slow models, failing models, budgets, Ctrl-C."""
 
 import logging
-import threading
 import time
 from dataclasses import replace
 from typing import Any
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from proce import ModelError, ProCE, Progress, progress_bar
+from proce import ModelError, ProCE, Progress
 
 from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people, refused, two_classes
 
@@ -247,56 +246,3 @@ class TestInterruption:
         outcomes = result.outcomes()["outcome"].tolist()
         assert outcomes[:2] == ["found", "found"]
         assert outcomes[4:] == ["out_of_time"] * 2
-
-
-class TestProgress:
-    """A callback is told how far the work has come."""
-
-    def test_of_a_fit(self) -> None:
-        reports: list[Progress] = []
-        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=reports.append)
-        assert {report.stage for report in reports} == {"fit"}
-        assert [report.done for report in reports] == list(range(1, len(reports) + 1))
-
-    def test_of_a_call(self, banker: ProCE) -> None:
-        reports: list[Progress] = []
-        banker.explain(refused(people(), 3), progress=reports.append)
-        searching = [report for report in reports if report.stage == "search"]
-        assert {report.total for report in searching} == {3}
-        assert searching[-1].done == 3
-        assert max(report.generation for report in searching) > 1
-        last = searching[-2]
-        assert 0.5 < last.best_probability <= 1
-        assert last.best_distance > 0
-        assert last.front_size >= 1
-
-    def test_the_bar_ends_with_the_work(self, banker: ProCE) -> None:
-        """Also where a fit stops early, or a call fails: no thread draws any more."""
-        before, bar = set(threading.enumerate()), progress_bar()
-
-        def nothing_draws() -> bool:
-            """Whether every thread that was started since has come to its end."""
-            started = set(threading.enumerate()) - before
-            for thread in started:
-                thread.join(timeout=10)
-            return not any(thread.is_alive() for thread in started)
-
-        bar(Progress("search", done=1, total=2))
-        assert set(threading.enumerate()) - before
-        banker.explain(one(), progress=bar)
-        assert nothing_draws()
-        ProCE(bank, schema=SCHEMA, settings=TINY).fit(people(), progress=bar)
-        assert nothing_draws()
-
-        def gone(call: int, frame: pd.DataFrame, answer: Any) -> Any:
-            return answer if call < 4 else None
-
-        with pytest.raises(ModelError):
-            armed(gone).explain(one(), progress=bar)
-        assert nothing_draws()
-
-    def test_the_library_prints_nothing(
-        self, banker: ProCE, capfd: pytest.CaptureFixture[str]
-    ) -> None:
-        banker.explain(one())
-        assert capfd.readouterr() == ("", "")
