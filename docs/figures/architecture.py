@@ -41,7 +41,15 @@ EXPLAIN = Step(
                     (
                         Step("proce.objective.limits", "where each feature may end"),
                         Step("proce.objective.query", "prototype (Eqs. 3-5), the row's own noise"),
-                        Step("proce.objective.problem", "objectives and constraints (Eq. 10)"),
+                        Step(
+                            "proce.objective.problem",
+                            "objectives and constraints (Eq. 10)",
+                            (
+                                Step("proce.causal.models.actions", "done, held, or following"),
+                                Step("proce.objective.prediction", "reached, with margin (Eq. 2)"),
+                                Step("proce.objective.distance", "how far from the row (Eqs. 7-9)"),
+                            ),
+                        ),
                     ),
                 ),
                 Step(
@@ -52,6 +60,7 @@ EXPLAIN = Step(
                         Step(
                             "proce.explanation.record.builder", "what was found so far, as columns"
                         ),
+                        Step("proce.explanation.result.explanations", "the result, with verbs"),
                     ),
                 ),
                 Step(
@@ -60,7 +69,14 @@ EXPLAIN = Step(
                     (
                         Step("proce.objective.start", "genes, and where the search starts"),
                         Step("proce.search.nsga2", "Algorithm 1, over all rows at once"),
-                        Step("proce.methods.explaining.shortlist", "what is worth showing"),
+                        Step(
+                            "proce.methods.explaining.shortlist",
+                            "what is worth showing",
+                            (
+                                Step("proce.methods.explaining.firmness", "holds in refits"),
+                                Step("proce.methods.explaining.ranking", "recommended first"),
+                            ),
+                        ),
                         Step(
                             "proce.methods.calls.last_check",
                             "the model and the rules again, at the values shown",
@@ -78,7 +94,6 @@ EXPLAIN = Step(
                 ),
             ),
         ),
-        Step("proce.explanation.result.explanations", "the result: columns, with verbs"),
     ),
 )
 

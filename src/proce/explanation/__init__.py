@@ -1,4 +1,4 @@
-"""What a person gets, and how it is told."""
+"""Explanations: the record, its words, tables, pictures and files."""
 
 from proce.explanation.receipts.verdict import Verdict, verify
 from proce.explanation.record.context import Context

@@ -13,10 +13,10 @@ from torch import Tensor
 from proce.objective.limits import Limits
 from proce.objective.query import Query
 from proce.schema import Categorical, Codec, Continuous, Feature
+from proce.schema.feature import MIN_CHANGE
 from proce.search import GeneKind, Genome, Purpose, RowStreams
 
 Start = Literal["mixed", "gaussian"]
-_MIN_CHANGE = 1e-3  # of the range: a smaller change of a number without a step is none
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
 _LEVEL_REDRAW_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
 
@@ -76,7 +76,7 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
         kind=torch.tensor(kinds),
         origin=origin,
         step=step,
-        snap=torch.full_like(step, _MIN_CHANGE),
+        snap=torch.full_like(step, MIN_CHANGE),
     )
     outside = (factual < limits.lower) | (factual > limits.upper)
     forbidden = torch.cat([outside & limits.movable, nothing.bool()], dim=-1)

@@ -1,4 +1,4 @@
-"""Frame to tensor and back: raw units become the unit range here, and nowhere else.
+"""Frame to tensor and back: what is read from a frame goes to the unit range here.
 
 A row is a float64 vector with one entry per feature: a number on the unit range of the
 training rows, a level as its position. NaN is a missing number, -1 a missing level.

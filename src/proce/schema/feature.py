@@ -13,6 +13,9 @@ from proce.errors import SchemaError, did_you_mean
 Level = str | bool | int | float
 
 
+MIN_CHANGE = 1e-3  # of the range: a smaller difference of a number without a step is none
+
+
 class Action(StrEnum):
     """How a feature may move.
 

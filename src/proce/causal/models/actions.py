@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from proce.schema import Codec, Continuous
+from proce.schema.feature import MIN_CHANGE
 
 _ROUNDING = 1e-9
-_MIN_CHANGE = 1e-3  # of the range: a smaller difference of a feature without a step is none
 
 
 @dataclass(frozen=True)
@@ -86,8 +86,8 @@ class Tolerances:
         for feature, span in zip(codec.schema, codec.span.tolist(), strict=True):
             number = isinstance(feature, Continuous)
             size = feature.step / span if isinstance(feature, Continuous) and feature.step else 0.0
-            still.append((size / 2 or _MIN_CHANGE / 2 if number else 0.5) + _ROUNDING)
-            near.append((size or _MIN_CHANGE if number else 0.5) + _ROUNDING)
+            still.append((size / 2 or MIN_CHANGE / 2 if number else 0.5) + _ROUNDING)
+            near.append((size or MIN_CHANGE if number else 0.5) + _ROUNDING)
             step.append(size)
             can_act.append(feature.action.is_possible)
         return cls(

@@ -1,5 +1,6 @@
 """Explained rows in the making: each chunk of a call adds its outcomes and counterfactuals."""
 
+import torch
 from torch import Tensor
 
 from proce.explanation.record.context import Context
@@ -32,7 +33,7 @@ class ExplainedRowsBuilder:
         self._context, self._factual, self._raw = context, factual, raw
         self._predicted, self._target, self._probability = predicted, target, probability
         self._outcomes = predicted.new_full((len(predicted),), _OPEN)
-        self._margin_met = self._outcomes < 0
+        self._margin_met = torch.ones(len(predicted), dtype=torch.bool)
         self._dropped = predicted.new_zeros(len(predicted))
         self._counterfactuals = [Counterfactuals.empty(factual.shape[1])]
         self._fronts = [Fronts.empty(factual.shape[1])]

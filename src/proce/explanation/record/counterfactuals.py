@@ -18,7 +18,7 @@ class Counterfactuals:
     Attributes
     ----------
     owner
-        ``(n,)``, the position of the explained row that each belongs to; ascending.
+        ``(n,)``, the index of the explained row that each belongs to; ascending.
     rows
         ``(n, f)``, the counterfactuals in the entries of a codec.
     changes
@@ -147,7 +147,7 @@ class Fronts:
     Attributes
     ----------
     owner
-        ``(p,)``, the position of the explained row that each member belongs to; ascending.
+        ``(p,)``, the index of the explained row that each member belongs to; ascending.
     rows
         ``(p, f)``, the members in the entries of a codec.
     losses

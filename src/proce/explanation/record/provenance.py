@@ -34,7 +34,8 @@ class Provenance:
     generations
         The most generations that a row took.
     evaluations
-        The number of candidates that the model was asked about, for all rows together.
+        The number of candidates that the search evaluated, for all rows together. Choosing among
+        them, checking them and a diagnosis ask the model further.
     """
 
     versions: Mapping[str, str]

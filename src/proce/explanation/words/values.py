@@ -10,9 +10,9 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Continuous, Feature, Level
+from proce.schema.feature import MIN_CHANGE
 
 MISSING = "missing"
-_MIN_CHANGE = 1e-3  # of the range: a smaller change of a number without a step is none
 _MAX_EXTRA_DECIMALS = 15
 _MAX_STEP_ERROR = 1e-6  # of a step: a number this near to the grid lies on it
 _MIN_WITH_EXPONENT = 1e15  # from here on powers of ten are easier to read
@@ -159,7 +159,7 @@ def _number(
 def _decimals(value: float, span: float | None) -> int:
     """Return how many decimals a number without a step is shown with."""
     if span is not None:
-        return max(0, math.ceil(-math.log10(max(span, 1e-12) * _MIN_CHANGE)))
+        return max(0, math.ceil(-math.log10(max(span, 1e-12) * MIN_CHANGE)))
     return max(0, 3 - math.floor(math.log10(max(abs(value), 1e-12))))
 
 

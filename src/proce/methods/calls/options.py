@@ -39,7 +39,8 @@ class Options:
 
     def __post_init__(self) -> None:
         check_pick(self.pick)
-        for name in ("n", "max_changes", "max_evaluations"):
+        check_count("n", self.n)
+        for name in ("max_changes", "max_evaluations"):
             if getattr(self, name) is not None:
                 check_count(name, getattr(self, name))
         for name in ("ranges", "effort"):
@@ -57,7 +58,7 @@ class Options:
             object.__setattr__(self, name, _plain(getattr(self, name)))
 
     def plain(self) -> dict[str, Any]:
-        """Return the options that were given, as values that survive JSON."""
+        """Return the options that are set, as values that survive JSON."""
         values = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
         return {name: value for name, value in values.items() if value not in (None, [], {})}
 

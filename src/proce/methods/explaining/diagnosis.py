@@ -112,7 +112,7 @@ def _search_without(
     frame_rows = FrameRows(positions, call.raw[positions], call.layout)
     query = terms.query(call.factual[positions], call.target[positions])
     problem = SearchTerms.read(limit.fitted, options).without_margin().problem(query)
-    solution = solve(problem, frame_rows, limit.fitted, options, call.seconds_left)
+    solution = solve(problem, frame_rows, limit.fitted, options, budget_seconds=call.seconds_left)
     lines = solution.lines_to_show(1)
     shortlist = solution.shortlist
     columns = (shortlist.owner, shortlist.rows, shortlist.changes)
@@ -173,8 +173,8 @@ def _unknown_class_text(fitted: FittedParts, label: Any) -> str:
     if _is_constant(fitted):
         return f"The model gives the same answer for every row: it never says {label!r}."
     return (
-        f"The model says {label!r} for none of the {fitted.n_rows:,} rows it was fitted"
-        " with, so there is nothing to move towards."
+        f"The model says {label!r} for none of the {fitted.n_rows:,} rows that the explainer"
+        " was fitted with, so there is nothing to move towards."
     )
 
 

@@ -81,7 +81,7 @@ class ProceCall(Call):
         )
 
     def _explain(self, chunk: Tensor) -> None:
-        """Explain the rows at some positions, those for which the margin is too much without it."""
+        """Explain a chunk; rows that cannot keep the margin are searched again without it."""
         problem = self.terms.problem(self.terms.query(self.factual[chunk], self.target[chunk]))
         solution = self._solve(problem, chunk)
         unsolved = ~solution.is_solved & (problem.requirement.margin > 0)
@@ -100,7 +100,13 @@ class ProceCall(Call):
     def _solve(self, problem: CounterfactualProblem, chunk: Tensor) -> Solution:
         frame_rows = FrameRows(chunk, self.raw[chunk], self.layout)
         solution = solve(
-            problem, frame_rows, self.fitted, self.options, self.seconds_left, self._report_search
+            problem,
+            frame_rows,
+            self.fitted,
+            self.options,
+            keep_fronts=self.options.keeps_fronts(len(self)),
+            budget_seconds=self.seconds_left,
+            progress=self._report_search,
         )
         self._generations = max(self._generations, solution.n_generations)
         self.evaluations += solution.n_evaluations
@@ -123,12 +129,11 @@ class ProceCall(Call):
         lines = lines[recorded[solution.shortlist.owner[lines]]]
         if len(lines):
             self.record.add(self._counterfactuals(problem, chunk, solution, lines))
-        if self.options.keeps_fronts(len(self)):
-            fronts = solution.shortlist.fronts
-            kept = (recorded & is_solved)[fronts.owner]
-            self.record.keep_fronts(
-                Fronts(chunk[fronts.owner[kept]], fronts.rows[kept], fronts.losses[kept])
-            )
+        fronts = solution.shortlist.fronts
+        kept = (recorded & is_solved)[fronts.owner]
+        self.record.keep_fronts(
+            Fronts(chunk[fronts.owner[kept]], fronts.rows[kept], fronts.losses[kept])
+        )
 
     def _counterfactuals(
         self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, lines: Tensor
@@ -154,9 +159,9 @@ class ProceCall(Call):
     def _finish_open_rows(self, reachable: Tensor) -> None:
         """Give every row an outcome, and the notes that all rows get."""
         rows = self.record.open_rows()
-        searched = torch.isin(rows, reachable)
-        self.record.finish(rows[searched], Outcome.OUT_OF_TIME)
-        self.record.finish(rows[~searched], Outcome.NOT_FOUND)
+        is_reachable = torch.isin(rows, reachable)
+        self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
+        self.record.finish(rows[~is_reachable], Outcome.NOT_FOUND)
         if self.fitted.left_out is not None:
             for row in range(len(self)):
                 self.record.note(row, _NO_TRAINING_ROWS)

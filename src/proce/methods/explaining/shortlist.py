@@ -43,9 +43,10 @@ class Shortlist:
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held.
     fronts
-        The whole Pareto sets of all instances.
+        The whole Pareto sets of all instances, where they are kept.
     misses
-        ``(i, f)``, the candidate of each instance that came nearest, feasible or not.
+        ``(i, f)``, the first member of each instance's population: where none is feasible, the
+        candidate that came nearest.
     """
 
     owner: Tensor
@@ -62,6 +63,8 @@ def make_shortlist(
     search: SearchResult,
     options: Options,
     refits: Ensemble | None,
+    *,
+    keep_fronts: bool,
 ) -> Shortlist:
     """Choose for each row what to show, and some more in case a candidate fails the last check."""
     pool = nearest_candidates(search)
@@ -98,7 +101,7 @@ def make_shortlist(
         change_kinds(realised)[owner, positions],
         scored.losses[owner, positions],
         realised.expected[owner, positions],
-        _fronts(population, search),
+        _fronts(population, search) if keep_fronts else Fronts.empty(population.shape[-1]),
         population[:, 0],
     )
 

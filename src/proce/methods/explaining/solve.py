@@ -87,6 +87,8 @@ def solve(
     frame_rows: FrameRows,
     fitted: FittedParts,
     options: Options,
+    *,
+    keep_fronts: bool = False,
     budget_seconds: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> Solution:
@@ -100,13 +102,15 @@ def solve(
         The same rows as the caller has them.
     fitted, options
         The fitted parts, and what the caller wants.
+    keep_fronts
+        Whether the shortlist holds the whole Pareto sets too.
     budget_seconds
         The time after which the search ends; ``None`` for no such limit.
     progress
         A function that is called after each generation; the search ends where it returns False.
     """
     result = search(problem, frame_rows.positions, fitted, options, budget_seconds, progress)
-    shortlist = make_shortlist(problem, result, options, fitted.refits)
+    shortlist = make_shortlist(problem, result, options, fitted.refits, keep_fronts=keep_fronts)
     return Solution(
         shortlist,
         check_candidates(problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes),

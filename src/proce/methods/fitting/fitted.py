@@ -48,8 +48,8 @@ class FittedParts:
     ensemble
         A causal model for each graph of a bootstrap, or ``None``.
     refits
-        The causal model fitted again on resampled rows, to prefer advice that works in all of
-        them; ``None`` without refits.
+        The causal model fitted again on resampled rows, in most of which advice must work;
+        ``None`` without refits.
     mode
         The causal mode in use.
     rules

@@ -34,8 +34,9 @@ class SearchSettings(NSGA2Settings):
     start
         The candidates that a search begins with: ``mixed``, or ``gaussian`` as in Algorithm 1.
     n_refits
-        How often the equations are fitted again on resampled rows. Candidates are preferred whose
-        actions reach the target under every refit; 0 for no such preference.
+        How often the equations are fitted again on resampled rows. The actions of what is shown
+        must reach the decision in four of five refits, and candidates that do so in all of them
+        are preferred; 0 for no such test.
     chunk_size
         How many rows are searched at a time. It bounds the memory and does not change results.
     autoencoder

@@ -42,7 +42,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
     schema
         The features and what may move; inferred from the frame where it is ``None``.
     settings
-        Of the method; ``None`` for its defaults.
+        The settings of the method; ``None`` for its defaults.
     respect_schema
         Fixed features and permitted ranges always bind. One-way actions and features that only
         follow others bind with ``True``; by default the method works as in its paper.
@@ -85,7 +85,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         y
             Ignored; there for pipelines.
         progress
-            Called while something is common.
+            A function that is called with a ``Progress`` while the method learns.
         """
         check_construction(self.schema, self.settings_, type(self).Settings, self.seed)
         codec = Codec.fit(self.schema or Schema.infer(X), X)
@@ -139,7 +139,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         max_evaluations
             Candidates that the model is asked about for each row, at most.
         budget_seconds
-            What was found by then is returned.
+            The time after which the call ends; what was found by then is returned.
         progress
             Called with a ``Progress``; stops by returning False.
         **unsupported
@@ -191,7 +191,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
 
     @abstractmethod
     def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> Any:
-        """Return what the method learns beyond that; kept as ``prepared_``."""
+        """Return what this method learns in addition to ``common``; it is kept as ``prepared_``."""
 
     @abstractmethod
     def _find(self, task: Task) -> Candidates:

@@ -38,9 +38,8 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
     out_of_time = candidates.unfinished[without]
     record.finish(chunk[without[out_of_time]], Outcome.OUT_OF_TIME)
     record.finish(chunk[without[~out_of_time]], Outcome.NOT_FOUND)
-    n_candidates = owner.bincount(minlength=len(task))
     n_failed = owner[~passed].bincount(minlength=len(task))
-    record.count_dropped(chunk, torch.where(found, n_failed, n_candidates))
+    record.count_dropped(chunk, n_failed)
     task.call.note_cut_short(chunk[candidates.unfinished])
     for instance, note in candidates.notes.items():
         record.note(int(chunk[instance]), note)

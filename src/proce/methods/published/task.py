@@ -36,7 +36,7 @@ class CommonFit:
     respect_schema
         Whether one-way actions and features that only follow bind the method.
     seed
-        Of everything random.
+        The seed of everything random.
     """
 
     codec: Codec
@@ -55,7 +55,7 @@ class Task:
     Attributes
     ----------
     common
-        What the method knows.
+        What the method has learned, as every method does.
     factual, target
         The rows ``(i, f)``, and the wanted classes ``(i,)``.
     n
@@ -68,7 +68,7 @@ class Task:
     evaluations_left
         ``(i,)``, evaluations that each row still has.
     call
-        The call that asks: its clock, and whom to tell.
+        The call, which has the clock, the record and the progress callback.
     """
 
     common: CommonFit
