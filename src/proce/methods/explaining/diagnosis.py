@@ -19,6 +19,7 @@ from proce.methods.explaining.lifted_limits import LiftedLimit, lift_limits
 from proce.methods.explaining.solve import FrameRows, check_candidates, solve
 from proce.methods.explaining.terms import SearchTerms
 from proce.methods.fitting.fitted import FittedParts
+from proce.objective import CounterfactualProblem
 
 _MAX_DIAGNOSED_ROWS = 8  # rows of a call whose blockers are searched
 _MAX_LIFTED_LIMITS = 16  # limits that are lifted, each with a search of its own
@@ -79,13 +80,17 @@ def _search_blockers(
     The result is ``None`` where the call was over before the first limit was lifted.
     """
     lifted = list(islice(lift_limits(terms.fitted, call.options), _MAX_LIFTED_LIMITS))
+    positions = torch.tensor(rows)
+    frame_rows = FrameRows(positions, call.raw[positions], call.layout)
+    query = terms.query(call.factual[positions], call.target[positions])
+    with_limits = terms.without_margin().problem(query)
     n_tried = 0
     for limit in lifted:
         call.report(Progress("diagnose", n_tried, len(lifted)))
         if call.over:
             break
         n_tried += 1
-        _search_without(call, terms, limit, rows, blockers)
+        _search_without(call, limit, with_limits, frame_rows, blockers)
     if lifted and not call.over:
         call.report(Progress("diagnose", n_tried, len(lifted)))
     for row in rows:
@@ -98,9 +103,9 @@ def _search_blockers(
 
 def _search_without(
     call: Call,
-    terms: SearchTerms,
     limit: LiftedLimit,
-    rows: list[int],
+    with_limits: CounterfactualProblem,
+    frame_rows: FrameRows,
     blockers: Mapping[int, list[Blocker]],
 ) -> None:
     """Search with a limit lifted, and add it as a blocker of the rows that then have a solution.
@@ -108,17 +113,14 @@ def _search_without(
     Where that solution obeys the limit all the same, a longer search is what the row needs.
     """
     options = replace(limit.options, n=1)
-    positions = torch.tensor(rows)
-    frame_rows = FrameRows(positions, call.raw[positions], call.layout)
-    query = terms.query(call.factual[positions], call.target[positions])
-    problem = SearchTerms.read(limit.fitted, options).without_margin().problem(query)
+    terms = SearchTerms.read(limit.fitted, options).without_margin()
+    problem = terms.problem(with_limits.query)
     solution = solve(problem, frame_rows, limit.fitted, options, budget_seconds=call.seconds_left)
     lines = solution.lines_to_show(1)
     shortlist = solution.shortlist
     columns = (shortlist.owner, shortlist.rows, shortlist.changes)
     owner, solved_rows, changes = (column[lines] for column in columns)
-    with_limit = terms.without_margin().problem(query)
-    allowed = check_candidates(with_limit, frame_rows, owner, solved_rows, changes).passed
+    allowed = check_candidates(with_limits, frame_rows, owner, solved_rows, changes).passed
     for index, line in enumerate(lines.tolist()):
         blocker = Blocker(
             limit.kind,
@@ -133,7 +135,7 @@ def _search_without(
         )
         if limit.kind != "search" and bool(allowed[index]):
             blocker = replace(_LONGER_SEARCH, distance=blocker.distance)
-        known = blockers[rows[int(owner[index])]]
+        known = blockers[int(frame_rows.positions[owner[index]])]
         if all((other.kind, other.name) != (blocker.kind, blocker.name) for other in known):
             known.append(blocker)
 
