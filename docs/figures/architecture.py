@@ -46,7 +46,7 @@ EXPLAIN = Step(
                             "objectives and constraints (Eq. 10)",
                             (
                                 Step("proce.causal.models.actions", "done, held, or following"),
-                                Step("proce.objective.prediction", "reached, with margin (Eq. 2)"),
+                                Step("proce.objective.requirement", "reached, with the margin"),
                                 Step("proce.objective.distance", "how far from the row (Eqs. 7-9)"),
                             ),
                         ),

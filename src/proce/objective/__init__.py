@@ -3,7 +3,7 @@
 from proce.objective.distance import FeatureDistance
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
-from proce.objective.prediction import Requirement, clamp_for_model, target_probability
+from proce.objective.prediction import clamp_for_model, target_probability
 from proce.objective.problem import (
     CounterfactualProblem,
     EffectPredictor,
@@ -12,6 +12,7 @@ from proce.objective.problem import (
     gene_map_of,
 )
 from proce.objective.query import Query, pose_query
+from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, Start, genome_of, initial_population
 
 __all__ = [

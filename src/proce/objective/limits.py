@@ -40,20 +40,20 @@ class Limits:
         """Return the limits of some of the rows, given by position."""
         return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
 
-    def excess(self, rows: Tensor, acted_on: Tensor, reach: Tensor) -> Tensor:
+    def excess(self, rows: Tensor, by_hand: Tensor, reach: Tensor) -> Tensor:
         """Return how far rows ``(i, c, f)`` lie outside of their limits, on the unit range.
 
         Parameters
         ----------
         rows
             The rows; the result has the shape ``(i, c)``.
-        acted_on
+        by_hand
             ``(i, c, f)``, which cells a person acts on or holds; all others follow.
         reach
             ``(f,)``, how far apart two entries of a feature can be.
         """
-        low = torch.where(acted_on, self.lower[:, None], self.consequence_lower[:, None])
-        high = torch.where(acted_on, self.upper[:, None], self.consequence_upper[:, None])
+        low = torch.where(by_hand, self.lower[:, None], self.consequence_lower[:, None])
+        high = torch.where(by_hand, self.upper[:, None], self.consequence_upper[:, None])
         beyond = torch.maximum(low - rows, rows - high) / reach.to(rows)
         return beyond.nan_to_num(nan=0.0).where(beyond > _ROUNDING, 0.0).sum(-1)
 

@@ -16,9 +16,10 @@ from proce.classifier import Classifier
 from proce.latent import AutoEncoder
 from proce.objective.distance import FeatureDistance, action_cost, causal_gap, printed_gap
 from proce.objective.limits import Limits
-from proce.objective.prediction import Requirement, clamp_for_model, prediction_loss
+from proce.objective.prediction import clamp_for_model, prediction_loss
 from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
+from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap
 from proce.schema import Codec, Rule
 from proce.search import Evaluation

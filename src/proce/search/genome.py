@@ -152,7 +152,7 @@ class Genome:
         )
 
     def repair(self, genes: Tensor) -> Tensor:
-        """Return genes ``(i, c, g)`` with each on the nearest value that it is allowed."""
+        """Return genes ``(i, c, g)``, each moved to the nearest value that it may take."""
         lower, upper, anchor = (t[:, None] for t in (self.lower, self.upper, self.anchor))
         stepped = self.step > 0
         step = torch.where(stepped, self.step, 1.0)

@@ -124,7 +124,7 @@ def _explained(rows: Numbers, max_share: float) -> Iterator[tuple[int, list[int]
 def _explaining(
     correlation: Numbers, position: int, others: list[int], max_share: float
 ) -> list[int]:
-    """Return the fewest features, taken greedily, that leave less than a share of one."""
+    """Return the features, added greedily, that leave less than a share of one unexplained."""
     chosen: list[int] = []
     while len(chosen) < len(others):
         candidates = [other for other in others if other not in chosen]

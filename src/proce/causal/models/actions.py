@@ -24,7 +24,8 @@ class Actions:
     Attributes
     ----------
     point
-        The rows as they come about when only the actions are taken: show this, not the rows.
+        The rows after propagation: actions as they were set, all else as it follows. This is
+        what a person is shown.
     acted_on
         Set by the person to a new value.
     held
@@ -116,7 +117,7 @@ class Propagating(Protocol):
     def outcome(
         self, position: int, columns: Sequence[Tensor], residual: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return what a feature comes to, and where its causes decide that."""
+        """Return the value that its causes give a feature, and flags where they decide it."""
 
 
 def separate(

@@ -82,7 +82,7 @@ class Ensemble:
         self,
         factual: Tensor,
         rows: Tensor,
-        acted_on: Tensor,
+        by_hand: Tensor,
         *,
         seed: int = 0,
         keys: Tensor | None = None,
@@ -91,16 +91,16 @@ class Ensemble:
 
         ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
         """
-        start = torch.where(acted_on, rows, factual[:, None])
+        start = torch.where(by_hand, rows, factual[:, None])
         for member in self.members:
             noise = member.abduct(factual, seed=seed, keys=keys)
-            yield member.propagate(start, noise, acted_on)
+            yield member.propagate(start, noise, by_hand)
 
     def support(
         self,
         factual: Tensor,
         rows: Tensor,
-        acted_on: Tensor,
+        by_hand: Tensor,
         tolerance: float = 0.05,
         *,
         seed: int = 0,
@@ -114,7 +114,7 @@ class Ensemble:
             ``(i, f)``.
         rows
             ``(i, c, f)``, counterfactuals as they are shown.
-        acted_on
+        by_hand
             ``(i, c, f)``, what is set or held; all else must follow.
         tolerance
             How far a number may be from the one shown, on the unit range; levels must agree.
@@ -127,7 +127,7 @@ class Ensemble:
         ]
         max_gap = torch.tensor(tolerances).to(rows) + 1e-9
         votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
-        for outcome in self.outcomes(factual, rows, acted_on, seed=seed, keys=keys):
+        for outcome in self.outcomes(factual, rows, by_hand, seed=seed, keys=keys):
             gap = (outcome - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
             votes += (gap <= max_gap).all(-1)
         return votes

@@ -113,7 +113,7 @@ class Ranked:
     n_levels
         The result lies between 0 and ``n_levels - 1``.
     units
-        Of numbers among the parents.
+        The units of numbers among the parents.
     """
 
     predict: Equation

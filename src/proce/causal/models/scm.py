@@ -170,7 +170,7 @@ class StructuralCausalModel:
     def outcome(
         self, position: int, columns: Sequence[Tensor], residual: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Return what the feature at a position comes to, and where its causes decide that.
+        """Return the value that its causes give a feature, and flags where they decide it.
 
         Its causes do not decide where the feature has no cause or is fixed, or where the noise
         of the row is unknown: there the feature keeps its value.
@@ -233,7 +233,7 @@ class StructuralCausalModel:
         residual: Tensor | None = None,
         acting: Tensor | None = None,
     ) -> Actions:
-        """Tell what is done, held and merely follows in rows ``(i, c, f)`` for rows ``(i, f)``.
+        """Split candidates ``(i, c, f)`` of factual rows into actions, holds and consequences.
 
         ``residual`` is the factual rows' noise, abducted where it is not given. Where flags
         ``acting`` of the rows' shape are given, all other endogenous features follow.

@@ -1,1 +1,4 @@
-"""Explanations as JSON, and back."""
+"""Explanations as JSON, and back.
+
+``explanations_json`` has the two functions; ``wire`` says what a text may hold.
+"""

@@ -179,7 +179,7 @@ def _front(explanation: ExplainedRow) -> Figure:
 
 
 def _certainty(explanation: ExplainedRow, assumptions: Sequence[str]) -> list[str]:
-    """Return how sure the recommended counterfactual is, the assumptions among it."""
+    """Return the sentences on how sure the recommended counterfactual is, assumptions first."""
     certainty = list(assumptions)
     if not len(explanation):
         return certainty

@@ -1,1 +1,1 @@
-"""Explanations that can be checked on the model later."""
+"""Explanations that can be checked later: ``receipt`` the text, ``verdict`` on the model."""

@@ -27,13 +27,13 @@ def measure_contributions(
         ``(n,)``, the probability of the target for each counterfactual.
     """
     lines, positions = torch.nonzero(changes == Change.ACTION, as_tuple=True)
-    acted_on = done_by_hand(changes)[lines]
-    acted_on[torch.arange(len(lines)), positions] = False
+    by_hand = done_by_hand(changes)[lines]
+    by_hand[torch.arange(len(lines)), positions] = False
     part = problem.take(lines)
-    reached = torch.where(acted_on, rows[lines], part.query.factual)
+    reached = torch.where(by_hand, rows[lines], part.query.factual)
     if problem.mode in ("hard", "soft") and problem.scm is not None:
         realised = problem.scm.actions(
-            part.query.factual, reached[:, None], part.query.residual, acted_on[:, None]
+            part.query.factual, reached[:, None], part.query.residual, by_hand[:, None]
         )
         reached = realised.point[:, 0]
     contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)

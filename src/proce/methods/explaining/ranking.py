@@ -11,7 +11,7 @@ _DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to 
 
 def ranked(
     losses: Tensor,
-    acted_on: Tensor,
+    by_hand: Tensor,
     pick: Pick,
     n: int,
     firm: Tensor | None = None,
@@ -28,7 +28,7 @@ def ranked(
     losses
         ``(p, 3)``, the losses of valid, rule-abiding, distinct candidates, in the order of the
         search.
-    acted_on
+    by_hand
         ``(p, f)``, the features that each candidate acts on or holds.
     pick
         ``closest``: the lowest distance. ``balanced``: the knee, nearest to the best of all three.
@@ -47,7 +47,7 @@ def ranked(
     if firm is not None and pick != "first" and not bool(firm.all()) and bool(firm.any()):
         order: list[int] = []
         for group in (torch.nonzero(firm).flatten(), torch.nonzero(~firm).flatten()):
-            own = ranked(losses[group], acted_on[group], pick, n, within=within)
+            own = ranked(losses[group], by_hand[group], pick, n, within=within)
             order += group[own].tolist()
         return order[:n]
     chosen = [_recommended(losses, pick, within)]
@@ -56,7 +56,7 @@ def ranked(
     difference = torch.full((len(losses),), torch.inf, dtype=torch.float64)  # to those chosen
     while len(chosen) < min(n, len(losses)):
         last = chosen[-1]
-        actions_differ = _jaccard(acted_on, acted_on[last])
+        actions_differ = _jaccard(by_hand, by_hand[last])
         losses_differ = (scaled - scaled[last]).square().mean(-1).sqrt()
         difference = torch.minimum(difference, actions_differ + 0.5 * losses_differ)
         worth = difference - _DISTANCE_WEIGHT * extra_cost

@@ -108,7 +108,7 @@ class Task:
         self.call.report_rows(generation)
 
     def repair(self, rows: Tensor, instances: Tensor | None = None) -> Tensor:
-        """Return candidates ``(i, c, f)`` with each cell on the nearest value it is allowed.
+        """Return candidates ``(i, c, f)``, each cell moved to the nearest value that it may take.
 
         Parameters
         ----------

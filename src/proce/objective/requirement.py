@@ -1,0 +1,68 @@
+"""What counts as reaching the target: the decision, the margin and the probability asked for."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from proce.classifier import decide
+from proce.objective.prediction import target_index, target_probability
+
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What a counterfactual's probabilities must be for the target to count as reached.
+
+    Attributes
+    ----------
+    threshold
+        The decision threshold of a binary model; ``None`` for the likeliest class.
+    margin
+        How far beyond the decision the target must be: ``p >= threshold + margin`` for two
+        classes, ``p - best other >= 2 * margin`` for more.
+    min_probability
+        A probability of the target that must be reached as well, or ``None``.
+    """
+
+    threshold: float | None
+    margin: float
+    min_probability: float | None = None
+
+    def without_margin(self) -> "Requirement":
+        """Return the requirement for which the decision itself is enough."""
+        return replace(self, margin=0.0)
+
+    def shortfall(self, probabilities: Tensor, target: Tensor) -> Tensor:
+        """Return how much is lacking, ``(i, c)``; zero exactly where the target is reached."""
+        own = target_probability(probabilities, target)
+        if self.threshold is None:
+            lacking = self._before_rivals(probabilities, own, target)
+        else:
+            lacking = self._past_threshold(probabilities[..., 1], target, self.threshold)
+        reached = decide(probabilities, self.threshold) == target[:, None]
+        enough = reached & (lacking <= _ROUNDING)  # 0.4 + 0.2 is more than 0.6
+        lacking = torch.where(enough, 0.0, lacking.clamp(min=_ROUNDING))
+        if self.min_probability is not None:
+            lacking = torch.maximum(lacking, self.min_probability - own)
+        return lacking.clamp(min=0)
+
+    def probabilities(self, n_classes: int) -> tuple[float, ...]:
+        """Return the probability that is enough for each class as the target, for a person."""
+        thresholds = (0.5,) * n_classes  # of many classes, less may do
+        if n_classes == 2 and self.threshold is not None:
+            thresholds = (1 - self.threshold, self.threshold)
+        least = self.min_probability or 0.0
+        return tuple(max(min(1.0, threshold + self.margin), least) for threshold in thresholds)
+
+    def _before_rivals(self, probabilities: Tensor, own: Tensor, target: Tensor) -> Tensor:
+        """Return what the target lacks before the best other class."""
+        rival = probabilities.scatter(-1, target_index(target, probabilities), -1.0).amax(-1)
+        lacking = rival + 2 * self.margin - own
+        return lacking / 2 if probabilities.shape[-1] == 2 else lacking
+
+    def _past_threshold(self, second: Tensor, target: Tensor, threshold: float) -> Tensor:
+        """Return what the probability of the second class lacks on the target's side."""
+        upper, lower = min(1.0, threshold + self.margin), max(0.0, threshold - self.margin)
+        return torch.where(target[:, None] == 1, upper - second, second - lower)
