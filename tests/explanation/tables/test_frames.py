@@ -161,3 +161,10 @@ def _renamed(feature: Any, names: dict[str, str]) -> Any:
     from dataclasses import replace
 
     return replace(feature, name=names.get(feature.name, feature.name))
+
+
+def test_a_row_that_is_not_there_is_named() -> None:
+    result = everything()
+    assert result[-1].row == result[4].row == 4
+    with pytest.raises(IndexError, match="there is no row 99; the result has 5 rows"):
+        _ = result[99]

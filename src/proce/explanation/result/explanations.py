@@ -45,7 +45,12 @@ class Explanations(ExplainedFrame):
     def __getitem__(self, key: slice) -> "Explanations": ...
 
     def __getitem__(self, key: int | slice) -> "Explanation | Explanations":
-        indices = range(len(self))[key]
+        try:
+            indices = range(len(self))[key]
+        except IndexError:
+            raise IndexError(
+                f"there is no row {key}; the result has {len(self)} rows, counted from 0."
+            ) from None
         if isinstance(indices, range):
             return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
         return Explanation(self.rows, indices)
