@@ -114,6 +114,11 @@ class Counterfactuals:
         steps = tuple(self.steps[line] for line in lines.tolist()) if self.steps else ()
         return replace(self, **columns, steps=steps)
 
+    def between(self, first: int, last: int) -> "Counterfactuals":
+        """Return the lines from one position up to another; nothing is copied."""
+        columns = {name: getattr(self, name)[first:last] for name in _COLUMNS}
+        return replace(self, **columns, steps=self.steps[first:last])
+
     def owned_by(self, rows: Tensor) -> "Counterfactuals":
         """Return the lines of some explained rows, renumbered to the order given."""
         starts, counts = self._extents(int(rows.max()) + 1 if len(rows) else 0)

@@ -115,7 +115,7 @@ def ranked_cells(rows: ExplainedRows) -> list[list[list[ChangedCell]]]:
 def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
     """Return the changed cells of one row's counterfactuals, by rank."""
     record, (first, last) = row.record, row.extent
-    ways = record.counterfactuals.take(torch.arange(first, last))
+    ways = record.counterfactuals.between(first, last)
     return cells_of_counterfactuals(record, ways).by_counterfactual()
 
 
@@ -133,7 +133,7 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
     )  # (3, m): before, after, expected
     raw = rows.raw[owner[lines], positions]
     values, size = torch.empty_like(entries), torch.empty_like(raw)
-    for position in range(len(context.codec.schema)):
+    for position in np.unique(positions.numpy()).tolist():
         cells = torch.nonzero(positions == position).flatten()
         own = entries[:, cells]
         values[:, cells] = _raw_values(context, position, own, raw[cells])
