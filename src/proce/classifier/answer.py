@@ -11,12 +11,14 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from proce.errors import ModelError, ModelOutputError, ProceError
 
 Output = Literal["logit", "probability"]
 SUM_TOLERANCE = 1e-3
 _MAX_ROUNDING = 1e-6
+_VECTOR_ROWS = 64  # a multiple of what any processor computes at once
 
 
 @contextmanager
@@ -63,7 +65,17 @@ def to_probabilities(columns: Tensor, output: Output) -> Tensor:
         return columns if output == "probability" else columns.softmax(-1)
     if output == "probability":
         return torch.cat([1 - columns, columns], dim=-1)
-    return torch.cat([-columns, columns], dim=-1).sigmoid()  # 1 - p loses digits where p is near 1
+    return _sigmoid(torch.cat([-columns, columns], dim=-1))  # 1 - p loses digits near 1
+
+
+def _sigmoid(values: Tensor) -> Tensor:
+    """Return the sigmoid of values ``(n, 2)``, that of a row the same to the last bit in any batch.
+
+    PyTorch computes the last few values of a tensor by other instructions than the rest, so whole
+    blocks are computed.
+    """
+    n_padding = -len(values) % _VECTOR_ROWS
+    return functional.pad(values, (0, 0, 0, n_padding)).sigmoid()[: len(values)]
 
 
 def count_classes(columns: Tensor) -> int:
