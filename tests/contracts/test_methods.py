@@ -18,7 +18,9 @@ from .method_cases import (
     Made,
     applicants,
     by_income,
+    face,
     lender_of_polars,
+    proce,
 )
 
 ROWS = applicants(8, seed=3)
@@ -183,6 +185,19 @@ def test_an_option_is_honoured_or_refused(method: Method, options: dict[str, Any
         assert set(changes["feature"]) <= set(options["vary"])
     if "ranges" in options:
         assert after["income"].between(50, 90).all()
+
+
+def test_only_what_may_vary_changes(make: Made, method: Method) -> None:
+    result = method.explain(REFUSED, n=2, vary=["income"])
+    assert set(result.changes()["feature"]) <= {"income"}
+    # FACE walks over training rows, of which none differs from a person in income alone.
+    assert len(result.counterfactuals()) > 0 or make is face
+
+
+def test_evaluations_are_bounded(make: Made, method: Method) -> None:
+    result = method.explain(REFUSED, n=2, max_evaluations=200)
+    n_searches = 2 if make is proce else 1  # ProCE searches again without the margin
+    assert 0 < result.provenance.evaluations <= n_searches * 200 * len(REFUSED)
 
 
 def test_progress_is_told_and_can_stop(method: Method) -> None:
