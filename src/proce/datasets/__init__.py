@@ -1,4 +1,4 @@
-"""The five data sets, by name."""
+"""The seven data sets, by name."""
 
 from proce.datasets.dataset import Dataset
 from proce.datasets.load import load_dataset

@@ -5,7 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 from proce.datasets.adult import load_adult
+from proce.datasets.credit_card import load_credit_card
 from proce.datasets.dataset import Dataset
+from proce.datasets.german_credit import load_german_credit
 from proce.datasets.law import load_law
 from proce.datasets.loan import load_loan
 from proce.datasets.sangiovese import load_sangiovese
@@ -18,6 +20,8 @@ LOADERS: dict[str, Callable[..., Dataset]] = {
     "sangiovese": load_sangiovese,
     "adult": load_adult,
     "law": load_law,
+    "credit_card": load_credit_card,
+    "german_credit": load_german_credit,
 }
 
 
@@ -27,11 +31,12 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     Parameters
     ----------
     name
-        ``"loan"``, ``"simple_bn"`` and ``"sangiovese"`` are generated; ``"adult"`` and
-        ``"law"`` are read from ``PROCE_DATA``, from the cache or from where they are published.
+        ``"loan"``, ``"simple_bn"`` and ``"sangiovese"`` are generated; ``"adult"``,
+        ``"law"``, ``"credit_card"`` and ``"german_credit"`` are read from ``PROCE_DATA``, from
+        the cache or from where they are published.
     options
         ``loan``: ``n``, ``seed``. ``simple_bn``: ``label``, ``n``, ``seed``. ``sangiovese``:
-        ``treatment``, ``n``, ``seed``. ``adult``: ``version``, ``part``. ``law``: none.
+        ``treatment``, ``n``, ``seed``. ``adult``: ``version``, ``part``. The others: none.
 
     Examples
     --------

@@ -1,0 +1,95 @@
+"""Credit card: does a client fail to pay next month? (Taiwan, April to September 2005)
+
+I-C. Yeh, "Default of Credit Card Clients", UCI Machine Learning Repository, 2009,
+https://doi.org/10.24432/C55S3H, CC BY 4.0, as a table of commas.
+"""
+
+from io import BytesIO
+
+import pandas as pd
+
+from proce.causal import CausalGraph
+from proce.datasets.dataset import Dataset, label_column, level_columns
+from proce.datasets.fetch import DataFile, fetch
+from proce.schema import Action, Categorical, Continuous, Feature, Ordinal, Schema
+
+FILE = DataFile(
+    "credit_card/default_credit_card.csv",
+    "https://raw.githubusercontent.com/ofurman/counterfactuals/"
+    "2b66ffa35af639b573e5ed5e19dd6f8ae0d8870d/data/credit_card.csv",
+    "4edce6da569b2c30788a85fd98a9bafb1a983e8ca1a7aac875dd7ff853cbd0bb",
+    2_867_208,
+)
+LABEL = "default payment next month"
+# The file counts the months backwards, and calls the first delay PAY_0, not PAY_1.
+MONTHS = {1: "September", 2: "August", 3: "July", 4: "June", 5: "May", 6: "April"}
+DELAYS = {month: f"PAY_{month if month > 1 else 0}" for month in MONTHS}
+BILLS = {month: f"BILL_AMT{month}" for month in MONTHS}
+PAYMENTS = {month: f"PAY_AMT{month}" for month in MONTHS}
+RULES = ("cf.AGE >= x.AGE",)
+
+
+def load_credit_card() -> Dataset:
+    """Load the credit-card clients, with the values of the published file.
+
+    The graph is assumed, not known: what a person is decides the limit, the limit and the last
+    bill decide a bill, a bill decides what is paid for it a month later, and what is paid decides
+    the delay and the next bill. In ``recourse_schema`` the limit, which the bank sets, and who a
+    client is are fixed, a delay can only shrink, and a payment only grow: the six months are read
+    as the next six, lived otherwise.
+    """
+    table = parse(fetch(FILE))
+    schema = _schema()
+    return Dataset(
+        name="credit_card",
+        frame=level_columns(table, schema),
+        label=label_column("default", table[LABEL]),
+        class_names=("pays", "defaults"),
+        schema=schema,
+        recourse_schema=_recourse_schema(schema),
+        graph=CausalGraph(_edges(), schema.names),
+        rules=RULES,
+    )
+
+
+def parse(content: bytes) -> pd.DataFrame:
+    """Read the published file without its running number."""
+    return pd.read_csv(BytesIO(content)).drop(columns="ID")
+
+
+def _schema() -> Schema:
+    features: list[Feature] = [
+        Continuous("LIMIT_BAL", step=10),
+        Categorical("SEX", (1, 2), action=Action.FIXED),
+        Categorical("EDUCATION", (1, 2, 3, 4, 5, 6, 0)),
+        Categorical("MARRIAGE", (1, 2, 3, 0)),
+        Continuous("AGE", (21, 79), step=1, action=Action.INCREASE),
+    ]
+    features += [Ordinal(DELAYS[month], _delays_of(month)) for month in MONTHS]
+    features += [Continuous(BILLS[month], step=1) for month in MONTHS]
+    features += [Continuous(PAYMENTS[month], step=1) for month in MONTHS]
+    return Schema(features)
+
+
+def _delays_of(month: int) -> tuple[int, ...]:
+    """Return the delays that occur: nobody was one month late in April or May."""
+    return tuple(delay for delay in range(-2, 9) if delay != 1 or month < 5)
+
+
+def _recourse_schema(schema: Schema) -> Schema:
+    fixed = ["LIMIT_BAL", "EDUCATION", "MARRIAGE", "AGE"]
+    schema = schema.edit(fixed, action=Action.FIXED)
+    schema = schema.edit(list(DELAYS.values()), action=Action.DECREASE)
+    return schema.edit(list(PAYMENTS.values()), action=Action.INCREASE)
+
+
+def _edges() -> list[tuple[str, str]]:
+    edges = [("AGE", "EDUCATION"), ("AGE", "MARRIAGE")]
+    edges += [(cause, "LIMIT_BAL") for cause in ("SEX", "AGE", "EDUCATION", "MARRIAGE")]
+    for month in MONTHS:
+        edges += [("LIMIT_BAL", BILLS[month]), (PAYMENTS[month], BILLS[month])]
+        edges += [(PAYMENTS[month], DELAYS[month])]
+        if (before := month + 1) in MONTHS:
+            edges += [(BILLS[before], PAYMENTS[month]), (BILLS[before], BILLS[month])]
+            edges += [(DELAYS[before], DELAYS[month])]
+    return edges
