@@ -42,6 +42,9 @@ def conflicting(
     [
         ("cf.age > x.age", "cf.age <= x.age"),
         ("cf.age > 40 and cf.age < 30",),
+        ("40 < cf.age < 30",),
+        ("30 <= cf.age <= 40", "cf.age > 40"),
+        ('"basic" <= cf.school <= "basic"', 'cf.school > "basic"'),
         ("cf.age == x.age", "cf.age != x.age"),
         ("cf.age <= 10", "cf.age >= x.age"),
         ("cf.school > x.school", 'cf.school < "basic"'),
@@ -70,6 +73,7 @@ def test_rules_that_have_no_part_in_it_are_left_out() -> None:
         ("cf.age > x.age",),
         ("cf.age > 1000",),
         ("cf.age <= 30", "cf.age > x.age"),
+        ("20 < cf.age <= 30", "x.age < cf.age < 31"),
         ("cf.age >= x.age", "cf.age < x.age + 0.0001", "cf.pay > 3"),
         ("cf.pay == 3.25", "cf.pay + cf.age == 100"),
         ("cf.school > x.school => cf.age > x.age", "cf.age <= x.age"),

@@ -87,6 +87,27 @@ def test_a_comparison_of_numbers_lacks_its_gap_as_a_share_of_the_training_range(
     assert violation("cf.age >= x.age", age=70) == 0
 
 
+def test_every_two_neighbours_of_a_longer_comparison_are_compared() -> None:
+    assert violation("18 < cf.age < 65") == 0
+    assert violation("18 < cf.age < 65", age=18) == pytest.approx(1e-6)
+    assert violation("18 < cf.age < 65", age=75) == pytest.approx(10 / 40 + 1e-6)
+    assert violation("50 <= cf.age <= 30") == pytest.approx(10 / 40 + 10 / 40)
+    assert violation("x.age <= cf.age <= x.age + 5 <= 45", age=44) == 0
+    assert violation("30 != cf.age != 40") == pytest.approx(1e-6)
+    assert violation("not 18 < cf.age < 65", age=70) == 0
+    assert violation("not 18 < cf.age < 65", age=64) == pytest.approx(1 / 40)
+
+
+@pytest.mark.parametrize("age", [17, 18, 19, 40, 64, 65, 66])
+@pytest.mark.parametrize("operators", [("<", "<"), ("<=", "<"), (">", ">="), ("<", "!=")])
+def test_a_longer_comparison_means_its_parts_joined_by_and(
+    operators: tuple[str, str], age: int
+) -> None:
+    low, high = operators
+    chained = violation(f"18 {low} cf.age {high} 65", age=age)
+    assert chained == violation(f"18 {low} cf.age and cf.age {high} 65", age=age)
+
+
 def test_the_range_follows_the_arithmetic() -> None:
     """Otherwise a share would be measured in dollars, and violations would mean nothing."""
     assert violation("2 * cf.age >= 100") == pytest.approx(20 / 80)

@@ -51,7 +51,12 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("cf.age > > 3", 10, "expected a feature, a number or a level, got '>'"),
         ("cf.age 3", 8, "expected an operator or the end, got '3'"),
         ("cf.age > 'a' 'b'", 14, "expected an operator or the end, got the text 'b'"),
-        ("cf.age < 3 <= 4", 12, "do not chain; write 'a < b and b <= c'"),
+        ("cf.age < 3 <= 4", 12, "this comparison names no feature"),
+        ("18 < 20 < cf.age", 4, "this comparison names no feature"),
+        ("18 < cf.age < cf.education", 9, "expected a level of 'education', got"),
+        ("'f' < cf.turn < 'x'", 17, "'turn' has no level 'x'"),
+        ("'f' == cf.sex < 'm'", 15, "'sex' has no order, so '<' says nothing"),
+        ("1 < (2 < cf.age < 4) < 5", 8, "expected a number, got a condition"),
         ("cf.age = 3", 8, "'=' is not part of a rule; write '=='"),
         ("cf.age ≥ 3", 8, "write '>='"),
         ("cf.age > 3 && x.age > 3", 12, "write 'and'"),
@@ -188,6 +193,20 @@ def test_long_chains_are_not_deep(operator: str) -> None:
     text = operator.join(["cf.age>0"] * 120)
     row = CODEC.encode(TRAINING)
     assert Rule.parse(text, CODEC).holds(row, row).all()
+
+
+@pytest.mark.parametrize("operator", ["<=", ">=", "=="])
+def test_a_comparison_may_go_on_for_as_long_as_a_rule(operator: str) -> None:
+    row = CODEC.encode(TRAINING)
+    assert Rule.parse(operator.join(["cf.age", "x.age"] * 120), CODEC).holds(row, row).all()
+
+
+def test_nested_comparisons_are_refused_as_quickly_as_others() -> None:
+    text = "1"
+    for _ in range(45):
+        text = f"1<({text})<1"
+    with pytest.raises(RuleError, match="names no feature"):
+        Rule.parse(text, CODEC)
 
 
 @pytest.mark.parametrize("operator", ["+", "-", "*", "/"])

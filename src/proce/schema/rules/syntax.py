@@ -62,11 +62,16 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Operands joined by operators that bind equally: ``a + b - c``, ``a and b``, ``a < b``."""
+    """Operands joined by operators that bind equally: ``a + b - c``, ``a and b``, ``a < b < c``."""
 
     operators: tuple[str, ...]
     operands: tuple["Node", ...]
-    offset: int
+    offsets: tuple[int, ...]  # of the operators
+
+    @property
+    def offset(self) -> int:
+        """Where the first operator stands."""
+        return self.offsets[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +158,10 @@ class _Parser:
                 operators.append(self._take())
                 operands.append(self._expression(binding + 1))
             node = Chain(
-                tuple(operator.text for operator in operators), tuple(operands), operators[0].offset
+                tuple(operator.text for operator in operators),
+                tuple(operands),
+                tuple(operator.offset for operator in operators),
             )
-            if binding == _BINDING["=="] and len(operators) > 1:
-                example = "a {} b and b {} c".format(*node.operators)
-                offset = operators[1].offset
-                raise mistake(self._text, offset, f"comparisons do not chain; write '{example}'.")
         return node
 
     def _binding(self) -> int:

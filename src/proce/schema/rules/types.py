@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 from proce.errors import did_you_mean
@@ -59,8 +60,8 @@ class Resolver:
         match node:
             case Prefix("not", operand):
                 return Not(self._condition(operand))
-            case Chain((operator,), (left, right)) if operator in COMPARISONS:
-                return self._comparison(operator, left, right, node.offset)
+            case Chain((operator, *_)) if operator in COMPARISONS:
+                return self._comparisons(node)
             case Chain((operator, *_), operands) if operator not in _ARITHMETIC:
                 advice = "For 'at least' write '>='." if operator == "=>" else ""
                 parts = [self._condition(operand, advice) for operand in operands]
@@ -70,6 +71,16 @@ class Resolver:
             advice = f"Write {_source_text(node)} == true."
         what = f"expected a comparison, got {self._describe(node)}."
         raise mistake(self.text, node.offset, f"{what} {advice}".rstrip())
+
+    def _comparisons(self, chain: Chain) -> Condition:
+        """Return what a comparison means; of ``a < b < c`` every two neighbours are compared."""
+        parts = [
+            self._comparison(operator, left, right, offset)
+            for operator, (left, right), offset in zip(
+                chain.operators, pairwise(chain.operands), chain.offsets, strict=True
+            )
+        ]
+        return parts[0] if len(parts) == 1 else Junction("and", tuple(parts))
 
     def _comparison(self, operator: str, left: Node, right: Node, offset: int) -> Comparison:
         if not (_names_feature(left) or _names_feature(right)):
