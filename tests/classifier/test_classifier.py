@@ -41,8 +41,18 @@ def test_an_unknown_class_is_refused_with_the_known_ones():
         position_of("yess", ("no", "yes"))
     with pytest.raises(ModelError, match=r"unknown class '1'; .* 1 is of type int; give the label"):
         position_of("1", (0, 1))
-    with pytest.raises(ModelError, match="unknown class 1; the model's classes are False, True"):
-        position_of(1, (False, True))
+
+
+def test_classes_true_and_false_are_also_named_by_one_and_zero():
+    for label in (True, np.True_, 1, 1.0, np.int64(1)):
+        assert position_of(label, (False, True)) == 1
+    for label in (False, np.False_, 0, np.float32(0)):
+        assert position_of(label, (False, True)) == 0
+    for label in (2, "True", 0.5):
+        with pytest.raises(ModelError, match="the model's classes are False, True"):
+            position_of(label, (False, True))
+    with pytest.raises(ModelError, match="give the label as that type"):
+        position_of("1", (0, 1))
 
 
 def test_classes_become_plain_python_values():

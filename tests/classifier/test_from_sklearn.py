@@ -70,6 +70,44 @@ def test_a_model_that_remembers_nothing_of_its_columns_gets_frames():
     assert predicted.tolist() == (X["income"] > 60).astype(int).tolist()
 
 
+class Thresholds:
+    """A model that derives from nothing: it can be fitted and asked, and that is all."""
+
+    def fit(self, frame, labels):
+        self.limit = frame["income"][labels == "yes"].min()
+        return self
+
+    def predict_proba(self, frame):
+        return two_classes(frame["income"] > self.limit)
+
+
+def test_a_model_of_ones_own_making_works():
+    model = Thresholds().fit(X, Y)
+    classifier = as_classifier(model, CODEC)
+    assert classifier.classes == (0, 1)
+    assert classifier.predict(ROWS).tolist() == (X["income"] > model.limit).astype(int).tolist()
+    named = as_classifier(model, CODEC, classes=["no", "yes"])
+    assert named.classes == ("no", "yes")
+
+
+def test_a_model_of_ones_own_making_that_was_fitted_on_an_array_works():
+    class OfArrays:
+        def fit(self, array, labels):
+            return self
+
+        def predict_proba(self, array):
+            return two_classes(array[:, 0] > 60)
+
+    predicted = as_classifier(OfArrays(), CODEC).predict(ROWS)
+    first = X[list(CODEC.schema.columns)].iloc[:, 0]
+    assert predicted.tolist() == (first > 60).astype(int).tolist()
+
+
+def test_a_model_of_ones_own_making_that_is_not_fitted_says_what_it_lacks():
+    with pytest.raises(ModelError, match=r"AttributeError: .*limit"):
+        as_classifier(Thresholds(), CODEC)
+
+
 def test_more_than_two_classes():
     labels = np.digitize(X["income"], [50, 70])
     model = RandomForestClassifier(10, random_state=0).fit(X, labels)

@@ -74,6 +74,7 @@ def test_options_reach_the_search(at_desk: Path, tmp_path: Path) -> None:
         "max_changes": 1,
         "min_probability": 0.7,
         "rules": ["cf.savings >= x.savings"],
+        "causal": "soft",
     }
 
 

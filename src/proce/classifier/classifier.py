@@ -97,9 +97,14 @@ def decide(probabilities: Tensor, threshold: float | None) -> Tensor:
 
 
 def position_of(label: object, classes: Sequence[Level]) -> int:
-    """Return where a class label stands among the classes; 1, True and "1" differ."""
+    """Return where a class label stands among the classes; 1 and "1" differ.
+
+    Classes True and False are also named by 1 and 0.
+    """
     plain = label.item() if isinstance(label, np.generic) else label
     same = [position for position, known in enumerate(classes) if str(known) == str(plain)]
+    if isinstance(plain, int | float) and all(isinstance(known, bool) for known in classes):
+        plain = bool(plain) if plain in (0, 1) else plain
     position = find_level(classes, plain)
     if position is not None:
         return position

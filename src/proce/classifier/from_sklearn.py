@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
-from proce.classifier.answer import as_columns, check_probabilities, translate_errors
+from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
@@ -41,13 +41,17 @@ class SklearnClassifier(Adapter):
         return _name(self.model)
 
     def _probabilities_of(self, rows: Tensor) -> Tensor:
+        columns = self.columns_of(rows)
+        return check_probabilities(columns, "probability", len(self.classes), self.name)
+
+    def columns_of(self, rows: Tensor) -> Tensor:
+        """Return the answer of the model for rows, as columns that nobody has checked yet."""
         inputs = self.codec.decode(rows, self.layout)
         if self.as_array:
             inputs = nw.from_native(inputs, eager_only=True).to_numpy()
         with translate_errors(self.name, len(rows), _ADVICE):
             answer = self.model.predict_proba(inputs)
-        columns = as_columns(answer, len(rows), self.name).to(rows.device)
-        return check_probabilities(columns, "probability", len(self.classes), self.name)
+        return as_columns(answer, len(rows), self.name).to(rows.device)
 
 
 def from_sklearn(
@@ -63,11 +67,30 @@ def from_sklearn(
         )
     known = _classes(model, classes)
     layout, as_array = _input_layout(model, codec)
+    draft = SklearnClassifier(codec, (0, 1), None, model, layout, as_array)
+    draft, columns = _tried(draft)
+    if known is None:
+        known = checked_classes(range(count_classes(columns)), draft.name)
     if threshold is None:
         threshold = _own_threshold(model, known)
-    adapter = SklearnClassifier(codec, known, threshold, model, layout, as_array)
-    adapter.predict_proba(probe_rows(codec))
-    return adapter
+    check_probabilities(columns, "probability", len(known), draft.name)
+    return replace(draft, classes=known, threshold=threshold)
+
+
+def _tried(draft: SklearnClassifier) -> tuple[SklearnClassifier, Tensor]:
+    """Ask a model about a few rows; one that says nothing of its input may want arrays."""
+    rows = probe_rows(draft.codec)
+    try:
+        return draft, draft.columns_of(rows)
+    except ModelError:
+        if _fitted_names(draft.model) or hasattr(draft.model, "n_features_in_"):
+            raise
+        with_arrays = replace(draft, as_array=True)
+        try:
+            return with_arrays, with_arrays.columns_of(rows)
+        except ModelError:
+            pass  # the first error says more: people hold frames
+        raise
 
 
 def _name(model: Any) -> str:
@@ -78,8 +101,9 @@ def _refuse_unfitted(model: Any) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    if not hasattr(model, "fit"):
-        return
+    knows_whether = hasattr(model, "__sklearn_tags__") or hasattr(model, "__sklearn_is_fitted__")
+    if not hasattr(model, "fit") or not knows_whether:
+        return  # a model of another making: asking it shows whether it can answer
     try:
         check_is_fitted(model)
     except NotFittedError:
@@ -89,13 +113,9 @@ def _refuse_unfitted(model: Any) -> None:
 
 
 def _classes(model: Any, wanted: Any) -> Any:
+    """Return the classes: the model's own or those wanted; ``None`` where nobody names them."""
     if not hasattr(model, "classes_"):
-        if wanted is None:
-            raise ModelInterfaceError(
-                f"{_name(model)} has predict_proba but no classes_; give classes= in the order of"
-                " its columns."
-            )
-        return checked_classes(wanted, _name(model))
+        return None if wanted is None else checked_classes(wanted, _name(model))
     known = checked_classes(model.classes_, _name(model))
     if wanted is not None and checked_classes(wanted, "classes=") != known:
         raise ModelError(

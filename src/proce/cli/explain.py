@@ -37,6 +37,7 @@ class _CallOptions:
     min_probability: float | None
     rules: tuple[str, ...]
     keep_front: bool | None
+    causal: str | None
 
     def explain(self, explainer: "ProCE", table: Any, progress: Any) -> "Explanations":
         """Explain the rows of a table with these options."""
@@ -51,6 +52,7 @@ class _CallOptions:
             min_probability=self.min_probability,
             rules=self.rules,
             keep_front=self.keep_front,
+            causal=self.causal,
             progress=progress,
         )
 
@@ -146,6 +148,7 @@ def explain(
     from proce.batch.typed import TypedColumns
     from proce.cli.output import Job, show_summary, write_json, write_parts, write_stdout
     from proce.files import require_folder, require_place, sha256_of
+    from proce.methods import ProCE
 
     if out is not None:
         require_place(out)
@@ -154,7 +157,7 @@ def explain(
         require_folder(receipts, "--receipts")
     use_one_thread()
     source = Source.open(rows, separator)
-    explainer = _load(folder, causal)
+    explainer = ProCE.load(folder)
     codec = explainer.fitted_.codec
     options = _CallOptions(
         target=read_class(target, explainer.classes_),
@@ -166,6 +169,7 @@ def explain(
         min_probability=min_probability,
         rules=() if rules is None else read_rules(rules, codec),
         keep_front=None if out is not None and out.suffix == ".json" else False,
+        causal=causal,
     )
     checked_rows = Rows.checked(source, TypedColumns.of(codec))
     _note_reading(source, codec.schema)
@@ -182,25 +186,12 @@ def explain(
                 "chunk": checked_rows.chunk_rows,
                 "explainer": sha256_of(folder),
                 "rows": sha256_of(rows),
-                "causal": causal,
                 **asdict(options),
             }
             summary = write_parts(job, out, request, restart)
     show_summary(summary, out)
     if summary.counts["not_found"] or summary.counts["out_of_time"]:
         raise typer.Exit(_EXIT_SOME_NOT_FOUND)
-
-
-def _load(folder: Path, causal: str | None) -> "ProCE":
-    """Return the saved explainer, in another causal mode where one is given."""
-    from proce.methods import ProCE
-    from proce.methods.fitting.modes import in_mode
-
-    explainer = ProCE.load(folder)
-    if causal is not None:
-        explainer.set_params(causal=causal)
-        explainer.fitted_ = in_mode(explainer.fitted_, causal)
-    return explainer
 
 
 def _explain_with(

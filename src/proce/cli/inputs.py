@@ -95,8 +95,15 @@ def read_ranges(words: Sequence[str], schema: "Schema") -> "dict[str, tuple[Leve
 
 
 def read_class(word: str | None, classes: Sequence[Any]) -> Any:
-    """Return the class that a word on the command line names: ``1`` may be text or a number."""
-    return None if word is None else _value_named(word, classes)
+    """Return the class that a word on the command line names: ``1`` may be text or a number.
+
+    The classes True and False are also named by ``1`` and ``0``, and in small letters.
+    """
+    if word is None:
+        return None
+    if all(isinstance(label, bool) for label in classes):
+        return {"1": True, "0": False, "true": True, "false": False}.get(word.lower(), word)
+    return _value_named(word, classes)
 
 
 def _parse(path: Path, parser: Callable[[str], Parsed], text: str) -> Parsed:

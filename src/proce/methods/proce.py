@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator
 from proce.classifier import Classifier
 from proce.errors import NotFittedError
 from proce.explanation import Explanations
+from proce.methods.calls.construction import changed_parameters
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options, Pick, check_callback, checked_texts
 from proce.methods.calls.progress_bar import closing
@@ -17,6 +18,8 @@ from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.what_if import WhatIf, what_if
 from proce.methods.fitting.fit import fit_parts
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.fitting.modes import in_mode
+from proce.methods.fitting.parameters import with_parameters
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
@@ -122,6 +125,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         budget_seconds: float | None = None,
         progress: ProgressCallback | None = None,
         keep_front: bool | None = None,
+        causal: str | None = None,
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
 
@@ -160,6 +164,8 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             A function that is called with a ``Progress``; the call ends where it returns False.
         keep_front
             Whether to keep whole Pareto fronts; by default for up to 1,000 rows.
+        causal
+            How strictly causes are taken in this call, as in the constructor; by default as there.
         """
         options = Options(
             target=target,
@@ -174,10 +180,11 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
             keep_front=keep_front,
+            causal=causal,
         )
         check_callback(progress)
         with closing(progress):
-            return ProceCall(self._fitted(), options, X, progress).run()
+            return ProceCall(self._in_mode(causal), options, X, progress).run()
 
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         """Return what would follow from setting some features of a row, and the new decision.
@@ -256,6 +263,8 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
     def _set_fitted(self, fitted: FittedParts) -> None:
         """Keep the fitted or loaded parts, and set the attributes that scikit-learn expects."""
         self.fitted_ = fitted
+        self._parameters = self.get_params(deep=False)
+        self._by_mode: dict[str, tuple[FittedParts, FittedParts]] = {}  # of a call, by its mode
         self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = fitted.classifier.classes
@@ -266,8 +275,21 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
                 "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
                 " trained on first."
             )
+        now = self.get_params(deep=False)
+        before = getattr(self, "_parameters", now)
+        if changed_parameters(before, now):
+            self._set_fitted(with_parameters(self.fitted_, before, now))
         fitted: FittedParts = self.fitted_
         return fitted
+
+    def _in_mode(self, causal: str | None) -> FittedParts:
+        """Return the fitted parts in the causal mode of a call, which is kept for the next one."""
+        fitted = self._fitted()
+        if causal is None:
+            return fitted
+        if causal not in self._by_mode or self._by_mode[causal][0] is not fitted:
+            self._by_mode[causal] = fitted, in_mode(fitted, causal)
+        return self._by_mode[causal][1]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_")

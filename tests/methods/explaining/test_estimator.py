@@ -2,6 +2,7 @@
 
 import pickle
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
-from proce import NotFittedError, ProCE, SearchSettings
+from proce import NotFittedError, ProCE, RuleError, SearchError, SearchSettings
 from proce.methods import Method
 
 from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people
@@ -50,6 +51,66 @@ def test_parameters_can_be_set(model: Any) -> None:
     assert (explainer.seed, explainer.causal, explainer.settings) == (3, "off", TINY)
     with pytest.raises(ValueError, match="Invalid parameter 'sead'"):
         explainer.set_params(sead=3)
+
+
+def test_a_mode_that_is_set_after_the_fit_takes_effect() -> None:
+    """Nothing follows from the edge any more once causes are ignored."""
+    graph = [("savings", "debt")]
+    explainer = ProCE(bank, schema=SCHEMA, graph=graph, settings=TINY).fit(people())
+    assert explainer.explain(one()).provenance.mode == "hard"
+    explainer.set_params(causal="off")
+    assert explainer.explain(one()).provenance.mode == "off"
+    fresh = ProCE(bank, schema=SCHEMA, graph=graph, causal="off", settings=TINY).fit(people())
+    pd.testing.assert_frame_equal(
+        explainer.explain(one()).to_frame(), fresh.explain(one()).to_frame()
+    )
+
+
+def test_rules_that_are_set_after_the_fit_take_effect() -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
+    explainer.set_params(rules=["cf.savings <= x.savings"])
+    assert (explainer.explain(one()).counterfactuals()["savings"] <= 20).all()
+    explainer.rules = ["cf.savings > x.savings", "cf.savings < x.savings"]
+    with pytest.raises(RuleError, match="contradict"):
+        explainer.explain(one())
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"seed": 1}, {"threshold": 0.7}, {"settings": SETTINGS}, {"graph": [("age", "debt")]}],
+)
+def test_what_can_take_effect_only_by_a_fit_says_so(changed: dict[str, Any]) -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people()).set_params(**changed)
+    name = next(iter(changed))
+    with pytest.raises(NotFittedError, match=f"{name} of this ProCE was set after the fit"):
+        explainer.explain(one())
+    assert explainer.fit(people()).explain(one())[0].outcome == "found"
+
+
+def test_a_parameter_that_is_set_to_what_it_was_needs_no_fit() -> None:
+    explainer = ProCE(bank, schema=SCHEMA, rules=[], settings=TINY).fit(people())
+    explainer.set_params(rules=(), seed=0, settings=replace(TINY), schema=SCHEMA)
+    assert explainer.explain(one())[0].outcome == "found"
+
+
+def test_a_call_can_have_a_causal_mode_of_its_own() -> None:
+    graph = [("savings", "debt")]
+    explainer = ProCE(bank, schema=SCHEMA, graph=graph, settings=TINY).fit(people())
+    for mode in ("soft", "paper", "off"):
+        called = explainer.explain(one(), causal=mode)
+        assert called.provenance.mode == mode
+        assert called.provenance.options["causal"] == mode
+        fitted = ProCE(bank, schema=SCHEMA, graph=graph, causal=mode, settings=TINY).fit(people())
+        pd.testing.assert_frame_equal(called.to_frame(), fitted.explain(one()).to_frame())
+    assert explainer.explain(one()).provenance.mode == "hard"
+
+
+def test_a_call_in_a_mode_that_needs_a_graph_is_refused_without_one() -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
+    with pytest.raises(SearchError, match=r"causal='hard' needs a causal graph.* fitted without"):
+        explainer.explain(one(), causal="hard")
+    with pytest.raises(SearchError, match="causal is 'hrad'; expected one of 'auto', 'hard'"):
+        explainer.explain(one(), causal="hrad")
 
 
 def test_a_clone_is_unfitted_and_its_model_is_not(model: Any) -> None:

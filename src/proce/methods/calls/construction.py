@@ -1,8 +1,10 @@
-"""Checks of what a method was made with, which happen when it is fitted."""
+"""Checks of what a method was made with: when it is fitted, and whether that changed since."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import Any
 
-from proce.errors import SchemaError, SearchError
+from proce.errors import NotFittedError, SchemaError, SearchError
 from proce.schema import Schema
 from proce.streams import check_seed
 
@@ -19,3 +21,29 @@ def check_construction(schema: Any, settings: Any, settings_type: type, seed: An
             f"settings is a {type(settings).__name__}; expected {settings_type.__name__}(...)."
         )
     check_seed(seed)
+
+
+def changed_parameters(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters that are not what they were."""
+    return [name for name, value in now.items() if not _same(before.get(name), value)]
+
+
+def require_fit(method: str, changed: Sequence[str]) -> None:
+    """Refuse to go on with what was fitted under other values of some parameters."""
+    if not changed:
+        return
+    named = " and ".join(filter(None, [", ".join(changed[:-1]), changed[-1]]))
+    raise NotFittedError(
+        f"{named} of this {method} {'were' if len(changed) > 1 else 'was'} set after the fit, and"
+        " can take effect only by another: call .fit(X) again."
+    )
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values of a parameter are the same; a model is compared as an object."""
+    if one is other:
+        return True
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple):
+        return len(one) == len(other) and all(map(_same, one, other))
+    has_value = isinstance(one, str | int | float | Schema) or is_dataclass(one)
+    return has_value and type(one) is type(other) and bool(one == other)

@@ -36,6 +36,7 @@ class Options:
     max_evaluations: int | None = None
     budget_seconds: float | None = None
     keep_front: bool | None = None
+    causal: str | None = None
 
     def __post_init__(self) -> None:
         check_pick(self.pick)

@@ -10,6 +10,7 @@ from proce.errors import SearchError, did_you_mean
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import Mode
 
+_WITH_CAUSES = ("hard", "soft", "paper")
 _WITH_REFITS = ("hard", "soft")
 
 
@@ -21,7 +22,7 @@ def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
             f"causal is {causal!r}; expected one of {', '.join(map(repr, known))}."
             + did_you_mean(causal, known)
         )
-    if causal in ("hard", "soft", "paper") and scm is None:
+    if causal in _WITH_CAUSES and scm is None:
         raise SearchError(
             f"causal={causal!r} needs a causal graph; give graph=[(cause, effect), ...],"
             " graph='discover', or causal='off'."
@@ -35,6 +36,11 @@ def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
 
 def in_mode(fitted: FittedParts, causal: str) -> FittedParts:
     """Return the same parts in another causal mode; nothing but refits is fitted anew."""
+    if fitted.scm is None and causal in _WITH_CAUSES:
+        raise SearchError(
+            f"causal={causal!r} needs a causal graph, and this explainer was fitted without one or"
+            " with causal='off', which keeps none. Fit it with graph= and another mode."
+        )
     mode = resolve_mode(causal, fitted.scm)
     refits = fitted.refits
     if refits is None and fitted.left_out is None:

@@ -13,7 +13,11 @@ from proce.classifier import as_classifier, predict_in_blocks
 from proce.errors import NotFittedError
 from proce.explanation import Explanations, Outcome
 from proce.methods.calls.call import Call
-from proce.methods.calls.construction import check_construction
+from proce.methods.calls.construction import (
+    changed_parameters,
+    check_construction,
+    require_fit,
+)
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import (
     Options,
@@ -104,6 +108,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         with closing(progress):
             self.prepared_ = self._prepare(common, progress)
         self.common_ = common
+        self._parameters = self.get_params(deep=False)
         self.feature_names_in_ = np.array(codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = classifier.classes
@@ -183,6 +188,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         for name in ("feature_names_in_", "n_features_in_", "classes_"):
             setattr(other, name, getattr(self, name))
         other.common_ = after
+        other._parameters = other.get_params(deep=False)
         return other
 
     def _serves(self, before: CommonFit, after: CommonFit) -> bool:
@@ -231,6 +237,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
                 f"this {type(self).__name__} is not fitted yet; call .fit(X) with the rows that"
                 " the model was trained on first."
             )
+        now = self.get_params(deep=False)
+        require_fit(type(self).__name__, changed_parameters(getattr(self, "_parameters", now), now))
         common: CommonFit = self.common_
         return common
 

@@ -10,6 +10,7 @@ _ADVICE = {
     "effort": "Leave it out: its distance knows no effort.",
     "min_probability": "Leave it out, or raise the threshold: {method}(..., threshold=...).",
     "rules": "Give the rules to the method itself: {method}(..., reject_by=[...]).",
+    "causal": "Leave it out: it knows no causes.",
     "keep_front": "Leave it out: it searches no Pareto front.",
 }
 
