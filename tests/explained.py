@@ -19,6 +19,7 @@ from proce.explanation import (
     Outcome,
     Provenance,
 )
+from proce.explanation.record.counterfactuals import Intervals
 from proce.schema import Codec
 
 # What became of a feature: the kind of its change, its value, and for a hold where it would have
@@ -68,6 +69,8 @@ def explained_row(
     contributions: Tensor | None = None,
     support: Tensor | None = None,
     refits: Tensor | None = None,
+    intervals: Intervals | None = None,
+    asked_by: Tensor | None = None,
     steps: Sequence[Tensor] = (),
     front: Front | None = None,
     diagnosis: Diagnosis | None = None,
@@ -96,6 +99,8 @@ def explained_row(
             contributions=contributions,
             support=support,
             refits=refits,
+            intervals=intervals,
+            asked_by=asked_by,
             steps=steps,
         ),
         fronts=_fronts(front, len(factual)),

@@ -17,6 +17,7 @@ from proce.explanation import (
     Outcome,
     Provenance,
 )
+from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS, Intervals
 from proce.schema import Action, Categorical, Codec, Continuous, Layout, Ordinal, Schema
 
 from ..explained import Way, changed_rows, explained_row, together
@@ -110,6 +111,26 @@ def explanation(
         expected=expected,
         **fields,
     )
+
+
+def holds(**ends: tuple[float, float, str]) -> Intervals:
+    """Return intervals of one counterfactual: by feature both ends, and which of them are open."""
+    shape = (1, len(SCHEMA))
+    low, high = (torch.full(shape, math.nan, dtype=torch.float64) for _ in range(2))
+    open_ends = torch.zeros(shape, dtype=torch.int8)
+    for name, (first, last, is_open) in ends.items():
+        position = SCHEMA.position(name)
+        low[0, position], high[0, position] = first, last
+        open_ends[0, position] = OPEN_END_WORDS.index(is_open)
+    return Intervals(low, high, open_ends)
+
+
+def asked_by(**rules: int) -> Tensor:
+    """Return for one counterfactual which rule asks for the actions on some features."""
+    cells = torch.full((1, len(SCHEMA)), NO_RULE)
+    for name, rule in rules.items():
+        cells[0, SCHEMA.position(name)] = rule
+    return cells
 
 
 def front(*ways: Way) -> Front:

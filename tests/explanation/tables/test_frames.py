@@ -94,7 +94,8 @@ def test_outcomes_has_a_line_for_every_row() -> None:
 
 def test_changes_has_a_line_for_every_change() -> None:
     lines = everything().changes()
-    assert lines.to_numpy().tolist() == [
+    assert lines.columns[-2:].tolist() == ["holds_from", "holds_to"]
+    assert lines.drop(columns=["holds_from", "holds_to"]).to_numpy().tolist() == [
         [0, 1, "savings", 2_000, 3_500, "action"],
         [0, 1, "amount", 25_500, 25_500, "hold"],
         [0, 1, "credit_score", 640, 655, "consequence"],
@@ -104,6 +105,15 @@ def test_changes_has_a_line_for_every_change() -> None:
     assert lines["before"].dtype == object
     assert type(lines["before"].iloc[0]) is int
     assert type(lines["before"].iloc[4]) is float
+    assert lines[["holds_from", "holds_to"]].isna().all().all()  # nothing was tried here
+
+
+def test_changes_say_on_which_interval_an_action_holds() -> None:
+    held = samples.holds(savings=(3_400, 9_000, "none"))
+    lines = samples.explanations(explanation(samples.RAISE_SAVINGS, intervals=held)).changes()
+    assert lines["holds_from"].dtype == lines["holds_to"].dtype == "float64"
+    assert lines[["holds_from", "holds_to"]].iloc[0].tolist() == [3_400, 9_000]
+    assert lines[["holds_from", "holds_to"]].iloc[1:].isna().all().all()
 
 
 @pytest.mark.parametrize("items", [(), (explanation(outcome=Outcome.OUT_OF_TIME),)])

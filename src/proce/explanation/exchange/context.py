@@ -46,6 +46,7 @@ def read_context(text: WireExplanations) -> Context:
         vary=None if request.vary is None else tuple(request.vary),
         ranges={name: (low, high) for name, (low, high) in request.ranges.items()},
         effort=request.effort,
+        rules=tuple(request.rules or ()),
         spread=None if text.spread is None else _spread(text.spread, codec.schema),
     )
 

@@ -11,7 +11,13 @@ from torch import Tensor
 
 from proce.explanation.exchange.values import ValueReader, loss_column
 from proce.explanation.exchange.wire import WireChange, WireCounterfactual
-from proce.explanation.record.counterfactuals import UNKNOWN_COUNT, Counterfactuals
+from proce.explanation.record.counterfactuals import (
+    NO_RULE,
+    OPEN_END_WORDS,
+    UNKNOWN_COUNT,
+    Counterfactuals,
+    Intervals,
+)
 from proce.explanation.record.outcome import Change
 from proce.losses import LOSS_NAMES
 from proce.schema.records import RecordError
@@ -24,6 +30,7 @@ def read_counterfactuals(
     row_places: Sequence[str],
     reader: ValueReader,
     raw: Tensor,
+    rules: Sequence[str],
 ) -> Counterfactuals:
     """Return the counterfactuals of a text as columns.
 
@@ -37,6 +44,8 @@ def read_counterfactuals(
         The reader of values.
     raw
         ``(i, f)``, the explained rows in raw units.
+    rules
+        The rules of the text, of which a change may name one.
     """
     ways = list(chain.from_iterable(by_row))
     counts = torch.tensor([len(own) for own in by_row], dtype=torch.long)
@@ -50,6 +59,7 @@ def read_counterfactuals(
     wanted = reader.objects([way.values for way in ways], [f"{place}.values" for place in places])
     rows = reader.entries(wanted, own_raw)
     changes = _Changes.of(ways, places, reader)
+    intervals = changes.intervals(len(ways))
     return Counterfactuals(
         owner=owner,
         rows=rows,
@@ -60,6 +70,10 @@ def read_counterfactuals(
         contributions=changes.contributions(owner),
         support=_counts([way.support for way in ways], owner, places, "support"),
         refits=_counts([way.refits for way in ways], owner, places, "refits"),
+        holds_from=intervals.low,
+        holds_to=intervals.high,
+        open_ends=intervals.open_ends,
+        asked_by=changes.asked_by(len(ways), rules),
         steps=_steps([way.steps or [] for way in ways], rows, owner, places, reader, raw),
     )
 
@@ -136,6 +150,39 @@ class _Changes:
         ]
         cells[~known] = np.nan
         return torch.from_numpy(cells)
+
+    def intervals(self, n_ways: int) -> Intervals:
+        """Return where numbers that are acted on may end."""
+        shape = (n_ways, len(self.reader.names))
+        low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+        ends = np.zeros(shape, dtype=np.int8)
+        for cell, change, place in zip(self._cells, self.items, self.places, strict=True):
+            if change.holds_from is None and change.holds_to is None:
+                continue
+            if change.holds_from is None or change.holds_to is None:
+                raise RecordError(place, None, "both 'holds_from' and 'holds_to', or neither")
+            if change.holds_from > change.holds_to:
+                raise RecordError(f"{place}.holds_to", change.holds_to, "no less than 'holds_from'")
+            low[cell], high[cell] = change.holds_from, change.holds_to
+            ends[cell] = OPEN_END_WORDS.index(change.open_ends or "none")
+        return Intervals(*(torch.from_numpy(column) for column in (low, high, ends)))
+
+    def asked_by(self, n_ways: int, rules: Sequence[str]) -> Tensor:
+        """Return the position of the rule that asks for each cell ``(n, f)``, -1 for none."""
+        asked_by = np.full((n_ways, len(self.reader.names)), NO_RULE, dtype=np.int64)
+        known = {text: position for position, text in enumerate(rules)}
+        for cell, change, place in zip(self._cells, self.items, self.places, strict=True):
+            if change.rule is None:
+                continue
+            if change.rule not in known:
+                raise RecordError(f"{place}.rule", change.rule, "one of the rules of the request")
+            asked_by[cell] = known[change.rule]
+        return torch.from_numpy(asked_by)
+
+    @property
+    def _cells(self) -> list[tuple[int, int]]:
+        """The line and the position of each change."""
+        return list(zip(self.line.tolist(), self.position.tolist(), strict=True))
 
 
 def _counts(

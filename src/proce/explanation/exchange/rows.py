@@ -38,7 +38,7 @@ def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
         margin_met=torch.tensor([row.margin_met for row in rows], dtype=torch.bool),
         dropped=_integers([row.dropped for row in rows]),
         counterfactuals=read_counterfactuals(
-            [row.counterfactuals for row in rows], places, reader, raw
+            [row.counterfactuals for row in rows], places, reader, raw, context.rules
         ),
         fronts=_fronts([row.front for row in rows], places, reader, raw),
         diagnoses={

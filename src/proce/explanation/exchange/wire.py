@@ -98,6 +98,7 @@ class WireRequest(StrictRecord):
     vary: list[str] | None = None
     ranges: dict[str, Limits]
     effort: dict[str, Number]
+    rules: list[str] | None = None
 
 
 class WireProvenance(StrictRecord):
@@ -124,6 +125,10 @@ class WireChange(StrictRecord):
     kind: Literal["action", "hold", "consequence"]
     expected: Any = None
     contribution: Number | None = None
+    holds_from: Number | None = None
+    holds_to: Number | None = None
+    open_ends: Literal["low", "high", "both"] | None = None
+    rule: str | None = None
 
 
 class WireLosses(StrictRecord):

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS
 from proce.explanation.record.diagnosis import Diagnosis
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import CHANGES, Change
@@ -56,7 +57,12 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
         },
         **({} if context.spread is None else {"spread": plain_json(context.spread)}),
         "request": plain_json(
-            {"vary": context.vary, "ranges": context.ranges, "effort": context.effort}
+            {
+                "vary": context.vary,
+                "ranges": context.ranges,
+                "effort": context.effort,
+                **({"rules": context.rules} if context.rules else {}),
+            }
         ),
         "provenance": plain_json(vars(result.provenance)),
         "explanations": _rows(result.rows),
@@ -143,7 +149,8 @@ def _changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[Plain]]:
     names = rows.context.codec.schema.names
     changes: list[list[Plain]] = [[] for _ in range(cells.n_counterfactuals)]
     contributions = _known_contributions(rows)[cells.counterfactual, cells.position]
-    has_expected = (cells.kind == Change.HOLD) & ~np.isnan(cells.expected)
+    drifts = (cells.kind == Change.ACTION) & (cells.expected != cells.before)
+    has_expected = ((cells.kind == Change.HOLD) | drifts) & ~np.isnan(cells.expected)
     has_contribution = (cells.kind == Change.ACTION) & ~np.isnan(contributions)
     columns = zip(
         cells.counterfactual.tolist(),
@@ -155,20 +162,46 @@ def _changes(rows: ExplainedRows, cells: ChangedCells) -> list[list[Plain]]:
         has_expected.tolist(),
         contributions.tolist(),
         has_contribution.tolist(),
+        _promises(rows.context, cells),
         strict=True,
     )
-    for line, position, kind, before, after, expected, held, contribution, acted in columns:
+    for (
+        line,
+        position,
+        kind,
+        before,
+        after,
+        expected,
+        told,
+        contribution,
+        acted,
+        promise,
+    ) in columns:
         changes[line].append(
             {
                 "feature": names[position],
                 "kind": _KINDS[kind],
                 "before": before,
                 "after": after,
-                **({"expected": expected} if held else {}),
+                **({"expected": expected} if told else {}),
                 **({"contribution": contribution} if acted else {}),
+                **promise,
             }
         )
     return changes
+
+
+def _promises(context: Context, cells: ChangedCells) -> list[Plain]:
+    """Return for each changed cell where it holds, and the rule that asks for it."""
+    columns = (cells.holds_from, cells.holds_to, cells.open_ends, cells.rule)
+    return [
+        {
+            **({} if low != low else {"holds_from": low, "holds_to": high}),
+            **({"open_ends": OPEN_END_WORDS[ends]} if ends else {}),
+            **({} if rule == NO_RULE else {"rule": context.rules[rule]}),
+        }
+        for low, high, ends, rule in zip(*(column.tolist() for column in columns), strict=True)
+    ]
 
 
 def _known_contributions(rows: ExplainedRows) -> Floats:

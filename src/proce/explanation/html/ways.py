@@ -9,7 +9,7 @@ from proce.explanation.plots.changes import plot_changes
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.instructions import consequence, instruction
+from proce.explanation.words.instructions import consequence, instruction, interval_text
 from proce.explanation.words.sentences import MAX_SHOWN
 from proce.explanation.words.values import cell_texts, class_text, joined, name_text, percent
 
@@ -38,7 +38,7 @@ class RecommendedWay:
         Before and after of every change.
     """
 
-    actions: FoldedList[str]
+    actions: Sequence[str]
     contrast: Sequence[str]
     consequences: FoldedList[str]
     changes: Exhibit
@@ -84,7 +84,7 @@ def recommended_way(
         consequence(cell, explanation.context) for cell in cells if cell.kind is Change.CONSEQUENCE
     ]
     return RecommendedWay(
-        actions=fold_after(MAX_SHOWN, _instructions(explanation, cells)),
+        actions=_instructions(explanation, cells),
         contrast=contrast,
         consequences=fold_after(MAX_SHOWN, consequences),
         changes=_changes(explanation, cells),
@@ -123,6 +123,9 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
         Column("after", numeric=True),
         Column("what it is"),
     ]
+    with_intervals = any(cell.holds_from == cell.holds_from for cell in cells)
+    if with_intervals:
+        columns.append(Column("holds between", numeric=True))
     if explanation.contributions is not None:
         columns.append(Column("adds to the probability", numeric=True))
     rows = [
@@ -130,6 +133,7 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
             name_text(cell.feature.name),
             *_before_after(explanation, cell),
             _KIND_TEXTS[cell.kind],
+            *([interval_text(cell, explanation.context) or ""] if with_intervals else []),
             *_contribution(explanation, cell),
         )
         for cell in cells

@@ -36,6 +36,8 @@ class Context:
     effort
         The efforts of this call by feature: how hard a change is. The largest change times its
         effort is shown first.
+    rules
+        The rules of the explainer and of this call, as they were written.
     spread
         How the training rows are distributed, by feature, as
         :func:`proce.explanation.record.spread.spread_of` returns it; ``None`` where it is not
@@ -53,6 +55,7 @@ class Context:
     vary: tuple[str, ...] | None = None
     ranges: Mapping[str, tuple[Level, Level]] = field(default_factory=dict)
     effort: Mapping[str, float] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
     spread: Mapping[str, tuple[float, ...]] | None = None
 
     @property

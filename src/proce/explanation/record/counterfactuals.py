@@ -9,6 +9,29 @@ from torch import Tensor
 from proce.losses import Loss
 
 UNKNOWN_COUNT = -1
+NO_RULE = -1
+
+
+OPEN_BELOW = 1
+OPEN_ABOVE = 2
+OPEN_END_WORDS = ("none", "low", "high", "both")
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Where numbers that are acted on may end so that the advice still holds; all ``(n, f)``.
+
+    Attributes
+    ----------
+    low, high
+        The ends in raw units; NaN where they were not tried.
+    open_ends
+        Whether an end is that of the search itself: the sum of ``OPEN_BELOW`` and ``OPEN_ABOVE``.
+    """
+
+    low: Tensor
+    high: Tensor
+    open_ends: Tensor
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -29,7 +52,7 @@ class Counterfactuals:
         ``(n, 3)``; see :class:`proce.losses.Loss`.
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held; NaN where
-        that is not known. Only the cells that are held are read.
+        that is not known. Only the cells that are acted on or held are read.
     contributions
         ``(n, f)``, by how much the probability of the target falls when one action is taken back,
         with all that follows; 0 for all other cells. NaN where the model was not asked.
@@ -38,6 +61,16 @@ class Counterfactuals:
     refits
         ``(n,)``, in how many refits of the equations the actions still reach the target; -1
         without refits.
+    holds_from, holds_to
+        ``(n, f)``, for numbers that are acted on, the interval of values in raw units at which the
+        decision, the rules and the limits still hold, all else done as advised; NaN where that was
+        not tried.
+    open_ends
+        ``(n, f)``, whether an interval ends only where the search does: the sum of ``OPEN_BELOW``
+        and ``OPEN_ABOVE``.
+    asked_by
+        ``(n, f)``, which of the rules of the context an action is there for alone: without the
+        action the decision and the limits would hold, but not the rule. -1 for all other cells.
     steps
         The path to each counterfactual ``(s, f)``, the counterfactual last, or ``(0, f)`` where a
         row has no paths; the tuple is empty for methods that give none.
@@ -52,6 +85,10 @@ class Counterfactuals:
     contributions: Tensor
     support: Tensor
     refits: Tensor
+    holds_from: Tensor
+    holds_to: Tensor
+    open_ends: Tensor
+    asked_by: Tensor
     steps: tuple[Tensor, ...] = ()
 
     @classmethod
@@ -67,11 +104,17 @@ class Counterfactuals:
         contributions: Tensor | None = None,
         support: Tensor | None = None,
         refits: Tensor | None = None,
+        intervals: "Intervals | None" = None,
+        asked_by: Tensor | None = None,
         steps: Sequence[Tensor] = (),
     ) -> "Counterfactuals":
         """Return columns in which what was not measured is marked as unknown."""
         unknown = torch.full_like(rows, torch.nan)
         uncounted = torch.full_like(owner, UNKNOWN_COUNT)
+        if intervals is None:
+            intervals = Intervals(unknown, unknown, torch.zeros_like(changes))
+        if asked_by is None:
+            asked_by = torch.full(rows.shape, NO_RULE, dtype=torch.long)
         return cls(
             owner=owner,
             rows=rows,
@@ -82,6 +125,10 @@ class Counterfactuals:
             contributions=unknown if contributions is None else contributions,
             support=uncounted if support is None else support,
             refits=uncounted if refits is None else refits,
+            holds_from=intervals.low,
+            holds_to=intervals.high,
+            open_ends=intervals.open_ends,
+            asked_by=asked_by,
             steps=tuple(steps),
         )
 

@@ -101,7 +101,7 @@ def outcomes(result: ExplainedFrame) -> Any:
 
 
 def changes(result: ExplainedFrame) -> Any:
-    """Return one line per change of every counterfactual."""
+    """Return one line per change of every counterfactual, with where an action's value may lie."""
     cells = changed_cells(result.rows)
     ways = result.rows.counterfactuals
     lines = torch.from_numpy(cells.counterfactual)
@@ -115,6 +115,8 @@ def changes(result: ExplainedFrame) -> Any:
         "before": cells.plain_values(cells.before),
         "after": cells.plain_values(cells.after),
         "kind": kinds.take(pa.array(cells.kind)),
+        "holds_from": pa.array(cells.holds_from, pa.float64(), from_pandas=True),
+        "holds_to": pa.array(cells.holds_to, pa.float64(), from_pandas=True),
     }
     return frame_of(result, columns, rows.tolist())
 

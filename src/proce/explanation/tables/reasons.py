@@ -19,9 +19,9 @@ from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
+from proce.explanation.words.instructions import direction_of_action, drift_text
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import change_texts, class_texts, name_text, percents
-from proce.schema import Categorical
 
 DRAFT = "draft: a counterfactual is not by itself a legal reason"
 Measure = Literal["probability", "distance"]
@@ -181,11 +181,15 @@ def _code_and_text(
     before, after = change_texts(cell, row.context)
     name = name_text(cell.feature.name)
     _, target = class_texts(row)
+    drift = drift_text(cell, row.context)
     fact = f"{name[:1].upper()}{name[1:]} is {before}"
+    if drift is not None:
+        fact = f"{fact} and would {drift} by itself"
     contrast = f"in the variant for which the model says {target} it is {after}."
-    if isinstance(cell.feature, Categorical):
+    direction = direction_of_action(cell)
+    if not direction:
         return None, f"{fact}; {contrast}"
-    return None, f"{fact}, too {'low' if cell.after > cell.before else 'high'}: {contrast}"
+    return None, f"{fact}, too {'low' if direction > 0 else 'high'}: {contrast}"
 
 
 def _record(reason: Reason) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """The cells of counterfactuals that are not as they were, in raw units, by size."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import Counterfactuals
+from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
 from proce.explanation.record.outcome import CHANGES, Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Categorical, Continuous, Feature, Level
@@ -31,10 +32,17 @@ class ChangedCell(NamedTuple):
     before, after
         The values, as numbers in raw units or codes of levels.
     expected
-        The value that a held feature would have had; NaN where that is not known.
+        The value that the feature would have if it were neither acted on nor held; NaN where that
+        is not known.
     size
         The size of the change on the unit range, times this person's effort; for a hold, the size
         of the change that it prevents.
+    holds_from, holds_to
+        The interval on which a numeric action keeps its promise; NaN where that is not known.
+    open_ends
+        Which of its ends are those of the search; see :class:`Counterfactuals`.
+    rule
+        The rule of the context that asks for the action, by position; -1 where none does alone.
     """
 
     position: int
@@ -44,6 +52,10 @@ class ChangedCell(NamedTuple):
     after: float
     expected: float
     size: float
+    holds_from: float = math.nan
+    holds_to: float = math.nan
+    open_ends: int = 0
+    rule: int = NO_RULE
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +73,7 @@ class ChangedCells:
         How many counterfactuals there are; one without changes has no cells.
     counterfactual
         The line of the counterfactual that each cell belongs to.
-    position, kind, before, after, expected, size
+    position, kind, before, after, expected, size, holds_from, holds_to, open_ends, rule
         The attributes of :class:`ChangedCell` of the same names.
     """
 
@@ -74,6 +86,10 @@ class ChangedCells:
     after: Floats
     expected: Floats
     size: Floats
+    holds_from: Floats
+    holds_to: Floats
+    open_ends: Integers
+    rule: Integers
 
     def __len__(self) -> int:
         return len(self.counterfactual)
@@ -84,8 +100,9 @@ class ChangedCells:
         cells: list[list[ChangedCell]] = [[] for _ in range(self.n_counterfactuals)]
         columns = (self.counterfactual, self.position, self.kind)
         values = (self.before, self.after, self.expected, self.size)
+        promise = (self.holds_from, self.holds_to, self.open_ends, self.rule)
         for line, position, kind, *numbers in zip(
-            *(column.tolist() for column in (*columns, *values)), strict=True
+            *(column.tolist() for column in (*columns, *values, *promise)), strict=True
         ):
             cells[line].append(ChangedCell(position, features[position], CHANGES[kind], *numbers))
         return cells
@@ -142,7 +159,11 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
     order = np.lexsort(
         [positions.numpy(), -size.numpy(), kind.numpy(), lines.numpy()]  # the last key is first
     )
-    columns = (lines, positions, kind, *values, size)
+    promise = (ways.holds_from, ways.holds_to, ways.open_ends.long(), ways.asked_by)
+    columns = (
+        *(lines, positions, kind, *values, size),
+        *(column[lines, positions] for column in promise),
+    )
     return ChangedCells(context, len(ways), *(column.numpy()[order] for column in columns))
 
 

@@ -1,26 +1,26 @@
-"""One changed cell in words: what to do about it, or what is expected to follow."""
+"""One changed cell in words: what to do about it, or what is expected to follow.
+
+The direction of an action is measured against where the feature would go by itself: an amount that
+would rise to 8,370 and ends at 8,000 is kept down, although it was 7,000 before. *At least*, *at
+most* and *between* are said only of values that were tried.
+"""
 
 from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import NO_RULE, OPEN_ABOVE, OPEN_BELOW
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.values import change_texts, name_text, value_text
+from proce.explanation.words.values import change_texts, inner_text, name_text, one_line, value_text
 from proce.schema import Categorical, Continuous
 
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
 _INTRANSITIVE_VERBS = {1: "rise", -1: "fall", 0: "change"}
-_BOUNDS = {1: "at least ", -1: "at most ", 0: ""}
+_BOUNDS = {1: "at least", -1: "at most"}
+_NO_FURTHER = {1: "not more", -1: "not less"}
 
 
 def instruction(cell: ChangedCell, context: Context) -> str:
     """Return what to do about one feature: ``Raise savings from 2,000 to at least 3,500.``"""
-    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
-    if cell.kind is Change.HOLD:
-        return f"Keep {name} at {before}, although {_what_it_prevents(cell, context)}."
-    if cell.before != cell.before:
-        return f"Set {name} to {after}; it is missing now."
-    direction = _direction(cell, cell.after)
-    bound = _BOUNDS[direction] if _is_number(cell) else ""
-    return f"{_VERBS[direction].capitalize()} {name} from {before} to {bound}{after}."
+    return f"{_told(cell, context)}{_asking_rule(cell, context)}."
 
 
 def condition(cell: ChangedCell, context: Context) -> str:
@@ -34,9 +34,9 @@ def condition(cell: ChangedCell, context: Context) -> str:
 def consequence(cell: ChangedCell, context: Context) -> str:
     """Return what follows for one feature, worded apart from what to do."""
     name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
-    verb = _VERBS[_direction(cell, cell.after)]
+    verb = _VERBS[_direction(cell, cell.before, cell.after)]
     if context.graph_was_learned:
-        near = "about " if _is_number(cell) else ""
+        near = "about " if isinstance(cell.feature, Continuous) else ""
         return (
             f"This may also {verb} {name} from {before} to {near}{after}: expected if the graph"
             " learned from the data is right, not something to do."
@@ -47,20 +47,88 @@ def consequence(cell: ChangedCell, context: Context) -> str:
     )
 
 
-def _what_it_prevents(cell: ChangedCell, context: Context) -> str:
-    if cell.expected != cell.expected:  # NaN
-        return "what affects it changes"
-    verb = _INTRANSITIVE_VERBS[_direction(cell, cell.expected)]
+def direction_of_action(cell: ChangedCell) -> int:
+    """Return 1 where an action leads up, -1 down, 0 where the levels have no order.
+
+    The direction is measured from where the feature would go by itself.
+    """
+    return _direction(cell, _by_itself(cell), cell.after)
+
+
+def interval_text(cell: ChangedCell, context: Context) -> str | None:
+    """Return where an action's value may lie: ``3,500 and 9,000``; ``None`` where not known."""
+    ends = (cell.holds_from, cell.holds_to)
+    if any(end != end for end in ends):  # NaN
+        return None
+    return " and ".join(inner_text(cell, end, context) for end in ends)
+
+
+def drift_text(cell: ChangedCell, context: Context) -> str | None:
+    """Return where a feature would go by itself: ``rise to 8,370``; ``None`` where it stays."""
+    end = _by_itself(cell)
+    if end == cell.before or end != end:  # NaN
+        return None
+    verb = _INTRANSITIVE_VERBS[_direction(cell, cell.before, end)]
     span = context.codec.span[cell.position].item()
-    return f"it would {verb} to {value_text(cell.feature, cell.expected, span)}"
+    return f"{verb} to {value_text(cell.feature, end, span)}"
 
 
-def _is_number(cell: ChangedCell) -> bool:
-    return isinstance(cell.feature, Continuous)
+def _told(cell: ChangedCell, context: Context) -> str:
+    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
+    drift = drift_text(cell, context)
+    if cell.kind is Change.HOLD:
+        prevented = f"it would {drift}" if drift else "what affects it changes"
+        return f"Keep {name} at {before}, although {prevented}"
+    if cell.before != cell.before:  # NaN
+        return f"Set {name} to {after}; it is missing now"
+    direction = direction_of_action(cell)
+    bounded = _bounded(cell, context, direction, after)
+    if drift is None:
+        return f"{_VERBS[direction].capitalize()} {name} from {before} to {bounded}"
+    if direction == _direction(cell, cell.before, cell.after):
+        verb = _VERBS[direction].capitalize()
+        return f"{verb} {name} from {before} to {bounded} (by itself it would {drift})"
+    kept = _kept(bounded, direction, after)
+    return f"Keep {name} {kept} (it is {before} and would {drift} by itself)"
 
 
-def _direction(cell: ChangedCell, end: float) -> int:
+def _bounded(cell: ChangedCell, context: Context, direction: int, after: str) -> str:
+    """Return the value to reach, with how far beyond it the advice was found to hold."""
+    far = cell.holds_to if direction > 0 else cell.holds_from
+    if far != far or not direction:  # NaN: not tried
+        return after
+    if cell.open_ends & (OPEN_ABOVE if direction > 0 else OPEN_BELOW):
+        return f"{_BOUNDS[direction]} {after}"
+    end = inner_text(cell, far, context)
+    if end == after:
+        return f"{after}, {_NO_FURTHER[direction]}"
+    low, high = (after, end) if direction > 0 else (end, after)
+    return f"between {low} and {high}"
+
+
+def _kept(bounded: str, direction: int, after: str) -> str:
+    """Return where a feature is to be kept: ``at 8,000 or below``, ``between 7,000 and 8,000``."""
+    if bounded.startswith("between "):
+        return bounded
+    if bounded.startswith(("at least ", "at most ")):
+        return f"at {after} or {'above' if direction > 0 else 'below'}"
+    return f"at {bounded}"
+
+
+def _asking_rule(cell: ChangedCell, context: Context) -> str:
+    if cell.rule == NO_RULE:
+        return ""
+    return f": the rule '{one_line(context.rules[cell.rule])}' asks for it"
+
+
+def _by_itself(cell: ChangedCell) -> float:
+    """Return where a feature would go by itself; where that is not known, it would stay."""
+    unknown = cell.expected != cell.expected
+    return cell.before if unknown and cell.kind is Change.ACTION else cell.expected
+
+
+def _direction(cell: ChangedCell, start: float, end: float) -> int:
     """Return 1 up, -1 down, 0 where the levels have no order."""
     if isinstance(cell.feature, Categorical):
         return 0
-    return (end > cell.before) - (end < cell.before)
+    return (end > start) - (end < start)

@@ -21,7 +21,7 @@ from proce.explanation.words.values import (
 )
 from proce.schema import Action, Continuous, Level
 
-MAX_SHOWN = 4  # actions, or consequences, written out
+MAX_SHOWN = 4  # consequences written out; all actions are
 _MAX_NAMES = 6  # names in one sentence
 _MAX_CAUSES = 3  # causes named as assumptions
 _NO_PROOF = "This describes the model and this search; it does not prove that there is no way."
@@ -74,10 +74,7 @@ def lines_of_counterfactual(
     actions = [cell for cell in cells if cell.kind.by_hand]
     effects = [cell for cell in cells if cell.kind is Change.CONSEQUENCE]
     parts = {
-        "action": [
-            *(instruction(cell, context) for cell in actions[:MAX_SHOWN]),
-            *_further_actions(actions),
-        ],
+        "action": [instruction(cell, context) for cell in actions],
         "contrast": [_contrast(row, actions, effects, rank)],
         "consequence": [
             *(consequence(cell, context) for cell in effects[:MAX_SHOWN]),
@@ -160,11 +157,6 @@ def limits_of_request(context: Context) -> list[str]:
 
 def _target(row: ExplainedRow) -> Level:
     return row.context.classes[row.target]
-
-
-def _further_actions(actions: Sequence[ChangedCell]) -> list[str]:
-    n_left = len(actions) - MAX_SHOWN
-    return [f"And {n_left} smaller change{'s' * (n_left > 1)}."] if n_left > 0 else []
 
 
 def _further_consequences(effects: Sequence[ChangedCell]) -> list[str]:

@@ -107,6 +107,13 @@ def cell_texts(cell: ChangedCell, span: float | None) -> tuple[str, str]:
     return first, second
 
 
+def inner_text(cell: ChangedCell, value: float, context: Context) -> str:
+    """Return an end of the interval on which an action holds, rounded into the interval."""
+    assert isinstance(cell.feature, Continuous), "levels have no interval"
+    rounding = ROUND_FLOOR if value > cell.after else ROUND_CEILING
+    return _number(cell.feature, value, context.codec.span[cell.position].item(), rounding)
+
+
 def percent(share: float, decimals: int = 0) -> str:
     """Return a probability as a percentage, which is never 0% or 100%: nothing is certain."""
     text = f"{share:.{decimals}%}"

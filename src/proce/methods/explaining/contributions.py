@@ -6,6 +6,7 @@ from torch import Tensor
 from proce.causal import Ensemble
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.firmness import shortfalls
+from proce.methods.explaining.taken_back import take_back
 from proce.objective import CounterfactualProblem, clamp_for_model, target_probability
 
 
@@ -26,21 +27,14 @@ def measure_contributions(
     probabilities
         ``(n,)``, the probability of the target for each counterfactual.
     """
-    lines, positions = torch.nonzero(changes == Change.ACTION, as_tuple=True)
-    by_hand = done_by_hand(changes)[lines]
-    by_hand[torch.arange(len(lines)), positions] = False
-    part = problem.take(lines)
-    reached = torch.where(by_hand, rows[lines], part.query.factual)
-    if problem.mode in ("hard", "soft") and problem.scm is not None:
-        realised = problem.scm.actions(
-            part.query.factual, reached[:, None], part.query.residual, by_hand[:, None]
-        )
-        reached = realised.point[:, 0]
+    cells = torch.nonzero(changes == Change.ACTION, as_tuple=True)
+    part, realised = take_back(problem, rows, changes, cells)
+    reached = realised.point[:, 0]
     contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)
-    if len(lines):
+    if len(reached):
         chances = problem.classifier.predict_proba(clamp_for_model(reached))
         own = target_probability(chances, part.query.target)
-        contributions[lines, positions] = probabilities[lines] - own.to(probabilities)
+        contributions[cells] = probabilities[cells[0]] - own.to(probabilities)
     return contributions
 
 

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from proce.explanation import Context, Counterfactuals, Explanations, Fronts, Outcome
+from proce.explanation.record.counterfactuals import Intervals
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -18,7 +19,9 @@ from proce.methods.explaining.contributions import (
     measure_contributions,
 )
 from proce.methods.explaining.diagnosis import diagnose
+from proce.methods.explaining.intervals import find_intervals
 from proce.methods.explaining.solve import FrameRows, Solution, solve
+from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.explaining.terms import SearchTerms
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CounterfactualProblem
@@ -143,18 +146,37 @@ class ProceCall(Call):
         owner = shortlist.owner[lines]
         part = problem.take(owner)  # an instance for each counterfactual
         rows, changes = shortlist.rows[lines], shortlist.changes[lines]
-        probabilities = solution.check.probabilities[lines]
+        expected, probabilities = shortlist.expected[lines], solution.check.probabilities[lines]
         return Counterfactuals.of(
             chunk[owner],
             rows,
             changes,
             probabilities,
             shortlist.losses[lines],
-            expected=shortlist.expected[lines],
+            expected=expected,
             contributions=measure_contributions(part, rows, changes, probabilities),
+            intervals=self._intervals(part, chunk[owner], rows, changes, expected),
+            asked_by=find_asking_rules(part, rows, changes),
             support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
             refits=count_refits_reached(part, rows, changes, fitted.refits),
         )
+
+    def _intervals(
+        self,
+        problem: CounterfactualProblem,
+        positions: Tensor,
+        rows: Tensor,
+        changes: Tensor,
+        expected: Tensor,
+    ) -> Intervals | None:
+        """Return where each number that is acted on may end; ``None`` where that is not asked.
+
+        A caller who counts the model's answers wants none beyond those of the search.
+        """
+        if self.options.max_evaluations is not None:
+            return None
+        frame_rows = FrameRows(positions, self.raw[positions], self.layout)
+        return find_intervals(problem, frame_rows, rows, changes, expected, lambda: self.over)
 
     def _finish_open_rows(self, reachable: Tensor) -> None:
         """Give every row an outcome, and the notes that all rows get."""
@@ -204,5 +226,6 @@ def _context(terms: SearchTerms, options: Options) -> Context:
         n_graphs=len(fitted.ensemble.members) if fitted.ensemble else 0,
         n_refits=len(fitted.refits.members) if fitted.refits else 0,
         origin=str(graph.origin) if graph else None,
+        rules=tuple(rule.text for rule, _ in terms.rules),
         spread=fitted.spread,
     )

@@ -1,0 +1,83 @@
+"""What comes about when one action of a counterfactual is taken back, or done otherwise."""
+
+import torch
+from torch import Tensor
+
+from proce.causal import Actions
+from proce.explanation import done_by_hand
+from proce.explanation.record.counterfactuals import NO_RULE
+from proce.methods.calls.last_check import ROUNDING
+from proce.objective import CounterfactualProblem, clamp_for_model
+
+
+def realise_by_hand(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Actions:
+    """Return what comes about, as ``(n, 1, f)``, when some cells of rows ``(n, f)`` are done.
+
+    Parameters
+    ----------
+    problem
+        The search problem, with an instance for each of the rows.
+    rows
+        ``(n, f)``, whose values count where something is done.
+    by_hand
+        ``(n, f)``, what is done or held; all else follows, as far as the mode lets it.
+    """
+    query = problem.query
+    wanted = torch.where(by_hand, rows, query.factual)[:, None]
+    if problem.mode in ("hard", "soft") and problem.scm is not None:
+        return problem.scm.actions(query.factual, wanted, query.residual, by_hand[:, None])
+    return problem.realise(wanted)
+
+
+def take_back(
+    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, cells: tuple[Tensor, ...]
+) -> tuple[CounterfactualProblem, Actions]:
+    """Return what comes about, as ``(m, 1, f)``, when each of some cells alone is not done.
+
+    Parameters
+    ----------
+    problem
+        The search problem, with an instance for each counterfactual.
+    rows, changes
+        ``(n, f)``, the counterfactuals, and what became of each cell.
+    cells
+        The lines and the positions ``(m,)`` of the cells.
+    """
+    lines, positions = cells
+    by_hand = done_by_hand(changes)[lines]
+    by_hand[torch.arange(len(lines)), positions] = False
+    part = problem.take(lines)
+    return part, realise_by_hand(part, rows[lines], by_hand)
+
+
+def find_asking_rules(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
+    """Return the rule that each action or hold is there for alone, by position; -1 for none.
+
+    An action is there for a rule where the target would be reached and all limits kept without
+    the action, but the rule would be broken.
+
+    Parameters
+    ----------
+    problem
+        The search problem, with an instance for each counterfactual.
+    rows, changes
+        ``(n, f)``, the counterfactuals, and what became of each cell.
+    """
+    asked_by = torch.full(rows.shape, NO_RULE, dtype=torch.long)
+    cells = torch.nonzero(done_by_hand(changes), as_tuple=True)
+    if not problem.rules or not len(cells[0]):
+        return asked_by
+    part, realised = take_back(problem, rows, changes, cells)
+    point, factual = realised.point[:, 0], part.query.factual
+    broken = torch.full_like(cells[0], NO_RULE)
+    for position, (rule, mechanisms) in reversed(list(enumerate(problem.rules))):
+        broken[~rule.holds(factual, point, mechanisms)] = position
+    excess = part.limits.excess(realised.point, realised.by_hand, problem.codec.reach)[:, 0]
+    blamed = torch.nonzero((broken != NO_RULE) & (excess <= ROUNDING)).flatten()
+    if len(blamed):
+        chances = problem.classifier.predict_proba(clamp_for_model(point[blamed]))
+        target = part.query.target[blamed]
+        reached = problem.requirement.shortfall(chances[:, None], target)[:, 0] <= ROUNDING
+        blamed = blamed[reached]
+        asked_by[cells[0][blamed], cells[1][blamed]] = broken[blamed]
+    return asked_by
