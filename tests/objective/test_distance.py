@@ -32,30 +32,35 @@ def test_numbers_and_ranks_differ_by_their_square_on_the_unit_range(world, by_ha
 def test_levels_differ_by_their_embeddings_as_a_share_of_the_farthest_two(by_hand):
     table = by_hand.tables[CITY]
     assert table.tolist() == [
-        pytest.approx([0, 1, 0.04]),
-        pytest.approx([1, 0, 0.72]),
-        pytest.approx([0.04, 0.72, 0]),
+        pytest.approx([0, 1, 0.2]),
+        pytest.approx([1, 0, 0.72**0.5]),
+        pytest.approx([0.2, 0.72**0.5, 0]),
     ]
     assert by_hand.tables[CLUB].tolist() == [[0, 1], [1, 0]]
 
 
-def test_the_table_is_used_for_squares_and_for_absolute_distances(world, by_hand, ann):
+def test_levels_count_by_the_square_or_from_half_a_range_on(world, by_hand, ann):
     rows = world.rows((5, 3, 7, "doctor", "east", "rowing"))[None]
     assert by_hand.squared(rows, ann)[0, 0, CITY:].tolist() == pytest.approx([0.04, 1])
     absolute = by_hand.absolute(rows, ann)[0, 0]
-    assert absolute.tolist() == pytest.approx([0.3, 0, 0, 2 / 3, 0.04, 1])
+    assert absolute.tolist() == pytest.approx([0.3, 0, 0, 2 / 3, 0.5 + 0.5 * 0.2, 1])
 
 
 def test_levels_with_the_same_embedding_are_no_distance_apart(world):
     autoencoder = AutoEncoder(world.codec, 3, 8).requires_grad_(False)
     autoencoder.embeddings.weight.zero_()
-    assert FeatureDistance.of(autoencoder).tables[CITY].abs().max() == 0
+    distance = FeatureDistance.of(autoencoder)
+    assert distance.tables[CITY].abs().max() == 0
+    north, south = (world.rows((5, 3, 7, "school", city, "chess")) for city in ("north", "south"))
+    assert distance.squared(south[None], north)[0, 0, CITY] == 0
+    assert distance.absolute(south[None], north)[0, 0, CITY] == 0.5  # another level all the same
 
 
 def one_distance(distance, codec, at, here, there) -> float:
-    """The distance of two entries of a feature, before squaring."""
+    """The absolute distance of two entries of a feature."""
     if at in distance.tables:
-        return float(distance.tables[at][int(here)][int(there)])
+        apart = float(distance.tables[at][int(here)][int(there)])
+        return 0.5 + 0.5 * apart if here != there else 0.0
     return abs(here - there) / float(codec.reach[at])
 
 
@@ -69,8 +74,9 @@ def test_distances_agree_with_a_loop(world):
                 here, there = factual[i, at].item(), rows[i, c, at].item()
                 size = one_distance(world.distance, world.codec, at, here, there)
                 assert absolute[i, c, at].item() == pytest.approx(size)
-                expected = size if at in (CITY, CLUB) else size**2
-                assert squared[i, c, at].item() == pytest.approx(expected)
+                if at in (CITY, CLUB):
+                    size = world.distance.tables[at][int(here)][int(there)].item()
+                assert squared[i, c, at].item() == pytest.approx(size**2)
 
 
 ENTRIES = st.tuples(*[st.floats(0, 1)] * 3, *(st.integers(0, n - 1) for n in (4, 3, 2)))
@@ -95,7 +101,7 @@ def test_a_missing_cell_is_nowhere(world):
 
 def gap_of(world, factual, *people) -> list[list[float]]:
     residual = world.scm.abduct(factual)
-    return causal_gap(world.rows(*people)[None], residual, world.scm)[0].tolist()
+    return causal_gap(world.rows(*people)[None], factual, residual, world.scm)[0].tolist()
 
 
 def test_the_gap_is_how_far_an_effect_is_from_what_its_causes_lead_to(world, ann):
@@ -114,20 +120,37 @@ def test_a_level_that_does_not_follow_is_1_away(world):
     residual = world.scm.abduct(factual)
     rows = factual[:, None].repeat(1, 2, 1)
     rows[:, 1, CLUB] = 1 - rows[:, 1, CLUB]
-    gaps = causal_gap(rows, residual, world.scm)[..., CLUB]
+    gaps = causal_gap(rows, factual, residual, world.scm)[..., CLUB]
     assert gaps.tolist() == [[0, 1]] * 50
+
+
+def test_a_level_that_is_kept_counts_by_the_chance_that_it_loses(world):
+    """From 2 to 6 years of study the chance of rowing falls from 95% to 27%."""
+    factual = world.rows(*[(2, 3, 7, "school", "north", "rowing")] * 40)
+    residual = world.scm.abduct(factual, keys=torch.arange(40))
+    rows = factual[:, None].clone()
+    rows[..., STUDY] = 0.6
+    before, after = 1 / (1 + math.exp(-3)), 1 / (1 + math.exp(1))
+    gaps = {
+        round(gap, 9) for gap in causal_gap(rows, factual, residual, world.scm)[:, 0, CLUB].tolist()
+    }
+    assert gaps == {0.0, round(1 - after / before, 9)}  # by the noise, some would have stayed
 
 
 def test_gaps_agree_with_propagation(world):
     factual, rows = world.random_rows(6), world.random_rows(60, seed=1).reshape(6, 10, 6)
     residual = world.scm.abduct(factual)
-    gaps = causal_gap(rows, residual, world.scm)
+    gaps = causal_gap(rows, factual, residual, world.scm)
     for at in (SKILL, PAY, DEGREE, CLUB):
         others = torch.arange(6) != at
         comes_to = world.scm.propagate(rows, residual, others)[..., at]
         apart = (rows[..., at] - comes_to).abs() / world.codec.reach[at]
-        expected = (apart > 0).double() if at == CLUB else apart
-        torch.testing.assert_close(gaps[..., at], expected)
+        if at == CLUB:
+            kept = rows[..., at] == factual[:, None, at]
+            torch.testing.assert_close(gaps[..., at][~kept], (apart > 0).double()[~kept])
+            assert not bool(gaps[..., at][kept & (apart == 0)].any())
+        else:
+            torch.testing.assert_close(gaps[..., at], apart)
     assert gaps[..., [STUDY, CITY]].abs().max() == 0
 
 
@@ -136,7 +159,8 @@ def test_an_effect_that_is_fixed_or_not_known_has_no_gap(make_world):
     factual = world.rows((2, 3, None, "school", "north", "chess"))
     rows = factual[:, None].clone()
     rows[..., STUDY] = 0.9
-    assert causal_gap(rows, world.scm.abduct(factual), world.scm)[0, 0, :DEGREE].tolist() == [0] * 3
+    gaps = causal_gap(rows, factual, world.scm.abduct(factual), world.scm)
+    assert gaps[0, 0, :DEGREE].tolist() == [0] * 3
 
 
 def test_as_printed_a_prediction_is_compared_with_the_factual_value(world, ann):
@@ -193,7 +217,7 @@ def test_an_action_costs_its_size_and_a_hold_what_it_prevents(world, ann):
     told = world.scm.actions(ann, rows)
     assert told.held[0, 0].tolist() == [False, False, True, False, False, False]
     effort = torch.tensor([2.0, 1, 0.5, 1, 3, 1])
-    to_south = float(world.distance.tables[CITY][0, 1])
+    to_south = 0.5 + 0.5 * float(world.distance.tables[CITY][0, 1])
     expected = 2 * 0.4 + 0.5 * (15 - 7) / 20 + 3 * to_south + 3 * ACTION_CHARGE
     cost = action_cost(told, world.distance, effort)
     assert cost.item() == pytest.approx(expected)

@@ -31,7 +31,7 @@ def moved(world) -> torch.Tensor:
 
 
 def test_in_hard_mode_the_distance_is_what_the_actions_cost(world, ann, moved):
-    south = float(world.distance.tables[CITY][0, 1])
+    south = 0.5 + 0.5 * float(world.distance.tables[CITY][0, 1])
     problem = world.problem(ann, "hard")
     acted = distances(world, problem, moved, acting=["skill"])
     assert acted == pytest.approx([0.4 + 0.2 + south + 3 * 0.02])  # skill follows to 0.7
@@ -39,7 +39,7 @@ def test_in_hard_mode_the_distance_is_what_the_actions_cost(world, ann, moved):
 
 
 def test_an_effect_counts_more_by_hand_where_its_causes_could_be_moved(world, ann, moved):
-    south = float(world.distance.tables[CITY][0, 1])
+    south = 0.5 + 0.5 * float(world.distance.tables[CITY][0, 1])
     problem = world.problem(ann, "hard", effect_weight=4.0)
     acted = distances(world, problem, moved, acting=["skill"])
     assert acted == pytest.approx([0.4 + 4 * 0.2 + south + 3 * 0.02])
@@ -50,17 +50,23 @@ def test_an_effect_counts_more_by_hand_where_its_causes_could_be_moved(world, an
 
 
 def test_in_soft_mode_deviating_from_what_follows_costs(world, ann, moved):
-    apart = 0.4**2 + 0.6**2 + 0.6**2 + (1 / 3) ** 2 + float(world.distance.tables[CITY][0, 1])
+    """Study, skill and city are set by hand; pay and degree follow."""
+    city = float(world.distance.tables[CITY][0, 1])
+    apart = 0.4 + 0.6 + 0.6 + 1 / 3 + 0.5 + 0.5 * city + 3 * 0.02
+    squares = 0.4**2 + 0.6**2 + 0.6**2 + (1 / 3) ** 2 + city**2
     for weight in (1.0, 5.0):
         problem = world.problem(ann, "soft", causal_weight=weight)
-        expected = apart + weight * 0.2**2
+        expected = apart + weight * 0.2
         assert distances(world, problem, moved)[0] == pytest.approx(expected, abs=1e-6)
+        printed = world.problem(ann, "soft", causal_weight=weight, squared=True)
+        expected = squares + weight * 0.2**2
+        assert distances(world, printed, moved)[0] == pytest.approx(expected, abs=1e-6)
 
 
 def test_as_printed_roots_cost_their_distance_and_effects_that_of_their_prediction(
     world, ann, moved
 ):
-    roots = 0.4**2 + float(world.distance.tables[CITY][0, 1])
+    roots = 0.4**2 + float(world.distance.tables[CITY][0, 1]) ** 2
     club = (1 - 1 / (1 + math.exp(-1))) ** 2
     effects = (0.6 - 0.3) ** 2 + (0.9 - 0.35) ** 2 + (1.5 / 3 - 1 / 3) ** 2 + club
     problem = world.problem(ann, "paper")
@@ -69,21 +75,28 @@ def test_as_printed_roots_cost_their_distance_and_effects_that_of_their_predicti
 
 def test_without_causes_every_difference_costs_its_distance_by_effort(world, ann, moved):
     effort = torch.tensor([1.0, 2, 1, 1, 0.5, 1], dtype=torch.float64)
-    south = float(world.distance.tables[CITY][0, 1])
-    expected = 0.4**2 + 2 * 0.6**2 + 0.6**2 + (1 / 3) ** 2 + 0.5 * south
+    south = 0.5 + 0.5 * float(world.distance.tables[CITY][0, 1])
+    expected = 0.4 + 2 * 0.6 + 0.6 + 1 / 3 + 0.5 * south + 5 * 0.02
     problem = world.problem(ann, "off", effort=effort)
     assert distances(world, problem, moved) == pytest.approx([expected])
+    squares = 0.4**2 + 2 * 0.6**2 + 0.6**2 + (1 / 3) ** 2 + 0.5 * (2 * south - 1) ** 2
+    printed = world.problem(ann, "off", effort=effort, squared=True)
+    assert distances(world, printed, moved) == pytest.approx([squares])
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_final_distances_agree_with_a_loop_over_the_features(world, mode):
+@pytest.mark.parametrize("squares", [False, True])
+def test_final_distances_agree_with_a_loop_over_the_features(world, mode, squares):
     factual, rows = world.random_rows(5), world.random_rows(40, seed=1).reshape(5, 8, 6)
     effort = torch.linspace(0.5, 2, 6).double()
-    problem = world.problem(factual, mode, effort=effort, causal_weight=3.0)
+    problem = world.problem(factual, mode, effort=effort, causal_weight=3.0, squared=squares)
+    squares = squares or mode == "paper"
     told = problem.realise(world.genes(problem, rows, acting=["skill", "club"]))
-    squared = problem.distance.squared(told.point, factual) * effort
+    measure = problem.distance.squared if squares else problem.distance.absolute
+    apart = measure(told.point, factual) * effort
     sizes = problem.distance.absolute(told.point, told.expected) * effort
-    soft = causal_gap(told.point, problem.query.residual, world.scm).square()
+    soft = causal_gap(told.point, factual, problem.query.residual, world.scm)
+    soft = soft.square() if squares else soft
     printed = printed_gap(told.point, factual, world.scm)
     total = problem.final_distance(told)
     for i in range(5):
@@ -96,7 +109,8 @@ def test_final_distances_agree_with_a_loop_over_the_features(world, mode):
                 elif mode == "paper" and at not in (STUDY, CITY):
                     expected += printed[here].item()
                 elif mode != "hard":
-                    expected += squared[here].item() + 3 * soft[here].item() * (mode == "soft")
+                    expected += apart[here].item() + 3 * soft[here].item() * (mode == "soft")
+                    expected += 0.02 * (not squares and told.by_hand[here].item())
             assert total[i, c].item() == pytest.approx(expected)
 
 

@@ -163,3 +163,22 @@ def test_the_gaussian_start_spreads_around_the_row_on_the_unit_range(world):
     moved = (first != person).double().mean(0)
     assert moved[DEGREE] > 0.2  # 0.15 of three ranks is nearly half a rank
     assert 0.1 < moved[CITY] < 0.3
+
+
+def test_most_candidates_of_the_mixed_start_change_few_features(make_world):
+    """The share of changed genes is m**-u: half of the candidates change at most sqrt(m) of m."""
+    world = make_world()
+    problem = world.problem(world.random_rows(6), "off")
+    first = population(world, problem, size=400)[:, 1:]
+    changed = (first != problem.query.factual[:, None]).sum(-1).double()
+    assert float((changed <= 2).double().mean()) > 0.4
+    assert float((changed >= 4).double().mean()) > 0.1
+
+
+def test_in_hard_mode_a_feature_and_its_switch_start_together(world, ann):
+    problem = world.problem(ann)
+    first = population(world, problem, size=600)[0]
+    moved = first[:, SWITCHED] != ann[0, list(SWITCHED)]
+    on = first[:, 6:] > 0.5
+    crossed = torch.arange(600) % 3 != 0
+    assert not bool((moved & ~on)[crossed].any())

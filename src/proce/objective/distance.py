@@ -1,6 +1,7 @@
 """How far a counterfactual is from the person (Eqs. 7-9), feature by feature."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -10,6 +11,7 @@ from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
 
 ACTION_CHARGE = 0.02  # per action, so that advice is short
+_MIN_LEVEL_DISTANCE = 0.5  # of two different levels, however alike their embeddings
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +23,7 @@ class FeatureDistance:
     codec
         The codec of the rows that are compared.
     tables
-        For each categorical feature, by its position, a table ``(levels, levels)`` of the squared
+        For each categorical feature, by its position, a table ``(levels, levels)`` of the
         distances of its levels' embeddings, divided by the largest of them.
     """
 
@@ -35,8 +37,8 @@ class FeatureDistance:
         for position, feature in enumerate(autoencoder.codec.schema):
             if isinstance(feature, Categorical):
                 rows = autoencoder.embed(feature.name, torch.arange(len(feature.levels)))
-                squared = (rows[:, None] - rows[None]).square().sum(-1).double().cpu()
-                tables[position] = squared / squared.max().clamp(min=1e-12)
+                apart = (rows[:, None] - rows[None]).double().square().sum(-1).sqrt().cpu()
+                tables[position] = apart / apart.max().clamp(min=1e-6)
         return cls(autoencoder.codec, tables)
 
     def squared(self, rows: Tensor, factual: Tensor) -> Tensor:
@@ -46,30 +48,56 @@ class FeatureDistance:
         squared distance of their embeddings, at most 1. A number that is missing in either row
         is at no distance.
         """
-        return self._with_levels(self._gap(rows, factual).square(), rows, factual)
+        gap = self._gap(rows, factual).square()
+        return _with_levels(gap, rows, factual, self._squared_tables)
 
     def absolute(self, rows: Tensor, reference: Tensor) -> Tensor:
-        """Return the L1 distance of each feature ``(i, c, f)`` to rows of the same shape."""
-        return self._with_levels(self._gap(rows, reference).abs(), rows, reference)
+        """Return the L1 distance of each feature ``(i, c, f)`` to factual rows, or as many rows.
+
+        Another level is from half to 1 away, by its embedding. Without the floor, two levels that
+        the auto-encoder hardly tells apart would be next to the same, and what a person sees as
+        a whole change would cost less than a year of age.
+        """
+        gap = self._gap(rows, reference).abs()
+        return _with_levels(gap, rows, reference, self._absolute_tables)
 
     def _gap(self, rows: Tensor, other: Tensor) -> Tensor:
         other = other if other.ndim == rows.ndim else other[:, None]
         return ((rows - other) / self.codec.reach.to(rows)).nan_to_num(nan=0.0)
 
-    def _with_levels(self, distance: Tensor, rows: Tensor, other: Tensor) -> Tensor:
-        other = (other if other.ndim == rows.ndim else other[:, None]).broadcast_to(rows.shape)
-        for position, table in self.tables.items():
-            ours = rows[..., position].long().clamp(min=0)
-            theirs = other[..., position].long().clamp(min=0)
-            distance[..., position] = table.to(distance)[theirs, ours]
-        return distance
+    @cached_property
+    def _squared_tables(self) -> dict[int, Tensor]:
+        return {position: table.square() for position, table in self.tables.items()}
+
+    @cached_property
+    def _absolute_tables(self) -> dict[int, Tensor]:
+        floor = _MIN_LEVEL_DISTANCE
+        return {
+            position: (floor + (1 - floor) * table).fill_diagonal_(0.0)
+            for position, table in self.tables.items()
+        }
 
 
-def causal_gap(rows: Tensor, residual: Tensor, scm: StructuralCausalModel) -> Tensor:
+def _with_levels(
+    distance: Tensor, rows: Tensor, other: Tensor, tables: dict[int, Tensor]
+) -> Tensor:
+    other = (other if other.ndim == rows.ndim else other[:, None]).broadcast_to(rows.shape)
+    for position, table in tables.items():
+        ours = rows[..., position].long().clamp(min=0)
+        theirs = other[..., position].long().clamp(min=0)
+        distance[..., position] = table.to(distance)[theirs, ours]
+    return distance
+
+
+def causal_gap(
+    rows: Tensor, factual: Tensor, residual: Tensor, scm: StructuralCausalModel
+) -> Tensor:
     """Return how far each endogenous feature is from what its causes lead to, ``(i, c, f)``.
 
     Numbers and ranks are compared on the unit range; a level that is not the expected one is at
-    distance 1. The gaps of an unchanged row are zero.
+    distance 1. A level that is kept although the drawn noise would change it counts by the share
+    of its chance that is lost: the draw is one of many that explain the person. The gaps of an
+    unchanged row are zero.
     """
     columns = rows.unbind(-1)
     gaps = [torch.zeros_like(column) for column in columns]
@@ -77,11 +105,23 @@ def causal_gap(rows: Tensor, residual: Tensor, scm: StructuralCausalModel) -> Te
         position = scm.codec.schema.position(name)
         value, follows = scm.outcome(position, columns, residual[:, None, :])
         if isinstance(scm.codec.schema[name], Categorical):
-            gap = (columns[position] != value).to(rows.dtype)
+            kept = columns[position] == factual[:, None, position]
+            lost = torch.where(kept, _lost_chance(name, rows, factual, scm), 1.0)
+            gap = torch.where(columns[position] != value, lost, 0.0)
         else:
             gap = (columns[position] - value).abs() / scm.codec.reach[position].item()
         gaps[position] = torch.where(follows, gap, 0.0)
     return torch.stack(gaps, dim=-1)
+
+
+def _lost_chance(name: str, rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:
+    """Return the share of its chance that a feature's factual level loses in rows, ``(i, c)``."""
+    code = factual[:, None, scm.codec.schema.position(name), None].long().clamp(min=0)
+    before = scm.predict(name, factual[:, None]).softmax(-1).gather(-1, code)
+    after = scm.predict(name, rows).softmax(-1)
+    after = after.gather(-1, code.expand(*rows.shape[:-1], 1))
+    share: Tensor = (1 - after / before.clamp(min=1e-12)).clamp(min=0).squeeze(-1)
+    return share.to(rows)
 
 
 def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:

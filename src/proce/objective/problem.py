@@ -14,7 +14,13 @@ from torch import Tensor
 from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.latent import AutoEncoder
-from proce.objective.distance import FeatureDistance, action_cost, causal_gap, printed_gap
+from proce.objective.distance import (
+    ACTION_CHARGE,
+    FeatureDistance,
+    action_cost,
+    causal_gap,
+    printed_gap,
+)
 from proce.objective.limits import Limits
 from proce.objective.prediction import clamp_for_model, prediction_loss
 from proce.objective.prototype import prototype_loss
@@ -53,6 +59,9 @@ class CounterfactualProblem:
         Lambda of mode ``soft``.
     effect_weight
         In mode ``hard``, how many times an action on a feature counts that its causes could move.
+    squared
+        Whether the modes ``soft`` and ``off`` take the squares of the paper instead of absolute
+        differences with a charge per action; ``paper`` always does, ``hard`` never.
     """
 
     codec: Codec
@@ -68,8 +77,9 @@ class CounterfactualProblem:
     rules: Sequence[tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]]
     effort: Tensor
     max_changes: int | None = None
-    causal_weight: float = 1.0
+    causal_weight: float = 0.3
     effect_weight: float = 1.0
+    squared: bool = False
 
     def take(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some of the rows, given by position."""
@@ -118,14 +128,20 @@ class CounterfactualProblem:
         factual = self.query.factual
         if self.mode == "hard":
             return action_cost(realised, self.distance, self._weights)
-        distance = self.distance.squared(realised.point, factual) * self.effort.to(realised.point)
-        if self.mode == "off" or self.scm is None:
-            return distance.sum(-1)
-        if self.mode == "soft":
-            gap = causal_gap(realised.point, self.query.residual, self.scm).square()
-            return distance.sum(-1) + self.causal_weight * gap.sum(-1)
-        gap = printed_gap(realised.point, factual, self.scm)
-        return distance[..., self._roots].sum(-1) + gap.sum(-1)
+        point, effort = realised.point, self.effort.to(realised.point)
+        if self.mode == "paper" and self.scm is not None:
+            distance = self.distance.squared(point, factual) * effort
+            gap = printed_gap(point, factual, self.scm)
+            return distance[..., self._roots].sum(-1) + gap.sum(-1)
+        squared = self.squared or self.mode == "paper"
+        measure = self.distance.squared if squared else self.distance.absolute
+        total = (measure(point, factual) * effort).sum(-1)
+        if not squared:
+            total = total + ACTION_CHARGE * realised.count
+        if self.mode == "soft" and self.scm is not None:
+            gap = causal_gap(point, factual, self.query.residual, self.scm)
+            total = total + self.causal_weight * (gap.square() if squared else gap).sum(-1)
+        return total
 
     def violation(self, realised: Actions) -> Tensor:
         """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""

@@ -7,6 +7,7 @@ follows for every endogenous feature that can be acted on: is it acted on?
 from dataclasses import dataclass, replace
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,6 +20,7 @@ from proce.search import GeneKind, Genome, Purpose, RowStreams
 Start = Literal["mixed", "gaussian"]
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
 _LEVEL_REDRAW_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
+_NOISY_LEVEL_CHANCE = 0.5  # that a noisy candidate of the mixed start draws its level from all
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,11 @@ def initial_population(
 ) -> Tensor:
     """Return the candidates ``(i, size, g)`` that a search begins with.
 
-    ``gaussian`` is the paper's: noise around the row. ``mixed`` makes a third of the candidates in
-    that way and the others by crossing rows of the prototype with the row itself, which is a
-    candidate too. The random numbers come from the row's own stream.
+    ``gaussian`` is the paper's: noise around the row. ``mixed`` changes few genes of most
+    candidates: a share ``m**-u`` of the ``m`` genes that may move, from one to all with every order
+    of magnitude alike. The new values are noise around the row for a third of the candidates, and
+    those of a row of the prototype for the others. The row itself is a candidate too. The random
+    numbers come from the row's own stream.
 
     Parameters
     ----------
@@ -117,22 +121,28 @@ def initial_population(
     """
     n_rows, n_genes = genome.anchor.shape
     streams = RowStreams.of(seed, query.keys)
-    draws = streams.uniforms(0, Purpose.START, 4 * size * n_genes)
-    first, second, third, fourth = draws.reshape(n_rows, 4, size, n_genes).unbind(1)
+    n_draws = size * n_genes
+    draws = streams.uniforms(0, Purpose.START, 5 * n_draws + size)
+    blocks = draws[:, : 5 * n_draws].reshape(n_rows, 5, size, n_genes)
+    first, second, third, fourth, fifth = blocks.unbind(1)
     own = genome.anchor[:, None].expand(n_rows, size, n_genes)
     reach_of_genes = torch.cat([reach, reach.new_ones(n_genes - len(reach))])  # switches: 0 or 1
     gaussian = own + _START_DEVIATION * reach_of_genes * torch.special.ndtri(first)
     redrawn = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
     is_level = genome.kind == GeneKind.LEVEL
-    noisy = torch.where(
-        is_level, torch.where(third < _LEVEL_REDRAW_CHANCE, redrawn.round(), own), gaussian
-    )
     if start == "gaussian":
-        return genome.repair(noisy)
+        level = torch.where(third < _LEVEL_REDRAW_CHANCE, redrawn.round(), own)
+        return genome.repair(torch.where(is_level, level, gaussian))
     near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
-    crossed = torch.where(third < 0.2 + 0.8 * second[..., :1], near, own)  # from few genes to all
+    level = torch.where(third < _NOISY_LEVEL_CHANCE, redrawn.round(), near)
     is_noisy = torch.arange(size) % 3 == 0
-    mixed = torch.where(is_noisy[:, None], noisy, crossed)
+    changed = torch.where(is_noisy[:, None], torch.where(is_level, level, gaussian), near)
+    n_movable = genome.movable[:, : gene_map.n_features].sum(-1).clamp(min=1).to(draws)
+    # By numpy: the last bit of PyTorch's power depends on where in a batch an element stands.
+    share = torch.from_numpy(np.power(n_movable[:, None].numpy(), -draws[:, 5 * n_draws :].numpy()))
+    if gene_map.switched:  # a feature and its switch change together, or the one is for nothing
+        fifth[..., gene_map.n_features :] = fifth[..., list(gene_map.switched)]
+    mixed = torch.where(fifth < share[..., None], changed, own)
     mixed[:, 0] = own[:, 0]
     return genome.repair(mixed)
 

@@ -35,7 +35,10 @@ class NSGA2Settings:
     mutation_rate
         How many of a child's movable genes mutate, on average.
     revert_rate
-        How many of a child's genes return to their anchor, on average; this keeps changes few.
+        How willingly a child's genes return to their anchor: each with the chance
+        ``revert_rate * u**3``, where ``u`` is drawn once for the child. Most children keep nearly
+        all of their genes and some give up most of them, so that changes stay few however many
+        genes there are.
     crowding
         See :mod:`proce.search.crowding`.
     stop_improvement

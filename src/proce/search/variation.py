@@ -164,14 +164,15 @@ def mutate(
     i, c, g = children.shape
     n_movable = genome.movable.sum(-1, keepdim=True).clamp(min=1)
     share = (1 / n_movable.double()).clamp(max=0.5)[:, None]  # (i, 1, 1)
-    bits = streams.bits(generation, Purpose.CHANGE, c * g).view(i, c, g)
-    reverting, changing = halves(bits)
+    drawn = streams.bits(generation, Purpose.CHANGE, c * g + c)
+    reverting, changing = halves(drawn[:, : c * g].view(i, c, g))
+    whim = uniform(drawn[:, c * g :])[..., None]  # (i, c, 1), how much of itself a child gives up
     u = streams.uniforms(generation, Purpose.MUTATION, c * g).view(i, c, g)
     level = _another_level(children, genome, u)
     shifted = _shift(children, genome, u, settings.mutation_eta)
     new = torch.where(genome.kind == GeneKind.LEVEL, level, shifted)
     children = torch.where(changing < settings.mutation_rate * share, new, children)
-    reverts = reverting < settings.revert_rate * share
+    reverts = reverting < settings.revert_rate * (whim * whim * whim)
     return genome.repair(torch.where(reverts, genome.anchor[:, None], children))
 
 

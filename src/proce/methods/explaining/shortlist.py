@@ -75,8 +75,8 @@ def make_shortlist(
     shortfall = worst_shortfall(problem, realised, refits)
     feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & shortfall.isfinite()
     feasible &= realised.count > 0
-    # The distances of the other modes are squared.
-    factor = _TYPICAL_DISTANCE_FACTOR ** (1 if problem.mode == "hard" else 2)
+    is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
+    factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
     all_by_hand = realised.by_hand
     chosen = []
     for instance in range(len(pool)):

@@ -95,4 +95,5 @@ class SearchTerms:
             max_changes=self.max_changes,
             causal_weight=fitted.settings.causal_weight,
             effect_weight=fitted.settings.effect_weight,
+            squared=fitted.settings.distance == "squared",
         )

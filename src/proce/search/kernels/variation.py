@@ -145,9 +145,11 @@ def mutate(
         mutation = stream_start(streams[i], generation, _MUTATION)
         for c in range(n_children):
             n_mutated = 0
+            whim = uniform(draw_bits(change, n_children * g + c))
+            revert_chance = revert_rate * (whim * whim * whim)
             for j in range(g):
                 bits = draw_bits(change, c * g + j)
-                stays = upper_half(bits) >= revert_rate * share
+                stays = upper_half(bits) >= revert_chance
                 children[i, c, j] = children[i, c, j] if stays else anchor[i, j]
                 mutated[n_mutated] = j
                 n_mutated += movable[i, j] & stays & (lower_half(bits) < mutation_rate * share)
