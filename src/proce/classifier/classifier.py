@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
 
+import narwhals as nw
 import numpy as np
 import torch
 from torch import Tensor
@@ -80,9 +81,37 @@ class Adapter(ABC):
         """Return the predicted class of each row, as a position among the classes."""
         return decide(self.predict_proba(rows), self.threshold)
 
+    def predict_frame(self, frame: Any) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64.
+
+        The model is given the frame as it is, but for columns that are not of the schema. Where
+        the model cannot take the frame it is given exactly the same values in a frame, an array
+        or a tensor like those of its training rows.
+        """
+        if len(nw.from_native(frame, eager_only=True)) == 0:
+            return torch.empty((0, len(self.classes)), dtype=torch.float64)
+        return self._probabilities_of_frame(frame)
+
+    def predict_raw(self, raw: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64.
+
+        Numbers reach the model as they are; levels are given by their codes.
+        """
+        if len(raw) == 0:
+            return raw.new_empty((0, len(self.classes)), dtype=torch.float64)
+        return self._probabilities_of_raw(raw)
+
     @abstractmethod
     def _probabilities_of(self, rows: Tensor) -> Tensor:
         """Return the checked probabilities of at least one row."""
+
+    @abstractmethod
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        """Return the checked probabilities of a frame of at least one row."""
+
+    @abstractmethod
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        """Return the checked probabilities of at least one row in raw units."""
 
 
 def decide(probabilities: Tensor, threshold: float | None) -> Tensor:

@@ -9,13 +9,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 import torch
 from torch import Tensor
 
 from proce.classifier.answer import translate_errors
+from proce.classifier.asking import ask_with
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
+from proce.schema.shown import frame_of_raw
 
 EncodingName = Literal["one_hot", "label"]
 FrameFunction = Callable[[Any], Any]
@@ -157,12 +160,28 @@ class FrameEncoding:
 
     def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         """Return the input for rows, as the function makes it from their frame."""
-        with translate_errors("the encoding function", len(rows)):
-            result = self.function(self.codec.decode(rows))
+        return self._inputs(self.codec.decode(rows), dtype)
+
+    def of_frame(self, frame: Any, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the input for the rows of a frame, as the function makes it."""
+
+        def ask(given: Any) -> Tensor:
+            return self._inputs(given, dtype)
+
+        return ask_with(ask, frame, self.codec, self.codec.layout, same_levels=False)
+
+    def of_raw(self, raw: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the input for rows ``(n, f)`` in raw units, as the function makes it."""
+        return self._inputs(frame_of_raw(self.codec, raw, self.codec.layout), dtype)
+
+    def _inputs(self, frame: Any, dtype: torch.dtype) -> Tensor:
+        n_rows = len(nw.from_native(frame, eager_only=True))
+        with translate_errors("the encoding function", n_rows):
+            result = self.function(frame)
             inputs = result if isinstance(result, Tensor) else torch.from_numpy(np.array(result))
-        if len(inputs) != len(rows):
+        if len(inputs) != n_rows:
             raise ModelError(
-                f"the encoding function gave {len(inputs)} rows for {len(rows)}; expected one per"
+                f"the encoding function gave {len(inputs)} rows for {n_rows}; expected one per"
                 " row of the frame."
             )
         keeps_codes = not inputs.is_floating_point() and inputs.dtype != torch.bool

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import narwhals as nw
+import torch
 from torch import Tensor
 
 from proce.classifier.answer import (
@@ -13,9 +15,11 @@ from proce.classifier.answer import (
     count_classes,
     translate_errors,
 )
+from proce.classifier.asking import ask_with
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.probe import probe_rows
 from proce.schema import Codec
+from proce.schema.shown import frame_of_raw
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,15 +35,28 @@ class FunctionClassifier(Adapter):
         return f"the function {getattr(self.function, '__name__', type(self.function).__name__)}"
 
     def _probabilities_of(self, rows: Tensor) -> Tensor:
-        return check_probabilities(self._columns(rows), self.output, len(self.classes), self.name)
+        return self._checked(self._columns(self.codec.decode(rows)), rows.device)
 
-    def _columns(self, rows: Tensor) -> Tensor:
-        frame = self.codec.decode(rows)
-        with translate_errors(self.name, len(rows)):
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        frame = frame_of_raw(self.codec, raw, self.codec.layout)
+        return self._checked(self._columns(frame), raw.device)
+
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        layout = self.codec.layout
+        columns = ask_with(self._columns, frame, self.codec, layout, same_levels=False)
+        return self._checked(columns, torch.device("cpu"))
+
+    def _checked(self, columns: Tensor, device: torch.device) -> Tensor:
+        columns = columns.to(device)
+        return check_probabilities(columns, self.output, len(self.classes), self.name)
+
+    def _columns(self, frame: Any) -> Tensor:
+        n_rows = len(nw.from_native(frame, eager_only=True))
+        with translate_errors(self.name, n_rows):
             answer = self.function(frame)
         if isinstance(answer, Tensor):
             answer = answer.detach()
-        return as_columns(answer, len(rows), self.name).to(rows.device)
+        return as_columns(answer, n_rows, self.name)
 
 
 def from_function(
@@ -52,7 +69,7 @@ def from_function(
 ) -> FunctionClassifier:
     """Adapt a function; its output for a few rows says how many classes there are."""
     draft = FunctionClassifier(codec, (0, 1), None, function, output or "probability")
-    columns = draft._columns(probe_rows(codec))
+    columns = draft._columns(codec.decode(probe_rows(codec)))
     known = checked_classes(
         range(count_classes(columns)) if classes is None else classes, draft.name
     )

@@ -18,7 +18,7 @@ from proce.classifier.answer import (
 )
 from proce.classifier.classifier import Adapter, checked_classes, position_of
 from proce.classifier.encoding import FrameFunction
-from proce.classifier.onnx_feed import NAME, Feed, feed_of
+from proce.classifier.onnx_feed import NAME, Feed, Inputs, feed_of
 from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Level
@@ -53,8 +53,18 @@ class OnnxClassifier(Adapter):
         return _reopen, (*made_with, self.output_names, self.encoding, self.output)
 
     def _probabilities_of(self, rows: Tensor) -> Tensor:
-        (scores,) = _run(self.session, self.feed, rows, self.output_names[:1])
-        columns = _columns(scores, self.classes, len(rows)).to(rows.device)
+        return self._answers(self.feed.of_rows(rows), len(rows)).to(rows.device)
+
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        return self._answers(self.feed.of_raw(raw), len(raw)).to(raw.device)
+
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        return self._answers(self.feed.of_frame(frame), len(frame))
+
+    def _answers(self, inputs: Inputs, n_rows: int) -> Tensor:
+        """Return the checked probabilities of the inputs for some rows."""
+        (scores,) = _run(self.session, inputs, n_rows, self.output_names[:1])
+        columns = _columns(scores, self.classes, n_rows)
         return check_probabilities(columns, self.output, len(self.classes), NAME)
 
 
@@ -73,7 +83,7 @@ def from_onnx(
     feed = feed_of(session.get_inputs(), codec, encoding)
     rows = probe_rows(codec)
     output_names = _find_output_names(session)
-    answers = _run(session, feed, rows, output_names)
+    answers = _run(session, feed.of_rows(rows), len(rows), output_names)
     listed = _classes(answers[0], len(rows)) if classes is None else classes
     known = checked_classes(listed, NAME)
     columns = _columns(answers[0], known, len(rows))
@@ -151,9 +161,8 @@ def open_session(content: bytes) -> Any:
             ) from error
 
 
-def _run(session: Any, feed: Feed, rows: Tensor, output_names: tuple[str, ...]) -> list[Any]:
-    inputs = feed(rows)
-    with translate_errors(NAME, len(rows)):
+def _run(session: Any, inputs: Inputs, n_rows: int, output_names: tuple[str, ...]) -> list[Any]:
+    with translate_errors(NAME, n_rows):
         answers: list[Any] = session.run(list(output_names), inputs)
     return answers
 

@@ -14,11 +14,13 @@ import pandas as pd
 from torch import Tensor
 
 from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
+from proce.classifier.asking import ask_with
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.feature import level_type, shown
+from proce.schema.shown import frame_of_raw
 
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
 _ADVICE = (
@@ -41,17 +43,27 @@ class SklearnClassifier(Adapter):
         return _name(self.model)
 
     def _probabilities_of(self, rows: Tensor) -> Tensor:
-        columns = self.columns_of(rows)
+        return self._checked(self.columns_of(self.codec.decode(rows, self.layout))).to(rows.device)
+
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        frame = frame_of_raw(self.codec, raw, self.layout)
+        return self._checked(self.columns_of(frame)).to(raw.device)
+
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        booster = is_boosted(self.model)
+        columns = ask_with(self.columns_of, frame, self.codec, self.layout, same_levels=booster)
+        return self._checked(columns)
+
+    def _checked(self, columns: Tensor) -> Tensor:
         return check_probabilities(columns, "probability", len(self.classes), self.name)
 
-    def columns_of(self, rows: Tensor) -> Tensor:
-        """Return the answer of the model for rows, as columns that nobody has checked yet."""
-        inputs = self.codec.decode(rows, self.layout)
-        if self.as_array:
-            inputs = nw.from_native(inputs, eager_only=True).to_numpy()
-        with translate_errors(self.name, len(rows), _ADVICE):
+    def columns_of(self, frame: Any) -> Tensor:
+        """Return the answer of the model for a frame, as columns that nobody has checked yet."""
+        opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+        inputs = opened.to_numpy() if self.as_array else frame
+        with translate_errors(self.name, len(opened), _ADVICE):
             answer = self.model.predict_proba(inputs)
-        return as_columns(answer, len(rows), self.name).to(rows.device)
+        return as_columns(answer, len(opened), self.name)
 
 
 def from_sklearn(
@@ -81,13 +93,13 @@ def _tried(draft: SklearnClassifier) -> tuple[SklearnClassifier, Tensor]:
     """Ask a model about a few rows; one that says nothing of its input may want arrays."""
     rows = probe_rows(draft.codec)
     try:
-        return draft, draft.columns_of(rows)
+        return draft, draft.columns_of(draft.codec.decode(rows, draft.layout))
     except ModelError:
         if _fitted_names(draft.model) or hasattr(draft.model, "n_features_in_"):
             raise
         with_arrays = replace(draft, as_array=True)
         try:
-            return with_arrays, with_arrays.columns_of(rows)
+            return with_arrays, with_arrays.columns_of(draft.codec.decode(rows, draft.layout))
         except ModelError:
             pass  # the first error says more: people hold frames
         raise

@@ -17,7 +17,7 @@ from proce.classifier.answer import (
     translate_errors,
 )
 from proce.classifier.classifier import Adapter, checked_classes
-from proce.classifier.encoding import Encoding, FrameFunction, as_encoding
+from proce.classifier.encoding import Encoding, FrameFunction, InputEncoding, as_encoding
 from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec
@@ -67,13 +67,27 @@ class TorchClassifier(Adapter):
         return gradient.to(rows.device)
 
     def _probabilities_of(self, rows: Tensor) -> Tensor:
-        on_cpu = _dtype_and_device(self.module)[1].type == "cpu"
+        return self._answers(self.inputs(rows)).to(rows.device)
+
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        if isinstance(self.encoding, InputEncoding):
+            return self._probabilities_of(self.codec.to_unit(raw))
+        dtype, device = _dtype_and_device(self.module)
+        return self._answers(self.encoding.of_raw(raw, dtype).to(device)).to(raw.device)
+
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        if isinstance(self.encoding, InputEncoding):
+            return self._probabilities_of(self.codec.encode(frame))
+        dtype, device = _dtype_and_device(self.module)
+        return self._answers(self.encoding.of_frame(frame, dtype).to(device)).cpu()
+
+    def _answers(self, inputs: Tensor) -> Tensor:
+        """Return the checked probabilities of inputs ``(n, w)``, without a gradient."""
+        on_cpu = inputs.device.type == "cpu"
         with torch.no_grad():
-            blocks = torch.split(self.inputs(rows), CPU_BLOCK_ROWS if on_cpu else len(rows))
+            blocks = torch.split(inputs.contiguous(), CPU_BLOCK_ROWS if on_cpu else len(inputs))
             columns = torch.cat([self._columns(block) for block in blocks])
-        return check_probabilities(columns, self.output, len(self.classes), self.name).to(
-            rows.device
-        )
+        return check_probabilities(columns, self.output, len(self.classes), self.name)
 
     def _columns(self, inputs: Tensor) -> Tensor:
         with translate_errors(self.name, len(inputs), _width_advice(inputs)):

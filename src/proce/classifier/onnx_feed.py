@@ -1,20 +1,22 @@
 """The inputs of an ONNX model: one tensor of columns, or one input per column."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 from torch import Tensor
 
-from proce.classifier.encoding import FrameFunction, as_encoding, one_hot
+from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
 from proce.classifier.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError
 from proce.schema import Codec
 from proce.schema.feature import shown
+from proce.schema.shown import converted, frame_of_raw
 
 NAME = "the ONNX model"
-Feed = Callable[[Tensor], dict[str, Any]]
+Inputs = dict[str, Any]
 _DTYPES: dict[str, Any] = {
     "tensor(float)": np.float32,
     "tensor(double)": np.float64,
@@ -24,6 +26,46 @@ _DTYPES: dict[str, Any] = {
     "tensor(bool)": np.bool_,
     "tensor(string)": np.object_,
 }
+
+
+@dataclass(frozen=True, eq=False)
+class Feed:
+    """What turns rows, or frames, into the inputs of a session.
+
+    Attributes
+    ----------
+    codec
+        The features, and the layout of the training rows.
+    from_frame
+        From a frame like the training rows to the inputs.
+    from_rows
+        From rows ``(n, f)`` of the codec to the inputs, where no frame is needed for that.
+    takes_any
+        Whether ``from_frame`` takes any frame, and not only those like the training rows.
+    """
+
+    codec: Codec
+    from_frame: Callable[[Any], Inputs]
+    from_rows: Callable[[Tensor], Inputs] | None = None
+    takes_any: bool = False
+
+    def of_rows(self, rows: Tensor) -> Inputs:
+        """Return the inputs for rows ``(n, f)`` of the codec."""
+        if self.from_rows is not None:
+            return self.from_rows(rows)
+        return self.from_frame(self.codec.decode(rows))
+
+    def of_raw(self, raw: Tensor) -> Inputs:
+        """Return the inputs for rows ``(n, f)`` in raw units."""
+        if self.from_rows is not None:
+            return self.from_rows(self.codec.to_unit(raw))
+        return self.from_frame(frame_of_raw(self.codec, raw, self.codec.layout))
+
+    def of_frame(self, frame: Any) -> Inputs:
+        """Return the inputs for the rows of any frame."""
+        if self.takes_any:
+            return self.from_frame(frame)
+        return self.from_frame(converted(self.codec, frame, self.codec.layout))
 
 
 def feed_of(inputs: list[Any], codec: Codec, encoding: str | FrameFunction | None) -> Feed:
@@ -60,10 +102,21 @@ def _tensor_feed(model_input: Any, codec: Codec, encoding: str | FrameFunction |
     width = model_input.shape[1] if len(model_input.shape) == 2 else None
     if encoding is not None:
         encode = as_encoding(encoding, codec)
-        return lambda rows: {model_input.name: encode(rows.cpu()).detach().numpy().astype(dtype)}
 
-    def numbers(rows: Tensor) -> dict[str, Any]:
-        opened = nw.from_native(codec.decode(rows), eager_only=True)
+        def encoded(inputs: Tensor) -> Inputs:
+            return {model_input.name: inputs.detach().numpy().astype(dtype)}
+
+        if isinstance(encode, FrameEncoding):
+            return Feed(codec, lambda frame: encoded(encode.of_frame(frame)), takes_any=True)
+        return Feed(
+            codec,
+            lambda frame: encoded(encode(codec.encode(frame))),
+            lambda rows: encoded(encode(rows.cpu())),
+            takes_any=True,
+        )
+
+    def numbers(frame: Any) -> Inputs:
+        opened = nw.from_native(frame, eager_only=True)
         return {
             model_input.name: np.column_stack([_cast(opened[c], dtype) for c in opened.columns])
         }
@@ -84,21 +137,21 @@ def _tensor_feed(model_input: Any, codec: Codec, encoding: str | FrameFunction |
             " encoding= how its training rows were encoded ('one_hot', 'label' or a function from"
             " a frame), or export it with one input per column."
         )
-    return numbers
+    return Feed(codec, numbers)
 
 
-def _named_feed(inputs: Any, codec: Codec) -> Feed:
-    def feed(rows: Tensor) -> dict[str, Any]:
-        opened = nw.from_native(codec.decode(rows), eager_only=True)
+def _named_feed(model_inputs: Any, codec: Codec) -> Feed:
+    def by_name(frame: Any) -> Inputs:
+        opened = nw.from_native(frame, eager_only=True)
         values_by_name = {}
-        for model_input in inputs:
+        for model_input in model_inputs:
             values = _cast(opened[model_input.name], _DTYPES[model_input.type])
             values_by_name[model_input.name] = (
                 values[:, None] if len(model_input.shape) == 2 else values
             )
         return values_by_name
 
-    return feed
+    return Feed(codec, by_name)
 
 
 def _cast(column: "nw.Series[Any]", dtype: Any) -> Any:

@@ -29,7 +29,7 @@ from proce.schema.feature import (
     shown,
 )
 from proce.schema.frame import open_frame, read_levels, read_numbers
-from proce.schema.layout import Integers, Layout, level_column
+from proce.schema.layout import Layout, level_columns
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
@@ -133,11 +133,7 @@ class Codec:
                 blocks = [self.raw_numbers(position, part) for part in parts]
                 columns[feature.name] = torch.cat(blocks).numpy()
                 continue
-            codes = column.numpy().astype(np.int32)
-            if isinstance(feature, Categorical) and feature.one_hot:
-                columns |= _one_hot_columns(feature, codes)
-            else:
-                columns[feature.name] = level_column(codes, feature.levels)
+            columns |= level_columns(feature, column.numpy().astype(np.int32))
         return columns
 
     def to_raw(self, rows: Tensor) -> Tensor:
@@ -252,14 +248,6 @@ def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
             f" {shown(feature.one_hot)}; expected a single 1 and 0 elsewhere."
         )
     return np.where(missing, MISSING_LEVEL, hot.argmax(-1))
-
-
-def _one_hot_columns(feature: Categorical, codes: Integers) -> dict[str, Any]:
-    missing = codes == MISSING_LEVEL
-    return {
-        column: np.where(missing, np.nan, codes == code)
-        for code, column in enumerate(feature.one_hot)
-    }
 
 
 def _scale(feature: Feature, values: Numbers) -> tuple[float, float, bool]:

@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
-from proce.schema.cells import Numbers, codes_of
-from proce.schema.feature import Level
+from proce.schema.cells import MISSING_LEVEL, Numbers, codes_of
+from proce.schema.feature import Categorical, Level, Ordinal
 from proce.schema.frame import open_frame
 
 Integers = NDArray[np.integer[Any]]
@@ -149,3 +149,14 @@ def level_column(codes: Integers, levels: Sequence[Level]) -> pa.DictionaryArray
     missing = indices < 0
     mask = missing if missing.any() else None
     return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array(list(levels)))
+
+
+def level_columns(feature: Categorical | Ordinal, codes: Integers) -> dict[str, Any]:
+    """Return the codes of a feature with levels as the columns that :meth:`Layout.build` takes."""
+    if isinstance(feature, Categorical) and feature.one_hot:
+        missing = codes == MISSING_LEVEL
+        return {
+            column: np.where(missing, np.nan, codes == code)
+            for code, column in enumerate(feature.one_hot)
+        }
+    return {feature.name: level_column(codes, feature.levels)}

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, decide
+from proce.classifier import Classifier, ask_frame, decide
 from proce.errors import ModelError
 from proce.explanation.receipts.receipt import ReceiptRecord
-from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import class_text, percents
 from proce.schema import Codec, Level
 from proce.schema.feature import shown
@@ -88,7 +87,7 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
             f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
             f" model of the classes {shown(classes)}. Give the model that it was written for."
         )
-    chances = classifier.predict_proba(codec.encode(_frame(row)))
+    chances = ask_frame(classifier, _frame(receipt), codec)
     columns = zip(
         [row.predicted, *[row.target] * len(row)],
         decide(chances, classifier.threshold).tolist(),
@@ -104,9 +103,10 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
     )
 
 
-def _frame(row: ExplainedRow) -> object:
-    """Return the row, then its counterfactuals, as the frame that a model takes."""
+def _frame(receipt: ReceiptRecord) -> object:
+    """Return the row, then its counterfactuals, in the layout of the frame that was explained."""
+    (row,) = receipt.result
     codec = row.context.codec
     rows: Tensor = torch.cat([row.factual[None], row.rows])
     factual, raw = (own.expand(len(rows), -1) for own in (row.factual, row.raw))
-    return codec.rebuild(rows, codec.layout, factual, raw)
+    return codec.rebuild(rows, receipt.result.layout.without_index(), factual, raw)

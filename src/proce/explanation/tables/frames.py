@@ -14,9 +14,10 @@ from proce.errors import SearchError
 from proce.explanation.record.counterfactuals import Counterfactuals
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import CHANGES, OUTCOMES, Change
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import changed_cells
 from proce.losses import Loss
+from proce.schema import Layout
 
 _DTYPES = {"int64": "int64", "bool": "bool", "string": "str", "double": "float64"}
 _NULLABLE_DTYPES = {  # of columns that are missing where there is no counterfactual
@@ -152,9 +153,13 @@ def frame_of(
 
 
 def _as_frame(result: ExplainedFrame, ways: Counterfactuals) -> Any:
-    rows = result.rows
-    layout = result.layout.take(rows.positions[ways.owner].tolist())
-    codec = result.context.codec
+    return shown_frame(result.rows, result.layout, ways)
+
+
+def shown_frame(rows: ExplainedRows, layout: Layout, ways: Counterfactuals) -> Any:
+    """Return some counterfactuals of explained rows in the layout of the frame they came in."""
+    layout = layout.take(rows.positions[ways.owner].tolist())
+    codec = rows.context.codec
     if not len(rows):
         return codec.decode(ways.rows, layout)
     return codec.rebuild(ways.rows, layout, rows.factual[ways.owner], rows.raw[ways.owner])

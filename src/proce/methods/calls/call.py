@@ -8,9 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, decide
-from proce.explanation import Context, Explanations, Outcome, Provenance
+from proce.classifier import Classifier, ask_frame, decide
+from proce.explanation import Context, ExplainedRows, Explanations, Outcome, Provenance
 from proce.explanation.record.builder import ExplainedRowsBuilder
+from proce.methods.calls.answers import ask_about_all
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
@@ -72,7 +73,7 @@ class Call:
         self.options, self.limits = options, limits
         self.factual, self.raw = codec.encode(X).contiguous(), codec.raw_of_frame(X)
         self.layout = Layout.of(X)
-        probabilities = classifier.predict_proba(self.factual)
+        probabilities = ask_frame(classifier, X, codec)
         self.predicted = decide(probabilities, classifier.threshold)
         self.target = options.targets(self.predicted, classifier)
         self.record = ExplainedRowsBuilder(
@@ -117,6 +118,7 @@ class Call:
         The parameters are those of :class:`proce.explanation.Provenance` that the call itself
         does not know.
         """
+        rows = self._as_told()
         provenance = Provenance(
             versions=versions_in_use(),
             method=method,
@@ -131,7 +133,20 @@ class Call:
             generations=generations,
             evaluations=self.evaluations,
         )
-        return Explanations(self.record.build(), self.layout, provenance)
+        return Explanations(rows, self.layout, provenance)
+
+    def _as_told(self) -> ExplainedRows:
+        """Return the finished rows with what the model says of the very frame that is returned.
+
+        The answers of some models differ in the last bits from one batch to another, so that the
+        whole frame is sent once more.
+        """
+        rows = self.record.build()
+        try:
+            return ask_about_all(rows, self.layout, self.classifier)
+        except KeyboardInterrupt:
+            self.interrupt()
+            return rows
 
     def interrupt(self) -> None:
         """End the call soon: the person at the keyboard wants to stop."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, decide
+from proce.classifier import Classifier, ask_frame, decide
 from proce.methods.calls.rules import BoundRule
 from proce.objective import Requirement, target_probability
 from proce.schema import Codec, Layout
@@ -23,15 +24,34 @@ class LastCheck:
     passed
         ``(n,)``, whether a candidate has its target and obeys the rules and the limits.
     probabilities
-        ``(n,)``, the probability of the target, as the model gives it for the decoded rows.
+        ``(n,)``, the probability of the target, as the model gives it for the frame that is shown.
     """
 
     passed: Tensor
     probabilities: Tensor
 
 
-def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout) -> Tensor:
-    """Return rows ``(n, f)`` as they come back from a frame of the caller.
+@dataclass(frozen=True, eq=False)
+class ShownRows:
+    """Rows as a person gets them.
+
+    Attributes
+    ----------
+    frame
+        The frame that the caller gets, with which the model is asked.
+    rows
+        ``(n, f)``, what the codec reads from that frame.
+    """
+
+    frame: Any
+    rows: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout) -> ShownRows:
+    """Return rows ``(n, f)`` as they stand in a frame of the caller.
 
     Parameters
     ----------
@@ -43,14 +63,16 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
         How the caller's frame looks.
     """
     if not len(rows):
-        return rows
-    return codec.encode(codec.rebuild(rows, layout.without_index(), factual, raw))
+        return ShownRows(None, rows)
+    frame = codec.rebuild(rows, layout.without_index(), factual, raw)
+    return ShownRows(frame, codec.encode(frame))
 
 
 def last_check(
-    shown: Tensor,
+    shown: ShownRows,
     allowed: Tensor,
     *,
+    codec: Codec,
     factual: Tensor,
     target: Tensor,
     classifier: Classifier,
@@ -62,9 +84,11 @@ def last_check(
     Parameters
     ----------
     shown
-        ``(n, f)``, the candidates as they come back from a frame; see :func:`as_shown`.
+        The ``n`` candidates as the caller would get them; see :func:`as_shown`.
     allowed
         ``(n,)``, which of them obey all limits.
+    codec
+        The features and their scale.
     factual, target
         ``(n, f)`` and ``(n,)``, the rows that the candidates started from, and the wanted classes.
     classifier
@@ -75,11 +99,11 @@ def last_check(
         The rules that every candidate must obey.
     """
     if not len(shown):
-        return LastCheck(torch.zeros(0, dtype=torch.bool), shown.new_zeros(0))
-    probabilities = classifier.predict_proba(shown)
+        return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0))
+    probabilities = ask_frame(classifier, shown.frame, codec)
     passed = allowed & (decide(probabilities, classifier.threshold) == target)
     shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
     passed &= shortfall <= ROUNDING
     for rule, mechanisms in rules:
-        passed &= rule.holds(factual, shown, mechanisms)
+        passed &= rule.holds(factual, shown.rows, mechanisms)
     return LastCheck(passed, target_probability(probabilities, target))

@@ -168,7 +168,8 @@ def check_candidates(
     shown = as_shown(problem.codec, rows, factual, raw, frame_rows.layout)
     return last_check(
         shown,
-        _within_limits(part, shown, changes),
+        _within_limits(part, shown.rows, changes),
+        codec=problem.codec,
         factual=factual,
         target=part.query.target,
         classifier=problem.classifier,

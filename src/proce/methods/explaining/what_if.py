@@ -8,7 +8,7 @@ import narwhals as nw
 import torch
 from torch import Tensor
 
-from proce.classifier import decide
+from proce.classifier import ask_frame, decide
 from proce.errors import SchemaError
 from proce.methods.calls.rules import broken_rules
 from proce.methods.fitting.fitted import FittedParts
@@ -56,8 +56,11 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
     rows = _propagated(fitted, factual, changes, acted_on)
     frame = codec.rebuild(rows, Layout.of(row), factual, raw)
     shown = codec.encode(frame)
-    chances = classifier.predict_proba(torch.cat([factual, shown]))
-    before, after = decide(chances, classifier.threshold).tolist()
+    chances = ask_frame(classifier, frame, codec)[0]
+    before, after = (
+        int(decide(answer, classifier.threshold))
+        for answer in (ask_frame(classifier, row, codec)[0], chances)
+    )
     moved = (shown != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
     return WhatIf(
         frame,
@@ -67,7 +70,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         },
         classifier.classes[before],
         classifier.classes[after],
-        dict(zip(classifier.classes, chances[1].tolist(), strict=True)),
+        dict(zip(classifier.classes, chances.tolist(), strict=True)),
         broken_rules(fitted.rules, factual[0], shown[0]),
         tuple(
             f"{name} is {codec.schema[name].action.value}: nobody can act on it."

@@ -68,7 +68,8 @@ def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> tuple[Tens
     shown = as_shown(common.codec, rows, factual, call.raw[chunk[owner]], call.layout)
     check = last_check(
         shown,
-        task.allowed(shown[:, None], owner).squeeze(1),
+        task.allowed(shown.rows[:, None], owner).squeeze(1),
+        codec=common.codec,
         factual=factual,
         target=task.target[owner],
         classifier=common.classifier,

@@ -1,0 +1,96 @@
+"""How a model is asked about a frame as its owner would ask it, and about rows in raw units.
+
+The frame that a person gets is the frame that is sent to the model, bit for bit. Only where the
+model cannot take that frame are its values put into a frame like the training rows, and then they
+are exactly the same values.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol, TypeVar, runtime_checkable
+
+import pandas as pd
+from torch import Tensor
+
+from proce.classifier.classifier import Classifier
+from proce.schema import Codec, Continuous, Layout
+from proce.schema.shown import converted, fresh_frame
+
+Answer = TypeVar("Answer")
+
+
+@runtime_checkable
+class FrameClassifier(Protocol):
+    """A classifier that can be asked about frames and raw values, as all adapters can."""
+
+    def predict_frame(self, frame: Any) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of the rows of a frame."""
+
+    def predict_raw(self, raw: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
+
+
+def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Tensor:
+    """Return the class probabilities ``(n, k)`` of the rows of a frame.
+
+    A classifier that takes the rows of a codec only is asked about those.
+
+    Parameters
+    ----------
+    classifier
+        The model.
+    frame
+        A frame of any library, with at least the columns of the schema.
+    codec
+        How the frame is read for a classifier that takes rows only.
+    """
+    if isinstance(classifier, FrameClassifier):
+        return classifier.predict_frame(frame)
+    return classifier.predict_proba(codec.encode(frame))
+
+
+def ask_raw(classifier: Classifier, raw: Tensor, codec: Codec) -> Tensor:
+    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units and level codes.
+
+    A classifier that takes the rows of a codec only is asked about those.
+    """
+    if isinstance(classifier, FrameClassifier):
+        return classifier.predict_raw(raw)
+    return classifier.predict_proba(codec.to_unit(raw))
+
+
+def ask_with(
+    ask: Callable[[Any], Answer], frame: Any, codec: Codec, layout: Layout, *, same_levels: bool
+) -> Answer:
+    """Ask a model about a frame as it is, or, where it cannot take that, in its own layout.
+
+    Parameters
+    ----------
+    ask
+        What asks the model about a frame.
+    frame
+        The frame, which is never given to the model itself: models may write into theirs.
+    codec, layout
+        The features, and the layout of the frames that the model takes.
+    same_levels
+        Whether the model takes levels in the dtypes of its layout only, as LightGBM and XGBoost
+        do: other categories could be read as other levels.
+    """
+    given = Layout.of(frame)
+    differing = {name for name in layout.columns if not _same_dtype(name, given, layout)}
+    numbers = {feature.name for feature in codec.schema if isinstance(feature, Continuous)}
+    other_levels = same_levels and bool(differing - numbers)
+    if given.library is layout.library and not other_levels:
+        try:
+            return ask(fresh_frame(frame, layout.columns))
+        except Exception:
+            if not differing:
+                raise
+    return ask(converted(codec, frame, layout))
+
+
+def _same_dtype(name: str, first: Layout, second: Layout) -> bool:
+    own, other = first.dtypes[name], second.dtypes[name]
+    if isinstance(own, pd.CategoricalDtype) and isinstance(other, pd.CategoricalDtype):
+        # To pandas the order of categories makes no difference; to a booster it may.
+        return own.categories.equals(other.categories) and own.ordered == other.ordered
+    return bool(own == other)

@@ -1,0 +1,59 @@
+"""Frames from raw values: what a model is asked about, and what a person gets.
+
+Nothing here goes through the unit range, so a number that came in comes out bit for bit.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from torch import Tensor
+
+from proce.schema.codec import Codec
+from proce.schema.feature import Continuous
+from proce.schema.frame import open_frame, read_numbers
+from proce.schema.layout import Layout, level_columns
+
+
+def frame_of_raw(codec: Codec, raw: Tensor, layout: Layout) -> Any:
+    """Return rows ``(n, f)`` in raw units and level codes as a frame of some layout."""
+    columns: dict[str, Any] = {}
+    for position, feature in enumerate(codec.schema):
+        values = raw[:, position].detach().cpu().double().numpy()
+        if isinstance(feature, Continuous):
+            columns[feature.name] = values
+        else:
+            columns |= level_columns(feature, values.astype(np.int32))
+    return layout.build(columns)
+
+
+def converted(codec: Codec, frame: Any, layout: Layout) -> Any:
+    """Return the rows of a frame in a frame of another layout, with exactly the same values.
+
+    A column of numbers that the dtype of the layout cannot hold, such as halves where the
+    training rows had whole numbers, becomes a column of doubles.
+    """
+    raw, layout = codec.raw_of_frame(frame), layout.without_index()
+    built = frame_of_raw(codec, raw, layout)
+    opened = open_frame(built)
+    doubles: Any = nw.Float64()
+    if layout.library is nw.Implementation.PANDAS:
+        doubles = np.dtype(np.float64)
+    wide = dict(layout.dtypes)
+    for position, feature in enumerate(codec.schema):
+        if isinstance(feature, Continuous) and feature.name in layout.columns:
+            now = read_numbers(opened[feature.name])
+            if not np.array_equal(now, raw[:, position].numpy(), equal_nan=True):
+                wide[feature.name] = doubles
+    if wide == layout.dtypes:
+        return built
+    return frame_of_raw(codec, raw, replace(layout, dtypes=wide))
+
+
+def fresh_frame(frame: Any, columns: tuple[str, ...]) -> Any:
+    """Return some columns of a frame, bit for bit, in a frame that may be written into."""
+    opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+    if tuple(opened.columns) != columns:
+        opened = opened.select(*columns)
+    return opened.clone().to_native()
