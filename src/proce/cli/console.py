@@ -68,8 +68,10 @@ def note(text: str) -> None:
     typer.echo(" ".join(text.split()), err=True)
 
 
-def print_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
-    """Print a table on stdout that fits the width of the terminal."""
+def print_table(
+    header: Sequence[str], lines: Sequence[Sequence[str]], below: Sequence[str] = ()
+) -> None:
+    """Print a table on stdout, and sentences below it, that fit the width of the terminal."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
@@ -77,7 +79,8 @@ def print_table(header: Sequence[str], lines: Sequence[Sequence[str]]) -> None:
     table = Table(*header, box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for line in lines:
         table.add_row(*line)
-    Console(markup=False, highlight=False).print(table)
+    console = Console(markup=False, highlight=False)
+    console.print(table, *below, sep="\n")
 
 
 def use_one_thread() -> None:

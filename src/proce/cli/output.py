@@ -1,7 +1,7 @@
 """Where explanations go: a file that grows in parts, one JSON file, a terminal or a pipe."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from proce.batch.parts import Parts, csv_text
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
 from proce.files import write_text
 
@@ -169,20 +170,27 @@ def _describe_kept(parts: Parts, total: int) -> str:
 
 def _show_preview(items: list[Explanation]) -> None:
     """Show a few rows in sentences, many as a table."""
-    if len(items) <= _MAX_ROWS_IN_SENTENCES:
-        for item in items:
-            typer.echo(f"Row {item.row}\n\n{item}\n" if len(items) > 1 else str(item))
+    if len(items) == 1:
+        typer.echo(str(items[0]))
         return
-    lines = [(str(item.row), *_summarise(item)) for item in items]
-    print_table(("row", "now", "then", "what to do, or why there is nothing"), lines)
+    told = [lines(item) for item in items]
+    common = common_lines(told)
+    if len(items) <= _MAX_ROWS_IN_SENTENCES:
+        for item, own in zip(items, told, strict=True):
+            text = plain_text([line for line in own if line not in common])
+            typer.echo(f"Row {item.row}\n\n{text}\n")
+        typer.echo(plain_text(common))
+    else:
+        summaries = [
+            (str(item.row), *_summarise(item, own)) for item, own in zip(items, told, strict=True)
+        ]
+        header = ("row", "now", "then", "what to do, or why there is nothing")
+        print_table(header, summaries, below=[line.text for line in common])
 
 
-def _summarise(item: Explanation) -> tuple[str, str, str]:
+def _summarise(item: Explanation, sentences: Sequence[Line]) -> tuple[str, str, str]:
     """Return the probability now and then, and the actions or the reason why there are none."""
-    from proce.explanation.words.sentences import lines
-
     now = percent(item.probability)
-    sentences = lines(item)
     if item.outcome is not Outcome.FOUND:
         return now, "", sentences[0].text
     actions = " ".join(sentence.text for sentence in sentences if sentence.kind == "action")

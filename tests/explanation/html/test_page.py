@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from html.parser import HTMLParser
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -20,41 +19,7 @@ from proce.schema import Codec, Schema
 
 from .. import samples
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, everything, explanation, explanations, people
-
-VOID = {"meta", "br", "img", "hr", "link", "input"}
-
-
-class Page(HTMLParser):
-    """The elements of a page, its text, and whether every tag is closed in order."""
-
-    def __init__(self, source: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.pieces: list[str] = []
-        self.feed(source)
-        self.close()
-        assert self.open == [], "every tag is closed"
-        self.text = " ".join(" ".join(self.pieces).split())
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
-            self.pieces.append(data)
-
-    def named(self, *tags: str) -> list[dict[str, str | None]]:
-        """Return the attributes of all elements of some tags."""
-        return [attributes for tag, attributes in self.tags if tag in tags]
+from .parsed import Page
 
 
 def one() -> Explanations:
@@ -187,21 +152,6 @@ def test_the_page_forbids_the_browser_to_load_anything() -> None:
         if attributes.get("http-equiv") == "Content-Security-Policy"
     ]
     assert policies == ["default-src 'none'; style-src 'unsafe-inline'; img-src data:"]
-
-
-def test_every_action_is_shown_and_many_ways_are_folded_away_and_counted() -> None:
-    way: Any = {
-        "savings": ("action", 3_500),
-        "ratio": ("action", 0.9),
-        "education": ("action", "master"),
-        "job": ("action", "office"),
-        "owns_car": ("action", True),
-        "amount": ("action", 1_000),
-    }
-    page = Page(page_of_row(explanation(way, *[CHANGE_JOB] * 5)))
-    assert "2 more Way 5: approved with" in page.text
-    what_to_do = page.text.split("What to do")[1].split("If all 6 changes")[0]
-    assert what_to_do.count(" from ") == 6
 
 
 def test_what_is_in_the_data_is_escaped() -> None:

@@ -45,6 +45,16 @@ def test_the_weightiest_comes_first_and_a_consequence_is_no_reason() -> None:
     ]
 
 
+def test_a_reason_is_measured_against_where_the_feature_would_go_by_itself() -> None:
+    """The amount is raised by 500, but it had to be kept down: it is not too low."""
+    kept_down = explanation({"amount": ("action", 26_000, 27_000)})
+    (reason,) = explanations(kept_down).reasons().frame()["reason"]
+    assert reason == (
+        "Amount is 25,500 and would rise to 27,000 by itself, too high: in the variant for which"
+        " the model says approved it is 26,000."
+    )
+
+
 def test_an_action_that_adds_nothing_by_itself_is_no_reason() -> None:
     lines = explanations(weighing(savings=0.1, job=-0.05, ratio=0.0)).reasons().frame()
     assert lines["feature"].tolist() == ["savings"]

@@ -5,7 +5,7 @@ import torch
 
 from proce.errors import SearchError
 from proce.explanation import Outcome
-from proce.explanation.words.sentences import lines
+from proce.explanation.words.sentences import common_lines, lines
 from proce.schema import Action, Codec
 
 from .. import samples
@@ -59,88 +59,6 @@ def test_another_way_can_be_told_by_its_rank() -> None:
 )
 def test_an_action_is_an_instruction_in_raw_units(way: Way, instruction: str) -> None:
     assert explanation(way).sentences()[0] == instruction
-
-
-@pytest.mark.parametrize(
-    ("ends", "value", "instruction"),
-    [
-        ((3_400, 90_000, "high"), 3_500, "Raise savings from 2,000 to at least 3,500."),
-        ((3_400, 9_000, "none"), 3_500, "Raise savings from 2,000 to between 3,500 and 9,000."),
-        ((3_400, 3_500, "none"), 3_500, "Raise savings from 2,000 to 3,500, not more."),
-        ((0, 1_100, "low"), 1_000, "Lower savings from 2,000 to at most 1,000."),
-        ((200, 1_100, "none"), 1_000, "Lower savings from 2,000 to between 200 and 1,000."),
-        ((1_000, 1_100, "none"), 1_000, "Lower savings from 2,000 to 1,000, not less."),
-    ],
-)
-def test_how_far_an_action_may_go_is_said_where_it_was_tried(
-    ends: tuple[float, float, str], value: float, instruction: str
-) -> None:
-    told = explanation({"savings": ("action", value)}, intervals=samples.holds(savings=ends))
-    assert told.sentences()[0] == instruction
-
-
-def test_the_end_of_an_interval_is_rounded_into_it() -> None:
-    way: Way = {"ratio": ("action", 0.41)}
-    told = explanation(way, intervals=samples.holds(ratio=(0.4, 0.48888, "none")))
-    assert told.sentences()[0] == "Raise ratio from 0.31 to between 0.41 and 0.488."
-
-
-@pytest.mark.parametrize(
-    ("way", "ends", "instruction"),
-    [
-        (
-            {"amount": ("action", 26_000, 27_000)},
-            (0, 26_000, "low"),
-            "Keep amount at 26,000 or below (it is 25,500 and would rise to 27,000 by itself).",
-        ),
-        (
-            {"amount": ("action", 26_000, 27_000)},
-            (25_700, 26_200, "none"),
-            "Keep amount between 25,700 and 26,000"
-            " (it is 25,500 and would rise to 27,000 by itself).",
-        ),
-        (
-            {"amount": ("action", 25_000, 24_000)},
-            (24_500, 50_000, "high"),
-            "Keep amount at 25,000 or above (it is 25,500 and would fall to 24,000 by itself).",
-        ),
-        (
-            {"amount": ("action", 28_000, 27_000)},
-            (27_500, 50_000, "high"),
-            "Raise amount from 25,500 to at least 28,000 (by itself it would rise to 27,000).",
-        ),
-        (
-            {"amount": ("action", 25_000, 27_000)},
-            (0, 25_200, "low"),
-            "Lower amount from 25,500 to at most 25,000 (by itself it would rise to 27,000).",
-        ),
-    ],
-)
-def test_words_are_measured_against_where_a_feature_would_go_by_itself(
-    way: Way, ends: tuple[float, float, str], instruction: str
-) -> None:
-    told = explanation(way, intervals=samples.holds(amount=ends))
-    assert told.sentences()[0] == instruction
-
-
-def test_a_level_that_would_change_by_itself_is_told_so() -> None:
-    told = explanation({"job": ("action", "none", "office")})
-    assert told.sentences()[0] == (
-        'Change job from "service" to "none" (by itself it would change to "office").'
-    )
-    raised = explanation({"education": ("action", "bachelor", "master")})
-    assert raised.sentences()[0] == (
-        'Keep education at "bachelor" (it is "school" and would rise to "master" by itself).'
-    )
-
-
-def test_an_action_that_a_rule_asks_for_names_the_rule() -> None:
-    rule = "cf.savings > x.savings => cf.education > x.education"
-    way: Way = {"savings": ("action", 60_000), "education": ("action", "master")}
-    shared = samples.context(rules=("cf.amount > 0", rule))
-    told = explanation(way, shared=shared, asked_by=samples.asked_by(education=1)).sentences()
-    assert f'Raise education from "school" to "master": the rule \'{rule}\' asks for it.' in told
-    assert "Raise savings from 2,000 to 60,000." in told
 
 
 def test_the_largest_action_comes_first_and_effort_counts() -> None:
@@ -270,6 +188,21 @@ def test_a_schema_that_fixes_nothing_says_nothing_of_it() -> None:
     shared = samples.context(codec=Codec.fit(free, samples.people()))
     told = explanation(CHANGE_JOB, shared=shared).sentences()
     assert not any("schema" in line for line in told)
+
+
+def test_what_several_rows_share_is_found_once() -> None:
+    note = "Missing and so left as they are: ratio."
+    first, second = explanation(RAISE_SAVINGS, notes=(note,)), explanation(CHANGE_JOB, row=1)
+    common = common_lines([lines(first), lines(second)])
+    assert [line.text for line in common] == [
+        "Held fixed by the schema: sex.",
+        "Never acted on, by the schema, but may follow: credit score.",
+        "This describes what the model says at these values; it is not a promise."
+        " The causal graph was given by a person, not learned.",
+    ]
+    both = [lines(first), lines(explanation(CHANGE_JOB, row=1, notes=(note,)))]
+    assert note in [line.text for line in common_lines(both)]
+    assert common_lines([lines(first)]) == []
 
 
 def test_printing_sets_consequences_apart() -> None:

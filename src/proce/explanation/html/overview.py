@@ -13,6 +13,7 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
+from proce.explanation.words.sentences import Line
 from proce.explanation.words.values import (
     class_texts,
     joined,
@@ -47,6 +48,8 @@ class Overview:
         The list of rows, with links to their articles.
     n_unlisted
         How many rows the list leaves out.
+    common
+        What is the same for all rows, said once.
     """
 
     summary: str
@@ -54,10 +57,14 @@ class Overview:
     groups: Exhibit | None
     rows: Table
     n_unlisted: int
+    common: Sequence[str]
 
 
 def overview_of(
-    explanations: ExplainedFrame, n_articles: int, by: str | Sequence[Any] | None
+    explanations: ExplainedFrame,
+    n_articles: int,
+    by: str | Sequence[Any] | None,
+    common: Sequence[Line] = (),
 ) -> Overview:
     """Return the overview of a report.
 
@@ -69,6 +76,8 @@ def overview_of(
         How many of the first rows have an article of their own in the page.
     by
         A feature, or a label for each row, whose groups' costs are compared; ``None`` for none.
+    common
+        The sentences that are the same for all rows.
     """
     return Overview(
         summary=_summary(explanations, n_articles),
@@ -76,6 +85,7 @@ def overview_of(
         groups=None if by is None else _groups(explanations, by),
         rows=_row_list(explanations, n_articles),
         n_unlisted=max(0, len(explanations) - _MAX_LISTED_ROWS),
+        common=[line.text for line in common],
     )
 
 

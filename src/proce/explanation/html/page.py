@@ -13,7 +13,8 @@ from proce.explanation.html.provenance import ProvenanceFacts, provenance_facts
 from proce.explanation.html.row import RowReport, row_report
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
-from proce.explanation.words.cells import ranked_cells
+from proce.explanation.words.cells import ChangedCell, ranked_cells
+from proce.explanation.words.sentences import Line, common_lines, recommended_lines
 from proce.files import require_place, write_text
 from proce.schema import Layout
 
@@ -77,25 +78,38 @@ def page_of_rows(
     if at_most < 0:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 0 on.")
     shown = explanations.rows.head(at_most)
+    told = ranked_cells(shown)
+    common = common_lines(
+        [recommended_lines(row, cells) for row, cells in zip(shown, told, strict=True)]
+    )
     overview = None
     if len(explanations) != 1 or by is not None:
-        overview = overview_of(explanations, len(shown), by)
-    rows = _row_reports(shown, explanations.layout)
+        overview = overview_of(explanations, len(shown), by, common)
+    rows = _row_reports(shown, told, common, explanations.layout)
     provenance = provenance_facts(explanations.provenance)
     return render("report.html", Report(title or _TITLE, overview, rows, provenance))
 
 
 def page_of_row(explanation: ExplainedRow, *, title: str | None = None) -> str:
     """Return the report of one explanation as the text of a page."""
-    rows = _row_reports(explanation.alone(), layout=None)
+    row = explanation.alone()
+    rows = _row_reports(row, ranked_cells(row), (), layout=None)
     return render("report.html", Report(title or _TITLE, None, rows, None))
 
 
-def _row_reports(rows: ExplainedRows, layout: Layout | None) -> list[RowReport]:
-    return [
-        row_report(row, cells_by_rank, layout, draw=number < _MAX_DRAWN_ROWS)
-        for number, (row, cells_by_rank) in enumerate(zip(rows, ranked_cells(rows), strict=True))
-    ]
+def _row_reports(
+    rows: ExplainedRows,
+    told: Sequence[Sequence[Sequence[ChangedCell]]],
+    common: Sequence[Line],
+    layout: Layout | None,
+) -> list[RowReport]:
+    """Return the reports of rows, given the changed cells of each, without what is common."""
+    reports = []
+    for number, (row, cells_by_rank) in enumerate(zip(rows, told, strict=True)):
+        lines = [line for line in recommended_lines(row, cells_by_rank) if line not in common]
+        draw = number < _MAX_DRAWN_ROWS
+        reports.append(row_report(row, cells_by_rank, lines, layout, draw))
+    return reports
 
 
 def _place_of(path: str | PathLike[str]) -> Path:

@@ -13,7 +13,7 @@ from proce.explanation.plots.front import plot_front
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.sentences import Line, recommended_lines, refit_text
+from proce.explanation.words.sentences import Line, refit_text
 from proce.explanation.words.values import class_texts, name_text, percent, percents, value_text
 from proce.schema import Action, Layout
 
@@ -77,6 +77,7 @@ class RowReport:
 def row_report(
     explanation: ExplainedRow,
     cells_by_rank: Sequence[Sequence[ChangedCell]],
+    lines: Sequence[Line],
     layout: Layout | None,
     draw: bool,
 ) -> RowReport:
@@ -88,13 +89,14 @@ def row_report(
         The explanation of the row.
     cells_by_rank
         The changed cells of each of its counterfactuals.
+    lines
+        The sentences for the row, but those that are said once for all rows.
     layout
         The layout of the explained frame; ``None`` where it is not known.
     draw
         Whether the front and the graph are drawn.
     """
     cells = cells_by_rank[0] if cells_by_rank else ()
-    lines = recommended_lines(explanation, cells_by_rank)
     diagnosis = None if cells else explanation.diagnosis
     other_ways = [
         other_way(explanation, rank, other_cells)
@@ -115,7 +117,7 @@ def row_report(
         front=_front(explanation) if draw and cells else None,
         graph=graph_report(explanation, draw),
         certainty=_certainty(explanation, _texts(lines, "certainty")),
-        notes=_texts(lines, "note"),
+        notes=[*_texts(lines, "note"), *_texts(lines, "search")],
     )
 
 

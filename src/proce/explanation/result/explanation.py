@@ -55,10 +55,9 @@ class Explanation(ExplainedRow):
         return plot_graph(self, ax)
 
     def __str__(self) -> str:
-        from proce.explanation.words.sentences import lines
+        from proce.explanation.words.sentences import lines, plain_text
 
-        indents = {"consequence": "  "}
-        return "\n".join(indents.get(line.kind, "") + line.text for line in lines(self))
+        return plain_text(lines(self))
 
     def __repr__(self) -> str:
         return f"Explanation(row {self.row}, {self.outcome.value}, {len(self)} counterfactuals)"

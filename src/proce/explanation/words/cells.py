@@ -35,8 +35,9 @@ class ChangedCell(NamedTuple):
         The value that the feature would have if it were neither acted on nor held; NaN where that
         is not known.
     size
-        The size of the change on the unit range, times this person's effort; for a hold, the size
-        of the change that it prevents.
+        The size of the change on the unit range, times this person's effort; that of an action is
+        measured from where the feature would go by itself, and a hold has the size of the change
+        that it prevents.
     holds_from, holds_to
         The interval on which a numeric action keeps its promise; NaN where that is not known.
     open_ends
@@ -155,7 +156,9 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
         own = entries[:, cells]
         values[:, cells] = _raw_values(context, position, own, raw[cells])
         end = torch.where(kind[cells] == Change.HOLD, own[2], own[1])
-        size[cells] = _sizes(context, position, own[0], end)
+        from_drift = (kind[cells] == Change.ACTION) & ~own[2].isnan()
+        start = torch.where(from_drift, own[2], own[0])
+        size[cells] = _sizes(context, position, start, end)
     order = np.lexsort(
         [positions.numpy(), -size.numpy(), kind.numpy(), lines.numpy()]  # the last key is first
     )

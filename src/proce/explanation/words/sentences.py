@@ -1,5 +1,6 @@
 """An explanation in plain words: what to do, what the model then says, what follows, cautions."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -35,8 +36,8 @@ class Line:
     ----------
     kind
         ``action``, ``contrast``, ``consequence``, ``outcome``, ``certainty`` (what the sentence
-        before rests on), ``fixed`` (what could not change, and who says so), ``note`` or
-        ``caution``.
+        before rests on), ``fixed`` (what could not change, and who says so), ``note``, ``search``
+        (how the search ended, and what else it found) or ``caution``.
     text
         The sentence.
     """
@@ -66,6 +67,24 @@ def recommended_lines(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]
     return lines_of_counterfactual(row, ranked[0])
 
 
+def common_lines(told: Sequence[Sequence[Line]]) -> list[Line]:
+    """Return the sentences that are the same for several rows, to be said once for all of them.
+
+    These are the cautions and what could not change, where two rows or more have them, and the
+    notes that every row has.
+    """
+    counts = Counter(line for lines in told for line in dict.fromkeys(lines))
+    n_needed = {"fixed": 2, "caution": 2, "note": max(2, len(told))}
+    found = [line for line, n in counts.items() if n >= n_needed.get(line.kind, len(told) + 1)]
+    return [line for kind in n_needed for line in found if line.kind == kind]
+
+
+def plain_text(lines: Sequence[Line]) -> str:
+    """Return sentences as text, a line each, with the consequences indented."""
+    indents = {"consequence": "  "}
+    return "\n".join(indents.get(line.kind, "") + line.text for line in lines)
+
+
 def lines_of_counterfactual(
     row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1
 ) -> list[Line]:
@@ -82,7 +101,8 @@ def lines_of_counterfactual(
         ],
         "certainty": [*_assumptions(row, cells, rank), *_narrow_pass(row, rank)],
         "fixed": limits_of_request(context),
-        "note": [*row.notes, *_search_notes(row, rank)],
+        "note": row.notes,
+        "search": _search_notes(row, rank),
         "caution": [caution(context)],
     }
     return [Line(kind, text) for kind, texts in parts.items() for text in texts]
