@@ -147,9 +147,29 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
     max_leaves=6,
 )
+FIELDS = (
+    *("name", "range", "step", "levels", "action", "one_hot"),
+    *("label", "unit", "effort", "protected", "labels", "avoid"),
+)
 fields = st.fixed_dictionaries(
     {"type": st.sampled_from(["continuous", "ordinal", "categorical"]) | json_values},
-    optional=dict.fromkeys(("name", "range", "step", "levels", "action", "one_hot"), json_values),
+    optional=dict.fromkeys(
+        [
+            "name",
+            "range",
+            "step",
+            "levels",
+            "action",
+            "one_hot",
+            "label",
+            "unit",
+            "effort",
+            "protected",
+            "labels",
+            "avoid",
+        ],
+        json_values,
+    ),
 )
 
 

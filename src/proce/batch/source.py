@@ -15,7 +15,7 @@ from proce.batch.csv_dialect import Dialect, dialect_of
 from proce.errors import FileError, did_you_mean
 from proce.schema import Continuous, Schema
 from proce.schema.cells import MISSING_TEXTS
-from proce.schema.feature import shown
+from proce.schema.levels import shown
 
 _BLOCK_SIZE = 1 << 22  # bytes of a csv file parsed at a time; a record must fit
 

@@ -23,7 +23,7 @@ from proce.schema.cells import (
     text_level_codes,
     to_numbers,
 )
-from proce.schema.feature import shown
+from proce.schema.levels import shown
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
-from proce.schema.feature import find_level, level_key, shown
+from proce.schema.levels import find_level, level_key, shown
 
 _BLOCK_ROWS = 100_000  # rows that a model is asked about at a time
 

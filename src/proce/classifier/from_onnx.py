@@ -22,7 +22,7 @@ from proce.classifier.onnx_feed import NAME, Feed, Inputs, feed_of
 from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import MissingExtraError, ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec, Level
-from proce.schema.feature import level_key, shown
+from proce.schema.levels import level_key, shown
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from proce.classifier.classifier import Adapter, checked_classes
 from proce.classifier.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
-from proce.schema.feature import level_type, shown
+from proce.schema.levels import level_type, shown
 from proce.schema.shown import frame_of_raw
 
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")

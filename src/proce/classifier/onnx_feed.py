@@ -12,7 +12,7 @@ from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding,
 from proce.classifier.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError
 from proce.schema import Codec
-from proce.schema.feature import shown
+from proce.schema.levels import shown
 from proce.schema.shown import converted, frame_of_raw
 
 NAME = "the ONNX model"

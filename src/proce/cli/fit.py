@@ -80,7 +80,7 @@ def fit(
     from proce.files import require_place
     from proce.methods import ProCE
     from proce.schema import Codec
-    from proce.schema.feature import shown
+    from proce.schema.levels import shown
 
     use_one_thread()
     require_place(out / "manifest.json" if out.is_dir() else out)

@@ -2,8 +2,9 @@
 
 from proce.schema.cells import MISSING_LEVEL
 from proce.schema.codec import Codec
-from proce.schema.feature import Action, Categorical, Continuous, Feature, Level, Ordinal
+from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.layout import Layout
+from proce.schema.levels import Level
 from proce.schema.rules.rule import Rule
 from proce.schema.schema import Schema
 

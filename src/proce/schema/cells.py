@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from proce.schema.feature import Level, level_key, level_type
+from proce.schema.levels import Level, level_key, level_type
 
 Codes = NDArray[np.int64]
 Numbers = NDArray[np.float64]

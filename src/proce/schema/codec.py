@@ -18,18 +18,10 @@ from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import (
-    Action,
-    Categorical,
-    Continuous,
-    Feature,
-    Level,
-    Ordinal,
-    find_level,
-    shown,
-)
+from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.frame import open_frame, read_levels, read_numbers
 from proce.schema.layout import Layout, level_columns
+from proce.schema.levels import Level, find_level, shown
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache

@@ -10,7 +10,7 @@ import pyarrow as pa
 from pydantic import AfterValidator, Discriminator, PlainValidator
 from pydantic_core import PydanticCustomError
 
-from proce.schema.feature import Level, level_key
+from proce.schema.levels import Level, level_key
 from proce.schema.records import StrictRecord, union_tag
 
 _WIDTHS = (8, 16, 32, 64)

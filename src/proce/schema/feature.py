@@ -1,18 +1,15 @@
 """The features of a row, and how a person may act on each."""
 
-import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
-from typing import Any
-
-import numpy as np
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.checks import check_name, checked_range, finite_number
+from proce.schema.levels import Level, checked_avoid, checked_labels, checked_levels
+from proce.schema.naming import checked_unit, checked_words
 
-Level = str | bool | int | float
-
-
+MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 MIN_CHANGE = 1e-3  # of the range: a smaller difference of a number without a step is none
 
 
@@ -60,20 +57,34 @@ class Continuous:
         ``None`` for any value.
     action
         How the feature may move.
+    label
+        The feature's name for people; ``None`` splits the column's name into words.
+    unit
+        What stands beside a number: ``$`` before it, ``months`` behind it; see
+        :func:`proce.schema.naming.with_unit`.
+    effort
+        How hard a change usually is, from 0.1 (easy) to 10 (hard); a call may say otherwise.
+    protected
+        Whether nobody is advised about it: it is never acted on or held, and only an auditor's
+        view shows it.
     """
 
     name: str
     range: tuple[float, float] | None = None
     step: float | None = None
     action: Action = Action.FREE
+    _: KW_ONLY
+    label: str | None = None
+    unit: str | None = None
+    effort: float = 1.0
+    protected: bool = False
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        object.__setattr__(self, "action", Action(self.action))
+        _check_common(self)
         if self.range is not None:
-            object.__setattr__(self, "range", _checked_range(self.name, self.range))
+            object.__setattr__(self, "range", checked_range(self.name, self.range))
         if self.step is not None:
-            step = _finite_number(self.name, "step", self.step)
+            step = finite_number(self.name, "step", self.step)
             if step <= 0:
                 raise SchemaError(
                     f"feature {self.name!r}: step is {step:g}; expected a positive number,"
@@ -92,6 +103,11 @@ class Continuous:
         return (self.name,)
 
     @property
+    def can_be_acted_on(self) -> bool:
+        """Whether a person can act on the feature, or hold it."""
+        return self.action.is_possible and not self.protected
+
+    @property
     def kind(self) -> str:
         """The word for this type in tables and JSON."""
         return "continuous"
@@ -99,21 +115,56 @@ class Continuous:
 
 @dataclass(frozen=True, slots=True)
 class Ordinal:
-    """Levels with an order, the lowest first; ``action="increase"`` means towards the last."""
+    """Levels with an order, the lowest first; ``action="increase"`` means towards the last.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    levels
+        All permitted values.
+    action
+        How the feature may move.
+    label
+        The feature's name for people; ``None`` splits the column's name into words.
+    unit
+        What stands beside a number: ``$`` before it, ``months`` behind it; see
+        :func:`proce.schema.naming.with_unit`.
+    effort
+        How hard a change usually is, from 0.1 (easy) to 10 (hard); a call may say otherwise.
+    protected
+        Whether nobody is advised about it: it is never acted on or held, and only an auditor's
+        view shows it.
+    labels
+        Words for some of the levels, by level.
+    avoid
+        Levels that are never advised, such as ``"unemployed"``; who has one may keep it.
+    """
 
     name: str
     levels: tuple[Level, ...]
     action: Action = Action.FREE
+    _: KW_ONLY
+    label: str | None = None
+    unit: str | None = None
+    effort: float = 1.0
+    protected: bool = False
+    labels: Mapping[Level, str] = field(default_factory=dict, hash=False)
+    avoid: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        object.__setattr__(self, "action", Action(self.action))
-        object.__setattr__(self, "levels", _checked_levels(self.name, self.levels))
+        _check_common(self)
+        _check_levels(self)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The frame columns that hold this feature."""
         return (self.name,)
+
+    @property
+    def can_be_acted_on(self) -> bool:
+        """Whether a person can act on the feature, or hold it."""
+        return self.action.is_possible and not self.protected
 
     @property
     def kind(self) -> str:
@@ -135,17 +186,37 @@ class Categorical:
         ``free``, ``indirect`` or ``fixed``: without an order nothing can increase.
     one_hot
         For a one-hot feature, the column of each level, in the order of ``levels``.
+    label
+        The feature's name for people; ``None`` splits the column's name into words.
+    unit
+        What stands beside a number: ``$`` before it, ``months`` behind it; see
+        :func:`proce.schema.naming.with_unit`.
+    effort
+        How hard a change usually is, from 0.1 (easy) to 10 (hard); a call may say otherwise.
+    protected
+        Whether nobody is advised about it: it is never acted on or held, and only an auditor's
+        view shows it.
+    labels
+        Words for some of the levels, by level.
+    avoid
+        Levels that are never advised, such as ``"unemployed"``; who has one may keep it.
     """
 
     name: str
     levels: tuple[Level, ...]
     action: Action = Action.FREE
     one_hot: tuple[str, ...] = ()
+    _: KW_ONLY
+    label: str | None = None
+    unit: str | None = None
+    effort: float = 1.0
+    protected: bool = False
+    labels: Mapping[Level, str] = field(default_factory=dict, hash=False)
+    avoid: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
-        _check_name(self.name)
-        object.__setattr__(self, "action", Action(self.action))
-        object.__setattr__(self, "levels", _checked_levels(self.name, self.levels))
+        _check_common(self)
+        _check_levels(self)
         object.__setattr__(self, "one_hot", tuple(self.one_hot))
         if self.action in (Action.INCREASE, Action.DECREASE):
             raise SchemaError(
@@ -168,6 +239,11 @@ class Categorical:
         return self.one_hot or (self.name,)
 
     @property
+    def can_be_acted_on(self) -> bool:
+        """Whether a person can act on the feature, or hold it."""
+        return self.action.is_possible and not self.protected
+
+    @property
     def kind(self) -> str:
         """The word for this type in tables and JSON."""
         return "categorical"
@@ -176,88 +252,33 @@ class Categorical:
 Feature = Continuous | Ordinal | Categorical
 
 
-def _check_name(name: object) -> None:
-    if not isinstance(name, str) or not name:
+def _check_common(feature: Feature) -> None:
+    """Check what every type of feature has, and keep it in its plain form."""
+    check_name(feature.name)
+    name, label, unit = feature.name, feature.label, feature.unit
+    effort = finite_number(name, "effort", feature.effort)
+    if not MIN_EFFORT <= effort <= MAX_EFFORT:
         raise SchemaError(
-            f"feature name {name!r} is not a non-empty string; rename the column,"
-            " for example with frame.columns = [str(c) for c in frame.columns]."
+            f"feature {name!r}: effort is {effort:g}; expected {MIN_EFFORT:g} (easy) to"
+            f" {MAX_EFFORT:g} (hard), 1 being usual."
         )
-
-
-def _finite_number(name: str, what: str, value: Any) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        number = math.nan
-    if isinstance(value, (str, bool)) or not math.isfinite(number):
-        raise SchemaError(f"feature {name!r}: {what} is {value!r}; expected a finite number.")
-    return number
-
-
-def _checked_range(name: str, limits: Any) -> tuple[float, float]:
-    if not isinstance(limits, Sequence) or isinstance(limits, str) or len(limits) != 2:
-        raise SchemaError(f"feature {name!r}: range is {limits!r}; expected (low, high).")
-    low, high = (_finite_number(name, "a limit of the range", limit) for limit in limits)
-    if low > high:
+    if not isinstance(feature.protected, bool):
         raise SchemaError(
-            f"feature {name!r}: range ({low:g}, {high:g}) is empty; write the lower limit first."
+            f"feature {name!r}: protected is {feature.protected!r}; expected true or false."
         )
-    return low, high
+    plain = {
+        "action": Action(feature.action),
+        "label": None if label is None else checked_words(f"feature {name!r}: label", label),
+        "unit": None if unit is None else checked_unit(name, unit),
+        "effort": effort,
+    }
+    for field_name, value in plain.items():
+        object.__setattr__(feature, field_name, value)
 
 
-def _checked_levels(name: str, levels: Any) -> tuple[Level, ...]:
-    if isinstance(levels, str) or not isinstance(levels, (Sequence, np.ndarray)):
-        raise SchemaError(f"feature {name!r}: levels is {levels!r}; expected a list of values.")
-    plain = tuple(plain_level(name, level) for level in levels)
-    if not plain:
-        raise SchemaError(f"feature {name!r} has no levels; expected at least one.")
-    if len({level_type(level) for level in plain}) > 1:
-        raise SchemaError(
-            f"feature {name!r}: levels {shown(plain)} are of more than one type; expected all"
-            " text, all numbers or all true/false. Convert the column to one type."
-        )
-    if len(set(plain)) != len(plain):
-        twice = next(level for level in plain if plain.count(level) > 1)
-        raise SchemaError(f"feature {name!r}: level {twice!r} is listed twice; list each once.")
-    return plain
-
-
-def plain_level(name: str, level: Any) -> Level:
-    """Return a level as a plain Python value, so that it survives JSON."""
-    value = level.item() if isinstance(level, np.generic) else level
-    if isinstance(value, float) and not math.isfinite(value):
-        raise SchemaError(
-            f"feature {name!r}: {value!r} is not a level; a missing value needs none of its own."
-        )
-    if not isinstance(value, (str, bool, int, float)):
-        raise SchemaError(
-            f"feature {name!r}: level {value!r} is of type {type(value).__name__}; expected text,"
-            " a number or true/false. Convert the column, for example with .astype(str)."
-        )
-    return value
-
-
-def level_type(level: Level) -> str:
-    """Return ``text``, ``flag`` or ``number``: 1, True and "1" are not the same level."""
-    if isinstance(level, bool):
-        return "flag"
-    return "text" if isinstance(level, str) else "number"
-
-
-def level_key(level: Level) -> tuple[str, Level]:
-    """Return what tells a level apart from all others."""
-    return level_type(level), level
-
-
-def find_level(levels: Sequence[Level], value: Any) -> int | None:
-    """Return the position of a value among levels, or ``None`` where it is none of them."""
-    for position, level in enumerate(levels):
-        if level == value and level_type(level) == level_type(value):
-            return position
-    return None
-
-
-def shown(levels: Sequence[object], max_levels: int = 8) -> str:
-    """Return levels as text for a message, the first few of them where they are many."""
-    few = ", ".join(repr(level) for level in levels[:max_levels])
-    return few if len(levels) <= max_levels else f"{few}, … ({len(levels)} in all)"
+def _check_levels(feature: "Ordinal | Categorical") -> None:
+    """Check the levels and what is said of them, and keep it in its plain form."""
+    levels = checked_levels(feature.name, feature.levels)
+    object.__setattr__(feature, "levels", levels)
+    object.__setattr__(feature, "labels", checked_labels(feature.name, levels, feature.labels))
+    object.__setattr__(feature, "avoid", checked_avoid(feature.name, levels, feature.avoid))

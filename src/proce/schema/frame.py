@@ -20,7 +20,7 @@ from proce.schema.cells import (
     one_array,
     to_numbers,
 )
-from proce.schema.feature import Level, level_type, shown
+from proce.schema.levels import Level, level_type, shown
 
 _MAX_EXACT_INTEGER = 2**50  # beyond, the unit range in float64 cannot give every integer back
 

@@ -9,8 +9,9 @@ import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
+from proce.schema.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.frame import distinct, open_frame, read_numbers
+from proce.schema.levels import shown
 
 MAX_LEVELS = 1_000
 _MAX_DECIMALS = 4

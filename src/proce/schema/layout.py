@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from proce.schema.cells import MISSING_LEVEL, Numbers, codes_of
-from proce.schema.feature import Categorical, Level, Ordinal
+from proce.schema.feature import Categorical, Ordinal
 from proce.schema.frame import open_frame
+from proce.schema.levels import Level
 
 Integers = NDArray[np.integer[Any]]
 

@@ -2,23 +2,16 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.feature import Categorical, Continuous, Feature, Ordinal, shown
+from proce.schema.feature import Categorical, Continuous, Feature, Ordinal
+from proce.schema.feature_json import edited, from_record, to_record
+from proce.schema.levels import shown
+from proce.schema.naming import spoken_name, with_unit
 
 FORMAT = 1
-_KINDS: dict[str, type[Feature]] = {
-    "continuous": Continuous,
-    "ordinal": Ordinal,
-    "categorical": Categorical,
-}
-_FIELDS = {
-    "continuous": ("name", "range", "step", "action"),
-    "ordinal": ("name", "levels", "action"),
-    "categorical": ("name", "levels", "action", "one_hot"),
-}
 
 
 @dataclass(frozen=True)
@@ -95,18 +88,19 @@ class Schema:
         names
             One feature or several.
         changes
-            Fields of the feature, such as ``action="fixed"`` or ``range=(0, 100)``; or
-            ``kind="ordinal"`` with ``levels=[...]`` to declare a column another type.
+            Fields of the feature, such as ``action="fixed"``, ``range=(0, 100)`` or
+            ``unit="$"``; or ``kind="ordinal"`` with ``levels=[...]`` to declare a column another
+            type.
         """
         features = list(self.features)
         for name in [names] if isinstance(names, str) else list(names):
             position = self.position(name)
-            features[position] = _edited(features[position], changes)
+            features[position] = edited(features[position], changes)
         return Schema(features)
 
     def to_json(self) -> str:
         """Return the schema as JSON text; ``from_json`` reads it back."""
-        features = [_as_record(feature) for feature in self.features]
+        features = [to_record(feature) for feature in self.features]
         return json.dumps({"format": FORMAT, "features": features}, indent=1, ensure_ascii=False)
 
     @classmethod
@@ -126,7 +120,7 @@ class Schema:
                 f"the schema has format {version}; this version of proce reads up to {FORMAT}."
                 " Update proce, or save the schema again with this version."
             )
-        return cls(_from_record(feature) for feature in record["features"])
+        return cls(from_record(feature) for feature in record["features"])
 
     def __getitem__(self, name: str) -> Feature:
         return self.features[self.position(name)]
@@ -140,14 +134,21 @@ class Schema:
     def __len__(self) -> int:
         return len(self.features)
 
-    def table(self) -> list[tuple[str, str, str, str]]:
-        """Return a line of text for each feature, below a header."""
-        lines = [(f.name, f.kind, _permitted(f), f.action.value) for f in self.features]
-        return [("feature", "type", "permitted", "action"), *lines]
+    def table(self) -> list[tuple[str, ...]]:
+        """Return a line of text for each feature, below a header.
+
+        The last column, the words for people, is there where a feature has a label or a unit.
+        """
+        lines = [(f.name, f.kind, _permitted(f), _action(f)) for f in self.features]
+        table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action"), *lines]
+        if not any(f.label or f.unit for f in self.features):
+            return table
+        words = ["in words", *(_words(f) for f in self.features)]
+        return [(*line, word) for line, word in zip(table, words, strict=True)]
 
     def __str__(self) -> str:
         rows = self.table()
-        widths = [max(len(row[column]) for row in rows) for column in range(4)]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
         return "\n".join(line.rstrip() for line in lines)
 
@@ -170,54 +171,14 @@ def _refuse_repeats(what: str, names: Sequence[str]) -> None:
         seen.add(name)
 
 
-def _edited(feature: Feature, changes: Mapping[str, Any]) -> Feature:
-    kind = changes.get("kind", feature.kind)
-    if kind not in _KINDS:
-        raise SchemaError(f"unknown type {kind!r}; expected one of {', '.join(_KINDS)}.")
-    changes = {field: value for field, value in changes.items() if field != "kind"}
-    for field in changes:
-        if field not in _FIELDS[kind]:
-            raise SchemaError(
-                f"feature {feature.name!r}: a {kind} feature has no {field!r}; it has"
-                f" {', '.join(_FIELDS[kind])}." + did_you_mean(field, _FIELDS[kind])
-            )
-    if kind == feature.kind:
-        return replace(feature, **changes)
-    kept = {field: getattr(feature, field, None) for field in _FIELDS[kind]}
-    given = {field: value for field, value in kept.items() if value is not None} | changes
-    if "levels" in _FIELDS[kind] and "levels" not in given:
-        raise SchemaError(
-            f"feature {feature.name!r}: to make it {kind}, give levels=[...] as well."
-        )
-    return _KINDS[kind](**given)
+def _action(feature: Feature) -> str:
+    effort = "" if feature.effort == 1 else f", effort {feature.effort:g}"
+    return feature.action.value + effort + (", protected" if feature.protected else "")
 
 
-def _as_record(feature: Feature) -> dict[str, Any]:
-    fields = {field: getattr(feature, field) for field in _FIELDS[feature.kind]}
-    filled = {field: value for field, value in fields.items() if value not in (None, ())}
-    return {"type": feature.kind} | filled
-
-
-def _from_record(record: Any) -> Feature:
-    if not isinstance(record, dict) or record.get("type") not in list(_KINDS):
-        raise SchemaError(
-            f"{record!r} is not a feature; expected an object with a 'type' of {', '.join(_KINDS)}."
-        )
-    kind = record["type"]
-    fields = {field: value for field, value in record.items() if field != "type"}
-    for field in fields:
-        if field not in _FIELDS[kind]:
-            raise SchemaError(
-                f"feature {record.get('name')!r}: unknown field {field!r}; a {kind} feature has"
-                f" {', '.join(_FIELDS[kind])}."
-            )
-    needed = {"name", "levels"} & set(_FIELDS[kind])
-    if missing := sorted(needed - set(fields)):
-        raise SchemaError(f"feature {record.get('name')!r}: {', '.join(missing)} is missing.")
-    one_hot = fields.get("one_hot", [])
-    if not isinstance(one_hot, list) or not all(isinstance(column, str) for column in one_hot):
-        raise SchemaError(f"feature {record.get('name')!r}: one_hot must list column names.")
-    return _KINDS[kind](**fields)
+def _words(feature: Feature) -> str:
+    name = feature.label or spoken_name(feature.name)
+    return name if feature.unit is None else f"{name}, {with_unit('…', feature.unit)}"
 
 
 def _permitted(feature: Feature) -> str:
@@ -226,7 +187,8 @@ def _permitted(feature: Feature) -> str:
             str(level) for level in feature.levels[:6]
         )
         rest = f", … {len(feature.levels)} levels" if len(feature.levels) > 6 else ""
-        return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "")
+        never = f"; never {', '.join(map(str, feature.avoid[:6]))}" if feature.avoid else ""
+        return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "") + never
     limits = "as in training"
     if feature.range is not None:
         limits = f"{feature.range[0]:,.12g} to {feature.range[1]:,.12g}"

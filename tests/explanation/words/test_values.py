@@ -10,7 +10,7 @@ from proce.explanation import Change
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import (
     cell_texts,
-    class_text,
+    class_words,
     joined,
     name_text,
     percent,
@@ -126,11 +126,30 @@ def test_lists_are_joined_and_cut() -> None:
 
 
 def test_names_and_classes_are_words() -> None:
-    assert name_text("credit_score") == "credit score"
-    assert name_text("_") == "_"
-    assert class_text("approved") == "approved"
-    assert class_text(1) == "class 1"
-    assert class_text(True) == "class True"
+    assert name_text(Continuous("credit_score")) == "credit score"
+    assert name_text(Continuous("_")) == "_"
+    assert name_text(Continuous("x7", label="monthly income")) == "monthly income"
+    assert class_words("approved", {}) == "approved"
+    assert class_words(1, {}) == "class 1"
+    assert class_words(True, {}) == "class True"
+    assert class_words(1, {1: "approved"}) == "approved"
+
+
+def test_values_stand_beside_their_unit() -> None:
+    savings = Continuous("savings", step=100, unit="$")
+    assert value_text(savings, 3_500.0) == "$3,500"
+    assert cell_texts(moved(savings, -200.0, 3_500.0), 1e4) == ("-$200", "$3,500")
+    months = Continuous("duration", step=1, unit="months")
+    assert cell_texts(moved(months, 1.0, 12.0), 60) == ("1 month", "12 months")
+    assert value_text(Ordinal("grade", (1, 2), unit="points"), 1) == "2 points"
+    assert value_text(months, math.nan) == "missing"
+
+
+def test_levels_have_labels() -> None:
+    job = Categorical("job", ("A173", "A174"), labels={"A173": "skilled"})
+    assert [value_text(job, code) for code in (0, 1)] == ['"skilled"', '"A174"']
+    flag = Categorical("flag", (False, True), labels={True: "yes"})
+    assert [value_text(flag, code) for code in (0, 1)] == ["false", '"yes"']
 
 
 def test_long_text_loses_its_middle() -> None:

@@ -19,8 +19,9 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.spread import spread_size
 from proce.schema import Codec, Continuous, Feature, Layout, Level, Schema
-from proce.schema.feature import level_type
 from proce.schema.layout_json import layout_from_json
+from proce.schema.levels import level_type
+from proce.schema.naming import checked_words
 from proce.schema.records import RecordError
 
 _MAX_CLASS = 2**63  # tables hold whole numbers of 64 bits
@@ -37,6 +38,7 @@ def read_context(text: WireExplanations) -> Context:
     return Context(
         codec=codec,
         classes=tuple(model.classes),
+        class_labels=_class_labels(model),
         needed=_needed(model),
         threshold=model.threshold,
         edges=edges,
@@ -120,6 +122,21 @@ def _check_classes(classes: Sequence[Level]) -> None:
         raise RecordError("model.classes", classes, "labels of one type")
     if any(isinstance(label, int) and abs(label) >= _MAX_CLASS for label in classes):
         raise RecordError("model.classes", classes, "whole numbers of 64 bits")
+
+
+def _class_labels(model: WireModel) -> dict[Level, str]:
+    labels = model.class_labels
+    if labels is None:
+        return {}
+    if len(labels) != len(model.classes):
+        expected = f"words or null for each of the {len(model.classes)} classes"
+        raise RecordError("model.class_labels", labels, expected)
+    pairs = zip(model.classes, labels, strict=True)
+    return {
+        label: checked_words(f"model.class_labels: the label of {label!r}", words)
+        for label, words in pairs
+        if words is not None
+    }
 
 
 def _check_names(request: WireRequest, schema: Schema) -> None:

@@ -46,6 +46,7 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
         **({"training_layout": training} if training != layout else {}),
         "model": {
             "classes": list(context.classes),
+            **_class_labels(context),
             "needed": list(context.needed),
             "threshold": context.threshold,
         },
@@ -67,6 +68,13 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
         "provenance": plain_json(vars(result.provenance)),
         "explanations": _rows(result.rows),
     }
+
+
+def _class_labels(context: Context) -> Plain:
+    """Return the words for the classes in their order, where any class has some."""
+    if not context.class_labels:
+        return {}
+    return {"class_labels": [context.class_labels.get(label) for label in context.classes]}
 
 
 def _scale(context: Context) -> Plain:

@@ -8,7 +8,7 @@ from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.plots.graph import plot_graph
 from proce.explanation.record.context import Context
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.words.values import joined, name_text
+from proce.explanation.words.values import joined, name_texts
 
 _MAX_LISTED_EDGES = 200
 _PICTURE_SIZE = (PICTURE_WIDTH, 4.2)
@@ -76,7 +76,8 @@ def _figure(explanation: ExplainedRow) -> Figure:
 def _arrows(context: Context) -> list[str]:
     effects: dict[str, list[str]] = {}
     for cause, effect in context.edges[:_MAX_LISTED_EDGES]:
-        effects.setdefault(name_text(cause), []).append(name_text(effect))
+        named_cause, named_effect = name_texts(context, (cause, effect))
+        effects.setdefault(named_cause, []).append(named_effect)
     arrows = [f"{cause} affects {joined(names)}." for cause, names in effects.items()]
     n_more = len(context.edges) - _MAX_LISTED_EDGES
     if n_more > 0:

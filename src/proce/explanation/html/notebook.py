@@ -14,7 +14,7 @@ from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.sentences import Line, lines
-from proce.explanation.words.values import cell_texts, class_texts, percents, value_text
+from proce.explanation.words.values import cell_texts, class_texts, name_text, percents, value_text
 from proce.schema import Layout
 
 _MAX_ROWS = 20
@@ -118,8 +118,8 @@ def _summary(rows: ExplainedRows) -> str:
 def _view(sentences: Sequence[Line], rows: ExplainedRows, layout: Layout | None) -> NotebookView:
     shown = rows.head(_MAX_ROWS)
     all_cells = ranked_cells(shown)
-    names = rows.context.codec.schema.names
-    n_features = len(names) if len(rows) else 0
+    features = rows.context.codec.schema.features
+    n_features = len(features) if len(rows) else 0
     positions = _shown_positions(n_features, all_cells)
     recommended: list[NotebookRow] = []
     alternatives: list[NotebookRow] = []
@@ -132,7 +132,7 @@ def _view(sentences: Sequence[Line], rows: ExplainedRows, layout: Layout | None)
             (recommended if rank == 1 else alternatives).append(row)
     return NotebookView(
         sentences,
-        [names[position] for position in positions],
+        [name_text(features[position]) for position in positions],
         recommended,
         alternatives,
         n_hidden_rows=len(rows) - len(shown),

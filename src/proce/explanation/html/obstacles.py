@@ -1,10 +1,14 @@
 """What stands in the way of a row for which nothing was found, as tables."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from proce.explanation.html.blocks import Column, Table
+from proce.explanation.record.context import Context
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
-from proce.explanation.words.values import MISSING, name_text
+from proce.explanation.words.values import name_text, plain_value_text
+from proce.schema import Level
+from proce.schema.naming import spoken_name
 
 _LIMIT_TEXTS = {
     "vary": "what may vary, by this request",
@@ -34,33 +38,36 @@ class Obstacles:
     closest_miss: Table | None
 
 
-def obstacles_of(diagnosis: Diagnosis) -> Obstacles:
+def obstacles_of(diagnosis: Diagnosis, context: Context) -> Obstacles:
     """Return a diagnosis as tables."""
     blockers, closest_miss = None, None
     if diagnosis.blockers:
         blockers = Table(
             "What stands in the way, the smallest step first",
             (Column("limit"), Column("of"), Column("there is a way")),
-            [_blocker_row(blocker) for blocker in diagnosis.blockers],
+            [_blocker_row(blocker, context) for blocker in diagnosis.blockers],
         )
     if diagnosis.closest_miss:
         closest_miss = Table(
             "The candidate that came nearest",
             (Column("feature"), Column("value", numeric=True)),
-            [(name_text(name), _text(value)) for name, value in diagnosis.closest_miss.items()],
+            [_cell(name, value, context) for name, value in diagnosis.closest_miss.items()],
         )
     return Obstacles(blockers, closest_miss)
 
 
-def _blocker_row(blocker: Blocker) -> tuple[str, str, str]:
-    name = blocker.name if blocker.kind == "rule" else name_text(blocker.name)
+def _cell(name: str, value: Any, context: Context) -> tuple[str, str]:
+    """Return a feature and its value; what a text from elsewhere calls so is shown as it is."""
+    known = name in context.codec.schema and (value is None or isinstance(value, Level))
+    if not known:
+        return spoken_name(name), str(value)
+    return name_text(context.codec.schema[name]), plain_value_text(context, name, value)
+
+
+def _blocker_row(blocker: Blocker, context: Context) -> tuple[str, str, str]:
+    schema, name = context.codec.schema, blocker.name
+    if name in schema:
+        name = name_text(schema[name])
+    elif blocker.kind != "rule":
+        name = spoken_name(name)
     return _LIMIT_TEXTS.get(blocker.kind, blocker.kind), name, blocker.relaxation
-
-
-def _text(value: object) -> str:
-    """Return a plain value as text."""
-    if value is None:
-        return MISSING
-    if isinstance(value, int | float) and value is not True:
-        return f"{value:,.6g}"
-    return str(value)

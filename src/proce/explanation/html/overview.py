@@ -101,7 +101,7 @@ def _summary(explanations: ExplainedFrame, n_articles: int) -> str:
 def _changes(explanations: ExplainedFrame) -> Exhibit | None:
     rows = [
         (
-            name_text(tally.feature.name),
+            name_text(tally.feature),
             _KIND_TEXTS[tally.kind],
             f"{tally.count:,}",
             share_text(tally.share),

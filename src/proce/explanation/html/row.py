@@ -110,7 +110,7 @@ def row_report(
         values=_values(explanation),
         recommended=recommended_way(explanation, cells, contrast) if cells else None,
         outcome=_texts(lines, "outcome"),
-        obstacles=None if diagnosis is None else obstacles_of(diagnosis),
+        obstacles=None if diagnosis is None else obstacles_of(diagnosis, explanation.context),
         cautions=_texts(lines, "caution"),
         fixed=_texts(lines, "fixed"),
         other_ways=fold_after(_MAX_SHOWN_WAYS, other_ways),
@@ -157,7 +157,7 @@ def _values(explanation: ExplainedRow) -> Table:
         (Column("feature"), Column("value", numeric=True), Column("by the schema")),
         [
             (
-                name_text(feature.name),
+                name_text(feature),
                 value_text(feature, value, span),
                 _ACTION_TEXTS.get(feature.action, "may change"),
             )

@@ -11,7 +11,7 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.instructions import consequence, instruction, interval_text
 from proce.explanation.words.sentences import MAX_SHOWN
-from proce.explanation.words.values import cell_texts, class_text, joined, name_text, percent
+from proce.explanation.words.values import cell_texts, class_texts, joined, name_text, percent
 
 _MAX_DRAWN_CHANGES = 12  # the plot draws no more
 _DISTANCE = 2  # the column of the losses
@@ -94,11 +94,11 @@ def recommended_way(
 def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]) -> OtherWay:
     """Return the counterfactual of a rank from 2 on, whose changed cells are given."""
     consequences = [
-        f"{name_text(cell.feature.name)} {' → '.join(_before_after(explanation, cell))}"
+        f"{name_text(cell.feature)} {' → '.join(_before_after(explanation, cell))}"
         for cell in cells
         if cell.kind is Change.CONSEQUENCE
     ]
-    target = class_text(explanation.context.classes[explanation.target])
+    target = class_texts(explanation)[1]
     chance = percent(explanation.probabilities[rank - 1].item())
     distances = explanation.losses[:, _DISTANCE].tolist()
     return OtherWay(
@@ -130,7 +130,7 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
         columns.append(Column("adds to the probability", numeric=True))
     rows = [
         (
-            name_text(cell.feature.name),
+            name_text(cell.feature),
             *_before_after(explanation, cell),
             _KIND_TEXTS[cell.kind],
             *([interval_text(cell, explanation.context) or ""] if with_intervals else []),

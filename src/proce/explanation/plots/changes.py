@@ -73,7 +73,7 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     ]
     between = "\n" if len(shown) <= _MAX_ROOMY_LINES else ", "
     names = [
-        f"{short(name_text(cell.feature.name), MAX_LABEL_LENGTH)}{between}{KIND_WORDS[cell.kind]}"
+        f"{short(name_text(cell.feature), MAX_LABEL_LENGTH)}{between}{KIND_WORDS[cell.kind]}"
         for cell in shown
     ]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)

@@ -64,7 +64,7 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     for line, name in enumerate(shown):
         _draw_feature(ax, result, by_feature[name], -line, size)
     ends = [sum(tally.share for tally in by_feature[name]) for name in shown]
-    names = [short(name_text(name), MAX_LABEL_LENGTH) for name in shown]
+    names = [short(name_text(by_feature[name][0].feature), MAX_LABEL_LENGTH) for name in shown]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize=size)
@@ -120,7 +120,9 @@ def plot_groups(
         f"gap: mean less that of the others, {CONFIDENCE:.0%} interval",
         fontsize=size,
     )
-    grouping = short(name_text(by), MAX_LABEL_LENGTH) if isinstance(by, str) else "group"
+    grouping = "group"
+    if isinstance(by, str):
+        grouping = short(name_text(result.context.codec.schema[by]), MAX_LABEL_LENGTH)
     ax.set_title(f"What it costs by {grouping}", fontsize=10)
     plain_frame(ax, "top", "right", "left")
     return ax

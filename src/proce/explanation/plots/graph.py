@@ -105,7 +105,7 @@ def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
 
 
 def _label(explanation: ExplainedRow, name: str, cell: ChangedCell | None) -> _Label:
-    lines = [short(name_text(name), _MAX_LINE_LENGTH)]
+    lines = [short(name_text(explanation.context.codec.schema[name]), _MAX_LINE_LENGTH)]
     if cell is not None:
         before, after = change_texts(cell, explanation.context)
         change = before if cell.kind is Change.HOLD else f"{before} → {after}"

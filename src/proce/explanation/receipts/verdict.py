@@ -1,6 +1,7 @@
 """Ask the model again about a receipt's row and its counterfactuals."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -8,9 +9,9 @@ from torch import Tensor
 from proce.classifier import Classifier, ask_frame, decide
 from proce.errors import ModelError
 from proce.explanation.receipts.receipt import ReceiptRecord
-from proce.explanation.words.values import class_text, percents
+from proce.explanation.words.values import class_words, percents
 from proce.schema import Codec, Level
-from proce.schema.feature import shown
+from proce.schema.levels import shown
 
 _ROUNDING = 1e-6  # of a probability: another machine may add in another order
 
@@ -27,6 +28,8 @@ class Answer:
         The class that the model said then, and says now.
     chance_then, chance_now
         The probability of the target then and now.
+    class_labels
+        Words for some of the classes.
     """
 
     rank: int
@@ -34,6 +37,7 @@ class Answer:
     now: Level
     chance_then: float
     chance_now: float
+    class_labels: Mapping[Level, str] = field(default_factory=dict)
 
     @property
     def holds(self) -> bool:
@@ -42,14 +46,17 @@ class Answer:
 
     def __str__(self) -> str:
         subject = f"counterfactual {self.rank}" if self.rank else "the row itself"
-        still = "still" if self.holds else f"no longer {class_text(self.then)}, but"
+        still = "still" if self.holds else f"no longer {self._words(self.then)}, but"
         moved = abs(self.chance_now - self.chance_then) > _ROUNDING
         if moved:
             now, then = percents(self.chance_now, self.chance_then)
         else:
             (now,) = (then,) = percents(self.chance_now)
         past = f"; it was {then}" if moved else ", as it was"
-        return f"{subject}: {still} {class_text(self.now)} (target {now}{past})"
+        return f"{subject}: {still} {self._words(self.now)} (target {now}{past})"
+
+    def _words(self, label: Level) -> str:
+        return class_words(label, self.class_labels)
 
 
 @dataclass(frozen=True)
@@ -81,7 +88,7 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
         The model, and the codec of the rows that it takes.
     """
     (row,) = receipt.result
-    classes = row.context.classes
+    classes, labels = row.context.classes, row.context.class_labels
     if classifier.classes != classes:
         raise ModelError(
             f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
@@ -97,7 +104,7 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
     )
     return Verdict(
         tuple(
-            Answer(rank, classes[then], classes[now], chance_then, chance_now)
+            Answer(rank, classes[then], classes[now], chance_then, chance_now, labels)
             for rank, (then, now, chance_then, chance_now) in enumerate(columns)
         )
     )

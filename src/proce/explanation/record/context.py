@@ -16,6 +16,8 @@ class Context:
         The features and their scale.
     classes
         The classes of the model.
+    class_labels
+        Words for some of the classes, by class.
     needed
         For each class, the probability that is wanted where that class is the target.
     threshold
@@ -57,6 +59,7 @@ class Context:
     effort: Mapping[str, float] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
     spread: Mapping[str, tuple[float, ...]] | None = None
+    class_labels: Mapping[Level, str] = field(default_factory=dict)
 
     @property
     def graph_was_learned(self) -> bool:

@@ -179,7 +179,7 @@ def _code_and_text(
     if cell.feature.name in table:
         return table[cell.feature.name]
     before, after = change_texts(cell, row.context)
-    name = name_text(cell.feature.name)
+    name = name_text(cell.feature)
     _, target = class_texts(row)
     drift = drift_text(cell, row.context)
     fact = f"{name[:1].upper()}{name[1:]} is {before}"

@@ -25,7 +25,7 @@ def instruction(cell: ChangedCell, context: Context) -> str:
 
 def condition(cell: ChangedCell, context: Context) -> str:
     """Return an action as a condition: ``savings had been 3,500``."""
-    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
+    name, (before, after) = name_text(cell.feature), change_texts(cell, context)
     if cell.kind is Change.HOLD:
         return f"{name} had stayed at {before}"
     return f"{name} had been {after}"
@@ -33,7 +33,7 @@ def condition(cell: ChangedCell, context: Context) -> str:
 
 def consequence(cell: ChangedCell, context: Context) -> str:
     """Return what follows for one feature, worded apart from what to do."""
-    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
+    name, (before, after) = name_text(cell.feature), change_texts(cell, context)
     verb = _VERBS[_direction(cell, cell.before, cell.after)]
     if context.graph_was_learned:
         near = "about " if isinstance(cell.feature, Continuous) else ""
@@ -74,7 +74,7 @@ def drift_text(cell: ChangedCell, context: Context) -> str | None:
 
 
 def _told(cell: ChangedCell, context: Context) -> str:
-    name, (before, after) = name_text(cell.feature.name), change_texts(cell, context)
+    name, (before, after) = name_text(cell.feature), change_texts(cell, context)
     drift = drift_text(cell, context)
     if cell.kind is Change.HOLD:
         prevented = f"it would {drift}" if drift else "what affects it changes"

@@ -1,7 +1,7 @@
 """An explanation in plain words: what to do, what the model then says, what follows, cautions."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from proce.causal.graphs.features import cut_edges
@@ -14,13 +14,13 @@ from proce.explanation.words.instructions import condition, consequence, instruc
 from proce.explanation.words.values import (
     class_text,
     joined,
-    level_text,
     name_text,
+    name_texts,
     percent,
     percents,
-    value_text,
+    plain_value_text,
 )
-from proce.schema import Action, Continuous, Level
+from proce.schema import Action
 
 MAX_SHOWN = 4  # consequences written out; all actions are
 _MAX_NAMES = 6  # names in one sentence
@@ -111,7 +111,7 @@ def lines_of_counterfactual(
 def lines_without_counterfactual(row: ExplainedRow) -> list[Line]:
     """Return the sentences for a row without a counterfactual."""
     notes = [Line("note", note) for note in row.notes]
-    target = class_text(_target(row))
+    target = _target_text(row)
     if row.outcome is Outcome.ALREADY_TARGET:
         chance = percent(row.probability)
         text = f"The model already says {target} ({chance}): nothing needs to change."
@@ -144,7 +144,7 @@ def refit_text(row: ExplainedRow, rank: int = 1) -> str:
     """Return in how many refits of the equations the counterfactual of a rank works."""
     assert row.refits is not None, "there are refits"
     return (
-        f"It still reaches {class_text(_target(row))} in {int(row.refits[rank - 1])} of"
+        f"It still reaches {_target_text(row)} in {int(row.refits[rank - 1])} of"
         f" {row.context.n_refits} refits of the equations on resampled rows."
     )
 
@@ -152,8 +152,8 @@ def refit_text(row: ExplainedRow, rank: int = 1) -> str:
 def limits_of_request(context: Context) -> list[str]:
     """Return what could not change, and whether the schema or the request says so."""
     schema = context.codec.schema
-    fixed = _names(f.name for f in schema if f.action is Action.FIXED)
-    indirect = _names(f.name for f in schema if f.action is Action.INDIRECT)
+    fixed = [name_text(f) for f in schema if f.action is Action.FIXED]
+    indirect = [name_text(f) for f in schema if f.action is Action.INDIRECT]
     texts = []
     if fixed:
         texts.append(f"Held fixed by the schema: {joined(fixed, _MAX_NAMES)}.")
@@ -167,20 +167,21 @@ def limits_of_request(context: Context) -> list[str]:
         names = joined(indirect, _MAX_NAMES)
         texts.append(f"Never acted on, by the schema, but may follow: {names}.")
     if context.vary is not None:
-        names = joined(_names(context.vary), _MAX_NAMES)
+        names = joined(name_texts(context, context.vary), _MAX_NAMES)
         texts.append(f"Only these could be acted on, by this request: {names}.")
     for name, limits in context.ranges.items():
-        low, high = (_limit_text(context, name, limit) for limit in limits)
-        texts.append(f"Kept between {low} and {high} by this request: {name_text(name)}.")
+        low, high = (plain_value_text(context, name, limit) for limit in limits)
+        named = name_text(schema[name])
+        texts.append(f"Kept between {low} and {high} by this request: {named}.")
     return texts
 
 
-def _target(row: ExplainedRow) -> Level:
-    return row.context.classes[row.target]
+def _target_text(row: ExplainedRow) -> str:
+    return class_text(row.context, row.context.classes[row.target])
 
 
 def _further_consequences(effects: Sequence[ChangedCell]) -> list[str]:
-    names = _names(cell.feature.name for cell in effects[MAX_SHOWN:])
+    names = [name_text(cell.feature) for cell in effects[MAX_SHOWN:]]
     return [f"It would likely also move {joined(names, _MAX_NAMES)}."] if names else []
 
 
@@ -195,7 +196,7 @@ def _contrast(
     following = f", with what follows from {pronoun}" if effects else ""
     return (
         f"If {premise}{following}, the model would have said"
-        f" {class_text(_target(row))} ({new}; it was {old})."
+        f" {_target_text(row)} ({new}; it was {old})."
     )
 
 
@@ -207,7 +208,8 @@ def _assumptions(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
     effects: dict[str, list[str]] = {}
     for cause, effect in context.edges:
         if cause in moved and effect in following:
-            effects.setdefault(name_text(cause), []).append(name_text(effect))
+            named_cause, named_effect = name_texts(context, (cause, effect))
+            effects.setdefault(named_cause, []).append(named_effect)
     parts = [f"{cause} affects {joined(names, MAX_SHOWN)}" for cause, names in effects.items()]
     n_more = len(parts) - _MAX_CAUSES
     rest = f", and the effects of {n_more} more" if n_more > 0 else ""
@@ -236,20 +238,9 @@ def _cut_edges(context: Context) -> dict[str, list[str]]:
     """Return the causes of each fixed feature: nothing moves it, so these edges are cut."""
     cut: dict[str, list[str]] = {}
     for cause, effect in cut_edges(context.edges, context.codec.schema):
-        cut.setdefault(name_text(effect), []).append(name_text(cause))
+        named_cause, named_effect = name_texts(context, (cause, effect))
+        cut.setdefault(named_effect, []).append(named_cause)
     return cut
-
-
-def _names(names: Iterable[str]) -> list[str]:
-    return [name_text(name) for name in names]
-
-
-def _limit_text(context: Context, name: str, limit: Level) -> str:
-    feature = context.codec.schema[name]
-    if not isinstance(feature, Continuous) or isinstance(limit, str):
-        return level_text(limit)
-    span = context.codec.span[context.codec.schema.position(name)].item()
-    return value_text(feature, float(limit), span)
 
 
 def _search_notes(row: ExplainedRow, rank: int) -> list[str]:

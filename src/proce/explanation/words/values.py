@@ -2,7 +2,7 @@
 
 import decimal
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 
 from proce.explanation.record.context import Context
@@ -11,6 +11,7 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Continuous, Feature, Level
 from proce.schema.feature import MIN_CHANGE
+from proce.schema.naming import is_visible, spoken_name, with_unit
 
 MISSING = "missing"
 _MAX_EXTRA_DECIMALS = 15
@@ -20,7 +21,7 @@ _DECIMAL_CONTEXT = decimal.Context(prec=100)
 
 
 def value_text(feature: Feature, value: float | None, span: float | None = None) -> str:
-    """Return a value of a feature for a sentence: ``2,000``, or ``"office"``.
+    """Return a value of a feature for a sentence: ``$2,000``, or ``"office"``.
 
     Parameters
     ----------
@@ -34,36 +35,63 @@ def value_text(feature: Feature, value: float | None, span: float | None = None)
     if value is None or math.isnan(value):
         return MISSING
     if isinstance(feature, Continuous):
-        return _number(feature, value, span)
-    return level_text(feature.levels[int(value)]) if value >= 0 else MISSING
+        return with_unit(_number(feature, value, span), feature.unit)
+    return level_text(feature, feature.levels[int(value)]) if value >= 0 else MISSING
 
 
-def level_text(level: Level) -> str:
-    """Return a level: text in quotes, ``true`` and ``false``, a number as it is."""
-    if isinstance(level, bool):
-        return str(level).lower()
-    return f'"{one_line(level)}"' if isinstance(level, str) else f"{level:.12g}"
+def level_text(feature: Feature, level: Level) -> str:
+    """Return a level: its label or text in quotes, ``true`` and ``false``, a number in its unit."""
+    labels = {} if isinstance(feature, Continuous) else feature.labels
+    words = labels.get(level, level)
+    if isinstance(words, bool):
+        return str(words).lower()
+    if isinstance(words, str):
+        return f'"{one_line(words)}"'
+    return with_unit(f"{words:.12g}", feature.unit)
 
 
-def class_text(label: Level) -> str:
-    """Return a class of the model: ``approved``, or ``class 1``."""
-    return one_line(label) if isinstance(label, str) else f"class {label}"
+def class_text(context: Context, label: Level) -> str:
+    """Return a class of the model by its label: ``approved``; without one ``class 1``."""
+    return class_words(label, context.class_labels)
+
+
+def class_words(label: Level, labels: Mapping[Level, str]) -> str:
+    """Return a class by the labels of a call; a text is its own label."""
+    words = labels.get(label, label)
+    return one_line(words) if isinstance(words, str) else f"class {words}"
 
 
 def class_texts(row: ExplainedRow) -> tuple[str, str]:
     """Return the class that the model predicts for a row, and the target."""
-    classes = row.context.classes
-    return class_text(classes[row.predicted]), class_text(classes[row.target])
+    context = row.context
+    predicted, target = (context.classes[position] for position in (row.predicted, row.target))
+    return class_text(context, predicted), class_text(context, target)
 
 
-def name_text(name: str) -> str:
-    """Return a feature's name in a sentence: ``credit_score`` is the credit score."""
-    return one_line(name.replace("_", " ")) or name
+def plain_value_text(context: Context, name: str, value: Level | None) -> str:
+    """Return a plain value of a feature, a raw number or a level, for a sentence."""
+    position = context.codec.schema.position(name)
+    feature = context.codec.schema.features[position]
+    if value is None:
+        return MISSING
+    if isinstance(feature, Continuous) and not isinstance(value, str):
+        return value_text(feature, float(value), context.codec.span[position].item())
+    return level_text(feature, value)
+
+
+def name_text(feature: Feature) -> str:
+    """Return a feature's name in a sentence: its label, or the words of its column's name."""
+    return one_line(feature.label or spoken_name(feature.name)) or feature.name
+
+
+def name_texts(context: Context, names: Iterable[str]) -> list[str]:
+    """Return features, given by the names of their columns, as they are named in a sentence."""
+    return [name_text(context.codec.schema[name]) for name in names]
 
 
 def one_line(text: str) -> str:
-    """Return text without line breaks."""
-    return " ".join(text.split())
+    """Return text without line breaks and without characters that nobody can see."""
+    return " ".join("".join(filter(is_visible, text)).split())
 
 
 def short(text: str, max_length: int) -> str:
@@ -104,7 +132,7 @@ def cell_texts(cell: ChangedCell, span: float | None) -> tuple[str, str]:
         second = _number(feature, after, span, rounding, extra)
         if first != second:
             break
-    return first, second
+    return with_unit(first, feature.unit), with_unit(second, feature.unit)
 
 
 def inner_text(cell: ChangedCell, value: float, context: Context) -> str:

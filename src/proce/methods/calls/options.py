@@ -13,7 +13,7 @@ from proce.classifier import Classifier, position_of
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
 from proce.schema import Codec, Level
-from proce.schema.feature import shown
+from proce.schema.levels import shown
 
 Pick = Literal["closest", "balanced", "typical", "first"]
 MAX_ROWS_WITH_FRONTS = 1_000  # of a call, unless the caller wants fronts for more

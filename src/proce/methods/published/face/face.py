@@ -148,7 +148,7 @@ def _without_factual(steps: Tensor, factual: Tensor) -> Tensor:
 
 
 def _no_end_note(task: Task, target: int, allowed: Tensor, settings: FaceSettings) -> str:
-    label = class_text(task.common.classifier.classes[target])
+    label = class_text(task.call.context, task.common.classifier.classes[target])
     return (
         f"Of the {int(allowed.sum()):,} training rows that may be reached, the model puts none that"
         f" is dense enough in {label} with a probability of at least {settings.confidence:g}; let"
