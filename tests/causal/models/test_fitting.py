@@ -98,9 +98,7 @@ def test_an_ordinal_effect_stays_among_its_levels_and_a_categorical_one_is_logis
 def test_without_an_intervention_nothing_moves(kind):
     scm, rows = fitted(kind=kind)
     nothing = torch.zeros(rows.shape[1], dtype=torch.bool)
-    back = scm.propagate(rows, scm.abduct(rows), nothing)
-    torch.testing.assert_close(back, rows, rtol=0, atol=1e-12)
-    assert torch.equal(back[:, 3:], rows[:, 3:])  # levels: exactly
+    assert torch.equal(scm.propagate(rows, scm.abduct(rows), nothing), rows)
 
 
 def test_more_rows_of_candidates_give_the_same_as_one_by_one():

@@ -15,6 +15,7 @@ from proce.schema import Codec, Continuous
 from proce.schema.feature import MIN_CHANGE
 
 _ROUNDING = 1e-9
+_COMPUTING_ERROR = 1e-12  # of the range
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,15 @@ class Tolerances:
         The step of numbers that have one, else 0.
     can_act
         Whether the feature can be acted on or held at all.
+    rounding
+        By how much an entry may be off that an equation computed, in raw units or not.
     """
 
     still: Tensor
     near: Tensor
     step: Tensor
     can_act: Tensor
+    rounding: Tensor
 
     @classmethod
     def of(cls, codec: Codec) -> "Tolerances":
@@ -96,7 +100,17 @@ class Tolerances:
             torch.tensor(near, dtype=torch.float64),
             torch.tensor(step, dtype=torch.float64),
             torch.tensor(can_act),
+            _COMPUTING_ERROR * (1 + codec.low.abs() / codec.span).cpu(),
         )
+
+    def settle(self, position: int, value: Tensor, own: Tensor) -> Tensor:
+        """Return what an equation computed for a feature, or what stands in the row.
+
+        The latter where the two differ by no more than rounding; its gradient is then still that
+        of the equation.
+        """
+        still = (value - own).abs() <= float(self.rounding[position]) * own.abs().clamp(min=1)
+        return torch.where(still, own.detach() + (value - value.detach()), value)
 
 
 class Propagating(Protocol):

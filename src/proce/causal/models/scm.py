@@ -145,9 +145,11 @@ class StructuralCausalModel:
 
         Features acted on keep their value, and so do roots, fixed features and features
         whose noise is unknown (NaN); all others are computed in causal order, whatever
-        stands in the rows. Under the parents that the noise was abducted from, levels come
-        back exactly, numbers within rounding (1e-12 of the range). Numbers are neither
-        rounded to their step nor cut to the range of the training rows.
+        stands in the rows. What is computed and differs from what stands in the row by no more
+        than rounding (1e-12 of the range) keeps the value of the row, so that a feature none of
+        whose causes moved stays as it is, bit for bit: trees could take a cause that is off by
+        the last bit for another value. Numbers are neither rounded to their step nor cut to the
+        range of the training rows.
 
         Parameters
         ----------
@@ -163,6 +165,7 @@ class StructuralCausalModel:
         acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
         for position in self.effects:
             value, follows = self.outcome(position, columns, residual)
+            value = self.tolerances.settle(position, value, columns[position])
             moves = follows & ~acted_on[..., position]
             columns[position] = torch.where(moves, value, columns[position])
         return torch.stack(columns, dim=-1)
