@@ -44,7 +44,21 @@ def test_a_client_can_be_in_time_pay_more_and_spend_less() -> None:
     assert {schema[name].action for name in credit_card.PAYMENTS.values()} == {Action.INCREASE}
     assert {schema[name].action for name in credit_card.BILLS.values()} == {Action.FREE}
     for name in ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE"):
-        assert not schema[name].action.is_possible
+        assert not schema[name].can_be_acted_on
+
+
+@needs_real_files
+def test_the_columns_and_codes_have_words() -> None:
+    schema = load_dataset("credit_card").recourse_schema
+    assert {name for name in schema.names if schema[name].protected} == {"SEX", "MARRIAGE", "AGE"}
+    assert schema["BILL_AMT1"].label == "bill of September"
+    assert schema["PAY_AMT6"].label == "payment in April"
+    assert schema["LIMIT_BAL"].unit == "NT$"
+    delay = schema["PAY_0"]
+    assert isinstance(delay, Ordinal)
+    assert delay.labels[-1] == "paid in full"
+    assert delay.labels[2] == "2 months late"
+    assert delay.avoid == (-2,)
 
 
 @needs_real_files

@@ -52,5 +52,11 @@ def test_the_past_the_family_and_the_origin_are_not_advised() -> None:
     schema = load_dataset("german_credit").recourse_schema
     for name in (*german_credit.FIXED_FOR_RECOURSE, "personal_status_sex", "foreign_worker"):
         assert schema[name].action is Action.FIXED
-    assert schema["savings"].action is Action.INCREASE
+    protected = {name for name in schema.names if schema[name].protected}
+    assert protected == {"personal_status_sex", "age", "foreign_worker"}
+    savings = schema["savings"]
+    assert isinstance(savings, Ordinal)
+    assert savings.action is Action.INCREASE
+    assert savings.labels["... < 100 DM"] == "below 100 DM"
+    assert savings.avoid == ("unknown/ no savings account",)
     assert schema["credit_amount"].action is Action.FREE

@@ -1,5 +1,6 @@
 """Every code block of the documentation runs, page by page and in order."""
 
+import re
 import runpy
 import shlex
 from collections.abc import Iterator
@@ -12,9 +13,12 @@ import typer
 
 from proce.cli.main import app, main
 
+from .downloads import DOWNLOADED, need_file
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/**/*.md"))]
 BENCH_EXTRA = ("pygad", "dice_ml")
+LOADED = re.compile(r'load_dataset\("(\w+)"')
 
 
 def lines_of(page: Path) -> Iterator[tuple[str | None, str]]:
@@ -81,10 +85,14 @@ def test_pages_with_code_and_commands_are_recognised() -> None:
 
 @pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
 @pytest.mark.parametrize("page", WITH_CODE, ids=named)
-def test_the_code_of_a_page_runs(page: Path, empty_folder: Path) -> None:
+def test_the_code_of_a_page_runs(
+    page: Path, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     needs_bench = "It needs" in page.read_text("utf-8") and "methods" in page.parts
     if needs_bench and not all(find_spec(name) for name in BENCH_EXTRA):
         pytest.skip("the bench extra is not installed")
+    for name in set(LOADED.findall(python_of(page))).intersection(DOWNLOADED):
+        need_file(name, monkeypatch)
     run_code(page, empty_folder)
 
 

@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-import proce
+from .downloads import DOWNLOADED, need_file
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-DOWNLOADED = ("adult", "law")  # data sets that are not part of the package
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
@@ -82,19 +81,6 @@ def test_the_outputs_are_those_stored(
     for cell, fresh in zip(cells, runner.outputs(notebook), strict=True):
         form = elsewhere and "searched" in cell["metadata"].get("tags", [])
         assert same_outputs(cell["outputs"], fresh, form), "".join(cell["source"])
-
-
-def need_file(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Skip unless the data set is in PROCE_DATA or the cache; nothing is downloaded."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError("tests do not download")
-
-    monkeypatch.setattr("urllib.request.urlopen", refuse)
-    try:
-        proce.load_dataset(name)
-    except proce.DownloadError:
-        pytest.skip(f"the file of {name} is neither in PROCE_DATA nor in the cache")
 
 
 @every_notebook

@@ -27,6 +27,26 @@ DELAYS = {month: f"PAY_{month if month > 1 else 0}" for month in MONTHS}
 BILLS = {month: f"BILL_AMT{month}" for month in MONTHS}
 PAYMENTS = {month: f"PAY_AMT{month}" for month in MONTHS}
 RULES = ("cf.AGE >= x.AGE",)
+DOLLARS = "NT$"
+SEXES = {1: "male", 2: "female"}
+EDUCATIONS = {
+    1: "graduate school",
+    2: "university",
+    3: "high school",
+    4: "other",
+    5: "unknown (5)",
+    6: "unknown (6)",
+    0: "unknown (0)",
+}
+MARRIAGES = {1: "married", 2: "single", 3: "other", 0: "unknown"}
+UNUSED = -2  # the delay of a month in which the card was not used
+DELAY_LABELS = {
+    UNUSED: "not used",
+    -1: "paid in full",
+    0: "minimum paid",
+    1: "1 month late",
+    **{months: f"{months} months late" for months in range(2, 9)},
+}
 
 
 def load_credit_card() -> Dataset:
@@ -34,9 +54,10 @@ def load_credit_card() -> Dataset:
 
     The graph is assumed, not known: what a person is decides the limit, the limit and the last
     bill decide a bill, a bill decides what is paid for it a month later, and what is paid decides
-    the delay and the next bill. In ``recourse_schema`` the limit, which the bank sets, and who a
-    client is are fixed, a delay can only shrink, and a payment only grow: the six months are read
-    as the next six, lived otherwise.
+    the delay and the next bill. Nobody is advised not to use the card, or to be of unknown
+    education. In ``recourse_schema`` sex, marriage and age are protected, the limit, which the bank
+    sets, and education are fixed, a delay can only shrink, and a payment only grow: the six months
+    are read as the next six, lived otherwise.
     """
     table = parse(fetch(FILE))
     schema = _schema()
@@ -59,16 +80,31 @@ def parse(content: bytes) -> pd.DataFrame:
 
 def _schema() -> Schema:
     features: list[Feature] = [
-        Continuous("LIMIT_BAL", step=10),
-        Categorical("SEX", (1, 2), action=Action.FIXED),
-        Categorical("EDUCATION", (1, 2, 3, 4, 5, 6, 0)),
-        Categorical("MARRIAGE", (1, 2, 3, 0)),
-        Continuous("AGE", (21, 79), step=1, action=Action.INCREASE),
+        Continuous("LIMIT_BAL", step=10, label="credit limit", unit=DOLLARS),
+        Categorical("SEX", tuple(SEXES), Action.FIXED, labels=SEXES, protected=True),
+        Categorical("EDUCATION", tuple(EDUCATIONS), labels=EDUCATIONS, avoid=(5, 6, 0)),
+        Categorical("MARRIAGE", tuple(MARRIAGES), labels=MARRIAGES, avoid=(0,)),
+        Continuous("AGE", (21, 79), step=1, action=Action.INCREASE, unit="years"),
     ]
-    features += [Ordinal(DELAYS[month], _delays_of(month)) for month in MONTHS]
-    features += [Continuous(BILLS[month], step=1) for month in MONTHS]
-    features += [Continuous(PAYMENTS[month], step=1) for month in MONTHS]
+    features += [_delay(month) for month in MONTHS]
+    features += [_amount(BILLS[month], f"bill of {MONTHS[month]}") for month in MONTHS]
+    features += [_amount(PAYMENTS[month], f"payment in {MONTHS[month]}") for month in MONTHS]
     return Schema(features)
+
+
+def _delay(month: int) -> Ordinal:
+    levels = _delays_of(month)
+    return Ordinal(
+        DELAYS[month],
+        levels,
+        label=f"payment status of {MONTHS[month]}",
+        labels={level: DELAY_LABELS[level] for level in levels},
+        avoid=(UNUSED,),
+    )
+
+
+def _amount(name: str, label: str) -> Continuous:
+    return Continuous(name, step=1, label=label, unit=DOLLARS)
 
 
 def _delays_of(month: int) -> tuple[int, ...]:
@@ -77,8 +113,9 @@ def _delays_of(month: int) -> tuple[int, ...]:
 
 
 def _recourse_schema(schema: Schema) -> Schema:
-    fixed = ["LIMIT_BAL", "EDUCATION", "MARRIAGE", "AGE"]
-    schema = schema.edit(fixed, action=Action.FIXED)
+    schema = schema.edit(["LIMIT_BAL", "EDUCATION", "MARRIAGE"], action=Action.FIXED)
+    schema = schema.edit("MARRIAGE", protected=True)
+    schema = schema.edit("AGE", action=Action.FIXED, protected=True)
     schema = schema.edit(list(DELAYS.values()), action=Action.DECREASE)
     return schema.edit(list(PAYMENTS.values()), action=Action.INCREASE)
 

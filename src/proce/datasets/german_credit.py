@@ -4,6 +4,7 @@ H. Hofmann, "Statlog (German Credit Data)", UCI Machine Learning Repository, 199
 https://doi.org/10.24432/C5NC77, CC BY 4.0, with the codes spelt out as the LORE project keeps it.
 """
 
+from collections.abc import Mapping
 from io import BytesIO
 
 import pandas as pd
@@ -20,46 +21,49 @@ FILE = DataFile(
     "2cc8b251c9fdf76a412c452626055ebb562555c8aa9ad0719b4d41ef24b93135",
     293_011,
 )
-# Levels with an order stand from the worst to the best; who has no account comes first.
-CHECKING = (
-    "no checking account",
-    "< 0 DM",
-    "0 <= ... < 200 DM",
-    ">= 200 DM / salary assignments for at least 1 year",
-)
-SAVINGS = (
-    "unknown/ no savings account",
-    "... < 100 DM",
-    "100 <= ... < 500 DM",
-    "500 <= ... < 1000 DM",
-    ".. >= 1000 DM",
-)
-EMPLOYMENT = (
-    "unemployed",
-    "... < 1 year",
-    "1 <= ... < 4 years",
-    "4 <= ... < 7 years",
-    ".. >= 7 years",
-)
-PROPERTY = (
-    "unknown / no property",
-    "if not A121/A122 : car or other, not in attribute 6",
-    "if not A121 : building society savings agreement/ life insurance",
-    "real estate",
-)
-JOBS = (
-    "unemployed/ unskilled - non-resident",
-    "unskilled - resident",
-    "skilled employee / official",
-    "management/ self-employed/ highly qualified employee/ officer",
-)
-HISTORIES = (
-    "no credits taken/ all credits paid back duly",
-    "all credits at this bank paid back duly",
-    "existing credits paid back duly till now",
-    "delay in paying off in the past",
-    "critical account/ other credits existing (not at this bank)",
-)
+# The levels with the words that are shown. Those with an order stand from the worst to the best,
+# and who has no account comes first.
+CHECKING = {
+    "no checking account": "none",
+    "< 0 DM": "below 0 DM",
+    "0 <= ... < 200 DM": "0 to 200 DM",
+    ">= 200 DM / salary assignments for at least 1 year": "200 DM or more, or a salary for a year",
+}
+SAVINGS = {
+    "unknown/ no savings account": "none or unknown",
+    "... < 100 DM": "below 100 DM",
+    "100 <= ... < 500 DM": "100 to 500 DM",
+    "500 <= ... < 1000 DM": "500 to 1,000 DM",
+    ".. >= 1000 DM": "1,000 DM or more",
+}
+EMPLOYMENT = {
+    "unemployed": "unemployed",
+    "... < 1 year": "less than 1 year",
+    "1 <= ... < 4 years": "1 to 4 years",
+    "4 <= ... < 7 years": "4 to 7 years",
+    ".. >= 7 years": "7 years or more",
+}
+PROPERTY = {
+    "unknown / no property": "none or unknown",
+    "if not A121/A122 : car or other, not in attribute 6": "a car or other",
+    "if not A121 : building society savings agreement/ life insurance": "savings agreement or life"
+    " insurance",
+    "real estate": "real estate",
+}
+JOBS = {
+    "unemployed/ unskilled - non-resident": "unemployed or unskilled, not resident",
+    "unskilled - resident": "unskilled, resident",
+    "skilled employee / official": "skilled employee or official",
+    "management/ self-employed/ highly qualified employee/ officer": "management, self-employed or"
+    " highly qualified",
+}
+HISTORIES = {
+    "no credits taken/ all credits paid back duly": "none, or all paid back duly",
+    "all credits at this bank paid back duly": "all at this bank paid back duly",
+    "existing credits paid back duly till now": "paid back duly till now",
+    "delay in paying off in the past": "delays in the past",
+    "critical account/ other credits existing (not at this bank)": "critical, or credits elsewhere",
+}
 PURPOSES = (
     "car (new)",
     "car (used)",
@@ -72,34 +76,54 @@ PURPOSES = (
     "retraining",
     "business",
 )
-PERSONAL = (
-    "male : single",
-    "male : married/widowed",
-    "male : divorced/separated",
-    "female : divorced/separated/married",
-)
+PERSONAL = {
+    "male : single": "male, single",
+    "male : married/widowed": "male, married or widowed",
+    "male : divorced/separated": "male, divorced or separated",
+    "female : divorced/separated/married": "female, divorced, separated or married",
+}
+TELEPHONE = {"none": "no", "yes, registered under the customers name": "yes"}
+
+
+def _ordered(name: str, words: Mapping[str, str], label: str) -> Ordinal:
+    """Return an ordinal feature whose worst level, mostly unknown, nobody is advised to have."""
+    worst, *_ = words
+    return Ordinal(name, tuple(words), label=label, labels=words, avoid=(worst,))
+
+
 SCHEMA = Schema(
     [
-        Ordinal("account_check_status", CHECKING),
-        Continuous("duration_in_month", (4, 72), step=1),
-        Categorical("credit_history", HISTORIES),
-        Categorical("purpose", PURPOSES),
-        Continuous("credit_amount", (250, 18_424), step=1),
-        Ordinal("savings", SAVINGS),
-        Ordinal("present_emp_since", EMPLOYMENT),
-        Continuous("installment_as_income_perc", (1, 4), step=1),
-        Categorical("personal_status_sex", PERSONAL, action=Action.FIXED),
-        Categorical("other_debtors", ("none", "guarantor", "co-applicant")),
-        Continuous("present_res_since", (1, 4), step=1),
-        Ordinal("property", PROPERTY),
-        Continuous("age", (19, 75), step=1, action=Action.INCREASE),
-        Categorical("other_installment_plans", ("none", "bank", "stores")),
+        _ordered("account_check_status", CHECKING, "checking account"),
+        Continuous("duration_in_month", (4, 72), 1, label="duration", unit="months"),
+        Categorical("credit_history", tuple(HISTORIES), label="credit history", labels=HISTORIES),
+        Categorical("purpose", PURPOSES, avoid=("(vacation - does not exist?)",)),
+        Continuous("credit_amount", (250, 18_424), 1, label="amount of credit", unit="DM"),
+        _ordered("savings", SAVINGS, "savings"),
+        _ordered("present_emp_since", EMPLOYMENT, "time in employment"),
+        Continuous("installment_as_income_perc", (1, 4), 1, label="class of the instalment rate"),
+        Categorical(
+            "personal_status_sex",
+            tuple(PERSONAL),
+            Action.FIXED,
+            label="personal status and sex",
+            labels=PERSONAL,
+            protected=True,
+        ),
+        Categorical("other_debtors", ("none", "guarantor", "co-applicant"), label="other debtors"),
+        Continuous("present_res_since", (1, 4), 1, label="class of the time of residence"),
+        _ordered("property", PROPERTY, "property"),
+        Continuous("age", (19, 75), 1, Action.INCREASE, unit="years"),
+        Categorical(
+            "other_installment_plans", ("none", "bank", "stores"), label="other instalment plans"
+        ),
         Categorical("housing", ("own", "rent", "for free")),
-        Continuous("credits_this_bank", (1, 4), step=1),
-        Ordinal("job", JOBS),
-        Continuous("people_under_maintenance", (1, 2), step=1),
-        Categorical("telephone", ("none", "yes, registered under the customers name")),
-        Categorical("foreign_worker", ("yes", "no"), action=Action.FIXED),
+        Continuous("credits_this_bank", (1, 4), 1, label="credits at this bank"),
+        _ordered("job", JOBS, "job"),
+        Continuous("people_under_maintenance", (1, 2), 1, label="dependants"),
+        Categorical("telephone", tuple(TELEPHONE), labels=TELEPHONE),
+        Categorical(
+            "foreign_worker", ("yes", "no"), Action.FIXED, label="foreign worker", protected=True
+        ),
     ]
 )
 GRAPH = CausalGraph(
@@ -126,7 +150,6 @@ FIXED_FOR_RECOURSE = (
     "credit_history",
     "purpose",
     "present_res_since",
-    "age",
     "credits_this_bank",
     "people_under_maintenance",
 )
@@ -136,12 +159,14 @@ def load_german_credit() -> Dataset:
     """Load the German borrowers.
 
     The graph is assumed, not known, and so is the order of the levels of people without an
-    account. In ``recourse_schema`` the past (credit history, residence, other credits), the
-    purpose, the family and the age are fixed; the instalment rate is indirect; checking account,
-    savings, employment and job can only improve.
+    account; nobody is advised to have none, or to be unemployed. Sex and personal status, foreign
+    workers and, in ``recourse_schema``, age are protected. There the past (credit history,
+    residence, other credits), the purpose and the family are fixed; the instalment rate is
+    indirect; checking account, savings, employment, property and job can only improve.
     """
     table = parse(fetch(FILE))
     schema = SCHEMA.edit(FIXED_FOR_RECOURSE, action=Action.FIXED)
+    schema = schema.edit("age", action=Action.FIXED, protected=True)
     schema = schema.edit("installment_as_income_perc", action=Action.INDIRECT)
     improving = ("account_check_status", "savings", "present_emp_since", "property", "job")
     return Dataset(
