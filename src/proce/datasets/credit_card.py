@@ -81,10 +81,10 @@ def parse(content: bytes) -> pd.DataFrame:
 def _schema() -> Schema:
     features: list[Feature] = [
         Continuous("LIMIT_BAL", step=10, label="credit limit", unit=DOLLARS),
-        Categorical("SEX", tuple(SEXES), Action.FIXED, labels=SEXES, protected=True),
+        Categorical("SEX", tuple(SEXES), Action.FIXED, label="sex", labels=SEXES, protected=True),
         Categorical("EDUCATION", tuple(EDUCATIONS), labels=EDUCATIONS, avoid=(5, 6, 0)),
         Categorical("MARRIAGE", tuple(MARRIAGES), labels=MARRIAGES, avoid=(0,)),
-        Continuous("AGE", (21, 79), step=1, action=Action.INCREASE, unit="years"),
+        Continuous("AGE", (21, 79), 1, Action.INCREASE, label="age", unit="years"),
     ]
     features += [_delay(month) for month in MONTHS]
     features += [_amount(BILLS[month], f"bill of {MONTHS[month]}") for month in MONTHS]
@@ -123,10 +123,11 @@ def _recourse_schema(schema: Schema) -> Schema:
 def _edges() -> list[tuple[str, str]]:
     edges = [("AGE", "EDUCATION"), ("AGE", "MARRIAGE")]
     edges += [(cause, "LIMIT_BAL") for cause in ("SEX", "AGE", "EDUCATION", "MARRIAGE")]
-    for month in MONTHS:
-        edges += [("LIMIT_BAL", BILLS[month]), (PAYMENTS[month], BILLS[month])]
-        edges += [(PAYMENTS[month], DELAYS[month])]
-        if (before := month + 1) in MONTHS:
-            edges += [(BILLS[before], PAYMENTS[month]), (BILLS[before], BILLS[month])]
-            edges += [(DELAYS[before], DELAYS[month])]
+    edges += [("LIMIT_BAL", bill) for bill in BILLS.values()]
+    # Before April there is no bill to compare with: who owed much then paid much, and an effect of
+    # that payment would be found with the wrong sign.
+    for month in range(1, 6):
+        bill, payment, delay = BILLS[month], PAYMENTS[month], DELAYS[month]
+        edges += [(BILLS[month + 1], payment), (BILLS[month + 1], bill), (payment, bill)]
+        edges += [(DELAYS[month + 1], delay), (payment, delay)]
     return edges

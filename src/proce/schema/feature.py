@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.checks import check_name, checked_range, finite_number
@@ -149,7 +150,7 @@ class Ordinal:
     unit: str | None = None
     effort: float = 1.0
     protected: bool = False
-    labels: Mapping[Level, str] = field(default_factory=dict, hash=False)
+    labels: Mapping[Any, str] = field(default_factory=dict, hash=False)
     avoid: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
@@ -211,7 +212,7 @@ class Categorical:
     unit: str | None = None
     effort: float = 1.0
     protected: bool = False
-    labels: Mapping[Level, str] = field(default_factory=dict, hash=False)
+    labels: Mapping[Any, str] = field(default_factory=dict, hash=False)
     avoid: tuple[Level, ...] = ()
 
     def __post_init__(self) -> None:
