@@ -56,7 +56,13 @@ def test_a_classifier_made_for_other_rows_is_refused():
     with pytest.raises(ModelError, match="made for rows of another schema or scale"):
         as_classifier(adapted, Codec.fit(CODEC.schema, X.iloc[:2]))
     with pytest.raises(ModelError, match="made for rows of another schema or scale"):
-        as_classifier(adapted, replace(CODEC, span=CODEC.span * 2))
+        as_classifier(adapted, replace(CODEC, span=CODEC.span * 2, seen_low=None, seen_high=None))
+
+
+def test_a_classifier_answers_the_same_for_rows_on_another_scale_of_the_same_training_rows():
+    adapted, twice = as_classifier(MODEL, CODEC), replace(CODEC, span=CODEC.span * 2)
+    expected = adapted.predict_proba(CODEC.encode(X))
+    assert torch.equal(as_classifier(adapted, twice).predict_proba(twice.encode(X)), expected)
 
 
 @pytest.mark.parametrize(

@@ -198,10 +198,10 @@ def test_types_are_read_off_a_frame():
         }
     )
     assert Schema.infer(frame).features == (
-        Continuous("age", (20, 40), 1),
-        Continuous("gpa", (2.75, 4.0), 0.01),
-        Continuous("weight", (1.0, 70.123456)),
-        Continuous("kids", (1, 2), 1),
+        Continuous("age", step=1),
+        Continuous("gpa", step=0.01),
+        Continuous("weight"),
+        Continuous("kids", step=1),
         Categorical("job", ("a", "b")),
         Ordinal("school", ("HS", "PhD")),
         Categorical("city", ("y", "x")),

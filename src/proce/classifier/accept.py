@@ -1,17 +1,18 @@
 """Accept any kind of model: the first function that a model meets."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from proce.classifier.answer import Output
+from proce.classifier.asking import ask_frame, ask_raw
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
 from proce.errors import ModelError, ModelInterfaceError
-from proce.schema import Codec, Continuous
+from proce.schema import Codec, Continuous, Level
 
 _ACCEPTED = (
     "a fitted classifier with predict_proba (scikit-learn, XGBoost, LightGBM, CatBoost, a"
@@ -118,19 +119,61 @@ def _refuse(option: str, value: Any, where: str) -> None:
 
 def _check_adapted(model: Classifier, codec: Codec, threshold: float | None) -> Classifier:
     own = getattr(model, "codec", None)
-    if own is not None and own is not codec and not same_rows(own, codec):
+    if own is not None and own is not codec and not same_rows(own.by_range, codec.by_range):
         raise ModelError(
             "the classifier was made for rows of another schema or scale; fit the codec on the"
             " rows that it was made with, or adapt the model again with this codec."
         )
     if threshold is None or threshold == model.threshold:
-        return model
+        return _on_rows_of(model, codec)
     if isinstance(model, Adapter):
-        return replace(model, threshold=threshold)
+        return _on_rows_of(replace(model, threshold=threshold), codec)
     raise ModelError(
         f"the classifier decides with threshold {model.threshold!r}, not {threshold!r}; give it"
         " the threshold when it is made."
     )
+
+
+def _on_rows_of(model: Classifier, codec: Codec) -> Classifier:
+    """Return a classifier that takes rows of the codec, whatever scale it was made on."""
+    own = getattr(model, "codec", codec.by_range)
+    if own is codec or same_rows(own, codec):
+        return model
+    return model.with_codec(codec) if isinstance(model, Adapter) else OnRange(codec, model)
+
+
+@dataclass(frozen=True, eq=False)
+class OnRange:
+    """A classifier of somebody else's, which is given rows on the range of the training rows."""
+
+    codec: Codec
+    inner: Classifier
+
+    @property
+    def classes(self) -> tuple[Level, ...]:
+        """The class labels of the classifier."""
+        return self.inner.classes
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold of the classifier."""
+        return self.inner.threshold
+
+    def predict_proba(self, rows: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)``."""
+        return self.inner.predict_proba(self.codec.on_range(rows))
+
+    def predict(self, rows: Tensor) -> Tensor:
+        """Return the predicted class of each row, as a position among the classes."""
+        return self.inner.predict(self.codec.on_range(rows))
+
+    def predict_frame(self, frame: Any) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of the rows of a frame."""
+        return ask_frame(self.inner, frame, self.codec.by_range)
+
+    def predict_raw(self, raw: Tensor) -> Tensor:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
+        return ask_raw(self.inner, raw, self.codec.by_range)
 
 
 def same_rows(first: Codec, second: Codec) -> bool:

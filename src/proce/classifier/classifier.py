@@ -6,9 +6,9 @@ Rows are the codec's: a float64 tensor ``(n, f)``. Classes are named by their po
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import narwhals as nw
 import numpy as np
@@ -100,6 +100,10 @@ class Adapter(ABC):
         if len(raw) == 0:
             return raw.new_empty((0, len(self.classes)), dtype=torch.float64)
         return self._probabilities_of_raw(raw)
+
+    def with_codec(self, codec: Codec) -> Self:
+        """Return the classifier for rows of a codec of the same features on another scale."""
+        return replace(self, codec=codec)
 
     @abstractmethod
     def _probabilities_of(self, rows: Tensor) -> Tensor:

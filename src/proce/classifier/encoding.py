@@ -46,6 +46,9 @@ class InputEncoding:
         Which features have levels ``(f,)``.
     may_miss
         Which features have a flag ``(f,)``.
+    range_map
+        The factors and the shifts ``(f,)`` that bring the numbers of the rows to the range of the
+        training rows, which is what networks are trained on; ``None`` for rows that are there.
     """
 
     kind: EncodingName
@@ -55,6 +58,7 @@ class InputEncoding:
     codes: tuple[Tensor | None, ...]
     is_level: Tensor
     may_miss: Tensor
+    range_map: tuple[Tensor, Tensor] | None = None
 
     @property
     def width(self) -> int:
@@ -63,6 +67,16 @@ class InputEncoding:
 
     def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
         """Return the input ``(n, w)`` for rows ``(n, f)``, on their device."""
+        if self.range_map is not None:
+            factor, shift = self.range_map
+            rows = rows.double() * factor.to(rows.device) + shift.to(rows.device)
+        return self.of_range(rows, dtype)
+
+    def of_range(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Return the input ``(n, w)`` for rows whose numbers are on the range of the training rows.
+
+        They are rows of ``codec.by_range``.
+        """
         by_feature = rows.to(dtype).T.contiguous()  # (f, n): whole columns are written below
         missing = self._missing(by_feature)
         inputs = by_feature.new_empty(self.width, len(rows))  # (w, n)
@@ -113,7 +127,9 @@ def _is_missing(values: Tensor, is_level: Tensor) -> Tensor:
 def one_hot(codec: Codec) -> InputEncoding:
     """Return the default encoding: unit-range numbers, a column per level, missing flags.
 
-    ``one_hot(codec)(codec.encode(frame))`` is the tensor to train a network of your own on.
+    ``one_hot(codec)(codec.encode(frame))`` is the tensor to train a network of your own on. It is
+    the same whatever the scale of the codec: the unit range is always that from the lowest to the
+    highest value of the training rows.
     """
     codes = [
         None if isinstance(f, Continuous) else torch.arange(float(len(f.levels)))[:, None]
@@ -148,6 +164,7 @@ def _encoding(kind: EncodingName, codec: Codec, codes: list[Tensor | None]) -> I
         tuple(codes),
         is_level,
         codec.may_miss.cpu(),
+        None if codec.by_range is codec else codec.range_map,
     )
 
 

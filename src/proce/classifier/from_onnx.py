@@ -1,9 +1,9 @@
 """ONNX models, run by onnxruntime: the session, and which of its outputs is read."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -51,6 +51,11 @@ class OnnxClassifier(Adapter):
     def __reduce__(self) -> tuple[Any, ...]:
         made_with = (self.content, self.codec, self.classes, self.threshold)
         return _reopen, (*made_with, self.output_names, self.encoding, self.output)
+
+    def with_codec(self, codec: Codec) -> Self:
+        """Return the model for rows of a codec of the same features; its inputs are the same."""
+        feed = feed_of(self.session.get_inputs(), codec, self.encoding)
+        return replace(self, codec=codec, feed=feed)
 
     def _probabilities_of(self, rows: Tensor) -> Tensor:
         return self._answers(self.feed.of_rows(rows), len(rows)).to(rows.device)

@@ -1,9 +1,9 @@
 """Networks: a torch module with the encoding of its input and the meaning of its output."""
 
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +17,13 @@ from proce.classifier.answer import (
     translate_errors,
 )
 from proce.classifier.classifier import Adapter, checked_classes
-from proce.classifier.encoding import Encoding, FrameFunction, InputEncoding, as_encoding
+from proce.classifier.encoding import (
+    Encoding,
+    FrameEncoding,
+    FrameFunction,
+    InputEncoding,
+    as_encoding,
+)
 from proce.classifier.probe import detect_output, probe_rows
 from proce.errors import ModelError, ModelInterfaceError, ModelOutputError
 from proce.schema import Codec
@@ -40,6 +46,12 @@ class TorchClassifier(Adapter):
     def name(self) -> str:
         """What the model is called in messages."""
         return f"the network {type(self.module).__name__}"
+
+    def with_codec(self, codec: Codec) -> Self:
+        """Return the network for rows of a codec of the same features; its input is the same."""
+        own = self.encoding
+        encoding = own.function if isinstance(own, FrameEncoding) else own.kind
+        return replace(self, codec=codec, encoding=as_encoding(encoding, codec))
 
     def inputs(self, rows: Tensor) -> Tensor:
         """Return the network's input ``(n, w)``, in the module's dtype and on its device."""
@@ -70,15 +82,17 @@ class TorchClassifier(Adapter):
         return self._answers(self.inputs(rows)).to(rows.device)
 
     def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
-        if isinstance(self.encoding, InputEncoding):
-            return self._probabilities_of(self.codec.to_unit(raw))
         dtype, device = _dtype_and_device(self.module)
+        if isinstance(self.encoding, InputEncoding):
+            rows = self.codec.by_range.to_unit(raw).to(device)
+            return self._answers(self.encoding.of_range(rows, dtype)).to(raw.device)
         return self._answers(self.encoding.of_raw(raw, dtype).to(device)).to(raw.device)
 
     def _probabilities_of_frame(self, frame: Any) -> Tensor:
-        if isinstance(self.encoding, InputEncoding):
-            return self._probabilities_of(self.codec.encode(frame))
         dtype, device = _dtype_and_device(self.module)
+        if isinstance(self.encoding, InputEncoding):
+            rows = self.codec.by_range.encode(frame).to(device)
+            return self._answers(self.encoding.of_range(rows, dtype)).cpu()
         return self._answers(self.encoding.of_frame(frame, dtype).to(device)).cpu()
 
     def _answers(self, inputs: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ class Feed:
     from_frame
         From a frame like the training rows to the inputs.
     from_rows
-        From rows ``(n, f)`` of the codec to the inputs, where no frame is needed for that.
+        From rows ``(n, f)`` of ``codec.by_range`` to the inputs, where no frame is needed for that.
     takes_any
         Whether ``from_frame`` takes any frame, and not only those like the training rows.
     """
@@ -52,13 +52,13 @@ class Feed:
     def of_rows(self, rows: Tensor) -> Inputs:
         """Return the inputs for rows ``(n, f)`` of the codec."""
         if self.from_rows is not None:
-            return self.from_rows(rows)
+            return self.from_rows(self.codec.on_range(rows))
         return self.from_frame(self.codec.decode(rows))
 
     def of_raw(self, raw: Tensor) -> Inputs:
         """Return the inputs for rows ``(n, f)`` in raw units."""
         if self.from_rows is not None:
-            return self.from_rows(self.codec.to_unit(raw))
+            return self.from_rows(self.codec.by_range.to_unit(raw))
         return self.from_frame(frame_of_raw(self.codec, raw, self.codec.layout))
 
     def of_frame(self, frame: Any) -> Inputs:
@@ -110,8 +110,8 @@ def _tensor_feed(model_input: Any, codec: Codec, encoding: str | FrameFunction |
             return Feed(codec, lambda frame: encoded(encode.of_frame(frame)), takes_any=True)
         return Feed(
             codec,
-            lambda frame: encoded(encode(codec.encode(frame))),
-            lambda rows: encoded(encode(rows.cpu())),
+            lambda frame: encoded(encode.of_range(codec.by_range.encode(frame))),
+            lambda rows: encoded(encode.of_range(rows.cpu())),
             takes_any=True,
         )
 

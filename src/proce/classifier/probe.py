@@ -16,6 +16,12 @@ def probe_rows(codec: Codec) -> Tensor:
     Numbers are uniform over the training range and lie on the feature's step, levels are
     uniform over those of the schema.
     """
+    ranged = codec.by_range
+    rows = _uniform_rows(ranged)
+    return rows if ranged is codec else codec.to_unit(ranged.to_raw(rows))
+
+
+def _uniform_rows(codec: Codec) -> Tensor:
     generator = torch.Generator().manual_seed(0)
     columns = []
     for position, feature in enumerate(codec.schema):

@@ -4,13 +4,15 @@ import torch
 from torch import Tensor, nn
 
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
+from proce.schema.bulk import bulk_ends
 
 
 class RowNetwork(nn.Module):
     """The inputs and the outputs that all networks on rows share.
 
     A categorical feature enters by its row of an embedding table, an ordinal one by its rank
-    on the unit range, a number as it is; a flag per feature says whether it is missing. A
+    on the unit range, a number as it is, but cut half a range outside of the unit range
+    where the training rows had outliers; a flag per feature says whether it is missing. A
     number is one output; a feature with levels has one output per level.
 
     Parameters
@@ -28,6 +30,7 @@ class RowNetwork(nn.Module):
 
     _starts: Tensor  # (coded,) where each categorical feature's levels begin
     _reach: Tensor  # (plain,)
+    _ends: Tensor  # (2, f)
 
     def __init__(self, codec: Codec) -> None:
         super().__init__()
@@ -44,6 +47,7 @@ class RowNetwork(nn.Module):
         starts = torch.tensor([0, *counts], dtype=torch.long).cumsum(0)
         self.register_buffer("_starts", starts[:-1])
         self.register_buffer("_reach", codec.reach[self._plain].float())
+        self.register_buffer("_ends", bulk_ends(codec), persistent=False)
         self.embeddings = nn.Embedding(int(starts[-1]), width)  # all features' levels, stacked
         self.unknown = torch.full((len(features),), float(MISSING_LEVEL), dtype=torch.float64)
         self.unknown[self._numbers] = torch.nan
@@ -54,12 +58,17 @@ class RowNetwork(nn.Module):
         """Return the network's inputs for rows ``(…, f)``; autograd runs through numbers."""
         rows = rows.to(self._reach.device)
         missing = self.codec.missing(rows)
-        plain = rows[..., self._plain].to(self._reach.dtype) / self._reach
+        plain = self.cut(rows)[..., self._plain].to(self._reach.dtype) / self._reach
         plain = plain.masked_fill(missing[..., self._plain], 0.0)
         present = ~missing[..., self._coded]
         codes = rows[..., self._coded].where(present, 0).long() + self._starts
         embedded = self.embeddings(codes) * present[..., None]  # (…, coded, d)
         return torch.cat([plain, embedded.flatten(-2), missing.to(plain)], dim=-1)
+
+    def cut(self, rows: Tensor) -> Tensor:
+        """Return rows ``(…, f)`` without values that lie absurdly far outside of the unit range."""
+        low, high = self._ends.to(rows)
+        return rows.maximum(low).minimum(high)
 
     def split_outputs(self, outputs: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the numbers ``(…, r)`` and the level logits by feature in outputs ``(…, o)``."""

@@ -126,7 +126,7 @@ class _Denoising:
         latents = self.autoencoder.encoder(self.autoencoder.inputs(damaged))
         units, logits = self.autoencoder.outputs(latents)
         clean = clean.to(self.device)
-        expected = clean[:, self.numbers].float()
+        expected = self.autoencoder.cut(clean)[:, self.numbers].float()
         offset = torch.where(expected.isnan(), 0.0, units - expected)
         loss = _NUMBER_WEIGHT * offset.square().sum()
         for position, name in self.levels:

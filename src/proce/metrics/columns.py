@@ -7,6 +7,7 @@ from torch import Tensor
 
 from proce.explanation import Change, Explanations, Outcome, done_by_hand
 from proce.metrics.proximity import changed
+from proce.schema import Codec
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,11 @@ class CounterfactualColumns:
     def frame_row(self) -> Tensor:
         """The position in its frame of each counterfactual's row, ``(c,)``."""
         return self.searched[self.owner]
+
+    def on_range(self, codec: Codec) -> "CounterfactualColumns":
+        """Return the same with the rows in the entries of ``codec.by_range``."""
+        factual, rows = codec.on_range(self.factual), codec.on_range(self.rows)
+        return replace(self, factual=factual, rows=rows)
 
     def take(self, which: Tensor) -> "CounterfactualColumns":
         """Return some of the counterfactuals, by flags or positions; ``searched`` stays whole."""

@@ -1,6 +1,7 @@
 """``evaluate``: every measure of a result in one call."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -26,7 +27,7 @@ from proce.metrics.inputs import (
 )
 from proce.metrics.interpretability import Judges
 from proce.metrics.neighbourhood import Neighbourhood
-from proce.metrics.proximity import changed, levels_kept, mad_l1, squared_gap
+from proce.metrics.proximity import changed, levels_kept, mad_l1, robust_distance, squared_gap
 from proce.metrics.recourse import allowed, succeeds, take_actions
 from proce.metrics.robustness import share_still_valid
 from proce.metrics.validity import Reading, constraint_states
@@ -96,14 +97,19 @@ def evaluate(
         If something that was given does not fit the result.
     """
     check_call(result, seed)
-    context, codec = result.context, result.context.codec
-    columns = CounterfactualColumns.of(result)
+    own, found = result.context.codec, CounterfactualColumns.of(result)
+    context = replace(result.context, codec=own.by_range)  # the scale of the literature
+    codec, columns = context.codec, found.on_range(own)
     classifier = None if model is None else read_model("model", model, context, threshold)
     rows = None if train is None else codec.encode(train).contiguous()
     world = None if truth is None else read_equations("truth", truth, codec)
     limits = read_schema(recourse_schema, codec)
     conditions = read_rules(rules, codec)
-    values = _proximity(codec, columns, rows) | _diversity(codec, columns)
+    values = _proximity(codec, columns, rows) | _diversity(codec, columns, own, found)
+    values["sparsity"] = changed(own, found.factual, found.rows).sum(-1)
+    robust = own if train is None else Codec.fit(own.schema, train, "bulk")
+    if robust.by_range is not robust or train is not None:
+        values["robust_distance"] = robust_distance(robust, own, found.factual, found.rows)
     if conditions:
         values |= _constraints("causal", [(rule, {}) for rule in conditions], columns, "direction")
         strict = read_strict_rules(conditions, codec, world, graph, rows, seed)
@@ -129,7 +135,6 @@ def _proximity(
     factual, rows = columns.factual, columns.rows
     is_number = [isinstance(feature, Continuous) for feature in codec.schema]
     values = {
-        "sparsity": changed(codec, factual, rows).sum(-1),
         "n_actions": columns.by_hand.sum(-1),
         "gower_distance": MixedDistance.gower(codec)(rows, factual).mean(-1),
     }
@@ -142,12 +147,15 @@ def _proximity(
     return values
 
 
-def _diversity(codec: Codec, columns: CounterfactualColumns) -> dict[str, Tensor]:
+def _diversity(
+    codec: Codec, columns: CounterfactualColumns, own: Codec, found: CounterfactualColumns
+) -> dict[str, Tensor]:
+    """Return distances on the common scale, and what changed on that of the method."""
     if not bool((columns.counts > 1).any()):
         return {}
     return {
         "diversity": pairwise_distance(codec, columns),
-        "features_touched": features_touched(codec, columns),
+        "features_touched": features_touched(own, found),
     }
 
 

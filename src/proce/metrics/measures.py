@@ -55,6 +55,7 @@ MEASURES = (
     Measure("sparsity", "lower", _UNDEFINED, _ANYTHING),
     Measure("n_actions", "lower", _UNDEFINED, _ANYTHING),
     Measure("gower_distance", "lower", _UNDEFINED, _ANYTHING),
+    Measure("robust_distance", "lower", _UNDEFINED, "train="),
     Measure("mad_l1", "lower", _UNDEFINED, _TRAIN),
     Measure("im1", "lower", _UNDEFINED, _JUDGES),
     Measure("im2", "lower", _UNDEFINED, _JUDGES),

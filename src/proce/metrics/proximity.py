@@ -82,6 +82,20 @@ def mad_l1(codec: Codec, factual: Tensor, rows: Tensor, train: Tensor) -> Tensor
     return MixedDistance.by_deviation(codec, train)(rows, factual)[:, numbers].sum(-1)
 
 
+def robust_distance(scale: Codec, codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+    """Return Gower's distance ``(i,)`` in spans of the bulk of the training rows.
+
+    Parameters
+    ----------
+    scale
+        The scale: ``Codec.fit(schema, frame, "bulk")``.
+    codec, factual, rows
+        The codec of the rows ``(i, f)`` before and after, and these rows.
+    """
+    before, after = (scale.to_unit(codec.to_raw(each)) for each in (factual, rows))
+    return MixedDistance.gower(scale)(after, before).mean(-1)
+
+
 def changed(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
     """Return flags ``(i, f)`` for the features that are not as they were."""
     appeared = codec.missing(factual) != codec.missing(rows)

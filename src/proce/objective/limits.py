@@ -1,7 +1,7 @@
 """Where each feature may end: by action, and as a consequence."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -23,11 +23,12 @@ class Limits:
     movable
         Whether a feature may be acted on.
     lower, upper
-        The values to which an action may lead: the permitted range, one-way for ``increase`` and
-        ``decrease``, and the range of this call.
+        The values to which an action may lead: the range of this call or the permitted range or,
+        without them, the unit range, where most people are, and the row's own value; one-way for
+        ``increase`` and ``decrease``.
     consequence_lower, consequence_upper
-        The values at which a feature may end that follows from others: the same, within the range
-        of the training rows.
+        The values at which a feature may end that follows from others: within these ranges and
+        that from the lowest to the highest value of the training rows.
     """
 
     movable: Tensor
@@ -70,11 +71,15 @@ class CallLimits:
         By name, the limits of the final value in raw units, or levels of an ordinal feature.
     bounds
         The ranges in the entries of a row.
+    anywhere
+        Whether a number without a range may be brought to any value between the lowest and the
+        highest of the training rows, rather than to where most of them are.
     """
 
     varied: frozenset[str]
     ranges: Mapping[str, tuple[Level, Level]]
     bounds: Mapping[str, tuple[float, float]]
+    anywhere: bool = False
 
     @classmethod
     def read(
@@ -98,6 +103,10 @@ class CallLimits:
         bounds = {name: _entries(codec, name, limits) for name, limits in (ranges or {}).items()}
         pairs = {name: (limits[0], limits[1]) for name, limits in (ranges or {}).items()}
         return cls(frozenset(names), pairs, bounds)
+
+    def widened(self) -> "CallLimits":
+        """Return the limits under which a number may go as far as any training row."""
+        return replace(self, anywhere=True)
 
     def of_rows(self, codec: Codec, factual: Tensor) -> Limits:
         """Return what rows ``(i, f)`` may become.
@@ -123,18 +132,22 @@ class CallLimits:
     def _of_feature(self, codec: Codec, position: int, own: Tensor) -> tuple[Tensor, ...]:
         """Return the columns of :class:`Limits` for one feature, whose values are ``own``."""
         feature = codec.schema.features[position]
-        highest = 1.0 if isinstance(feature, Continuous) else float(len(feature.levels) - 1)
-        low, high = 0.0, highest
+        lowest, highest = codec.lowest[position].item(), codec.highest[position].item()
+        low, high = least, most = lowest, highest
         if isinstance(feature, Continuous) and feature.range is not None:
             low, high = (float(codec.encode_value(feature.name, limit)) for limit in feature.range)
-        lower = own.clamp(max=low)
-        upper = own.clamp(min=high)
+            least, most = max(low, lowest), min(high, highest)
+        elif isinstance(feature, Continuous) and feature.name in self.bounds:
+            first, last = self.bounds[feature.name]
+            low, high = max(first, lowest), min(last, highest)
+        elif isinstance(feature, Continuous) and not self.anywhere:
+            low, high = 0.0, 1.0
+        lower, consequence_lower = own.clamp(max=low), own.clamp(max=least)
+        upper, consequence_upper = own.clamp(min=high), own.clamp(min=most)
         if feature.action is Action.INCREASE:
-            lower = own
+            lower = consequence_lower = own
         if feature.action is Action.DECREASE:
-            upper = own
-        consequence_lower = torch.maximum(lower, own.clamp(max=0.0))
-        consequence_upper = torch.minimum(upper, own.clamp(min=highest))
+            upper = consequence_upper = own
         if feature.name in self.bounds:
             first, last = self.bounds[feature.name]
             lower, consequence_lower = (end.clamp(min=first) for end in (lower, consequence_lower))

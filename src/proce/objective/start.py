@@ -59,12 +59,14 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
     """
     features = list(codec.schema)
     n_switches = len(gene_map.switched)
-    kinds = [_kind(feature) for feature in features] + [GeneKind.LEVEL] * n_switches
+    told_to = codec.resolution.tolist()  # so what is searched is what is shown
+    kinds = [_kind(feature, told_to[at]) for at, feature in enumerate(features)]
+    kinds += [GeneKind.LEVEL] * n_switches
     step = torch.zeros(len(kinds), dtype=torch.float64)
     origin = torch.zeros_like(step)
     for position, feature in enumerate(features):
-        if isinstance(feature, Continuous) and feature.step is not None:
-            step[position] = feature.step / codec.span[position]
+        if isinstance(feature, Continuous) and told_to[position]:
+            step[position] = told_to[position] / codec.span[position]
             origin[position] = -codec.low[position] / codec.span[position]
         elif not isinstance(feature, Continuous):
             step[position] = 1.0
@@ -160,7 +162,7 @@ def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: T
     return torch.cat([rows, switches], dim=-1)
 
 
-def _kind(feature: Feature) -> GeneKind:
+def _kind(feature: Feature, resolution: float) -> GeneKind:
     if isinstance(feature, Continuous):
-        return GeneKind.REAL if feature.step is None else GeneKind.GRID
+        return GeneKind.GRID if resolution else GeneKind.REAL
     return GeneKind.LEVEL if isinstance(feature, Categorical) else GeneKind.GRID

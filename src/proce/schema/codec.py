@@ -1,7 +1,8 @@
 """Frame to tensor and back: what is read from a frame goes to the unit range here.
 
 A row is a float64 vector with one entry per feature: a number on the unit range of the
-training rows, a level as its position. NaN is a missing number, -1 a missing level.
+training rows (see ``scale.py``), a level as its position. NaN is a missing number, -1 a missing
+level.
 """
 
 import sys
@@ -11,17 +12,16 @@ from functools import cached_property
 from numbers import Real
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
-from proce.schema.frame import open_frame, read_levels, read_numbers
+from proce.schema.feature import Continuous, Ordinal
 from proce.schema.layout import Layout, level_columns
 from proce.schema.levels import Level, find_level, shown
+from proce.schema.matching import open_matching, read_feature
+from proce.schema.scale import Scale, fit_scale
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
@@ -42,6 +42,14 @@ class Codec:
         Which features were missing somewhere in the training rows.
     layout
         How the training frame looked; models are asked with frames of this layout.
+    seen_low, seen_high
+        The lowest and the highest value of the training rows, in raw units; for levels the first
+        and the last code. Beyond the unit range where a number has outliers. By default the ends
+        of the unit range.
+    resolution
+        What changed numbers are told to, in raw units: the step of the schema or, on the scale of
+        the bulk, a round number of about a thousandth of the span; 0 for any value. By default
+        the step.
     reach
         How far apart two entries can be: 1 for numbers and categorical levels, the last
         rank for ordinal ones. A difference divided by it lies on the unit range. It follows
@@ -53,33 +61,94 @@ class Codec:
     span: Tensor  # (f,)
     may_miss: Tensor  # (f,) bool
     layout: Layout
+    seen_low: Tensor = None  # type: ignore[assignment]  # (f,)
+    seen_high: Tensor = None  # type: ignore[assignment]  # (f,)
+    resolution: Tensor = None  # type: ignore[assignment]  # (f,)
     reach: Tensor = field(init=False)  # (f,)
 
     def __post_init__(self) -> None:
-        last = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
-        reach = torch.tensor(last, dtype=torch.float64).clamp(min=1)
+        given = vars(self)
+        if given["seen_low"] is None or given["seen_high"] is None:
+            last = torch.where(self._is_number, self.low + self.span, self._last_codes)
+            object.__setattr__(self, "seen_low", self.low)
+            object.__setattr__(self, "seen_high", last)
+        if given["resolution"] is None:
+            steps = [f.step or 0.0 if isinstance(f, Continuous) else 0.0 for f in self.schema]
+            object.__setattr__(self, "resolution", torch.tensor(steps, dtype=torch.float64))
+        apart = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
+        reach = torch.tensor(apart, dtype=torch.float64).clamp(min=1)
         object.__setattr__(self, "reach", reach)
 
     @classmethod
-    def fit(cls, schema: Schema, frame: Any) -> "Codec":
-        """Return the codec with the scale and the layout of a frame of training rows."""
-        opened = _open_matching(schema, frame)
-        scales = [_scale(feature, _read(opened, feature)) for feature in schema]
-        low, span, may_miss = zip(*scales, strict=True)
-        return cls(
-            schema,
-            torch.tensor(low, dtype=torch.float64),
-            torch.tensor(span, dtype=torch.float64),
-            torch.tensor(may_miss),
-            Layout.of(frame).without_index(),
+    def fit(cls, schema: Schema, frame: Any, scale: Scale = "range") -> "Codec":
+        """Return the codec with the scale and the layout of a frame of training rows.
+
+        Parameters
+        ----------
+        schema
+            The features.
+        frame
+            The training rows.
+        scale
+            ``range``: the unit range is that from the lowest to the highest value, as networks
+            are trained on. ``bulk``: it is that of the central 99% of the values, which outliers
+            cannot move, and changed numbers are rounded.
+        """
+        opened = open_matching(schema, frame)
+        scales = [fit_scale(feature, read_feature(opened, feature), scale) for feature in schema]
+        low, span, seen_low, seen_high, resolution = (
+            torch.tensor([getattr(own, name) for own in scales], dtype=torch.float64)
+            for name in ("low", "span", "seen_low", "seen_high", "resolution")
         )
+        may_miss = torch.tensor([own.may_miss for own in scales])
+        layout = Layout.of(frame).without_index()
+        return cls(schema, low, span, may_miss, layout, seen_low, seen_high, resolution)
+
+    @cached_property
+    def by_range(self) -> "Codec":
+        """The codec of the same rows whose unit range is from the lowest to the highest value.
+
+        What a network was trained on is on this scale.
+        """
+        if torch.equal(self.low, self.seen_low) and self._spans_all:
+            return self
+        span = torch.where(self._is_number, self.seen_high - self.seen_low, 1.0)
+        span = torch.where(span > 0, span, 1.0)
+        low = torch.where(self._is_number, self.seen_low, 0.0)
+        seen = (self.seen_low, self.seen_high)
+        return Codec(self.schema, low, span, self.may_miss, self.layout, *seen)
+
+    @cached_property
+    def lowest(self) -> Tensor:
+        """The lowest entries of the training rows ``(f,)``: 0, or below for outliers."""
+        return torch.where(self._is_number, (self.seen_low - self.low) / self.span, 0.0)
+
+    @cached_property
+    def highest(self) -> Tensor:
+        """The highest entries of the training rows ``(f,)``; of a number 1, or above."""
+        exact = self.low + self.span == self.seen_high
+        units = torch.where(exact, 1.0, (self.seen_high - self.low) / self.span)
+        return torch.where(self._is_number, units, self._last_codes)
+
+    def on_range(self, rows: Tensor) -> Tensor:
+        """Return rows ``(…, f)`` in the entries of ``by_range``."""
+        if self.by_range is self:
+            return rows
+        factor, shift = self.range_map
+        return rows * factor.to(rows) + shift.to(rows)
+
+    @cached_property
+    def range_map(self) -> tuple[Tensor, Tensor]:
+        """The factors and the shifts ``(f,)`` that turn entries into those of ``by_range``."""
+        other = self.by_range
+        return self.span / other.span, (self.low - other.low) / other.span
 
     def encode(self, frame: Any) -> Tensor:
         """Return a frame's rows as a tensor ``(i, f)``."""
-        opened = _open_matching(self.schema, frame)
+        opened = open_matching(self.schema, frame)
         columns = np.empty((len(self.schema), len(opened)))
         for position, feature in enumerate(self.schema):
-            values = _read(opened, feature)
+            values = read_feature(opened, feature)
             if isinstance(feature, Continuous):
                 np.subtract(values, self.low[position].item(), out=columns[position])
                 columns[position] /= self.span[position].item()
@@ -89,9 +158,9 @@ class Codec:
 
     def raw_of_frame(self, frame: Any) -> Tensor:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
-        opened = _open_matching(self.schema, frame)
-        columns = [torch.from_numpy(_read(opened, feature).copy()) for feature in self.schema]
-        return torch.stack(columns, dim=-1)
+        opened = open_matching(self.schema, frame)
+        columns = [read_feature(opened, feature).copy() for feature in self.schema]
+        return torch.stack([torch.from_numpy(column) for column in columns], dim=-1)
 
     def decode(self, rows: Tensor, layout: Layout | None = None) -> Any:
         """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
@@ -131,8 +200,8 @@ class Codec:
     def to_raw(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.
 
-        A number that lies on the grid of its feature's step, but for rounding, comes back exactly
-        on that grid.
+        A number that lies on the grid of its feature's resolution, but for rounding, comes back
+        exactly on that grid.
         """
         columns = [
             self.raw_numbers(position, rows[..., position])
@@ -173,10 +242,22 @@ class Codec:
 
     @cached_property
     def _step_fractions(self) -> tuple[tuple[float, float], ...]:
-        """Every step as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
-        steps = [f.step if isinstance(f, Continuous) and f.step else 1.0 for f in self.schema]
+        """Every resolution as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
+        steps = [step or 1.0 for step in self.resolution.tolist()]
         ratios = [Fraction(repr(step)).as_integer_ratio() for step in steps]
         return tuple((float(numerator), float(denominator)) for numerator, denominator in ratios)
+
+    @cached_property
+    def _spans_all(self) -> bool:
+        """Whether no training row lies outside the unit range, nor ends within it."""
+        same_end = torch.where(self._is_number, self.highest == 1, True)
+        constant = self.seen_low == self.seen_high
+        return bool((same_end | constant).all())
+
+    @cached_property
+    def _last_codes(self) -> Tensor:
+        last = [0 if isinstance(f, Continuous) else len(f.levels) - 1 for f in self.schema]
+        return torch.tensor(last, dtype=torch.float64)
 
     @cached_property
     def _is_number(self) -> Tensor:
@@ -184,9 +265,8 @@ class Codec:
 
     def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
         """Return the values of one continuous feature in raw units."""
-        feature = self.schema.features[position]
         raw = unit.double() * self.span[position].item() + self.low[position].item()
-        if not isinstance(feature, Continuous) or feature.step is None:
+        if not self.resolution[position]:
             return raw
         numerator, denominator = self._step_fractions[position]
         counts = raw * (denominator / numerator)
@@ -201,65 +281,3 @@ class Codec:
 
 def _is_known(value: Any) -> bool:
     return isinstance(value, Tensor) or (isinstance(value, Real) and value == value)  # not NaN
-
-
-def _open_matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
-    opened = open_frame(frame)
-    known = set(schema.columns)
-    if absent := [column for column in schema.columns if column not in opened.columns]:
-        raise SchemaError(
-            f"the frame lacks the column {absent[0]!r}; expected {shown(schema.columns)}."
-            + did_you_mean(absent[0], set(opened.columns) - known)
-        )
-    if extra := [column for column in opened.columns if column not in known]:
-        raise SchemaError(
-            f"the frame has the column {extra[0]!r}, which the schema does not name; expected"
-            f" {shown(schema.columns)}. Drop it, for example with frame[list(schema.columns)]."
-        )
-    return opened
-
-
-def _read(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:
-    if isinstance(feature, Continuous):
-        return read_numbers(opened[feature.name])
-    if isinstance(feature, Categorical) and feature.one_hot:
-        return _read_one_hot(opened, feature)
-    return read_levels(opened[feature.name], feature.levels).astype(np.float64)
-
-
-def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
-    columns = [opened[column] for column in feature.one_hot]
-    flags = [c.cast(nw.Int8) if c.dtype == nw.Boolean else c for c in columns]
-    hot = np.stack([read_numbers(column) for column in flags], axis=-1)  # (i, level)
-    missing = np.isnan(hot).all(-1)
-    sound = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
-    if not (sound | missing).all():
-        row = int((~(sound | missing)).argmax())
-        raise SchemaError(
-            f"one-hot feature {feature.name!r}: row {row} is {hot[row].tolist()} over the columns"
-            f" {shown(feature.one_hot)}; expected a single 1 and 0 elsewhere."
-        )
-    return np.where(missing, MISSING_LEVEL, hot.argmax(-1))
-
-
-def _scale(feature: Feature, values: Numbers) -> tuple[float, float, bool]:
-    """Return the low end and the span of a feature, and whether a cell was missing."""
-    missing = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
-    present = values[~missing]
-    if not present.size:
-        raise SchemaError(f"feature {feature.name!r} is missing in all rows; drop it or fill it.")
-    low, high = float(present.min()), float(present.max())
-    if low == high and feature.action is not Action.FIXED:
-        value = low if isinstance(feature, Continuous) else feature.levels[int(low)]
-        raise SchemaError(
-            f"feature {feature.name!r} is {value!r} in all {len(values)} rows, so nothing can be"
-            " learned from it. Drop it, or declare it with action='fixed'."
-        )
-    if not isinstance(feature, Continuous):
-        return 0.0, 1.0, bool(missing.any())
-    if feature.range is not None and not (feature.range[0] <= high and low <= feature.range[1]):
-        raise SchemaError(
-            f"feature {feature.name!r}: the permitted range {feature.range} holds none of the"
-            f" training values, which lie between {low:g} and {high:g}. Widen the range."
-        )
-    return low, (high - low) or 1.0, bool(missing.any())

@@ -90,7 +90,7 @@ def _infer_number(name: str, numbers: Numbers, integer: bool) -> Continuous:
     present = numbers[~np.isnan(numbers)]
     low, high = (float(present.min()), float(present.max())) if present.size else (0.0, 0.0)
     _refuse_constant(name, [low, high][: 1 + (low != high)] if present.size else [], len(numbers))
-    return Continuous(name, (low, high), 1.0 if integer else _decimal_step(present))
+    return Continuous(name, None, 1.0 if integer else _decimal_step(present))
 
 
 def _decimal_step(present: Numbers) -> float | None:

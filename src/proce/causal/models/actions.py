@@ -66,12 +66,16 @@ class Tolerances:
     ----------
     still
         How far a feature that did not move may be from its factual value: half a step, or half
-        a thousandth of the range where there is no step.
+        a thousandth of the unit range where there is no step.
     near
         How far a feature that follows may be from what its causes lead to: a whole step, or a
-        thousandth of the range. Levels must agree.
+        thousandth of the unit range. Levels must agree.
     step
-        The step of numbers that have one, else 0.
+        The step of numbers that have one, or what they are told to, else 0.
+    origin
+        For numbers without a step that are told to a resolution, where its grid begins; else NaN.
+    lowest, highest
+        The ends of the training rows.
     can_act
         Whether the feature can be acted on or held at all.
     rounding
@@ -81,27 +85,45 @@ class Tolerances:
     still: Tensor
     near: Tensor
     step: Tensor
+    origin: Tensor
+    lowest: Tensor
+    highest: Tensor
     can_act: Tensor
     rounding: Tensor
 
     @classmethod
     def of(cls, codec: Codec) -> "Tolerances":
         """Return the tolerances of the features of a codec."""
-        still, near, step, can_act = [], [], [], []
-        for feature, span in zip(codec.schema, codec.span.tolist(), strict=True):
-            number = isinstance(feature, Continuous)
-            size = feature.step / span if isinstance(feature, Continuous) and feature.step else 0.0
-            still.append((size / 2 or MIN_CHANGE / 2 if number else 0.5) + _ROUNDING)
-            near.append((size or MIN_CHANGE if number else 0.5) + _ROUNDING)
-            step.append(size)
-            can_act.append(feature.action.is_possible)
+        number = torch.tensor([isinstance(feature, Continuous) for feature in codec.schema])
+        stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
+        rounded = number & ~torch.tensor(stepped) & (codec.resolution > 0)
+        step = torch.where(number, codec.resolution / codec.span, 0.0)
+        near = torch.where((step > 0) & ~rounded, step, MIN_CHANGE)
         return cls(
-            torch.tensor(still, dtype=torch.float64),
-            torch.tensor(near, dtype=torch.float64),
-            torch.tensor(step, dtype=torch.float64),
-            torch.tensor(can_act),
-            _COMPUTING_ERROR * (1 + codec.low.abs() / codec.span).cpu(),
+            still=torch.where(number, near / 2, 0.5) + _ROUNDING,
+            near=torch.where(number, near, 0.5) + _ROUNDING,
+            step=step,
+            origin=torch.where(rounded, -codec.low / codec.span, torch.nan),
+            lowest=codec.lowest,
+            highest=codec.highest,
+            can_act=torch.tensor([feature.can_be_acted_on for feature in codec.schema]),
+            rounding=_COMPUTING_ERROR * (1 + codec.low.abs() / codec.span).cpu(),
         )
+
+    def rounded(self, position: int, before: Tensor, drift: Tensor) -> Tensor:
+        """Return where a feature that follows would be shown, from its value before and its drift.
+
+        A number with a step moves by whole steps; one that is told to a resolution ends on its
+        grid. What would not be shown counts as no drift.
+        """
+        step, origin = float(self.step[position]), float(self.origin[position])
+        if not step:
+            return torch.where(drift.abs() > float(self.still[position]), before + drift, before)
+        if origin == origin:
+            ended = origin + ((before + drift - origin) / step).round() * step
+            return torch.where(drift.abs() > float(self.still[position]), ended, before)
+        moved = (drift / step).round() * step
+        return torch.where(moved.abs() > _ROUNDING, before + moved, before)
 
     def settle(self, position: int, value: Tensor, own: Tensor) -> Tensor:
         """Return what an equation computed for a feature, or what stands in the row.
@@ -162,13 +184,8 @@ def separate(
         before, wanted = own[..., position], rows[..., position]
         predicted, follows = model.outcome(position, columns, residual)
         drift = predicted - before
-        step = float(tolerances.step[position])
-        if step:
-            drift = (drift / step).round() * step
-        # A drift that would not be shown counts as none.
-        min_drift = _ROUNDING if step else float(tolerances.still[position])
-        drift = torch.where(follows & (drift.abs() > min_drift), drift, 0.0)
-        expected[..., position] = before + drift
+        ended = tolerances.rounded(position, before, drift)
+        expected[..., position] = torch.where(follows, ended, before)
         chosen = (wanted - expected[..., position]).abs() > float(tolerances.near[position])
         chosen &= can_act[position] if acting is None else can_act[position] & acting[..., position]
         chosen = torch.where(follows, chosen, acted_on[..., position])
@@ -176,9 +193,10 @@ def separate(
         held[..., position] = chosen & ~moved[..., position]
         kept = torch.where(moved[..., position], wanted, before)
         point[..., position] = torch.where(chosen, kept, expected[..., position])
-        consequence[..., position] = ~chosen & (drift != 0)
+        consequence[..., position] = ~chosen & (expected[..., position] != before)
         if isinstance(model.codec.schema.features[position], Continuous):
             now = expected[..., position]
-            beyond = (now < before.clamp(max=0)) | (now > before.clamp(min=1))
+            low, high = float(tolerances.lowest[position]), float(tolerances.highest[position])
+            beyond = (now < before.clamp(max=low)) | (now > before.clamp(min=high))
             outside[..., position] = consequence[..., position] & beyond
     return Actions(point, acted_on, held, consequence, expected, outside)

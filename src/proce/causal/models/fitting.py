@@ -1,16 +1,16 @@
 """Fit the mechanism of each endogenous feature on training rows."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Literal, cast, get_args
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
 
 from proce.causal.graph import CausalGraph
 from proce.causal.graphs.features import require_features
+from proce.causal.models.comparison import MIN_POSITIVE_SHARE, Fit, error, held_out, surprise
 from proce.causal.models.consistency import require_equation
 from proce.causal.models.mechanism import (
     Additive,
@@ -24,6 +24,7 @@ from proce.causal.models.mechanism import (
 from proce.causal.models.regression import NONE, Boosted, Exponential, Polynomial, Terms
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal
+from proce.schema.bulk import bulk_ends
 
 Kind = Literal[
     "auto",
@@ -35,11 +36,7 @@ Kind = Literal[
     "log-spline",
     "boosting",
 ]
-Fit = Callable[[Parents, Tensor], Equation]
-_N_FOLDS = 5
 _MIN_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
-_MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
-_MAX_ERROR_RATIO = 0.99  # to which a less simple equation must cut the squared error
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +113,12 @@ def fit_mechanism(
     parents, target = _complete_rows(feature, causes, rows, codec)
     _refuse_constant(feature, target)
     origin = _origin(name, codec)
-    fits = _candidates(feature, causes, kind, target, origin, seed)
-    unseen = {form: _held_out(fit, parents, target, seed) for form, fit in fits.items()}
-    errors = {form: _error(feature, predicted, target) for form, predicted in unseen.items()}
+    terms = Terms(causes, ends=_ends(causes, codec))
+    fits = _candidates(feature, terms, kind, target, origin, seed)
+    unseen = {form: held_out(fit, parents, target, seed) for form, fit in fits.items()}
+    errors = {form: error(feature, predicted, target) for form, predicted in unseen.items()}
     costs = {
-        form: _surprise(form, predicted, target, origin)
+        form: surprise(form, predicted, target, origin)
         for form, predicted in unseen.items()
         if len(fits) > 1
     }
@@ -137,7 +135,8 @@ def fit_equation(
     causes = tuple(codec.schema[cause] for cause in graph.parents(name))
     parents, target = _complete_rows(feature, causes, rows, codec)
     origin = _origin(name, codec)
-    fits = _candidates(feature, causes, cast(Kind, kind), target, origin, seed)
+    terms = Terms(causes, ends=_ends(causes, codec))
+    fits = _candidates(feature, terms, cast(Kind, kind), target, origin, seed)
     return _with_noise(feature, kind, fits[kind](parents, target), origin)
 
 
@@ -178,23 +177,36 @@ def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechani
 def _complete_rows(
     feature: Feature, causes: tuple[Feature, ...], rows: Tensor, codec: Codec
 ) -> tuple[dict[str, Tensor], Tensor]:
-    """Return the parents by name and the effect, in the rows where none is missing."""
+    """Return the parents by name and the effect, in the rows where none is missing.
+
+    Rows with an outlier among them are left out, or a few of them would bend the equation.
+    """
     positions = [codec.schema.position(used.name) for used in (feature, *causes)]
+    low, high = bulk_ends(codec)[:, positions].to(rows)
     present = ~codec.missing(rows)[:, positions].any(-1)
+    present &= ~((rows[:, positions] < low) | (rows[:, positions] > high)).any(-1)
     target, *parents = rows[present][:, positions].double().unbind(-1)
     return {cause.name: values for cause, values in zip(causes, parents, strict=True)}, target
 
 
+def _ends(causes: tuple[Feature, ...], codec: Codec) -> tuple[tuple[str, float, float], ...]:
+    """Return the values of causes with outliers beyond which no curve was learned."""
+    ends = bulk_ends(codec).T.tolist()
+    named = [(cause.name, *ends[codec.schema.position(cause.name)]) for cause in causes]
+    return tuple((name, low, high) for name, low, high in named if high - low < math.inf)
+
+
 def _candidates(
     feature: Feature,
-    causes: tuple[Feature, ...],
+    terms: Terms,
     kind: Kind,
     target: Tensor,
     origin: float,
     seed: int,
 ) -> dict[str, Fit]:
     """Return the equations to choose from, by kind; those with too many weights left out."""
-    straight, curved = Terms(causes), Terms(causes, degree=2)
+    causes, curved = terms.parents, replace(terms, degree=2)
+    straight = Terms(causes)  # a straight line may go on for outliers
     n_rows = len(target)
     if n_rows <= straight.size:
         raise GraphError(
@@ -204,19 +216,19 @@ def _candidates(
         )
     if isinstance(feature, Categorical):
         count = len(feature.levels)
-        return {"logistic": lambda p, t: Polynomial.logistic(straight, p, t, count)}
+        return {"logistic": lambda p, t: Polynomial.logistic(terms, p, t, count)}
     fits: dict[str, Fit] = {
         "linear": lambda p, t: Polynomial.least_squares(straight, p, t),
         "quadratic": lambda p, t: Polynomial.least_squares(curved, p, t),
         "spline": lambda p, t: Polynomial.least_squares(curved.with_knots(p), p, t),
-        "log-linear": lambda p, t: Exponential.fit(straight, p, t, origin),
+        "log-linear": lambda p, t: Exponential.fit(terms, p, t, origin),
         "log-quadratic": lambda p, t: Exponential.fit(curved, p, t, origin),
         "log-spline": lambda p, t: Exponential.fit(curved.with_knots(p), p, t, origin),
         "boosting": lambda p, t: Boosted.fit(straight, p, t, seed),
     }
     is_amount = isinstance(feature, Continuous) and bool((target >= origin - NONE).all())
     positive_share = float((target > origin + NONE).double().mean())
-    is_amount = is_amount and positive_share > _MIN_POSITIVE_SHARE
+    is_amount = is_amount and positive_share > MIN_POSITIVE_SHARE
     if kind.startswith("log") and not is_amount:
         raise GraphError(
             f"{feature.name!r} is not an amount, above zero in most rows and never below, so its"
@@ -229,46 +241,6 @@ def _candidates(
     if is_amount:
         kinds += [f"log-{form}" for form in kinds]
     return {form: fits[form] for form in kinds}
-
-
-def _held_out(fit: Fit, parents: Parents, target: Tensor, seed: int) -> Tensor:
-    """Return predictions of rows that the equation was not fitted on."""
-    generator = torch.Generator().manual_seed(seed)
-    fold_of = torch.randperm(len(target), generator=generator) % _N_FOLDS
-    parts, order = [], []
-    for fold in range(min(_N_FOLDS, len(target))):
-        seen, unseen = fold_of != fold, fold_of == fold
-        equation = fit({name: values[seen] for name, values in parents.items()}, target[seen])
-        parts.append(equation({name: values[unseen] for name, values in parents.items()}))
-        order.append(unseen.nonzero().flatten())
-    return torch.cat(parts)[torch.cat(order).argsort()]
-
-
-def _error(feature: Feature, predicted: Tensor, target: Tensor) -> float:
-    """Return the log-loss of levels, or the root mean square on the unit range."""
-    if isinstance(feature, Categorical):
-        return float(cross_entropy(predicted, target.long()))
-    reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
-    return float((predicted - target).square().mean().sqrt()) / reach
-
-
-def _surprise(kind: str, predicted: Tensor, target: Tensor, origin: float) -> float:
-    """Return the mean negative log-likelihood under normal noise, but for a constant.
-
-    The likelihood distinguishes noise that grows with the value from noise that does not, which
-    the error of the prediction cannot do. The difference decides what follows for a person far
-    from the middle.
-    """
-    positive = target > origin + NONE  # multiplicative noise has no likelihood for the others
-    if bool(positive.double().mean() > _MIN_POSITIVE_SHARE):
-        predicted, target = predicted[positive], target[positive]
-    steps = {"linear": 0, "quadratic": 1, "spline": 2}[kind.removeprefix("log-")]
-    handicap = -0.5 * math.log(_MAX_ERROR_RATIO) * (steps + kind.startswith("log"))
-    if not kind.startswith("log"):
-        return 0.5 * float((predicted - target).square().mean().log()) + handicap
-    above = (target - origin).log()
-    noise = above - (predicted - origin).log()
-    return 0.5 * float(noise.square().mean().log()) + float(above.mean()) + handicap
 
 
 def _refuse_constant(feature: Feature, target: Tensor) -> None:

@@ -35,11 +35,15 @@ class Terms:
     knots
         For some continuous parents, the knots of a natural cubic spline: bent between the
         first and the last, straight beyond.
+    ends
+        For some continuous parents, values beyond which they count as if they lay there: curves
+        that were learned from the bulk of the rows mean nothing for outliers.
     """
 
     parents: tuple[Feature, ...]
     degree: int = 1
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    ends: tuple[tuple[str, float, float], ...] = ()
 
     def with_knots(self, parents: Parents) -> "Terms":
         """Return the terms with a spline in every number, bent where its values lie."""
@@ -60,6 +64,8 @@ class Terms:
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
+        for name, low, high in self.ends:
+            parents = {**parents, name: parents[name].clamp(low, high)}
         columns = []
         for feature in self.parents:
             values = parents[feature.name][..., None]

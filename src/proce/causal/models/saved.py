@@ -68,6 +68,7 @@ class SavedMechanism:
     parents: tuple[str, ...] = ()
     degree: Literal[1, 2] = 1
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    ends: tuple[tuple[str, float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -221,7 +222,8 @@ class SavedCauses:
 
     def _equation(self, position: int, schema: Schema, feature: Feature) -> Any:
         saved = self.mechanisms[position]
-        terms = Terms(tuple(schema[name] for name in saved.parents), saved.degree, saved.knots)
+        causes = tuple(schema[name] for name in saved.parents)
+        terms = Terms(causes, saved.degree, saved.knots, saved.ends)
         if saved.form == "boosted":
             model = self.estimators[position]
             if getattr(model, "n_features_in_", None) != terms.size - 1:
@@ -261,6 +263,7 @@ def _saved_mechanism(name: str, mechanism: Mechanism, schema: Schema) -> SavedMe
         parents=tuple(parent.name for parent in terms.parents),
         degree=terms.degree,  # type: ignore[arg-type]
         knots=terms.knots,
+        ends=terms.ends,
     )
 
 

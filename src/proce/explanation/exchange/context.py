@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -81,15 +82,26 @@ def _layout(record: Any, place: str, schema: Schema, rows: Sequence[int] | None 
 def _codec(text: WireExplanations) -> Codec:
     schema = _schema(text.features)
     ends = [_ends(text.scale, feature) for feature in schema]
-    low, span = zip(*ends, strict=True)
-    may_miss = [text.scale[name].may_miss for name in schema.names]
-    return Codec(
-        schema,
-        torch.tensor(low, dtype=torch.float64),
-        torch.tensor(span, dtype=torch.float64),
-        torch.tensor(may_miss),
-        _training_layout(text, schema),
+    low, span = torch.tensor(ends, dtype=torch.float64).unbind(-1)
+    may_miss = torch.tensor([text.scale[name].may_miss for name in schema.names])
+    plain = Codec(schema, low, span, may_miss, _training_layout(text, schema))
+    return _with_seen(plain, text.scale)
+
+
+def _with_seen(codec: Codec, scale: Mapping[str, WireScale]) -> Codec:
+    """Return the codec with what the text says of values beyond the unit range, and of rounding."""
+    low, high, resolution = (
+        each.clone() for each in (codec.seen_low, codec.seen_high, codec.resolution)
     )
+    for position, name in enumerate(codec.schema.names):
+        own = scale[name]
+        if own.seen is not None:
+            if own.seen[0] > own.seen[1]:
+                raise RecordError(f"scale.{name}.seen", list(own.seen), "the lower value first")
+            low[position], high[position] = own.seen
+        if own.resolution is not None:
+            resolution[position] = own.resolution
+    return replace(codec, seen_low=low, seen_high=high, resolution=resolution)
 
 
 def _schema(features: dict[str, Any]) -> Schema:

@@ -65,10 +65,16 @@ class WireFormat(StrictRecord):
 
 
 class WireScale(StrictRecord):
-    """The scale of a feature: low end and span of a number, and whether it may be missing."""
+    """The scale of a feature: low end and span of a number, and whether it may be missing.
+
+    The lowest and the highest value that were seen stand there where they are not the ends of the
+    span, and the resolution where it is not the step.
+    """
 
     low: Number | None = None
     span: Number | None = None
+    seen: tuple[Number, Number] | None = None
+    resolution: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     may_miss: bool
 
 

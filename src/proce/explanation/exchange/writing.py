@@ -79,11 +79,16 @@ def _class_labels(context: Context) -> Plain:
 
 def _scale(context: Context) -> Plain:
     codec = context.codec
-    columns = (codec.low.tolist(), codec.span.tolist(), codec.may_miss.tolist())
     scale: Plain = {}
-    for feature, low, span, may_miss in zip(codec.schema, *columns, strict=True):
-        ends = {"low": low, "span": span} if isinstance(feature, Continuous) else {}
-        scale[feature.name] = {**ends, "may_miss": may_miss}
+    for position, feature in enumerate(codec.schema):
+        own: Plain = {}
+        if isinstance(feature, Continuous):
+            own = {"low": codec.low[position].item(), "span": codec.span[position].item()}
+            if codec.lowest[position] != 0 or codec.highest[position] != 1:
+                own["seen"] = [codec.seen_low[position].item(), codec.seen_high[position].item()]
+            if codec.resolution[position] != (feature.step or 0.0):
+                own["resolution"] = codec.resolution[position].item()
+        scale[feature.name] = {**own, "may_miss": codec.may_miss[position].item()}
     return scale
 
 

@@ -41,7 +41,7 @@ def fit_parts(
     check_construction(schema, settings, SearchSettings, seed)
     _check_device(device)
     seed = int(seed)
-    codec = Codec.fit(schema or Schema.infer(X), X)
+    codec = Codec.fit(schema or Schema.infer(X), X, settings.scale)
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
     predicted = predict_in_blocks(classifier, rows)

@@ -6,6 +6,7 @@ from typing import Literal, Self
 from proce.errors import SearchError
 from proce.latent import AutoEncoderSettings
 from proce.objective import Start
+from proce.schema.scale import Scale
 from proce.search import NSGA2Settings
 
 Distance = Literal["absolute", "squared"]
@@ -44,6 +45,10 @@ class SearchSettings(NSGA2Settings):
         How often the equations are fitted again on resampled rows. The actions of what is shown
         must reach the decision in four of five refits, and candidates that do so in all of them
         are preferred; 0 for no such test.
+    scale
+        What the unit range of a number is: ``bulk``, the central 99% of the training rows, which
+        outliers cannot move, with changed numbers rounded to about a thousandth of it; or
+        ``range``, from the lowest to the highest value, as in the paper.
     chunk_size
         How many rows are searched at a time. It bounds the memory and does not change results.
     autoencoder
@@ -58,6 +63,7 @@ class SearchSettings(NSGA2Settings):
     distance: Distance = "absolute"
     start: Start = "mixed"
     n_refits: int = 10
+    scale: Scale = "bulk"
     chunk_size: int = 256
     autoencoder: AutoEncoderSettings = field(default_factory=AutoEncoderSettings)
 
@@ -74,6 +80,8 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"effect_weight is {self.effect_weight}; expected 1 or more.")
         if self.n_refits < 0:
             raise SearchError(f"n_refits is {self.n_refits}; expected 0 or more.")
+        if self.scale not in ("bulk", "range"):
+            raise SearchError(f"scale is {self.scale!r}; expected 'bulk' or 'range'.")
         if self.start not in ("mixed", "gaussian"):
             raise SearchError(f"start is {self.start!r}; expected 'mixed' or 'gaussian'.")
         if self.distance not in ("absolute", "squared"):
@@ -92,6 +100,7 @@ class SearchSettings(NSGA2Settings):
             distance="squared",
             n_refits=0,
             start="gaussian",
+            scale="range",
         )
 
     @property

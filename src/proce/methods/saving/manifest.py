@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from proce.causal.models.saved import SavedMechanism, SavedModel
 from proce.classifier.saved import SavedClassifier
@@ -106,6 +106,12 @@ class Manifest(_Strict):
     training: SavedRows
     tensors: SavedFile
     model_file: SavedFile | None
+
+    @field_validator("settings", mode="before")
+    @classmethod
+    def _with_scale(cls, settings: Any) -> Any:
+        """Return settings of before there was a choice of scales with the scale of then."""
+        return {"scale": "range", **settings} if isinstance(settings, dict) else settings
 
     def text(self) -> str:
         """Return the content of the file: JSON whose last field is a checksum of all others."""

@@ -25,15 +25,34 @@ def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
     """Return the codec: the schema, the scale of the features and the training frame's layout."""
     schema = Schema.from_json(json.dumps(manifest.features))
     low, span, may_miss = (tensors[f"codec.{name}"] for name in ("low", "span", "may_miss"))
-    sound = all(tensor.shape == (len(schema),) for tensor in (low, span, may_miss))
-    sound = sound and low.dtype == span.dtype == torch.float64 and may_miss.dtype == torch.bool
-    if not sound or not bool((low.isfinite() & span.isfinite() & (span > 0)).all()):
+    names = ("seen_low", "seen_high", "resolution")  # explainers of before have none of these
+    seen = {name: tensors[f"codec.{name}"] for name in names if f"codec.{name}" in tensors}
+    numbers = (low, span, *seen.values())
+    sound = all(tensor.shape == (len(schema),) for tensor in (*numbers, may_miss))
+    sound = sound and len(seen) in (0, len(names)) and may_miss.dtype == torch.bool
+    sound = sound and all(each.dtype == torch.float64 for each in numbers)
+    if not sound or not _is_scale(**{"low": low, "span": span, **seen}):
         raise PersistenceError("the scale of the features is damaged.")
     try:
         layout = exact_layout_from_json(manifest.layout, schema.columns)
     except SchemaError as error:
         raise PersistenceError(f"the layout of the training frame is damaged: {error}") from None
-    return Codec(schema, low, span, may_miss, layout)
+    return Codec(schema, low, span, may_miss, layout, **seen)
+
+
+def _is_scale(
+    low: Tensor,
+    span: Tensor,
+    seen_low: Tensor | None = None,
+    seen_high: Tensor | None = None,
+    resolution: Tensor | None = None,
+) -> bool:
+    """Whether the numbers could be the scale of features."""
+    sound = low.isfinite() & span.isfinite() & (span > 0)
+    if seen_low is not None and seen_high is not None and resolution is not None:
+        sound &= seen_low.isfinite() & seen_high.isfinite() & (seen_low <= seen_high)
+        sound &= resolution.isfinite() & (resolution >= 0)
+    return bool(sound.all())
 
 
 def load_causes(

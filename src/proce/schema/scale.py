@@ -1,0 +1,134 @@
+"""The scale of a feature: what counts as its whole range, and how finely it is told.
+
+Four outliers in four thousand rows can be a thousand times as large as all else. On a scale from
+the lowest to the highest value everybody would then stand at zero. The scale of the search is
+therefore that of the bulk of the rows; the lowest and the highest value are kept beside it.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from proce.errors import SchemaError
+from proce.schema.cells import MISSING_LEVEL, Numbers
+from proce.schema.feature import MIN_CHANGE, Action, Continuous, Feature
+
+Scale = Literal["bulk", "range"]
+
+_TAIL = 0.005  # of the values, left out at either end
+_FAR = 100.0  # interquartile ranges beyond the quartiles: what lies there is set aside at first
+_MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
+_MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureScale:
+    """The scale of one feature, in raw units; 0 and 1, and codes, for levels.
+
+    Attributes
+    ----------
+    low, span
+        ``raw = low + span * unit``.
+    seen_low, seen_high
+        The lowest and the highest value of the training rows.
+    resolution
+        What a number is told to: its step or, on the scale of the bulk, a power of ten of about a
+        thousandth of the span; 0 for any value.
+    may_miss
+        Whether a cell was missing.
+    """
+
+    low: float
+    span: float
+    seen_low: float
+    seen_high: float
+    resolution: float
+    may_miss: bool
+
+
+def fit_scale(feature: Feature, values: Numbers, scale: Scale) -> FeatureScale:
+    """Return the scale of a feature from its training values: raw numbers, or level codes."""
+    if scale not in ("bulk", "range"):
+        raise SchemaError(f"scale is {scale!r}; expected 'bulk' or 'range'.")
+    missing = np.isnan(values) if isinstance(feature, Continuous) else values == MISSING_LEVEL
+    present, may_miss = values[~missing], bool(missing.any())
+    if not present.size:
+        raise SchemaError(f"feature {feature.name!r} is missing in all rows; drop it or fill it.")
+    low, high = float(present.min()), float(present.max())
+    if low == high and feature.action is not Action.FIXED:
+        value = low if isinstance(feature, Continuous) else feature.levels[int(low)]
+        raise SchemaError(
+            f"feature {feature.name!r} is {value!r} in all {len(values)} rows, so nothing can be"
+            " learned from it. Drop it, or declare it with action='fixed'."
+        )
+    if not isinstance(feature, Continuous):
+        return FeatureScale(0.0, 1.0, 0.0, float(len(feature.levels) - 1), 0.0, may_miss)
+    _check_ends(feature, low, high)
+    first, last = (low, high) if scale == "range" else bulk(present)
+    span = (last - first) or 1.0
+    resolution = feature.step or 0.0
+    if not resolution and scale == "bulk" and low < high:
+        resolution = round_step(span, max(abs(first), abs(last)))
+    return FeatureScale(first, span, low, high, resolution, may_miss)
+
+
+def bulk(present: Numbers) -> tuple[float, float]:
+    """Return the ends of the central 99% of some values.
+
+    Where more than half of them are the same (no gain, no delay), the ends are those of the
+    others, widened to the common value. A few values that lie absurdly far out are set aside
+    before, so that the ends stay where they are when such values appear.
+    """
+    middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # the common one, if any
+    others = present[present != middle]
+    if not len(others):
+        return middle, middle
+    kept = _without_far(others if 2 * len(others) < len(present) else present)
+    low, high = np.quantile(kept, [_TAIL, 1 - _TAIL]).tolist()
+    low, high = min(low, middle), max(high, middle)
+    return (low, high) if low < high else (float(present.min()), float(present.max()))
+
+
+def round_step(span: float, size: float) -> float:
+    """Return a power of ten of about a thousandth of a span, or 0 where doubles are coarser.
+
+    Parameters
+    ----------
+    span
+        The span of the bulk.
+    size
+        The largest absolute value at its ends.
+    """
+    power = math.floor(math.log10(span) + math.log10(MIN_CHANGE))
+    step = float(f"1e{power}")
+    return step if step >= _MIN_SPACINGS * math.ulp(size) else 0.0
+
+
+def _without_far(values: Numbers) -> Numbers:
+    first, last = np.quantile(values, [0.25, 0.75]).tolist()
+    reach = _FAR * (last - first)
+    if not reach:
+        return values
+    near = (values >= first - reach) & (values <= last + reach)
+    n_far = len(values) - int(near.sum())
+    return values[near] if n_far <= max(1, _MAX_FAR_SHARE * len(values)) else values
+
+
+def _check_ends(feature: Continuous, low: float, high: float) -> None:
+    if not math.isfinite(high - low):
+        raise SchemaError(
+            f"feature {feature.name!r}: the values lie between {low:g} and {high:g}, which is too"
+            " far apart for double numbers. Rescale the column, or drop what is not meant."
+        )
+    if 0 < high - low < 1e-290:
+        raise SchemaError(
+            f"feature {feature.name!r}: the values lie between {low:g} and {high:g}, which is too"
+            " close for double numbers. Rescale the column."
+        )
+    if feature.range is not None and not (feature.range[0] <= high and low <= feature.range[1]):
+        raise SchemaError(
+            f"feature {feature.name!r}: the permitted range {feature.range} holds none of the"
+            f" training values, which lie between {low:g} and {high:g}. Widen the range."
+        )
