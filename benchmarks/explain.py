@@ -39,7 +39,7 @@ def cpu(work: Callable[[], Any]) -> tuple[float, Any]:
 def pose_problem(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
     call = ProceCall(explainer.fitted_, Options(), frame)
-    return call.terms.problem(call.terms.query(call.factual, call.target))
+    return call.terms.problem(call.query(torch.arange(len(call))))
 
 
 def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:

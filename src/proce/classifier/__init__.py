@@ -1,7 +1,7 @@
 """Any model behind one interface, and the paper's two networks."""
 
 from proce.classifier.accept import as_classifier
-from proce.classifier.asking import ask_frame, ask_raw
+from proce.classifier.asking import ask_about_changes, ask_frame, ask_raw
 from proce.classifier.classifier import (
     Classifier,
     DifferentiableClassifier,
@@ -18,6 +18,7 @@ __all__ = [
     "InputEncoding",
     "TrainedNetwork",
     "as_classifier",
+    "ask_about_changes",
     "ask_frame",
     "ask_raw",
     "decide",

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from proce.classifier.answer import Output
-from proce.classifier.asking import ask_frame, ask_raw
+from proce.classifier.asking import FrameClassifier, ask_frame, ask_raw
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
 from proce.errors import ModelError, ModelInterfaceError
@@ -166,6 +166,11 @@ class OnRange:
     def predict(self, rows: Tensor) -> Tensor:
         """Return the predicted class of each row, as a position among the classes."""
         return self.inner.predict(self.codec.on_range(rows))
+
+    @property
+    def takes_units(self) -> bool:
+        """Whether the model itself is given numbers on the unit range."""
+        return not isinstance(self.inner, FrameClassifier) or self.inner.takes_units
 
     def predict_frame(self, frame: Any) -> Tensor:
         """Return the class probabilities ``(n, k)`` of the rows of a frame."""

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import pandas as pd
+import torch
 from torch import Tensor
 
 from proce.classifier.classifier import Classifier
@@ -21,6 +22,10 @@ Answer = TypeVar("Answer")
 @runtime_checkable
 class FrameClassifier(Protocol):
     """A classifier that can be asked about frames and raw values, as all adapters can."""
+
+    @property
+    def takes_units(self) -> bool:
+        """Whether the model itself is given numbers on the unit range."""
 
     def predict_frame(self, frame: Any) -> Tensor:
         """Return the class probabilities ``(n, k)`` of the rows of a frame."""
@@ -46,6 +51,30 @@ def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Tensor:
     if isinstance(classifier, FrameClassifier):
         return classifier.predict_frame(frame)
     return classifier.predict_proba(codec.encode(frame))
+
+
+def ask_about_changes(
+    classifier: Classifier, rows: Tensor, factual: Tensor, raw: Tensor, codec: Codec
+) -> Tensor:
+    """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` that began as other rows.
+
+    A cell that is as it was goes to the model as it came in, bit for bit, unless the model is
+    given numbers on the unit range: a last bit makes no difference to such a model.
+
+    Parameters
+    ----------
+    classifier
+        The model.
+    rows
+        The rows, in the entries of the codec.
+    factual, raw
+        ``(n, f)``, what each row was before, in the entries of the codec and in raw units.
+    codec
+        The features and their scale.
+    """
+    if not isinstance(classifier, FrameClassifier) or classifier.takes_units:
+        return classifier.predict_proba(rows)
+    return classifier.predict_raw(torch.where(rows == factual, raw, codec.to_raw(rows)))
 
 
 def ask_raw(classifier: Classifier, raw: Tensor, codec: Codec) -> Tensor:

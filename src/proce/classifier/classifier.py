@@ -81,6 +81,11 @@ class Adapter(ABC):
         """Return the predicted class of each row, as a position among the classes."""
         return decide(self.predict_proba(rows), self.threshold)
 
+    @property
+    def takes_units(self) -> bool:
+        """Whether the model itself is given numbers on the unit range."""
+        return False
+
     def predict_frame(self, frame: Any) -> Tensor:
         """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64.
 

@@ -57,6 +57,11 @@ class OnnxClassifier(Adapter):
         feed = feed_of(self.session.get_inputs(), codec, self.encoding)
         return replace(self, codec=codec, feed=feed)
 
+    @property
+    def takes_units(self) -> bool:
+        """Whether the session is given numbers on the unit range."""
+        return self.feed.from_rows is not None
+
     def _probabilities_of(self, rows: Tensor) -> Tensor:
         return self._answers(self.feed.of_rows(rows), len(rows)).to(rows.device)
 

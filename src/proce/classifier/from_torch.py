@@ -53,6 +53,11 @@ class TorchClassifier(Adapter):
         encoding = own.function if isinstance(own, FrameEncoding) else own.kind
         return replace(self, codec=codec, encoding=as_encoding(encoding, codec))
 
+    @property
+    def takes_units(self) -> bool:
+        """Whether the network is given numbers on the unit range."""
+        return isinstance(self.encoding, InputEncoding)
+
     def inputs(self, rows: Tensor) -> Tensor:
         """Return the network's input ``(n, w)``, in the module's dtype and on its device."""
         dtype, device = _dtype_and_device(self.module)

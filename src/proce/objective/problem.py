@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Actions, StructuralCausalModel
-from proce.classifier import Classifier
+from proce.classifier import Classifier, ask_about_changes
 from proce.latent import AutoEncoder
 from proce.objective.distance import (
     ACTION_CHARGE,
@@ -110,8 +110,7 @@ class CounterfactualProblem:
     def score(self, realised: Actions) -> Evaluation:
         """Return the losses and the violation of realised rows."""
         rows, query = realised.point, self.query
-        flat = clamp_for_model(rows).reshape(-1, rows.shape[-1])
-        chances = self.classifier.predict_proba(flat).reshape(*rows.shape[:-1], -1)
+        chances = self.ask(rows)
         losses = torch.stack(
             [
                 prediction_loss(chances, query.target),
@@ -122,6 +121,18 @@ class CounterfactualProblem:
         )
         shortfall = self.requirement.shortfall(chances, query.target)
         return Evaluation(losses, shortfall + self.violation(realised))
+
+    def ask(self, rows: Tensor) -> Tensor:
+        """Return the class probabilities ``(i, c, k)`` that the model gives rows ``(i, c, f)``.
+
+        A cell that is as it was goes to the model as it came in, bit for bit.
+        """
+        query, near = self.query, clamp_for_model(rows)
+        raw = self.codec.to_raw(query.factual) if query.raw is None else query.raw
+        factual, raw = (own[:, None].expand_as(near).flatten(0, 1) for own in (query.factual, raw))
+        flat = near.flatten(0, 1)
+        answers = ask_about_changes(self.classifier, flat, factual, raw, self.codec)
+        return answers.reshape(*rows.shape[:-1], -1)
 
     def final_distance(self, realised: Actions) -> Tensor:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""

@@ -29,6 +29,8 @@ class Query:
         ``(i,)``, what a row's random stream depends on beside the seed.
     seed
         The seed of the noise.
+    raw
+        ``(i, f)``, the rows in raw units as they came in; by default as the codec gives them back.
     """
 
     factual: Tensor
@@ -38,6 +40,7 @@ class Query:
     residual: Tensor
     keys: Tensor
     seed: int = 0
+    raw: Tensor | None = None
 
     def take(self, instances: Tensor) -> "Query":
         """Return the query for some of the rows, given by position."""
@@ -49,6 +52,7 @@ class Query:
             self.residual[instances],
             self.keys[instances],
             self.seed,
+            None if self.raw is None else self.raw[instances],
         )
 
 
@@ -62,6 +66,7 @@ def pose_query(
     n_neighbours: int,
     scm: StructuralCausalModel | None,
     seed: int,
+    raw: Tensor | None = None,
 ) -> Query:
     """Find the prototypes of rows ``(i, f)``, and the noise that makes them what they are."""
     latents = autoencoder.encode(factual)
@@ -76,4 +81,4 @@ def pose_query(
     noise = factual.new_empty(len(factual), 0)
     if scm is not None:
         noise = scm.abduct(factual, seed=seed, keys=keys)
-    return Query(factual, target, prototype, tuple(neighbours), noise, keys, seed)
+    return Query(factual, target, prototype, tuple(neighbours), noise, keys, seed, raw)

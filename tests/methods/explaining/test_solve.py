@@ -46,7 +46,7 @@ def passes(
 
 def check(call: ProceCall, rows: torch.Tensor, kinds: torch.Tensor) -> bool:
     """Whether a candidate of the only row of a call passes the last check."""
-    problem = call.terms.problem(call.terms.query(call.factual, call.target))
+    problem = call.terms.problem(call.query(torch.arange(len(call))))
     first = torch.tensor([0])
     frame = FrameRows(first, call.raw, call.layout)
     return bool(check_candidates(problem, frame, first, rows, kinds).passed[0])

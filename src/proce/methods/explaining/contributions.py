@@ -7,7 +7,7 @@ from proce.causal import Ensemble
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.firmness import shortfalls
 from proce.methods.explaining.taken_back import take_back
-from proce.objective import CounterfactualProblem, clamp_for_model, target_probability
+from proce.objective import CounterfactualProblem, target_probability
 
 
 def measure_contributions(
@@ -29,10 +29,9 @@ def measure_contributions(
     """
     cells = torch.nonzero(changes == Change.ACTION, as_tuple=True)
     part, realised = take_back(problem, rows, changes, cells)
-    reached = realised.point[:, 0]
     contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)
-    if len(reached):
-        chances = problem.classifier.predict_proba(clamp_for_model(reached))
+    if len(realised.point):
+        chances = part.ask(realised.point)[:, 0]
         own = target_probability(chances, part.query.target)
         contributions[cells] = probabilities[cells[0]] - own.to(probabilities)
     return contributions

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from proce.classifier import ask_about_changes
 from proce.classifier.probe import probe_rows
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.words.cells import plain_value
@@ -82,7 +83,7 @@ def _search_blockers(
     lifted = list(islice(lift_limits(terms.fitted, call.options), _MAX_LIFTED_LIMITS))
     positions = torch.tensor(rows)
     frame_rows = FrameRows(positions, call.raw[positions], call.layout)
-    query = terms.query(call.factual[positions], call.target[positions])
+    query = terms.query(call.factual[positions], call.target[positions], call.raw[positions])
     with_limits = terms.without_margin().problem(query)
     n_tried = 0
     for limit in lifted:
@@ -214,10 +215,11 @@ def _closest_miss(call: Call, terms: SearchTerms, row: int, miss: Tensor | None)
     if miss is None:
         return ClosestMiss()
     codec = terms.fitted.codec
-    chances = call.classifier.predict_proba(miss[None])[0]
-    raw = zip(codec.schema, codec.to_raw(miss).tolist(), strict=True)
+    own, raw = call.factual[row][None], call.raw[row][None]
+    chances = ask_about_changes(call.classifier, miss[None], own, raw, codec)[0]
+    values = zip(codec.schema, codec.to_raw(miss).tolist(), strict=True)
     return ClosestMiss(
-        {feature.name: plain_value(feature, value) for feature, value in raw},
+        {feature.name: plain_value(feature, value) for feature, value in values},
         float(chances[call.target[row]]),
         broken_rules(terms.rules, call.factual[row], miss),
     )

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from proce.errors import ModelError
@@ -32,9 +33,11 @@ class NamesFailingRow:
         try:
             return self.problem(genes, instances)
         except ModelError as error:
-            candidates = self.problem.take(instances).realise(genes).point  # (i, c, f)
+            part = self.problem.take(instances)
+            candidates = part.realise(genes).point  # (i, c, f)
             n_candidates = candidates.shape[1]
-            first, cause = self._first_failure(candidates.flatten(0, 1))
+            owner = torch.arange(len(candidates)).repeat_interleave(n_candidates)
+            first, cause = self._first_failure(part.take(owner), candidates.flatten(0, 1))
             if cause is None:
                 raise
             row = int(self.positions[instances[first // n_candidates]])
@@ -42,7 +45,9 @@ class NamesFailingRow:
             error.args = (f"row {row}, a candidate with {values}: {cause}",)
             raise
 
-    def _first_failure(self, candidates: Tensor) -> tuple[int, ModelError | None]:
+    def _first_failure(
+        self, problem: CounterfactualProblem, candidates: Tensor
+    ) -> tuple[int, ModelError | None]:
         """Halve candidates ``(n, f)`` down to one on which the model fails; return its error.
 
         The error is ``None`` where the model answers this time, because its answers depend on more
@@ -51,21 +56,25 @@ class NamesFailingRow:
         low, high = 0, len(candidates)
         while high - low > 1:
             middle = (low + high) // 2
-            if self._error(candidates[low:middle]) is None:
+            if _error(problem, candidates, low, middle) is None:
                 low = middle
             else:
                 high = middle
-        return low, self._error(candidates[low:high])
-
-    def _error(self, candidates: Tensor) -> ModelError | None:
-        try:
-            self.problem.classifier.predict_proba(candidates)
-        except ModelError as error:
-            return error
-        return None
+        return low, _error(problem, candidates, low, high)
 
     def _values_text(self, candidate: Tensor) -> str:
         codec = self.problem.codec
         values = zip(codec.schema, codec.to_raw(candidate).tolist(), strict=True)
         texts = [f"{feature.name}={plain_value(feature, value)!r}" for feature, value in values]
         return ", ".join(texts[:_MAX_VALUES]) + ", …" * (len(texts) > _MAX_VALUES)
+
+
+def _error(
+    problem: CounterfactualProblem, candidates: Tensor, first: int, last: int
+) -> ModelError | None:
+    """Return how the model fails on some of the candidates ``(n, f)``, one for each instance."""
+    try:
+        problem.take(torch.arange(first, last)).ask(candidates[first:last, None])
+    except ModelError as error:
+        return error
+    return None

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Actions, Ensemble
-from proce.objective import CounterfactualProblem, clamp_for_model
+from proce.objective import CounterfactualProblem
 
 _MIN_REFIT_SHARE = 0.8  # of the refits must reach the decision, or it is no advice
 
@@ -35,5 +35,4 @@ def shortfalls(
     """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
     query, decision = problem.query, problem.requirement.without_margin()
     for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
-        chances = problem.classifier.predict_proba(clamp_for_model(reached).flatten(0, 1))
-        yield decision.shortfall(chances.reshape(*rows.shape[:-1], -1), query.target)
+        yield decision.shortfall(problem.ask(reached), query.target)

@@ -24,7 +24,7 @@ from proce.methods.explaining.solve import FrameRows, Solution, solve
 from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.explaining.terms import SearchTerms
 from proce.methods.fitting.fitted import FittedParts
-from proce.objective import CounterfactualProblem
+from proce.objective import CounterfactualProblem, Query
 from proce.search import SearchProgress
 
 _NO_TRAINING_ROWS = (
@@ -85,7 +85,7 @@ class ProceCall(Call):
 
     def _explain(self, chunk: Tensor) -> None:
         """Explain a chunk; rows that cannot keep the margin are searched again without it."""
-        problem = self.terms.problem(self.terms.query(self.factual[chunk], self.target[chunk]))
+        problem = self.terms.problem(self.query(chunk))
         solution = self._solve(problem, chunk)
         unsolved = ~solution.is_solved & (problem.requirement.margin > 0)
         if self.over:
@@ -99,6 +99,10 @@ class ProceCall(Call):
             solution = self._solve(easier, chunk[again])
             self.record.mark_margin_missed(chunk[again][solution.is_solved])
             self._record(easier, chunk[again], solution, torch.ones_like(solution.cut_short))
+
+    def query(self, rows: Tensor) -> Query:
+        """Return what the search needs to know of the rows at some positions."""
+        return self.terms.query(self.factual[rows], self.target[rows], self.raw[rows])
 
     def _solve(self, problem: CounterfactualProblem, chunk: Tensor) -> Solution:
         frame_rows = FrameRows(chunk, self.raw[chunk], self.layout)

@@ -7,7 +7,7 @@ from proce.causal import Actions
 from proce.explanation import done_by_hand
 from proce.explanation.record.counterfactuals import NO_RULE
 from proce.methods.calls.last_check import ROUNDING
-from proce.objective import CounterfactualProblem, clamp_for_model
+from proce.objective import CounterfactualProblem
 
 
 def realise_by_hand(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Actions:
@@ -75,9 +75,9 @@ def find_asking_rules(problem: CounterfactualProblem, rows: Tensor, changes: Ten
     excess = part.limits.excess(realised.point, realised.by_hand, problem.codec.reach)[:, 0]
     blamed = torch.nonzero((broken != NO_RULE) & (excess <= ROUNDING)).flatten()
     if len(blamed):
-        chances = problem.classifier.predict_proba(clamp_for_model(point[blamed]))
+        chances = part.take(blamed).ask(realised.point[blamed])
         target = part.query.target[blamed]
-        reached = problem.requirement.shortfall(chances[:, None], target)[:, 0] <= ROUNDING
+        reached = problem.requirement.shortfall(chances, target)[:, 0] <= ROUNDING
         blamed = blamed[reached]
         asked_by[cells[0][blamed], cells[1][blamed]] = broken[blamed]
     return asked_by

@@ -62,8 +62,11 @@ class SearchTerms:
         """Return the terms under which the decision itself is enough."""
         return replace(self, requirement=self.requirement.without_margin())
 
-    def query(self, factual: Tensor, target: Tensor) -> Query:
-        """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``."""
+    def query(self, factual: Tensor, target: Tensor, raw: Tensor) -> Query:
+        """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``.
+
+        ``raw`` is the rows in raw units, as they came in.
+        """
         fitted = self.fitted
         return pose_query(
             factual,
@@ -74,6 +77,7 @@ class SearchTerms:
             n_neighbours=fitted.settings.n_neighbours,
             scm=fitted.scm,
             seed=fitted.seed,
+            raw=raw,
         )
 
     def problem(self, query: Query) -> CounterfactualProblem:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, decide
+from proce.classifier import Classifier, ask_about_changes, decide
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule
 from proce.objective import GeneMap, Limits, genome_of
@@ -56,8 +56,9 @@ class Task:
     ----------
     common
         What the method has learned, as every method does.
-    factual, target
-        The rows ``(i, f)``, and the wanted classes ``(i,)``.
+    factual, raw, target
+        The rows ``(i, f)`` in the entries of the codec and in raw units, and the wanted classes
+        ``(i,)``.
     n
         How many counterfactuals are asked for, for each.
     limits
@@ -73,6 +74,7 @@ class Task:
 
     common: CommonFit
     factual: Tensor
+    raw: Tensor
     target: Tensor
     n: int
     limits: Limits
@@ -88,7 +90,8 @@ class Task:
         limits = call.limits.of_rows(codec, factual)
         genome = genome_of(codec, factual, limits, GeneMap(len(codec.schema)))
         left = torch.full((len(part),), options.max_evaluations or UNLIMITED)
-        return cls(common, factual, call.target[part], options.n, limits, genome, left, call)
+        raw, target = call.raw[part], call.target[part]
+        return cls(common, factual, raw, target, options.n, limits, genome, left, call)
 
     def __len__(self) -> int:
         return len(self.factual)
@@ -155,7 +158,8 @@ class Task:
 
     def _answers(self, rows: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
         classifier, target = self.common.classifier, self.target[owner]
-        answer = classifier.predict_proba(rows)
+        own, raw = self.factual[owner], self.raw[owner]
+        answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
         for rule, mechanisms in self.common.rules:
