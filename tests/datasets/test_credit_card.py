@@ -42,7 +42,7 @@ def test_a_client_can_be_in_time_pay_more_and_spend_less() -> None:
     schema = load_dataset("credit_card").recourse_schema
     assert {schema[name].action for name in credit_card.DELAYS.values()} == {Action.DECREASE}
     assert {schema[name].action for name in credit_card.PAYMENTS.values()} == {Action.INCREASE}
-    assert {schema[name].action for name in credit_card.BILLS.values()} == {Action.FREE}
+    assert {schema[name].action for name in credit_card.BILLS.values()} == {Action.DECREASE}
     for name in ("LIMIT_BAL", "SEX", "EDUCATION", "MARRIAGE", "AGE"):
         assert not schema[name].can_be_acted_on
 

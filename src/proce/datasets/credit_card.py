@@ -26,7 +26,13 @@ MONTHS = {1: "September", 2: "August", 3: "July", 4: "June", 5: "May", 6: "April
 DELAYS = {month: f"PAY_{month if month > 1 else 0}" for month in MONTHS}
 BILLS = {month: f"BILL_AMT{month}" for month in MONTHS}
 PAYMENTS = {month: f"PAY_AMT{month}" for month in MONTHS}
-RULES = ("cf.AGE >= x.AGE",)
+RULES = (  # the second kind: nobody is advised to pay more than was billed the month before
+    "cf.AGE >= x.AGE",
+    *(
+        f"cf.PAY_AMT{month} > x.PAY_AMT{month} => cf.PAY_AMT{month} <= cf.BILL_AMT{month + 1}"
+        for month in range(1, 6)
+    ),
+)
 DOLLARS = "NT$"
 SEXES = {1: "male", 2: "female"}
 EDUCATIONS = {
@@ -56,8 +62,8 @@ def load_credit_card() -> Dataset:
     bill decide a bill, a bill decides what is paid for it a month later, and what is paid decides
     the delay and the next bill. Nobody is advised not to use the card, or to be of unknown
     education. In ``recourse_schema`` sex, marriage and age are protected, the limit, which the bank
-    sets, and education are fixed, a delay can only shrink, and a payment only grow: the six months
-    are read as the next six, lived otherwise.
+    sets, and education are fixed, a delay and a bill can only shrink, the bill not below zero, and
+    a payment only grow: the six months are read as the next six, lived otherwise.
     """
     table = parse(fetch(FILE))
     schema = _schema()
@@ -117,6 +123,7 @@ def _recourse_schema(schema: Schema) -> Schema:
     schema = schema.edit("MARRIAGE", protected=True)
     schema = schema.edit("AGE", action=Action.FIXED, protected=True)
     schema = schema.edit(list(DELAYS.values()), action=Action.DECREASE)
+    schema = schema.edit(list(BILLS.values()), range=(0, 500_000), action=Action.DECREASE)
     return schema.edit(list(PAYMENTS.values()), action=Action.INCREASE)
 
 
