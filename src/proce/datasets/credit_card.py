@@ -59,8 +59,8 @@ def load_credit_card() -> Dataset:
     """Load the credit-card clients, with the values of the published file.
 
     The graph is assumed, not known: what a person is decides the limit, the limit and the last
-    bill decide a bill, a bill decides what is paid for it a month later, and what is paid decides
-    the delay and the next bill. Nobody is advised not to use the card, or to be of unknown
+    bill decide a bill, a bill decides what is paid for it a month later, what is paid decides the
+    next bill, and a delay the next delay. Nobody is advised not to use the card, or to be of unknown
     education. In ``recourse_schema`` sex, marriage and age are protected, the limit, which the bank
     sets, and education are fixed, a delay and a bill can only shrink, the bill not below zero, and
     a payment only grow: the six months are read as the next six, lived otherwise.
@@ -134,7 +134,7 @@ def _edges() -> list[tuple[str, str]]:
     # Before April there is no bill to compare with: who owed much then paid much, and an effect of
     # that payment would be found with the wrong sign.
     for month in range(1, 6):
-        bill, payment, delay = BILLS[month], PAYMENTS[month], DELAYS[month]
+        bill, payment = BILLS[month], PAYMENTS[month]
         edges += [(BILLS[month + 1], payment), (BILLS[month + 1], bill), (payment, bill)]
-        edges += [(DELAYS[month + 1], delay), (payment, delay)]
+        edges += [(DELAYS[month + 1], DELAYS[month])]
     return edges
