@@ -60,10 +60,10 @@ def load_credit_card() -> Dataset:
 
     The graph is assumed, not known: what a person is decides the limit, the limit and the last
     bill decide a bill, a bill decides what is paid for it a month later, what is paid decides the
-    next bill, and a delay the next delay. Nobody is advised not to use the card, or to be of unknown
-    education. In ``recourse_schema`` sex, marriage and age are protected, the limit, which the bank
-    sets, and education are fixed, a delay and a bill can only shrink, the bill not below zero, and
-    a payment only grow: the six months are read as the next six, lived otherwise.
+    next bill, and a delay the next delay. Nobody is advised not to use the card, or to be of
+    unknown education. In ``recourse_schema`` sex, marriage and age are protected; the limit, which
+    the bank sets, and education are fixed; a delay and a bill can only shrink, the bill not below
+    zero, and a payment only grow. The six months are read as the next six, lived otherwise.
     """
     table = parse(fetch(FILE))
     schema = _schema()
