@@ -30,6 +30,19 @@ def test_the_label_and_columns_that_are_dropped_are_no_features(
     assert not {"age", "home", "decision"} & set(words)
 
 
+def test_classes_are_named_for_people(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "credit"
+    words = [*FIT, "--model", "train:boosting", "--out", str(folder)]
+    assert main([*words, "--classes", "yes"]) == 2
+    assert "is not of the form CLASS=WORDS" in capsys.readouterr().err
+    assert main([*words, "--classes", "yes=approved,no=rejected by us"]) == 0
+    assert ProCE.load(folder).classes == {"no": "rejected by us", "yes": "approved"}
+    assert main([*words, "--classes", "maybe=x"]) == 2
+    assert "unknown class 'maybe'" in capsys.readouterr().err
+
+
 def test_a_graph_is_discovered(
     at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

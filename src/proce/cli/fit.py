@@ -16,7 +16,7 @@ from proce.cli.data import (
     TrainingData,
     read_training_data,
 )
-from proce.cli.inputs import read_graph, read_rules
+from proce.cli.inputs import read_class_labels, read_graph, read_rules
 from proce.errors import ModelError, did_you_mean
 
 if TYPE_CHECKING:
@@ -55,6 +55,13 @@ def fit(
             metavar="FILE", help="Rules that every counterfactual must obey, one per line."
         ),
     ] = None,
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS=WORDS,…",
+            help="Names of the classes for people, such as 0=rejected,1=approved.",
+        ),
+    ] = None,
     drop: DropOption = None,
     separator: SeparatorOption = None,
     seed: Annotated[
@@ -82,6 +89,7 @@ def fit(
     from proce.schema import Codec
     from proce.schema.levels import shown
 
+    read_class_labels(classes, ())  # or a slip of the pen would be told after the fit only
     use_one_thread()
     require_place(out / "manifest.json" if out.is_dir() else out)
     rows = read_training_data(data, label, schema, drop, separator)
@@ -97,6 +105,7 @@ def fit(
             ready.model, rows.schema, causes, rule_texts, settings=settings, seed=seed
         )
         _fit_with_notes(explainer, ready.frame, progress)
+    explainer.set_params(classes=read_class_labels(classes, explainer.classes_))
     explainer.save(out)
     for text in ready.notes:
         note(text)

@@ -106,6 +106,22 @@ def read_class(word: str | None, classes: Sequence[Any]) -> Any:
     return _value_named(word, classes)
 
 
+def read_class_labels(text: str | None, classes: Sequence[Any]) -> dict[Any, str] | None:
+    """Read names of classes written as ``CLASS=WORDS``, separated by commas."""
+    if text is None:
+        return None
+    labels: dict[Any, str] = {}
+    for pair in text.split(","):
+        name, equals, words = pair.partition("=")
+        if not (equals and name.strip()):
+            raise SearchError(
+                f"--classes {text!r} is not of the form CLASS=WORDS,CLASS=WORDS, such as"
+                " 0=rejected,1=approved."
+            )
+        labels[_value_named(name.strip(), classes)] = words
+    return labels
+
+
 def _parse(path: Path, parser: Callable[[str], Parsed], text: str) -> Parsed:
     """Parse the text of a file; an error names the file."""
     try:

@@ -4,27 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-import numpy as np
-from sklearn.base import BaseEstimator
-
 from proce.classifier import Classifier
-from proce.errors import NotFittedError
 from proce.explanation import Explanations
-from proce.methods.calls.construction import changed_parameters
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options, Pick, check_callback, checked_texts
 from proce.methods.calls.progress_bar import closing
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.what_if import WhatIf, what_if
+from proce.methods.fitting.estimator import FittedEstimator
 from proce.methods.fitting.fit import fit_parts
-from proce.methods.fitting.fitted import FittedParts
-from proce.methods.fitting.modes import in_mode
-from proce.methods.fitting.parameters import with_parameters
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
 
-class ProCE(BaseEstimator):  # type: ignore[misc]
+class ProCE(FittedEstimator):
     """Counterfactual explanations that flip the decision, stay near, look real and respect causes.
 
     Parameters
@@ -55,6 +48,9 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
     device
         The device on which the auto-encoder runs: ``"cpu"`` or ``"cuda"``. The search runs on the
         CPU.
+    classes
+        The names of the model's classes for people, such as ``{0: "rejected", 1: "approved"}``; a
+        class without one is told as it is.
     """
 
     def __init__(
@@ -68,6 +64,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         threshold: float | None = None,
         seed: int = 0,
         device: str = "cpu",
+        classes: Mapping[Any, str] | None = None,
     ) -> None:
         self.model = model
         self.schema = schema
@@ -78,6 +75,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         self.threshold = threshold
         self.seed = seed
         self.device = device
+        self.classes = classes
 
     def fit(self, X: Any, y: Any = None, *, progress: ProgressCallback | None = None) -> Self:
         """Learn the latent space, the equations and the prototypes.
@@ -104,6 +102,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
                 seed=self.seed,
                 device=self.device,
                 progress=progress,
+                classes=self.classes,
             )
         self._set_fitted(fitted)
         return self
@@ -148,7 +147,7 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         max_changes
             The most actions and holds of a counterfactual.
         effort
-            ``{name: 0.1 .. 10}``, how hard a change is for this person; 1 is usual.
+            ``{name: 0.1 .. 10}``, how hard a change is for this person; replaces the schema's.
         min_probability
             The least probability of the target; by default the decision threshold plus the margin
             of the settings.
@@ -259,41 +258,3 @@ class ProCE(BaseEstimator):  # type: ignore[misc]
         explainer = cls(**loaded.parameters)
         explainer._set_fitted(loaded.fitted)
         return explainer
-
-    def _set_fitted(self, fitted: FittedParts) -> None:
-        """Keep the fitted or loaded parts, and set the attributes that scikit-learn expects."""
-        self.fitted_ = fitted
-        self._parameters = self.get_params(deep=False)
-        self._by_mode: dict[str, tuple[FittedParts, FittedParts]] = {}  # of a call, by its mode
-        self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
-        self.n_features_in_ = len(self.feature_names_in_)
-        self.classes_ = fitted.classifier.classes
-
-    def _fitted(self) -> FittedParts:
-        if not self.__sklearn_is_fitted__():
-            raise NotFittedError(
-                "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
-                " trained on first."
-            )
-        now = self.get_params(deep=False)
-        before = getattr(self, "_parameters", now)
-        if changed_parameters(before, now):
-            self._set_fitted(with_parameters(self.fitted_, before, now))
-        fitted: FittedParts = self.fitted_
-        return fitted
-
-    def _in_mode(self, causal: str | None) -> FittedParts:
-        """Return the fitted parts in the causal mode of a call, which is kept for the next one."""
-        fitted = self._fitted()
-        if causal is None:
-            return fitted
-        if causal not in self._by_mode or self._by_mode[causal][0] is not fitted:
-            self._by_mode[causal] = fitted, in_mode(fitted, causal)
-        return self._by_mode[causal][1]
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "fitted_")
-
-    def __sklearn_clone__(self) -> "ProCE":
-        # scikit-learn would clone the model too, and a clone of it is not trained.
-        return ProCE(**self.get_params(deep=False))

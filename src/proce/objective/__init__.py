@@ -1,5 +1,6 @@
 """What is minimised, and what must hold."""
 
+from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
@@ -16,6 +17,7 @@ from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, Start, genome_of, initial_population
 
 __all__ = [
+    "AvoidedLevels",
     "CallLimits",
     "CounterfactualProblem",
     "EffectPredictor",

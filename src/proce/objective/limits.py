@@ -152,7 +152,7 @@ class CallLimits:
             first, last = self.bounds[feature.name]
             lower, consequence_lower = (end.clamp(min=first) for end in (lower, consequence_lower))
             upper, consequence_upper = (end.clamp(max=last) for end in (upper, consequence_upper))
-        can_move = feature.name in self.varied and feature.action.is_possible
+        can_move = feature.name in self.varied and feature.can_be_acted_on
         movable = torch.full_like(own, can_move, dtype=torch.bool)
         return movable, lower, upper, consequence_lower, consequence_upper
 
@@ -164,7 +164,7 @@ def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
     if isinstance(vary, str):
         raise SchemaError(f"vary is {vary!r}; expected a list of names, such as [{vary!r}].")
     names = list(vary)
-    actionable = [feature.name for feature in schema if feature.action.is_possible]
+    actionable = [feature.name for feature in schema if feature.can_be_acted_on]
     for name in names:
         if name not in schema:
             raise SchemaError(
@@ -172,8 +172,9 @@ def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
                 f" {shown(schema.names)}." + did_you_mean(name, schema.names)
             )
         if name not in actionable:
+            reason = "protected" if schema[name].protected else schema[name].action.value
             raise SchemaError(
-                f"vary names {name!r}, which is {schema[name].action.value}; these can be acted"
+                f"vary names {name!r}, which is {reason}; these can be acted"
                 f" on: {shown(actionable)}. Leave it out, or edit the schema."
             )
     if not names:

@@ -14,6 +14,7 @@ from torch import Tensor
 from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import Classifier, ask_about_changes
 from proce.latent import AutoEncoder
+from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import (
     ACTION_CHARGE,
     FeatureDistance,
@@ -94,10 +95,12 @@ class CounterfactualProblem:
     def realise(self, genes: Tensor) -> Actions:
         """Return what a person would see: rows with their consequences, and which cells those are.
 
-        A feature that may not be acted on is not held either: it follows from its causes. In the
-        modes ``paper`` and ``off`` every change is an action and nothing follows.
+        A feature that may not be acted on is not held either: it follows from its causes. An
+        action that leads to an avoided level is none. In the modes ``paper`` and ``off`` every
+        change is an action and nothing follows.
         """
-        rows, factual = genes[..., : len(self.codec.schema)], self.query.factual
+        factual = self.query.factual
+        rows = self.avoided.revert(genes[..., : len(self.codec.schema)], factual[:, None])
         if self.mode in ("hard", "soft") and self.scm is not None:
             acting = self.limits.movable[:, None].expand_as(rows)
             if self.mode == "hard":
@@ -164,6 +167,11 @@ class CounterfactualProblem:
         return total
 
     @cached_property
+    def avoided(self) -> AvoidedLevels:
+        """The levels that no action may lead to."""
+        return AvoidedLevels.of(self.codec.schema)
+
+    @cached_property
     def _weights(self) -> Tensor:
         """The weight of an action ``(f,)`` or ``(i, 1, f)``: more where causes could be moved."""
         if self.scm is None or self.effect_weight == 1:
@@ -189,7 +197,7 @@ def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> 
     """
     if mode != "hard" or scm is None:
         return GeneMap(len(codec.schema))
-    effects = [name for name in scm.graph.endogenous if codec.schema[name].action.is_possible]
+    effects = [name for name in scm.graph.endogenous if codec.schema[name].can_be_acted_on]
     return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
 
 

@@ -21,6 +21,7 @@ from ...worlds import SCHEMA, SETTINGS, TINY, bank, one, people
 NUMBERS = people()[["age", "savings", "debt"]]
 PARAMETERS = {
     *("model", "schema", "graph", "rules", "causal", "settings", "threshold", "seed", "device"),
+    "classes",
 }
 
 

@@ -36,8 +36,8 @@ class Context:
     ranges
         The ranges of this call by feature, in raw units or levels.
     effort
-        The efforts of this call by feature: how hard a change is. The largest change times its
-        effort is shown first.
+        The efforts of this call by feature: how hard a change is; those of the schema hold for the
+        others. The largest change times its effort is shown first.
     rules
         The rules of the explainer and of this call, as they were written.
     spread

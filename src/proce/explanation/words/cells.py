@@ -208,4 +208,4 @@ def _sizes(context: Context, position: int, before: Tensor, after: Tensor) -> Te
     gap = (after - before).abs() / context.codec.reach[position]
     if isinstance(feature, Categorical):
         gap = (after != before).double()
-    return gap.nan_to_num(nan=0.0) * context.effort.get(feature.name, 1.0)
+    return gap.nan_to_num(nan=0.0) * context.effort.get(feature.name, feature.effort)

@@ -16,7 +16,7 @@ from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
 from proce.objective import CallLimits, Requirement, target_probability
-from proce.schema import Codec, Layout
+from proce.schema import Codec, Layout, Level
 
 _CUT_SHORT = "The search was ended early; more time may find better."
 _log = logging.getLogger(__name__)
@@ -191,6 +191,7 @@ def call_context(
     options: Options,
     limits: CallLimits,
     requirement: Requirement,
+    class_labels: Mapping[Level, str],
 ) -> Context:
     """Return what all explanations of a call share, where no causes are known."""
     return Context(
@@ -201,4 +202,5 @@ def call_context(
         vary=options.vary,
         ranges=limits.ranges,
         effort=dict(options.effort or {}),
+        class_labels=class_labels,
     )

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
-from proce.errors import NotFittedError, SchemaError, SearchError
-from proce.schema import Schema
+from proce.classifier import position_of
+from proce.errors import ModelError, NotFittedError, SchemaError, SearchError
+from proce.schema import Level, Schema
+from proce.schema.naming import checked_words
 from proce.streams import check_seed
 
 
@@ -21,6 +23,31 @@ def check_construction(schema: Any, settings: Any, settings_type: type, seed: An
             f"settings is a {type(settings).__name__}; expected {settings_type.__name__}(...)."
         )
     check_seed(seed)
+
+
+def checked_class_labels(labels: Any, classes: Sequence[Level]) -> dict[Level, str]:
+    """Return the words for some of a model's classes, by class, in the order of the classes.
+
+    Parameters
+    ----------
+    labels
+        What the caller gave: words by class, or ``None``.
+    classes
+        The classes of the model.
+    """
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise ModelError(
+            f"classes is {labels!r}; expected words by class, such as {{{classes[0]!r}: 'words'}}."
+        )
+    words = {
+        position_of(label, classes): checked_words(f"classes: the label of {label!r}", text)
+        for label, text in labels.items()
+    }
+    if len(set(words.values())) < len(words):
+        raise ModelError("classes gives two classes the same words; give each its own.")
+    return {classes[position]: words[position] for position in sorted(words)}
 
 
 def changed_parameters(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

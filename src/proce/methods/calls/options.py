@@ -13,11 +13,11 @@ from proce.classifier import Classifier, position_of
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
 from proce.schema import Codec, Level
+from proce.schema.feature import MAX_EFFORT, MIN_EFFORT
 from proce.schema.levels import shown
 
 Pick = Literal["closest", "balanced", "typical", "first"]
 MAX_ROWS_WITH_FRONTS = 1_000  # of a call, unless the caller wants fronts for more
-MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,11 @@ class Options:
         return 1 - predicted
 
     def effort_weights(self, codec: Codec) -> Tensor:
-        """Return how hard a change of each feature is, ``(f,)``."""
-        weights = torch.ones(len(codec.schema), dtype=torch.float64)
+        """Return how hard a change of each feature is, ``(f,)``.
+
+        What the call says of a feature replaces what the schema says.
+        """
+        weights = torch.tensor([feature.effort for feature in codec.schema], dtype=torch.float64)
         for name, weight in (self.effort or {}).items():
             if name not in codec.schema:
                 raise SchemaError(

@@ -225,7 +225,14 @@ def _context(terms: SearchTerms, options: Options) -> Context:
     fitted = terms.fitted
     graph = fitted.scm.graph if fitted.scm else None
     return replace(
-        call_context(fitted.codec, fitted.classifier, options, terms.limits, terms.requirement),
+        call_context(
+            fitted.codec,
+            fitted.classifier,
+            options,
+            terms.limits,
+            terms.requirement,
+            fitted.class_labels,
+        ),
         edges=graph.edges if graph else (),
         n_graphs=len(fitted.ensemble.members) if fitted.ensemble else 0,
         n_refits=len(fitted.refits.members) if fitted.refits else 0,

@@ -185,6 +185,7 @@ def _within_limits(problem: CounterfactualProblem, rows: Tensor, changes: Tensor
     allowed = (excess <= ROUNDING) & (~by_hand | problem.limits.movable).all(-1)
     unchanged = (rows == problem.query.factual) | problem.codec.missing(rows)
     allowed &= (unchanged | (changes != 0)).all(-1)  # no cell moves without a change that says so
+    allowed &= ~(problem.avoided.cells(rows, problem.query.factual) & by_hand).any(-1)
     if problem.max_changes is not None:
         allowed &= by_hand.sum(-1) <= problem.max_changes
     return allowed

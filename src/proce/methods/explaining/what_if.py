@@ -90,8 +90,8 @@ def _propagated(
         rows[0, codec.schema.position(name)] = float(codec.encode_value(name, value))
     if fitted.scm is None:
         return rows
-    bound = [name for name in changes if not codec.schema[name].action.is_possible]
-    schema = codec.schema.edit(bound, action=Action.FREE) if bound else codec.schema
+    bound = [name for name in changes if not codec.schema[name].can_be_acted_on]
+    schema = codec.schema.edit(bound, action=Action.FREE, protected=False)
     scm = replace(fitted.scm, codec=replace(codec, schema=schema))
     residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
     propagated = scm.propagate(rows, residual, acted_on)[:, None]

@@ -1,6 +1,6 @@
 """Fit every part of ProCE on the training rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -10,7 +10,7 @@ from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.classifier import as_classifier, predict_in_blocks
 from proce.errors import GraphError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
-from proce.methods.calls.construction import check_construction
+from proce.methods.calls.construction import check_construction, checked_class_labels
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import checked_texts
 from proce.methods.calls.rules import bind_rules, refuse_contradiction
@@ -36,6 +36,7 @@ def fit_parts(
     seed: int,
     device: str,
     progress: ProgressCallback | None,
+    classes: Mapping[Any, str] | None = None,
 ) -> FittedParts:
     """Fit every part of ProCE on a frame; the parameters are those of :class:`proce.ProCE`."""
     check_construction(schema, settings, SearchSettings, seed)
@@ -44,6 +45,7 @@ def fit_parts(
     codec = Codec.fit(schema or Schema.infer(X), X, settings.scale)
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
+    class_labels = checked_class_labels(classes, classifier.classes)
     predicted = predict_in_blocks(classifier, rows)
     scm, ensemble = _fit_causes(graph, X, rows, codec, seed)
     mode = resolve_mode(causal, scm)
@@ -64,6 +66,7 @@ def fit_parts(
         rules=bound_rules,
         settings=settings,
         seed=seed,
+        class_labels=class_labels,
     )
 
 

@@ -1,7 +1,7 @@
 """What ProCE has learned from the training rows, and needs for a call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from torch import Tensor
@@ -14,7 +14,7 @@ from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import BoundRule, bind_rules
 from proce.methods.fitting.settings import SearchSettings
 from proce.objective import FeatureDistance, Mode
-from proce.schema import Codec, Schema
+from proce.schema import Codec, Level, Schema
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ class FittedParts:
     left_out
         What is known of the training rows where they were not saved, else ``None``. Without them
         ``rows`` is empty, a search starts from noise alone, and nothing can be fitted anew.
+    class_labels
+        Words for some of the model's classes, by class.
     """
 
     codec: Codec
@@ -74,6 +76,7 @@ class FittedParts:
     settings: SearchSettings
     seed: int
     left_out: RowsLeftOut | None = None
+    class_labels: Mapping[Level, str] = field(default_factory=dict)
 
     @cached_property
     def distance(self) -> FeatureDistance:

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from proce.methods.calls.construction import changed_parameters, require_fit
+from proce.methods.calls.construction import changed_parameters, checked_class_labels, require_fit
 from proce.methods.calls.options import checked_texts
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
 
-_WITHOUT_FIT = ("causal", "rules")
+_WITHOUT_FIT = ("causal", "classes", "rules")
 
 
 def with_parameters(
@@ -36,6 +36,9 @@ def with_parameters(
         rules = fitted.bind(checked_texts("rules", now["rules"]))
         refuse_contradiction(rules, fitted.rows)
         fitted = replace(fitted, rules=rules)
+    if "classes" in changed:
+        labels = checked_class_labels(now["classes"], fitted.classifier.classes)
+        fitted = replace(fitted, class_labels=labels)
     if "causal" in changed:
         fitted = in_mode(fitted, now["causal"])
     return fitted

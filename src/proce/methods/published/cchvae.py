@@ -153,4 +153,4 @@ class Cchvae(Published[CchvaeSettings]):
 def _conditioning_features(common: CommonFit) -> list[int]:
     """Return the positions of the features that never move, which condition the network."""
     schema = binding(common.codec.schema, common.respect_schema)
-    return [position for position, feature in enumerate(schema) if not feature.action.is_possible]
+    return [position for position, feature in enumerate(schema) if not feature.can_be_acted_on]

@@ -16,6 +16,7 @@ from proce.methods.calls.call import Call
 from proce.methods.calls.construction import (
     changed_parameters,
     check_construction,
+    checked_class_labels,
     require_fit,
 )
 from proce.methods.calls.method import ProgressCallback
@@ -56,6 +57,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         Decision threshold of a binary model; by default its own rule.
     seed
         The same seed gives the same answer for a row, whatever else is in the batch.
+    classes
+        The names of the model's classes for people, such as ``{0: "rejected", 1: "approved"}``.
     """
 
     Settings: ClassVar[type]
@@ -70,6 +73,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         reject_by: Sequence[str] = (),
         threshold: float | None = None,
         seed: int = 0,
+        classes: Mapping[Any, str] | None = None,
     ) -> None:
         self.model = model
         self.schema = schema
@@ -78,6 +82,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         self.reject_by = reject_by
         self.threshold = threshold
         self.seed = seed
+        self.classes = classes
 
     def fit(self, X: Any, y: Any = None, *, progress: ProgressCallback | None = None) -> Self:
         """Learn what the method needs from the rows that the model was trained on.
@@ -104,6 +109,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             bind_rules(texts, codec, rows, None, self.seed),
             bool(self.respect_schema),
             int(self.seed),
+            checked_class_labels(self.classes, classifier.classes),
         )
         with closing(progress):
             self.prepared_ = self._prepare(common, progress)

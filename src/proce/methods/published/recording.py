@@ -21,7 +21,9 @@ def open_call(
     """Return a call of a method that knows no causes and keeps no margin."""
     limits = CallLimits.read(common.codec, options.vary, options.ranges)
     requirement = options.requirement(common.classifier, margin=0.0)
-    context = call_context(common.codec, common.classifier, options, limits, requirement)
+    context = call_context(
+        common.codec, common.classifier, options, limits, requirement, common.class_labels
+    )
     return Call(context, common.classifier, options, limits, X, progress)
 
 

@@ -4,7 +4,9 @@ Everything a row draws, asks and gets depends on that row alone: its streams are
 values, its evaluations are counted for itself. So a batch gives what its rows give one by one.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -12,8 +14,8 @@ from torch import Tensor
 from proce.classifier import Classifier, ask_about_changes, decide
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule
-from proce.objective import GeneMap, Limits, genome_of
-from proce.schema import Action, Codec, Schema
+from proce.objective import AvoidedLevels, GeneMap, Limits, genome_of
+from proce.schema import Action, Codec, Level, Schema
 from proce.search import Genome
 from proce.streams import RowStreams, row_keys
 
@@ -37,6 +39,8 @@ class CommonFit:
         Whether one-way actions and features that only follow bind the method.
     seed
         The seed of everything random.
+    class_labels
+        Words for some of the model's classes, by class.
     """
 
     codec: Codec
@@ -46,6 +50,7 @@ class CommonFit:
     rules: tuple[BoundRule, ...]
     respect_schema: bool
     seed: int
+    class_labels: Mapping[Level, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +106,11 @@ class Task:
         """The rows' own random numbers."""
         return RowStreams.of(self.common.seed, row_keys(self.factual))
 
+    @cached_property
+    def avoided(self) -> AvoidedLevels:
+        """The levels that no candidate may move to."""
+        return AvoidedLevels.of(self.common.codec.schema)
+
     @property
     def over(self) -> bool:
         """Whether the call must end now: ask in every loop."""
@@ -121,7 +131,8 @@ class Task:
             Positions ``(i,)`` of the rows that the candidates belong to.
         """
         genome = self.genome if instances is None else self.genome.take(instances)
-        return genome.repair(rows)
+        factual = self.factual if instances is None else self.factual[instances]
+        return self.avoided.revert(genome.repair(rows), factual[:, None])
 
     def allowed(self, rows: Tensor, instances: Tensor | None = None) -> Tensor:
         """Return flags ``(i, c)``: candidates that obey every limit as they are."""
@@ -131,14 +142,15 @@ class Task:
         inside = rows >= limits.lower[everyone][:, None] - _ROUNDING
         inside &= rows <= limits.upper[everyone][:, None] + _ROUNDING
         known = inside & ~gone & ((rows == factual) | limits.movable[everyone][:, None])
+        known &= ~self.avoided.cells(rows, factual)
         return (known | (gone & self.common.codec.missing(factual))).all(-1)
 
     def reached(self, rows: Tensor, instances: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Ask the model about candidates ``(i, c, f)``.
 
-        Returns flags ``(i, c)``, true where a candidate has the target class and breaks no
-        rule, and the target's probability ``(i, c)``. Every candidate costs its row an
-        evaluation; those that it cannot pay are false with a probability of NaN.
+        Returns flags ``(i, c)``, true where a candidate has the target class, breaks no rule and
+        moves to no avoided level, and the target's probability ``(i, c)``. Every candidate costs
+        its row an evaluation; those that it cannot pay are false with a probability of NaN.
         """
         instances = torch.arange(len(self)) if instances is None else instances
         n_rows, n_candidates = rows.shape[:2]
@@ -162,6 +174,7 @@ class Task:
         answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
+        reached &= ~self.avoided.cells(rows, self.factual[owner]).any(-1)
         for rule, mechanisms in self.common.rules:
             reached &= rule.holds(self.factual[owner], rows, mechanisms)
         return reached, answer.gather(1, target[:, None]).squeeze(1)

@@ -120,6 +120,7 @@ def save_explainer(
             device=str(device),
             causal=causal,  # type: ignore[arg-type]
             threshold=None if threshold is None else float(threshold),
+            class_labels=_class_labels(fitted),
         ),
         settings=fitted.settings,
         mode=fitted.mode,
@@ -162,6 +163,12 @@ def load_explainer(
         models = load_causes(manifest, tensors, codec, equations or {})
         fitted = load_fitted(manifest, tensors, codec, classifier, models)
     return LoadedExplainer(_parameters(manifest, kept, fitted), fitted)
+
+
+def _class_labels(fitted: FittedParts) -> tuple[str | None, ...] | None:
+    if not fitted.class_labels:
+        return None
+    return tuple(fitted.class_labels.get(label) for label in fitted.classifier.classes)
 
 
 def _layout(codec: Codec) -> dict[str, Any]:
@@ -277,4 +284,5 @@ def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str
         "threshold": options.threshold,
         "seed": fitted.seed,
         "device": present_device(options.device),
+        "classes": fitted.class_labels or None,
     }

@@ -35,12 +35,16 @@ class SavedFile(_Strict):
 
 
 class SavedOptions(_Strict):
-    """The parameters of the explainer that have no field of their own in the manifest."""
+    """The parameters of the explainer that have no field of their own in the manifest.
+
+    ``class_labels`` has words for each class of the model, or null; it is there where any has.
+    """
 
     seed: Count
     device: str
     causal: Literal["auto", "hard", "soft", "paper", "off"]
     threshold: float | None
+    class_labels: tuple[str | None, ...] | None = None
 
 
 class SavedRule(_Strict):
@@ -116,6 +120,8 @@ class Manifest(_Strict):
     def text(self) -> str:
         """Return the content of the file: JSON whose last field is a checksum of all others."""
         record = self.model_dump(mode="json")
+        if self.options.class_labels is None:
+            del record["options"]["class_labels"]
         return (
             json.dumps({**record, "sha256": checksum(record)}, indent=1, ensure_ascii=False) + "\n"
         )

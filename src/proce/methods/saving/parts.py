@@ -13,11 +13,12 @@ from proce.classifier import Classifier
 from proce.classifier.sklearn_file import estimator_of
 from proce.errors import PersistenceError, SchemaError
 from proce.latent import AutoEncoder, PrototypeIndex
+from proce.methods.calls.construction import checked_class_labels
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import EffectPredictor
-from proce.schema import Codec, Continuous, Rule, Schema
+from proce.schema import Codec, Continuous, Level, Rule, Schema
 from proce.schema.layout_json import exact_layout_from_json
 
 
@@ -125,7 +126,19 @@ def load_fitted(
         manifest.settings,
         manifest.options.seed,
         None if training.kept else RowsLeftOut(training.count, training.sha256),
+        _class_labels(manifest, classifier),
     )
+
+
+def _class_labels(manifest: Manifest, classifier: Classifier) -> dict[Level, str]:
+    labels = manifest.options.class_labels
+    if labels is None:
+        return {}
+    if len(labels) != len(classifier.classes):
+        raise PersistenceError("the names of the classes are damaged.")
+    pairs = zip(classifier.classes, labels, strict=True)
+    given = {label: words for label, words in pairs if words is not None}
+    return checked_class_labels(given, classifier.classes)
 
 
 def _rows(manifest: Manifest, tensors: dict[str, Tensor], codec: Codec) -> Tensor:

@@ -190,7 +190,7 @@ def distinct_rows(rows: Tensor) -> Tensor:
 
 def _region_keys(codec: Codec, rows: Tensor) -> NDArray[np.float64]:
     """Return what a path cannot change ``(n, f)``: fixed values, and which cells are missing."""
-    fixed = torch.tensor([not feature.action.is_possible for feature in codec.schema])
+    fixed = torch.tensor([not feature.can_be_acted_on for feature in codec.schema])
     keys = torch.where(codec.missing(rows), _MISSING, torch.where(fixed, rows, 0.0))
     return (keys + 0.0).numpy()  # -0.0 has other bytes than 0.0
 
@@ -205,7 +205,7 @@ def _group_by_key(keys: NDArray[np.float64]) -> tuple[list[bytes], list[Tensor]]
 def _edge_weights(
     codec: Codec, points: Tensor, k: int, epsilon: float, settings: FaceSettings, seed: int
 ) -> EdgeWeights:
-    n_dimensions = max(1, sum(feature.action.is_possible for feature in codec.schema))
+    n_dimensions = max(1, sum(feature.can_be_acted_on for feature in codec.schema))
     if settings.graph == "knn":
         return EdgeWeights.by_neighbours(n_dimensions, len(points), max(1, k))
     if settings.graph == "epsilon":

@@ -1,0 +1,55 @@
+"""What an explainer keeps of its fit, by the conventions of scikit-learn."""
+
+from typing import Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from proce.errors import NotFittedError
+from proce.methods.calls.construction import changed_parameters
+from proce.methods.fitting.fitted import FittedParts
+from proce.methods.fitting.modes import in_mode
+from proce.methods.fitting.parameters import with_parameters
+
+
+class FittedEstimator(BaseEstimator):  # type: ignore[misc]
+    """The fitted parts of an explainer, and whether they still serve its parameters."""
+
+    def _set_fitted(self, fitted: FittedParts) -> None:
+        """Keep the fitted or loaded parts, and set the attributes that scikit-learn expects."""
+        self.fitted_ = fitted
+        self._parameters = self.get_params(deep=False)
+        self._by_mode: dict[str, tuple[FittedParts, FittedParts]] = {}  # of a call, by its mode
+        self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
+        self.n_features_in_ = len(self.feature_names_in_)
+        self.classes_ = fitted.classifier.classes
+
+    def _fitted(self) -> FittedParts:
+        """Return the fitted parts under the parameters of today, or say that they need a fit."""
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError(
+                "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
+                " trained on first."
+            )
+        now = self.get_params(deep=False)
+        before = getattr(self, "_parameters", now)
+        if changed_parameters(before, now):
+            self._set_fitted(with_parameters(self.fitted_, before, now))
+        fitted: FittedParts = self.fitted_
+        return fitted
+
+    def _in_mode(self, causal: str | None) -> FittedParts:
+        """Return the fitted parts in the causal mode of a call, which is kept for the next one."""
+        fitted = self._fitted()
+        if causal is None:
+            return fitted
+        if causal not in self._by_mode or self._by_mode[causal][0] is not fitted:
+            self._by_mode[causal] = fitted, in_mode(fitted, causal)
+        return self._by_mode[causal][1]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "fitted_")
+
+    def __sklearn_clone__(self) -> Self:
+        # scikit-learn would clone the model too, and a clone of it is not trained.
+        return type(self)(**self.get_params(deep=False))

@@ -1,0 +1,54 @@
+"""Levels that are never advised: who has one may keep it, it may follow, but none goes there."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.schema import Continuous, Schema
+
+
+@dataclass(frozen=True, eq=False)
+class AvoidedLevels:
+    """The levels of a schema that no action may lead to.
+
+    Attributes
+    ----------
+    codes
+        For each feature with such levels, its position and their codes.
+    """
+
+    codes: tuple[tuple[int, Tensor], ...]
+
+    @classmethod
+    def of(cls, schema: Schema) -> "AvoidedLevels":
+        """Return the avoided levels of a schema."""
+        codes = [
+            (position, [feature.levels.index(level) for level in feature.avoid])
+            for position, feature in enumerate(schema)
+            if not isinstance(feature, Continuous) and feature.avoid
+        ]
+        return cls(
+            tuple((position, torch.tensor(own, dtype=torch.float64)) for position, own in codes)
+        )
+
+    def cells(self, rows: Tensor, factual: Tensor) -> Tensor:
+        """Return flags for the cells of rows ``(…, f)`` that moved to an avoided level.
+
+        Parameters
+        ----------
+        rows
+            The rows.
+        factual
+            The rows that they started from, of a shape that goes with theirs.
+        """
+        flags = torch.zeros_like(rows, dtype=torch.bool)
+        for position, codes in self.codes:
+            flags[..., position] = torch.isin(rows[..., position], codes.to(rows))
+        return flags & (rows != factual)
+
+    def revert(self, rows: Tensor, factual: Tensor) -> Tensor:
+        """Return rows in which cells that moved to an avoided level are as they were."""
+        if not self.codes:
+            return rows
+        return torch.where(self.cells(rows, factual), factual, rows)
