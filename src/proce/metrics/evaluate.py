@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import StructuralCausalModel
-from proce.classifier import Classifier
+from proce.classifier import Classifier, ask_frame, decide
 from proce.explanation import Explanations
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.diversity import features_touched, pairwise_distance
@@ -115,7 +115,7 @@ def evaluate(
         strict = read_strict_rules(conditions, codec, world, graph, rows, seed)
         values |= {} if strict is None else _constraints("strict", strict, columns, "strict")
     if classifier is not None:
-        values["target_class_validity"] = classifier.predict(columns.rows) == columns.target
+        values["target_class_validity"] = _has_target(result, columns, classifier)
     if world is not None:
         values |= _recourse(columns, world, limits, classifier, seed)
     if (checked_judges := read_judges(judges, context)) is not None:
@@ -127,6 +127,16 @@ def evaluate(
     if refitted := read_refits(refits, context, threshold):
         values["robustness"] = share_still_valid(refitted, columns.rows, columns.target)
     return Evaluation.of(columns, values)
+
+
+def _has_target(
+    result: Explanations, columns: CounterfactualColumns, classifier: Classifier
+) -> Tensor:
+    """Return flags ``(c,)``: the model says the target of the frame that the result gives."""
+    if not len(columns):
+        return torch.zeros(0, dtype=torch.bool)
+    answers = ask_frame(classifier, result.counterfactuals(), result.context.codec.by_range)
+    return decide(answers, classifier.threshold) == columns.target
 
 
 def _proximity(

@@ -73,7 +73,7 @@ class WireScale(StrictRecord):
 
     low: Number | None = None
     span: Number | None = None
-    seen: tuple[Number, Number] | None = None
+    seen: Annotated[list[Number], Field(min_length=2, max_length=2)] | None = None
     resolution: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     may_miss: bool
 
