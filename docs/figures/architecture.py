@@ -88,7 +88,7 @@ EXPLAIN = Step(
                     "what each action adds, and how often it holds",
                 ),
                 Step(
-                    "proce.methods.explaining.diagnosis",
+                    "proce.methods.explaining.blockers",
                     "where nothing was found: which limit blocks",
                     (Step("proce.methods.explaining.lifted_limits", "one limit lifted at a time"),),
                 ),

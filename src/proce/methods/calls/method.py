@@ -18,7 +18,7 @@ class Progress:
         The part of the work: ``fit``, ``search`` or ``diagnose``.
     done, total
         How many rows are finished, and how many there are; in ``fit`` epochs, and in ``diagnose``
-        limits that are lifted to see whether they block.
+        rows without a counterfactual.
     generation
         The generation that the search of the present rows has reached.
     best_probability, best_distance

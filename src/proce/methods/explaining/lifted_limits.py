@@ -3,127 +3,89 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
-
-from proce.explanation import done_by_hand
-from proce.explanation.words.cells import plain_value
 from proce.methods.calls.options import Options
-from proce.methods.fitting.fitted import FittedParts
-from proce.schema import Action, Continuous
+from proce.methods.explaining.terms import SearchTerms
+from proce.objective import CallLimits
+from proce.schema import Action, Continuous, Schema
 
-_QUICK_POPULATION = 60  # candidates of a search with a limit lifted
-_RESTRICTED = (Action.INCREASE, Action.DECREASE, Action.FIXED, Action.INDIRECT)
+_UNRESTRICTED = Action.FREE
 
 
 @dataclass(frozen=True, eq=False)
 class LiftedLimit:
-    """A limit that is lifted, and what to search with instead.
+    """A limit that is lifted, and the terms of a search without it.
 
     Attributes
     ----------
     kind, name
         The limit that was lifted, as in a :class:`~proce.explanation.Blocker`.
-    fitted, options
-        The fitted parts and the options without the limit.
+    terms
+        The terms without the limit; all other limits stand.
     """
 
     kind: str
     name: str
-    fitted: FittedParts
-    options: Options
-
-    def relaxation(
-        self, row: Tensor, changes: Tensor, probability: float, vary: tuple[str, ...]
-    ) -> str:
-        """Return in words how far the limit must give way for a counterfactual to be allowed.
-
-        Parameters
-        ----------
-        row, changes
-            ``(f,)``, a counterfactual without the limit, and what became of each cell.
-        probability
-            The probability of the target for the counterfactual.
-        vary
-            The names that the call lets vary.
-        """
-        schema, by_hand = self.fitted.codec.schema, done_by_hand(changes)
-        match self.kind:
-            case "rule":
-                return f"without the rule '{self.name}'"
-            case "search":
-                return "if it need not hold when the equations are fitted again"
-            case "vary":
-                acted_on = torch.nonzero(by_hand).flatten().tolist()
-                names = [schema.names[position] for position in acted_on]
-                more = [name for name in names if name not in vary]
-                return f"if {' and '.join(more)} may vary too"
-            case "max_changes":
-                return f"with {int(by_hand.sum())} changes"
-            case "min_probability":
-                return f"with a probability of {probability:.0%}"
-        position = schema.position(self.name)
-        feature = schema.features[position]
-        value = plain_value(feature, self.fitted.codec.to_raw(row)[position].item())
-        text = f"{value:,.6g}" if isinstance(feature, Continuous) else repr(value)
-        verb = "reach" if self.kind == "range" else "become"
-        return f"with {self.name} allowed to {verb} {text}"
+    terms: SearchTerms
 
 
-def lift_limits(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
-    """Yield every limit of an explainer and a call, each lifted alone; likely blockers first."""
-    fitted = _with_quick_search(fitted)
-    yield from _lift_rules(fitted, options)
-    yield from _lift_options(fitted, options)
-    yield from _lift_schema_limits(fitted, options)
-    if fitted.refits is not None:
-        yield LiftedLimit("search", "n_refits", replace(fitted, refits=None), options)
+def lift_limits(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
+    """Yield every limit of an explainer and a call, each lifted alone; likely blockers first.
+
+    Parameters
+    ----------
+    terms
+        The terms under which nothing was found.
+    options
+        The options of the call, which the terms were read from.
+    """
+    yield from _lift_rules(terms)
+    yield from _lift_options(terms, options)
+    yield from _lift_schema_limits(terms, options)
+    if terms.fitted.refits is not None:
+        fitted = replace(terms.fitted, refits=None)
+        yield LiftedLimit("search", "n_refits", replace(terms, fitted=fitted))
 
 
-def _with_quick_search(fitted: FittedParts) -> FittedParts:
-    settings = fitted.settings
-    quick = replace(
-        settings,
-        population_size=min(_QUICK_POPULATION, settings.population_size),
-        n_offspring=min(_QUICK_POPULATION, settings.n_offspring),
-    )
-    return replace(fitted, settings=quick)
+def _lift_rules(terms: SearchTerms) -> Iterator[LiftedLimit]:
+    for text in dict.fromkeys(rule.text for rule, _ in terms.rules):  # one that stands twice, once
+        others = tuple(bound for bound in terms.rules if bound[0].text != text)
+        yield LiftedLimit("rule", text, replace(terms, rules=others))
 
 
-def _lift_rules(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
-    for index, (rule, _) in enumerate(fitted.rules):
-        others = fitted.rules[:index] + fitted.rules[index + 1 :]
-        yield LiftedLimit("rule", rule.text, replace(fitted, rules=others), options)
-    for index, text in enumerate(options.rules):
-        texts = options.rules[:index] + options.rules[index + 1 :]
-        yield LiftedLimit("rule", text, fitted, replace(options, rules=texts))
-
-
-def _lift_options(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
-    ranges = options.ranges or {}
+def _lift_options(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
+    codec, ranges = terms.fitted.codec, options.ranges or {}
     for name in ranges:
         others = {other: limits for other, limits in ranges.items() if other != name}
-        yield LiftedLimit("range", name, fitted, replace(options, ranges=others))
+        limits = CallLimits.read(codec, options.vary, others)
+        yield LiftedLimit("range", name, replace(terms, limits=limits))
     if options.vary is not None:
-        yield LiftedLimit("vary", "", fitted, replace(options, vary=None))
+        limits = CallLimits.read(codec, None, ranges)
+        yield LiftedLimit("vary", "", replace(terms, limits=limits))
     if options.max_changes is not None:
-        yield LiftedLimit("max_changes", "", fitted, replace(options, max_changes=None))
+        yield LiftedLimit("max_changes", "", replace(terms, max_changes=None))
     if options.min_probability is not None:
-        yield LiftedLimit("min_probability", "", fitted, replace(options, min_probability=None))
+        requirement = replace(terms.requirement, min_probability=None)
+        yield LiftedLimit("min_probability", "", replace(terms, requirement=requirement))
 
 
-def _lift_schema_limits(fitted: FittedParts, options: Options) -> Iterator[LiftedLimit]:
-    schema = fitted.codec.schema
+def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:
+    """Yield what the schema says of features; what this call does not let vary still may not."""
+    schema = terms.fitted.codec.schema
     for feature in schema:
-        if feature.action in _RESTRICTED:
-            freed = fitted.with_schema(schema.edit(feature.name, action=Action.FREE))
-            vary = None if options.vary is None else (*options.vary, feature.name)
+        if feature.action is not _UNRESTRICTED:
+            freed = schema.edit(feature.name, action=_UNRESTRICTED)
             yield LiftedLimit(
-                feature.action.value, feature.name, freed, replace(options, vary=vary)
+                feature.action.value, feature.name, _under_schema(terms, options, freed)
             )
     for feature in schema:
-        if isinstance(feature, Continuous) and feature.range is not None:
+        if isinstance(feature, Continuous) and feature.range:
             low, high = feature.range
             lower = max(2 * low - high, 0.0) if low >= 0 else 2 * low - high  # no debt below 0
             wider = schema.edit(feature.name, range=(lower, 2 * high - low))
-            yield LiftedLimit("range", feature.name, fitted.with_schema(wider), options)
+            yield LiftedLimit("range", feature.name, _under_schema(terms, options, wider))
+
+
+def _under_schema(terms: SearchTerms, options: Options, schema: Schema) -> SearchTerms:
+    fitted = terms.fitted.with_schema(schema)
+    limits = CallLimits.read(fitted.codec, options.vary, options.ranges)
+    return replace(terms, fitted=fitted, limits=limits)

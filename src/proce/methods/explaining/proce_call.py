@@ -13,6 +13,7 @@ from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
+from proce.methods.explaining.blockers import BlockerSearch, FoundAfterAll, search_blockers
 from proce.methods.explaining.contributions import (
     count_refits_reached,
     count_supporting_graphs,
@@ -20,7 +21,7 @@ from proce.methods.explaining.contributions import (
 )
 from proce.methods.explaining.diagnosis import diagnose
 from proce.methods.explaining.intervals import find_intervals
-from proce.methods.explaining.solve import FrameRows, Solution, solve
+from proce.methods.explaining.solve import FrameRows, Solution, solution_of, solve
 from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.explaining.terms import SearchTerms
 from proce.methods.fitting.fitted import FittedParts
@@ -193,17 +194,29 @@ class ProceCall(Call):
                 self.record.note(row, _NO_TRAINING_ROWS)
 
     def _diagnose(self) -> None:
-        """Record for rows without a counterfactual what blocks them."""
+        """Record for rows without a counterfactual what blocks them, or a way that turns up."""
         rows = self.record.rows_with(Outcome.NOT_FOUND).tolist()
+        search = BlockerSearch()
         try:
             self.report_rows()
-            diagnoses = diagnose(self, self.terms, rows, self._misses)
+            search = search_blockers(self, self.terms, rows, self._misses)
+            for found in search.found:
+                self._record_found(found)
         except KeyboardInterrupt:
             self.interrupt()
-            # The call is over now, so nothing more is searched.
-            diagnoses = diagnose(self, self.terms, rows, self._misses)
-        for row, diagnosis in diagnoses.items():
+        rows = self.record.rows_with(Outcome.NOT_FOUND).tolist()
+        for row, diagnosis in diagnose(self, self.terms, rows, self._misses, search).items():
             self.record.diagnose(row, diagnosis)
+
+    def _record_found(self, found: FoundAfterAll) -> None:
+        """Record ways within all limits that were found while limits were lifted."""
+        frame_rows = FrameRows(found.rows, self.raw[found.rows], self.layout)
+        is_open = torch.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
+        solution = solution_of(found.problem, frame_rows, found.nearest(is_open))
+        with_margin = replace(found.problem, requirement=self.terms.requirement)
+        firm = solution_of(with_margin, frame_rows, solution.shortlist).is_solved
+        self.record.mark_margin_missed(found.rows[solution.is_solved & ~firm])
+        self._record(found.problem, found.rows, solution, solution.is_solved)
 
     def _report_search(self, search: SearchProgress) -> object:
         losses = search.best_losses[search.best_losses[:, Loss.PREDICTION].isfinite()]

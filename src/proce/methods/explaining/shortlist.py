@@ -22,6 +22,7 @@ from proce.search import SearchResult, non_dominated
 _POOL_SIZE = 16  # candidates of a row that are pruned and compared
 _PRUNING_ROUNDS = 3  # in each of which one change is taken back
 _TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
+_N_MISSES = 16  # candidates of a row with which a diagnosis begins
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
 _PRUNED_PICKS = ("closest", "balanced")
 
@@ -45,8 +46,8 @@ class Shortlist:
     fronts
         The whole Pareto sets of all instances, where they are kept.
     misses
-        ``(i, f)``, the first member of each instance's population: where none is feasible, the
-        candidate that came nearest.
+        ``(i, m, g)``, the genes of the first members of each instance's population: where none is
+        feasible, those that came nearest, the nearest first.
     """
 
     owner: Tensor
@@ -102,8 +103,17 @@ def make_shortlist(
         scored.losses[owner, positions],
         realised.expected[owner, positions],
         _fronts(population, search) if keep_fronts else Fronts.empty(population.shape[-1]),
-        population[:, 0],
+        _nearest_misses(search),
     )
+
+
+def _nearest_misses(search: SearchResult) -> Tensor:
+    """Return genes ``(i, m, g)`` of those that lack the least, the closest of equals first."""
+    population = search.population
+    order = population.losses[..., Loss.DISTANCE].argsort(dim=1, stable=True)
+    lacking = population.violation.gather(1, order).argsort(dim=1, stable=True)
+    order = order.gather(1, lacking)[:, :_N_MISSES]
+    return population.genes[torch.arange(len(order))[:, None], order]
 
 
 def nearest_candidates(search: SearchResult) -> Tensor:

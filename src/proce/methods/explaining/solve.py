@@ -120,6 +120,17 @@ def solve(
     )
 
 
+def solution_of(
+    problem: CounterfactualProblem, frame_rows: FrameRows, shortlist: Shortlist
+) -> Solution:
+    """Return candidates that were found elsewhere as the solution of the rows that own them."""
+    check = check_candidates(
+        problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes
+    )
+    not_cut = torch.zeros(len(frame_rows.positions), dtype=torch.bool)
+    return Solution(shortlist, check, not_cut, 0, 0)
+
+
 def search(
     problem: CounterfactualProblem,
     positions: Tensor,

@@ -11,6 +11,7 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.objective import (
     CallLimits,
     CounterfactualProblem,
+    Limits,
     Query,
     Requirement,
     gene_map_of,
@@ -80,6 +81,10 @@ class SearchTerms:
             raw=raw,
         )
 
+    def limits_of(self, factual: Tensor) -> Limits:
+        """Return what rows ``(i, f)`` may become."""
+        return self.limits.of_rows(self.fitted.codec, factual)
+
     def problem(self, query: Query) -> CounterfactualProblem:
         """Return the search problem of a query."""
         fitted = self.fitted
@@ -90,7 +95,7 @@ class SearchTerms:
             distance=fitted.distance,
             scm=fitted.scm,
             query=query,
-            limits=self.limits.of_rows(fitted.codec, query.factual),
+            limits=self.limits_of(query.factual),
             mode=fitted.mode,
             gene_map=gene_map_of(fitted.codec, fitted.scm, fitted.mode),
             requirement=self.requirement,

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.classifier import Classifier
+from proce.classifier.probe import probe_rows
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
@@ -15,6 +16,8 @@ from proce.methods.calls.rules import BoundRule, bind_rules
 from proce.methods.fitting.settings import SearchSettings
 from proce.objective import FeatureDistance, Mode
 from proce.schema import Codec, Level, Schema
+
+_N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,17 @@ class FittedParts:
     def spread(self) -> Mapping[str, tuple[float, ...]] | None:
         """How the training rows are distributed; ``None`` where they were not saved."""
         return spread_of(self.codec, self.rows) if self.left_out is None else None
+
+    @cached_property
+    def sample_answers(self) -> Tensor:
+        """What the model says of up to 1,000 training rows, ``(n, k)``; of made-up rows without."""
+        rows = probe_rows(self.codec) if self.left_out else self.rows[:_N_SAMPLE_ROWS]
+        return self.classifier.predict_proba(rows)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the model answers the same for all of the sample rows."""
+        return bool((self.sample_answers == self.sample_answers[0]).all())
 
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
         """Read rules, and find or fit the equations that they need."""
