@@ -255,3 +255,14 @@ def test_a_column_of_identifiers_is_refused():
 def test_a_wrong_one_hot_declaration_is_refused(one_hot, message):
     with pytest.raises(SchemaError, match=message):
         Schema.infer(pd.DataFrame({"a": [0, 1], "b": [1, 0], "c": [1, 0]}), one_hot=one_hot)
+
+
+def test_only_numbers_wait_in_units_of_time() -> None:
+    assert Continuous("age", action="waits").action is Action.WAITS
+    assert not Continuous("age", action="waits").can_be_acted_on
+    with pytest.raises(SchemaError, match="unit is 'km'; expected a unit of time"):
+        Continuous("way", action="waits", unit="km")
+    with pytest.raises(SchemaError, match="only a number can wait"):
+        Ordinal("school", ("low", "high"), action="waits")
+    with pytest.raises(SchemaError, match="only a number can wait"):
+        Categorical("job", ("a", "b"), action="waits")

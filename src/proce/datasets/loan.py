@@ -74,8 +74,8 @@ def load_loan(n: int = 5_000, seed: int = 0) -> Dataset:
     """Draw loan applications and the bank's decisions.
 
     Age, sex and education have no cause here, but they are not independent: nobody has a
-    doctorate at 19. In ``recourse_schema`` the credit score and the years in employment are
-    indirect: they follow from debt, savings, age and schooling.
+    doctorate at 19. In ``recourse_schema`` age waits, and the credit score and the years in
+    employment are indirect: they follow from debt, savings, age and schooling.
 
     A higher income invites a larger loan, which weighs against the applicant: of the people whom
     a model would accept with a somewhat higher income and all else equal, a part is still
@@ -99,7 +99,9 @@ def load_loan(n: int = 5_000, seed: int = 0) -> Dataset:
         label=label_column("approved", approved),
         class_names=("rejected", "approved"),
         schema=SCHEMA,
-        recourse_schema=SCHEMA.edit(INDIRECT, action=Action.INDIRECT),
+        recourse_schema=SCHEMA.edit(INDIRECT, action=Action.INDIRECT).edit(
+            "age", action=Action.WAITS, unit="years"
+        ),
         graph=GRAPH,
         rules=RULES,
         truth=StructuralCausalModel(GRAPH, MECHANISMS, Codec.fit(SCHEMA, frame)),

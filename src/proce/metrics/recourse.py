@@ -11,7 +11,7 @@ from proce.explanation import Change, Explanations
 from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
 from proce.objective import CallLimits
-from proce.schema import Categorical, Codec, Continuous
+from proce.schema import Action, Categorical, Codec, Continuous
 
 _ROUNDING = 1e-6  # on the unit range, by which a value may lie outside its range
 _MIN_MOVE = 1e-9  # on the unit range; a smaller difference is rounding
@@ -104,11 +104,15 @@ def take_actions(
 
 
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Tensor:
-    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand."""
+    """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
+
+    Time may pass, however long.
+    """
     limits = CallLimits.read(codec).of_rows(codec, columns.factual)
+    waits = torch.tensor([feature.action is Action.WAITS for feature in codec.schema])
     outside = columns.rows < limits.lower - _ROUNDING
     outside |= columns.rows > limits.upper + _ROUNDING
-    return ~(columns.by_hand & (outside | ~limits.movable)).any(-1)
+    return ~(columns.by_hand & (outside | ~(limits.movable | waits))).any(-1)
 
 
 def succeeds(columns: CounterfactualColumns, taken: TakenActions, classifier: Classifier) -> Tensor:

@@ -15,10 +15,12 @@ from proce.objective.problem import (
 from proce.objective.query import Query, pose_query
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, Start, genome_of, initial_population
+from proce.objective.waiting import Clock
 
 __all__ = [
     "AvoidedLevels",
     "CallLimits",
+    "Clock",
     "CounterfactualProblem",
     "EffectPredictor",
     "FeatureDistance",

@@ -144,7 +144,7 @@ class CallLimits:
             low, high = 0.0, 1.0
         lower, consequence_lower = own.clamp(max=low), own.clamp(max=least)
         upper, consequence_upper = own.clamp(min=high), own.clamp(min=most)
-        if feature.action is Action.INCREASE:
+        if feature.action in (Action.INCREASE, Action.WAITS):
             lower = consequence_lower = own
         if feature.action is Action.DECREASE:
             upper = consequence_upper = own
@@ -164,7 +164,11 @@ def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:
     if isinstance(vary, str):
         raise SchemaError(f"vary is {vary!r}; expected a list of names, such as [{vary!r}].")
     names = list(vary)
-    actionable = [feature.name for feature in schema if feature.can_be_acted_on]
+    actionable = [
+        feature.name
+        for feature in schema
+        if feature.can_be_acted_on or (feature.action is Action.WAITS and not feature.protected)
+    ]
     for name in names:
         if name not in schema:
             raise SchemaError(

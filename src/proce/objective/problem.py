@@ -28,6 +28,7 @@ from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap
+from proce.objective.waiting import Clock
 from proce.schema import Codec, Rule
 from proce.search import Evaluation
 
@@ -63,6 +64,8 @@ class CounterfactualProblem:
     squared
         Whether the modes ``soft`` and ``off`` take the squares of the paper instead of absolute
         differences with a charge per action; ``paper`` always does, ``hard`` never.
+    clock
+        How time moves the features that wait; ``None`` where nobody may wait.
     """
 
     codec: Codec
@@ -81,6 +84,7 @@ class CounterfactualProblem:
     causal_weight: float = 0.3
     effect_weight: float = 1.0
     squared: bool = False
+    clock: Clock | None = None
 
     def take(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some of the rows, given by position."""
@@ -101,6 +105,12 @@ class CounterfactualProblem:
         """
         factual = self.query.factual
         rows = self.avoided.revert(genes[..., : len(self.codec.schema)], factual[:, None])
+        if self.clock is None:
+            return self._realise(rows, genes)
+        return self.clock.as_one_action(self._realise(self.clock.advance(rows, factual), genes))
+
+    def _realise(self, rows: Tensor, genes: Tensor) -> Actions:
+        factual = self.query.factual
         if self.mode in ("hard", "soft") and self.scm is not None:
             acting = self.limits.movable[:, None].expand_as(rows)
             if self.mode == "hard":

@@ -2,44 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from enum import StrEnum
 from typing import Any
 
-from proce.errors import SchemaError, did_you_mean
+from proce.errors import SchemaError
+from proce.schema.action import Action as Action
 from proce.schema.checks import check_name, checked_range, finite_number
 from proce.schema.levels import Level, checked_avoid, checked_labels, checked_levels
 from proce.schema.naming import checked_unit, checked_words
+from proce.schema.time_units import time_unit
 
 MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 MIN_CHANGE = 1e-3  # of the range: a smaller difference of a number without a step is none
-
-
-class Action(StrEnum):
-    """How a feature may move.
-
-    ``free``, ``increase`` and ``decrease`` can be acted on. ``indirect`` is never acted on
-    or held: it moves only as a consequence of something else. ``fixed`` never moves; edges
-    into it are cut for that person, and the result says so.
-    """
-
-    FREE = "free"
-    INCREASE = "increase"
-    DECREASE = "decrease"
-    INDIRECT = "indirect"
-    FIXED = "fixed"
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether a person can act on a feature, or hold it."""
-        return self not in (Action.INDIRECT, Action.FIXED)
-
-    @classmethod
-    def _missing_(cls, value: object) -> "Action":
-        known = [action.value for action in cls]
-        raise SchemaError(
-            f"unknown action {value!r}; expected one of {', '.join(known)}."
-            + did_you_mean(value, known)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +65,11 @@ class Continuous:
                     " such as 1 for whole numbers. Use step=None for any value."
                 )
             object.__setattr__(self, "step", step)
+        if self.action is Action.WAITS and time_unit(self.unit) is None:
+            raise SchemaError(
+                f"feature {self.name!r} waits, and its unit is {self.unit!r}; expected a unit of"
+                " time: years, months, weeks or days. Without a unit it is counted in years."
+            )
 
     @property
     def integer(self) -> bool:
@@ -156,6 +134,7 @@ class Ordinal:
     def __post_init__(self) -> None:
         _check_common(self)
         _check_levels(self)
+        _refuse_waiting(self)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -219,6 +198,7 @@ class Categorical:
         _check_common(self)
         _check_levels(self)
         object.__setattr__(self, "one_hot", tuple(self.one_hot))
+        _refuse_waiting(self)
         if self.action in (Action.INCREASE, Action.DECREASE):
             raise SchemaError(
                 f"feature {self.name!r}: {self.action.value!r} needs an order, and a categorical"
@@ -275,6 +255,14 @@ def _check_common(feature: Feature) -> None:
     }
     for field_name, value in plain.items():
         object.__setattr__(feature, field_name, value)
+
+
+def _refuse_waiting(feature: "Ordinal | Categorical") -> None:
+    if feature.action is Action.WAITS:
+        raise SchemaError(
+            f"feature {feature.name!r}: only a number can wait, and this feature has levels."
+            " Declare it Continuous, or choose another action."
+        )
 
 
 def _check_levels(feature: "Ordinal | Categorical") -> None:

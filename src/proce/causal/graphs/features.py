@@ -1,4 +1,4 @@
-"""A graph beside a schema: names that are no features, and edges into fixed features."""
+"""A graph beside a schema: names that are no features, and edges that the schema cuts."""
 
 from collections.abc import Iterable
 
@@ -34,13 +34,13 @@ def require_features(names: Iterable[str], schema: Schema, label: str | None = N
 
 
 def cut_edges(edges: Iterable[Edge], schema: Schema) -> tuple[Edge, ...]:
-    """Return the edges into features that the schema holds fixed."""
-    fixed = {feature.name for feature in schema if feature.action is Action.FIXED}
-    return tuple(edge for edge in edges if edge[1] in fixed)
+    """Return the edges into features that the schema holds fixed, or that only time moves."""
+    without_causes = {feature.name for feature in schema if feature.action.has_no_causes}
+    return tuple(edge for edge in edges if edge[1] in without_causes)
 
 
 def cut_sentence(edges: Iterable[Edge], schema: Schema) -> str:
-    """Say which edges are cut because their effect is fixed; empty where none is.
+    """Say which edges are cut because their effect is fixed or waits; empty where none is.
 
     The causes of a feature are named in the order of the schema.
     """
@@ -53,7 +53,7 @@ def cut_sentence(edges: Iterable[Edge], schema: Schema) -> str:
         f"{effect} (from {', '.join(sorted(names, key=schema.position))})"
         for effect, names in causes.items()
     ]
-    return (
-        "These features are fixed and never move, so the edges into them are cut:"
-        f" {'; '.join(parts)}."
-    )
+    why = "are fixed and never move"
+    if any(schema[effect].action is Action.WAITS for effect in causes):
+        why = "are fixed or move with time alone"
+    return f"These features {why}, so the edges into them are cut: {'; '.join(parts)}."

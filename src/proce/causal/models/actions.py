@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from proce.schema import Codec, Continuous
+from proce.schema import Action, Codec, Continuous
 from proce.schema.feature import MIN_CHANGE
 
 _ROUNDING = 1e-9
@@ -77,7 +77,7 @@ class Tolerances:
     lowest, highest
         The ends of the training rows.
     can_act
-        Whether the feature can be acted on or held at all.
+        Whether the feature can be acted on or held at all, or set by time.
     rounding
         By how much an entry may be off that an equation computed, in raw units or not.
     """
@@ -106,7 +106,9 @@ class Tolerances:
             origin=torch.where(rounded, -codec.low / codec.span, torch.nan),
             lowest=codec.lowest,
             highest=codec.highest,
-            can_act=torch.tensor([feature.can_be_acted_on for feature in codec.schema]),
+            can_act=torch.tensor(
+                [f.can_be_acted_on or f.action is Action.WAITS for f in codec.schema]
+            ),
             rounding=_COMPUTING_ERROR * (1 + codec.low.abs() / codec.span).cpu(),
         )
 

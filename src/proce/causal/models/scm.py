@@ -20,7 +20,7 @@ from proce.causal.models.consistency import (
 )
 from proce.causal.models.fitting import Kind, MechanismRecord, fit_mechanisms
 from proce.causal.models.mechanism import Equation, Mechanism, Units
-from proce.schema import Action, Codec, Continuous, Level
+from proce.schema import Codec, Continuous, Level
 from proce.streams import Purpose, RowStreams
 
 
@@ -269,8 +269,8 @@ class StructuralCausalModel:
 
     @cached_property
     def _propagated(self) -> frozenset[str]:
-        fixed = {feature.name for feature in self.codec.schema if feature.action is Action.FIXED}
-        return frozenset(self.graph.endogenous) - fixed
+        cut = {feature.name for feature in self.codec.schema if feature.action.has_no_causes}
+        return frozenset(self.graph.endogenous) - cut
 
     def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
         """Return the causes of a feature, in the units of its mechanism."""

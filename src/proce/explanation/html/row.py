@@ -19,7 +19,11 @@ from proce.schema import Action, Layout
 
 _MAX_SHOWN_WAYS = 3  # besides the recommended one; more are folded away
 _FRONT_SIZE = (PICTURE_WIDTH, 3.6)
-_ACTION_TEXTS = {Action.FIXED: "fixed", Action.INDIRECT: "only follows"}
+_ACTION_TEXTS = {
+    Action.FIXED: "fixed",
+    Action.INDIRECT: "only follows",
+    Action.WAITS: "goes with time",
+}
 
 
 @dataclass(frozen=True, slots=True)

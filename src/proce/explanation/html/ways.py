@@ -9,9 +9,10 @@ from proce.explanation.plots.changes import plot_changes
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.instructions import consequence, instruction, interval_text
+from proce.explanation.words.instructions import consequence, instructions, interval_text
 from proce.explanation.words.sentences import MAX_SHOWN
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text, percent
+from proce.explanation.words.waiting import is_waiting
 
 _MAX_DRAWN_CHANGES = 12  # the plot draws no more
 _DISTANCE = 2  # the column of the losses
@@ -81,7 +82,9 @@ def recommended_way(
         The sentences that say what the model would have said.
     """
     consequences = [
-        consequence(cell, explanation.context) for cell in cells if cell.kind is Change.CONSEQUENCE
+        consequence(cell, explanation.context)
+        for cell in cells
+        if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)
     ]
     return RecommendedWay(
         actions=_instructions(explanation, cells),
@@ -96,7 +99,7 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
     consequences = [
         f"{name_text(cell.feature)} {' → '.join(_before_after(explanation, cell))}"
         for cell in cells
-        if cell.kind is Change.CONSEQUENCE
+        if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)
     ]
     target = class_texts(explanation)[1]
     chance = percent(explanation.probabilities[rank - 1].item())
@@ -113,7 +116,7 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
 
 def _instructions(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> list[str]:
     """Return a sentence for each cell that a person acts on or holds."""
-    return [instruction(cell, explanation.context) for cell in cells if cell.kind.by_hand]
+    return instructions(cells, explanation.context)
 
 
 def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit:
@@ -132,7 +135,7 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
         (
             name_text(cell.feature),
             *_before_after(explanation, cell),
-            _KIND_TEXTS[cell.kind],
+            "by waiting" if is_waiting(cell) else _KIND_TEXTS[cell.kind],
             *([interval_text(cell, explanation.context) or ""] if with_intervals else []),
             *_contribution(explanation, cell),
         )

@@ -22,6 +22,7 @@ from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
 from proce.explanation.words.instructions import direction_of_action, drift_text
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import change_texts, class_texts, name_text, percents
+from proce.explanation.words.waiting import duration_text, is_waiting
 
 DRAFT = "draft: a counterfactual is not by itself a legal reason"
 Measure = Literal["probability", "distance"]
@@ -186,6 +187,9 @@ def _code_and_text(
     if drift is not None:
         fact = f"{fact} and would {drift} by itself"
     contrast = f"in the variant for which the model says {target} it is {after}."
+    if is_waiting(cell):
+        passed = duration_text(cell)
+        return None, f"{fact}; {passed} later, {contrast}"
     direction = direction_of_action(cell)
     if not direction:
         return None, f"{fact}; {contrast}"

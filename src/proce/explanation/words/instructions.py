@@ -5,11 +5,14 @@ would rise to 8,370 and ends at 8,000 is kept down, although it was 7,000 before
 most* and *between* are said only of values that were tried.
 """
 
+from collections.abc import Sequence
+
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_ABOVE, OPEN_BELOW
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import change_texts, inner_text, name_text, one_line, value_text
+from proce.explanation.words.waiting import duration_text, is_waiting, wait_text
 from proce.schema import Categorical, Continuous
 
 _VERBS = {1: "raise", -1: "lower", 0: "change"}
@@ -18,13 +21,23 @@ _BOUNDS = {1: "at least", -1: "at most"}
 _NO_FURTHER = {1: "not more", -1: "not less"}
 
 
-def instruction(cell: ChangedCell, context: Context) -> str:
-    """Return what to do about one feature: ``Raise savings from 2,000 to at least 3,500.``"""
-    return f"{_told(cell, context)}{_asking_rule(cell, context)}."
+def instructions(cells: Sequence[ChangedCell], context: Context) -> list[str]:
+    """Return what to do, a sentence a feature: ``Raise savings from 2,000 to at least 3,500.``
+
+    The cells are those of one counterfactual. Features that wait are told in one sentence.
+    """
+    texts = []
+    for cell in cells:
+        if cell.kind.by_hand:
+            told = wait_text(cell, cells, context) if is_waiting(cell) else _told(cell, context)
+            texts.append(f"{told}{_asking_rule(cell, context)}.")
+    return texts
 
 
 def condition(cell: ChangedCell, context: Context) -> str:
     """Return an action as a condition: ``savings had been 3,500``."""
+    if is_waiting(cell):
+        return f"{duration_text(cell)} had passed"
     name, (before, after) = name_text(cell.feature), change_texts(cell, context)
     if cell.kind is Change.HOLD:
         return f"{name} had stayed at {before}"

@@ -10,7 +10,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
-from proce.explanation.words.instructions import condition, consequence, instruction
+from proce.explanation.words.instructions import condition, consequence, instructions
 from proce.explanation.words.values import (
     class_text,
     joined,
@@ -20,6 +20,7 @@ from proce.explanation.words.values import (
     percents,
     plain_value_text,
 )
+from proce.explanation.words.waiting import is_waiting
 from proce.schema import Action
 
 MAX_SHOWN = 4  # consequences written out; all actions are
@@ -91,9 +92,9 @@ def lines_of_counterfactual(
     """Return the sentences for the counterfactual of a rank, whose changed cells are given."""
     context = row.context
     actions = [cell for cell in cells if cell.kind.by_hand]
-    effects = [cell for cell in cells if cell.kind is Change.CONSEQUENCE]
+    effects = [cell for cell in cells if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)]
     parts = {
-        "action": [instruction(cell, context) for cell in actions],
+        "action": instructions(cells, context),
         "contrast": [_contrast(row, actions, effects, rank)],
         "consequence": [
             *(consequence(cell, context) for cell in effects[:MAX_SHOWN]),
@@ -154,13 +155,17 @@ def limits_of_request(context: Context) -> list[str]:
     schema = context.codec.schema
     fixed = [name_text(f) for f in schema if f.action is Action.FIXED]
     indirect = [name_text(f) for f in schema if f.action is Action.INDIRECT]
+    waiting = [name_text(f) for f in schema if f.action is Action.WAITS]
     texts = []
     if fixed:
         texts.append(f"Held fixed by the schema: {joined(fixed, _MAX_NAMES)}.")
+    if waiting:
+        texts.append(f"Moved by time alone, by the schema: {joined(waiting, _MAX_NAMES)}.")
+    kinds = " or ".join(filter(None, ["is fixed" * bool(fixed), "waits" * bool(waiting)]))
     if cut := _cut_edges(context):
         parts = [f"{effect} (from {joined(causes, _MAX_NAMES)})" for effect, causes in cut.items()]
         texts.append(
-            "The causal graph's arrows into what is fixed were left out:"
+            f"The causal graph's arrows into what {kinds} were left out:"
             f" {joined(parts, _MAX_NAMES)}."
         )
     if indirect:

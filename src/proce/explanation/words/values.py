@@ -139,7 +139,8 @@ def inner_text(cell: ChangedCell, value: float, context: Context) -> str:
     """Return an end of the interval on which an action holds, rounded into the interval."""
     assert isinstance(cell.feature, Continuous), "levels have no interval"
     rounding = ROUND_FLOOR if value > cell.after else ROUND_CEILING
-    return _number(cell.feature, value, context.codec.span[cell.position].item(), rounding)
+    number = _number(cell.feature, value, context.codec.span[cell.position].item(), rounding)
+    return with_unit(number, cell.feature.unit)
 
 
 def percent(share: float, decimals: int = 0) -> str:

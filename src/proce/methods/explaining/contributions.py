@@ -55,6 +55,8 @@ def count_supporting_graphs(
     if ensemble is None:
         return None
     query, by_hand = problem.query, done_by_hand(changes)[:, None]
+    if problem.clock is not None:
+        by_hand = problem.clock.with_others(by_hand)
     votes = ensemble.support(
         query.factual, rows[:, None], by_hand, seed=query.seed, keys=query.keys
     )

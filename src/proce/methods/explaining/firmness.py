@@ -34,5 +34,7 @@ def shortfalls(
 ) -> Iterator[Tensor]:
     """Yield for each refit what the actions in rows ``(i, c, f)`` lack to the decision."""
     query, decision = problem.query, problem.requirement.without_margin()
+    if problem.clock is not None:
+        by_hand = problem.clock.with_others(by_hand)
     for reached in refits.outcomes(query.factual, rows, by_hand, seed=query.seed, keys=query.keys):
         yield decision.shortfall(problem.ask(reached), query.target)

@@ -250,8 +250,4 @@ class _Sides:
 
 def _grid(codec: Codec) -> Tensor:
     """Return the width of each feature's grid in raw units, ``(f,)``."""
-    steps = [feature.step if isinstance(feature, Continuous) else None for feature in codec.schema]
-    widths = [
-        step or MIN_CHANGE * span for step, span in zip(steps, codec.span.tolist(), strict=True)
-    ]
-    return torch.tensor(widths, dtype=torch.float64)
+    return torch.where(codec.resolution > 0, codec.resolution, MIN_CHANGE * codec.span)

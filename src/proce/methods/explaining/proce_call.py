@@ -1,5 +1,6 @@
 """One call of ProCE: rows in chunks, each searched, shortlisted, checked and recorded."""
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -67,7 +68,8 @@ class ProceCall(Call):
         try:
             for chunk in torch.split(reachable, self.fitted.settings.chunk_size):
                 if len(chunk) and not self.over:
-                    self._explain(chunk)
+                    self._explain(chunk, self.terms.problem)
+            self._let_wait(reachable)
         except KeyboardInterrupt:
             self.interrupt()
         self._finish_open_rows(reachable)
@@ -84,9 +86,19 @@ class ProceCall(Call):
             generations=self._generations,
         )
 
-    def _explain(self, chunk: Tensor) -> None:
+    def _let_wait(self, reachable: Tensor) -> None:
+        """Search the rows for which nothing else was found once more: now they may wait."""
+        rows = self.record.rows_with(Outcome.NOT_FOUND)
+        rows = rows[torch.isin(rows, reachable)]
+        if not self.terms.lets_wait or not len(rows):
+            return
+        for chunk in torch.split(rows, self.fitted.settings.chunk_size):
+            if not self.over:
+                self._explain(chunk, self.terms.waiting_problem)
+
+    def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
         """Explain a chunk; rows that cannot keep the margin are searched again without it."""
-        problem = self.terms.problem(self.query(chunk))
+        problem = pose(self.query(chunk))
         solution = self._solve(problem, chunk)
         unsolved = ~solution.is_solved & (problem.requirement.margin > 0)
         if self.over:
@@ -127,7 +139,8 @@ class ProceCall(Call):
         n, is_solved = self.options.n, solution.is_solved
         unsolved = torch.nonzero(recorded & ~is_solved).flatten()
         for instance in unsolved.tolist():
-            self._misses[int(chunk[instance])] = solution.shortlist.misses[instance]
+            # The nearest miss is that of the first search, in which nobody waits.
+            self._misses.setdefault(int(chunk[instance]), solution.shortlist.misses[instance])
         cut_short = solution.cut_short[unsolved]
         self.record.finish(chunk[unsolved[cut_short]], Outcome.OUT_OF_TIME)
         self.record.finish(chunk[unsolved[~cut_short]], Outcome.NOT_FOUND)

@@ -24,9 +24,13 @@ def realise_by_hand(problem: CounterfactualProblem, rows: Tensor, by_hand: Tenso
     """
     query = problem.query
     wanted = torch.where(by_hand, rows, query.factual)[:, None]
-    if problem.mode in ("hard", "soft") and problem.scm is not None:
+    if problem.mode not in ("hard", "soft") or problem.scm is None:
+        return problem.realise(wanted)
+    if problem.clock is None:
         return problem.scm.actions(query.factual, wanted, query.residual, by_hand[:, None])
-    return problem.realise(wanted)
+    wanted = problem.clock.advance(wanted, query.factual)
+    actions = problem.scm.actions(query.factual, wanted, query.residual, by_hand[:, None])
+    return problem.clock.as_one_action(actions)
 
 
 def take_back(

@@ -1,6 +1,7 @@
 """The terms of a search: fitted parts, limits, rules, efforts and what counts as reached."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 from torch import Tensor
@@ -10,6 +11,7 @@ from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import (
     CallLimits,
+    Clock,
     CounterfactualProblem,
     Limits,
     Query,
@@ -85,8 +87,34 @@ class SearchTerms:
         """Return what rows ``(i, f)`` may become."""
         return self.limits.of_rows(self.fitted.codec, factual)
 
+    @property
+    def lets_wait(self) -> bool:
+        """Whether anybody may wait: the schema has a feature for it, and the call lets it move."""
+        return (
+            self.clock is not None
+            and self.fitted.settings.max_wait_years > 0
+            and bool(self.clock.names & self.limits.varied)
+        )
+
+    def waiting_problem(self, query: Query) -> CounterfactualProblem:
+        """Return the search problem of a query in which people may also wait."""
+        assert self.clock is not None, "somebody may wait"
+        max_years, codec = self.fitted.settings.max_wait_years, self.fitted.codec
+        problem = self.problem(query)
+        return replace(
+            problem,
+            clock=self.clock,
+            limits=self.clock.open(problem.limits, self.limits, codec, query.factual, max_years),
+            effort=self.clock.weigh(problem.effort, max_years),
+        )
+
+    @cached_property
+    def clock(self) -> Clock | None:
+        """How time moves the features that wait; ``None`` without such features."""
+        return Clock.of(self.fitted.codec)
+
     def problem(self, query: Query) -> CounterfactualProblem:
-        """Return the search problem of a query."""
+        """Return the search problem of a query; nobody waits."""
         fitted = self.fitted
         return CounterfactualProblem(
             codec=fitted.codec,

@@ -9,6 +9,7 @@ from proce.objective import Start
 from proce.schema.scale import Scale
 from proce.search import NSGA2Settings
 
+MAX_WAIT_YEARS = 100.0
 Distance = Literal["absolute", "squared"]
 
 
@@ -39,6 +40,9 @@ class SearchSettings(NSGA2Settings):
         difference with a charge of 0.02 per action, or ``squared``, as the paper does (Eq. 7).
         Squares spread a change over many features. The mode ``paper`` is squared in any case,
         the mode ``hard`` never.
+    max_wait_years
+        How long people may be told to wait where the schema has features that wait and nothing
+        else was found; 0 for never.
     start
         The candidates that a search begins with: ``mixed``, or ``gaussian`` as in Algorithm 1.
     n_refits
@@ -61,6 +65,7 @@ class SearchSettings(NSGA2Settings):
     causal_weight: float = 0.3
     effect_weight: float = 1.0
     distance: Distance = "absolute"
+    max_wait_years: float = 5.0
     start: Start = "mixed"
     n_refits: int = 10
     scale: Scale = "bulk"
@@ -78,6 +83,11 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"causal_weight is {self.causal_weight}; expected 0 or more.")
         if self.effect_weight < 1:
             raise SearchError(f"effect_weight is {self.effect_weight}; expected 1 or more.")
+        if not 0 <= self.max_wait_years <= MAX_WAIT_YEARS:
+            raise SearchError(
+                f"max_wait_years is {self.max_wait_years}; expected 0 (never) to"
+                f" {MAX_WAIT_YEARS:g}."
+            )
         if self.n_refits < 0:
             raise SearchError(f"n_refits is {self.n_refits}; expected 0 or more.")
         if self.scale not in ("bulk", "range"):

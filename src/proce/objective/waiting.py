@@ -1,0 +1,149 @@
+"""Waiting: time passes for every feature that waits, by the same amount.
+
+One of these features leads: its gene says how much time passes. The others go with it, and count
+as what follows, so that waiting is one action with one cost.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from proce.causal import Actions
+from proce.objective.limits import CallLimits, Limits
+from proce.schema import Action, Codec, Continuous, Feature
+from proce.schema.time_units import YEARS_PER_UNIT, time_unit
+
+
+@dataclass(frozen=True, eq=False)
+class Clock:
+    """The features that wait, and how time moves them.
+
+    Attributes
+    ----------
+    names
+        The names of all features that wait.
+    lead
+        The position of the feature that says how much time passes: the one with the longest step,
+        so that the others come to whole steps too. A protected feature never leads.
+    others
+        The positions of the other features that wait.
+    years
+        ``(f,)``, how many years one unit of an entry is, for features that wait; else 0.
+    steps
+        ``(f,)``, the step of each feature in its own entries, or what it is told to; 0 without.
+    origin
+        ``(f,)``, where the grid of a number without a step begins; NaN for all others, which move
+        by whole steps.
+    """
+
+    names: frozenset[str]
+    lead: int
+    others: tuple[int, ...]
+    years: Tensor
+    steps: Tensor
+    origin: Tensor
+
+    @classmethod
+    def of(cls, codec: Codec) -> "Clock | None":
+        """Return the clock of a codec's features; ``None`` where none of them can lead."""
+        features = codec.schema.features
+        waiting = [p for p, feature in enumerate(features) if feature.action is Action.WAITS]
+        steps = codec.resolution / codec.span
+        years, origin = torch.zeros_like(steps), torch.full_like(steps, torch.nan)
+        for position in waiting:
+            feature = features[position]
+            years[position] = codec.span[position] * YEARS_PER_UNIT[_unit(feature)]
+            if isinstance(feature, Continuous) and feature.step is None and steps[position] > 0:
+                origin[position] = -codec.low[position] / codec.span[position]
+        leaders = [p for p in waiting if not features[p].protected]
+        if not leaders:
+            return None
+        lead = max(leaders, key=lambda position: float(years[position] * steps[position]))
+        return cls(
+            frozenset(codec.schema.names[position] for position in waiting),
+            lead,
+            tuple(position for position in waiting if position != lead),
+            years,
+            steps,
+            origin,
+        )
+
+    def advance(self, rows: Tensor, factual: Tensor) -> Tensor:
+        """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""
+        if not self.others:
+            return rows
+        own = factual[:, None]
+        passed = (rows[..., self.lead] - own[..., self.lead]).nan_to_num(nan=0.0)
+        rows = rows.clone()
+        for position in self.others:
+            gap = passed * float(self.years[self.lead] / self.years[position])
+            before = own[..., position]
+            moved = self._on_grid(position, before, gap)
+            rows[..., position] = torch.where(gap == 0, before, moved)
+        return rows
+
+    def _on_grid(self, position: int, before: Tensor, gap: Tensor) -> Tensor:
+        step, origin = float(self.steps[position]), float(self.origin[position])
+        if not step:
+            return before + gap
+        if origin == origin:
+            return origin + ((before + gap - origin) / step).round() * step
+        return before + (gap / step).round() * step
+
+    def as_one_action(self, actions: Actions) -> Actions:
+        """Return actions in which the other features that wait follow the one that leads."""
+        if not self.others:
+            return actions
+        others = list(self.others)
+        acted_on, consequence = actions.acted_on.clone(), actions.consequence.clone()
+        expected = actions.expected.clone()
+        consequence[..., others] |= acted_on[..., others]
+        acted_on[..., others] = False
+        expected[..., others] = actions.point[..., others]
+        return replace(actions, acted_on=acted_on, consequence=consequence, expected=expected)
+
+    def with_others(self, by_hand: Tensor) -> Tensor:
+        """Return what is done by hand ``(…, f)``, and all that time moves with it."""
+        by_hand = by_hand.clone()
+        by_hand[..., list(self.others)] = by_hand[..., [self.lead]]
+        return by_hand
+
+    def weigh(self, effort: Tensor, max_years: float) -> Tensor:
+        """Return efforts ``(f,)`` by which the longest wait costs as much as a whole range."""
+        weights = effort.clone()
+        weights[self.lead] *= float(self.years[self.lead]) / max_years
+        weights[list(self.others)] = 0.0
+        return weights
+
+    def open(
+        self, limits: Limits, call: CallLimits, codec: Codec, factual: Tensor, max_years: float
+    ) -> Limits:
+        """Return limits in which rows ``(i, f)`` may wait, at most so many years.
+
+        No feature leaves its permitted range or that of the call, and the lead none that the
+        search would not look at. A row in which the lead is missing does not wait.
+        """
+        left = torch.full_like(factual[:, self.lead], max_years)
+        for position in (self.lead, *self.others):
+            feature = codec.schema.features[position]
+            is_bound = isinstance(feature, Continuous) and feature.range is not None
+            if position == self.lead or is_bound or feature.name in call.bounds:
+                room = (limits.upper - factual)[:, position] * float(self.years[position])
+                left = torch.minimum(left, room.nan_to_num(nan=torch.inf))
+        left = left.clamp(min=0.0)
+        known = ~codec.missing(factual)[:, self.lead]
+        opened = {name: getattr(limits, name).clone() for name in Limits.__dataclass_fields__}
+        opened["movable"][:, self.lead] = known & (left > 0)
+        opened["upper"][:, self.lead] = factual[:, self.lead] + left / float(self.years[self.lead])
+        opened["lower"][:, self.lead] = torch.maximum(limits.lower, factual)[:, self.lead]
+        for position in self.others:
+            own = factual[:, position]
+            # Whole steps: the time of the lead may be rounded up.
+            most = own + left / float(self.years[position]) + float(self.steps[position])
+            opened["consequence_upper"][:, position] = most
+        return Limits(**opened)
+
+
+def _unit(feature: Feature) -> str:
+    return time_unit(feature.unit) or "year"

@@ -1,0 +1,70 @@
+"""The clock: who leads, and how far time moves the others."""
+
+import pandas as pd
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proce.objective import CallLimits, Clock
+from proce.schema import Action, Codec, Continuous, Schema
+from proce.schema.time_units import YEARS_PER_UNIT, time_unit
+
+
+def codec_of(*features: Continuous) -> Codec:
+    frame = pd.DataFrame({feature.name: [0.0, 100.0] for feature in features})
+    return Codec.fit(Schema(features), frame)
+
+
+YEARS = Continuous("age", (0, 100), step=1, action=Action.WAITS)
+MONTHS = Continuous("months", (0, 100), step=1, action=Action.WAITS, unit="months")
+WEEKS = Continuous("weeks", (0, 100), action=Action.WAITS, unit="weeks")
+PAY = Continuous("pay", (0, 100), step=1)
+
+
+def test_the_longest_step_leads_whatever_the_order() -> None:
+    codec = codec_of(PAY, MONTHS, WEEKS, YEARS)
+    clock = Clock.of(codec)
+    assert clock is not None
+    assert (clock.lead, clock.others) == (3, (1, 2))
+
+
+def test_without_a_feature_that_waits_there_is_no_clock() -> None:
+    assert Clock.of(codec_of(PAY)) is None
+    hidden = Continuous("age", (0, 100), step=1, action=Action.WAITS, protected=True)
+    assert Clock.of(codec_of(PAY, hidden)) is None
+
+
+@given(passed=st.integers(0, 5), age=st.integers(0, 90), months=st.integers(0, 30))
+def test_a_year_is_twelve_months(passed: int, age: int, months: int) -> None:
+    codec = codec_of(YEARS, MONTHS, PAY)
+    clock = Clock.of(codec)
+    assert clock is not None
+    factual = codec.to_unit(torch.tensor([[age, months, 7.0]], dtype=torch.float64))
+    rows = factual[:, None].clone()
+    rows[0, 0, 0] += passed / 100
+    moved = codec.to_raw(clock.advance(rows, factual))[0, 0].tolist()
+    assert moved == pytest.approx([age + passed, months + 12 * passed, 7])
+
+
+def test_limits_open_by_the_time_that_all_features_have_left() -> None:
+    """Months end at 100: of 76 there are two years left, of 4 the five that are allowed."""
+    codec = codec_of(YEARS, MONTHS, PAY)
+    clock = Clock.of(codec)
+    assert clock is not None
+    raw = torch.tensor([[30.0, 76.0, 5.0], [30.0, 4.0, 5.0], [100.0, 4.0, 5.0]]).double()
+    factual = codec.to_unit(raw)
+    call = CallLimits.read(codec)
+    limits = clock.open(call.of_rows(codec, factual), call, codec, factual, max_years=5)
+    ends = codec.to_raw(limits.upper)[:, 0]
+    assert ends.tolist() == pytest.approx([32, 35, 100])
+    assert limits.movable[:, 0].tolist() == [True, True, False]
+    assert not limits.movable[:, 1].any()
+
+
+def test_units_of_time_have_many_spellings() -> None:
+    assert [time_unit(text) for text in ("years", "Yrs.", "month", " days ", None)] == [
+        *("year", "year", "month", "day", "year")
+    ]
+    assert time_unit("km") is None
+    assert YEARS_PER_UNIT["month"] == pytest.approx(1 / 12)
