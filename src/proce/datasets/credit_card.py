@@ -121,7 +121,7 @@ def _delays_of(month: int) -> tuple[int, ...]:
 def _recourse_schema(schema: Schema) -> Schema:
     schema = schema.edit(["LIMIT_BAL", "EDUCATION", "MARRIAGE"], action=Action.FIXED)
     schema = schema.edit("MARRIAGE", protected=True)
-    schema = schema.edit("AGE", action=Action.FIXED, protected=True)
+    schema = schema.edit("AGE", action=Action.WAITS, protected=True)
     schema = schema.edit(list(DELAYS.values()), action=Action.DECREASE)
     schema = schema.edit(list(BILLS.values()), range=(0, 500_000), action=Action.DECREASE)
     return schema.edit(list(PAYMENTS.values()), action=Action.INCREASE)

@@ -166,7 +166,7 @@ def load_german_credit() -> Dataset:
     """
     table = parse(fetch(FILE))
     schema = SCHEMA.edit(FIXED_FOR_RECOURSE, action=Action.FIXED)
-    schema = schema.edit("age", action=Action.FIXED, protected=True)
+    schema = schema.edit("age", action=Action.WAITS, protected=True)
     schema = schema.edit("installment_as_income_perc", action=Action.INDIRECT)
     improving = ("account_check_status", "savings", "present_emp_since", "property", "job")
     return Dataset(
