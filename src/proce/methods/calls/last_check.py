@@ -13,6 +13,7 @@ from proce.objective import Requirement, target_probability
 from proce.schema import Codec, Layout
 
 ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
+_MAX_MOVE = 1e4  # unit ranges that a cell may move
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +42,14 @@ class ShownRows:
         The frame that the caller gets, with which the model is asked.
     rows
         ``(n, f)``, what the codec reads from that frame.
+    is_near
+        ``(n,)``, whether no cell has moved so far that columns of whole numbers may not hold it.
+        Equations can lead anywhere; a cell that is too far stands in the frame as it was.
     """
 
     frame: Any
     rows: Tensor
+    is_near: Tensor
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -63,9 +68,11 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
         How the caller's frame looks.
     """
     if not len(rows):
-        return ShownRows(None, rows)
-    frame = codec.rebuild(rows, layout.without_index(), factual, raw)
-    return ShownRows(frame, codec.encode(frame))
+        return ShownRows(None, rows, torch.ones(0, dtype=torch.bool))
+    is_far = (rows - factual).abs() > _MAX_MOVE
+    near = torch.where(is_far, factual, rows)
+    frame = codec.rebuild(near, layout.without_index(), factual, raw)
+    return ShownRows(frame, codec.encode(frame), ~is_far.any(-1))
 
 
 def last_check(
@@ -101,7 +108,7 @@ def last_check(
     if not len(shown):
         return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0))
     probabilities = ask_frame(classifier, shown.frame, codec)
-    passed = allowed & (decide(probabilities, classifier.threshold) == target)
+    passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
     shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
     passed &= shortfall <= ROUNDING
     for rule, mechanisms in rules:

@@ -1,0 +1,48 @@
+"""What is told is what the model says of the whole frame that is returned."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from proce.classifier import Classifier, as_classifier
+from proce.explanation import Outcome
+from proce.methods.calls.answers import ask_about_all
+
+from ...explanation.samples import (
+    CHANGE_JOB,
+    CODEC,
+    RAISE_SAVINGS,
+    explanation,
+    explanations,
+)
+from ...worlds import two_classes
+
+RESULT = explanations(explanation(RAISE_SAVINGS, CHANGE_JOB), explanation(row=1))
+
+
+def lender(chance_of_savers: float, chance_of_others: float) -> Classifier:
+    def chances(frame: pd.DataFrame) -> Any:
+        saves = frame["savings"] >= 3_500
+        return two_classes(np.where(saves, chance_of_savers, chance_of_others))
+
+    return as_classifier(chances, CODEC, classes=("rejected", "approved"))
+
+
+def test_the_probabilities_are_those_of_the_returned_frame() -> None:
+    rows = ask_about_all(RESULT.rows, RESULT.layout, lender(0.7, 0.6))
+    assert rows.counterfactuals.probabilities.tolist() == [0.7, 0.6]
+    assert rows.outcomes.tolist() == RESULT.rows.outcomes.tolist()
+
+
+def test_a_counterfactual_that_the_model_takes_back_is_dropped() -> None:
+    rows = ask_about_all(RESULT.rows, RESULT.layout, lender(0.7, 0.4))
+    assert rows.counterfactuals.probabilities.tolist() == [0.7]
+    assert (rows.dropped - RESULT.rows.dropped).tolist() == [1, 0]
+    assert rows.outcomes.tolist() == RESULT.rows.outcomes.tolist()
+
+
+def test_a_row_that_loses_all_of_its_own_has_none_found() -> None:
+    rows = ask_about_all(RESULT.rows, RESULT.layout, lender(0.3, 0.4))
+    assert not len(rows.counterfactuals)
+    assert rows.outcomes[0] == Outcome.NOT_FOUND.code

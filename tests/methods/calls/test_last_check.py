@@ -1,0 +1,57 @@
+"""The model is asked about what is shown, and what cannot be shown does not pass."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+import torch
+
+from proce.classifier import as_classifier
+from proce.methods.calls.last_check import LastCheck, as_shown, last_check
+from proce.objective import Requirement
+from proce.schema import Codec, Continuous, Layout, Schema
+
+from ...worlds import two_classes
+
+FRAME = pd.DataFrame({"debt": [0, 10, 20, 100], "rate": [0.1, 0.2, 0.3, 1.1]})
+CODEC = Codec.fit(Schema([Continuous("debt", step=1), Continuous("rate")]), FRAME)
+
+
+def low_debt(frame: pd.DataFrame) -> object:
+    return two_classes((frame["debt"] < 15) * 0.8)
+
+
+def checked(rows: Sequence[Sequence[float]], person: int = 2) -> LastCheck:
+    entries = torch.tensor(rows, dtype=torch.float64)
+    count = len(entries)
+    factual = CODEC.encode(FRAME)[person].expand(count, -1)
+    raw = CODEC.raw_of_frame(FRAME)[person].expand(count, -1)
+    shown = as_shown(CODEC, entries, factual, raw, Layout.of(FRAME))
+    return last_check(
+        shown,
+        torch.ones(count, dtype=torch.bool),
+        codec=CODEC,
+        factual=factual,
+        target=torch.ones(count, dtype=torch.long),
+        classifier=as_classifier(low_debt, CODEC),
+        requirement=Requirement(None, margin=0.0),
+        rules=(),
+    )
+
+
+def test_the_model_decides_at_the_values_of_the_callers_dtypes() -> None:
+    """A debt of 14.6 becomes 15 in a column of whole numbers, which is too much."""
+    check = checked([[0.144, 0.2], [0.146, 0.2], [0.15, 0.2]])
+    assert check.passed.tolist() == [True, False, False]
+    assert check.probabilities.tolist() == [0.8, 0.0, 0.0]
+
+
+def test_a_cell_that_went_beyond_all_bounds_is_no_error_and_does_not_pass() -> None:
+    """Equations can lead anywhere, also where whole numbers end."""
+    check = checked([[0.1, 0.2], [-1e30, 0.2], [0.1, 1e12], [-2.0, 0.2]])
+    assert check.passed.tolist() == [True, False, False, True]
+
+
+def test_nothing_to_check_asks_nothing() -> None:
+    entries = torch.zeros(0, 2, dtype=torch.float64)
+    shown = as_shown(CODEC, entries, entries, entries, Layout.of(FRAME))
+    assert len(shown) == 0
