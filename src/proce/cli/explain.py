@@ -10,12 +10,14 @@ from proce import __version__
 from proce.cli.console import InterruptWatch, interrupt_watch, note, progress_bars, use_one_thread
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
+from proce.cli.views import ViewOption, read_view
 from proce.errors import FileError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.chunks import ExplainTable
     from proce.batch.source import Source
     from proce.explanation import Explanations
+    from proce.explanation.record.view import View
     from proce.methods import ProCE
     from proce.schema import Level, Schema
 
@@ -128,6 +130,7 @@ def explain(
         bool,
         typer.Option("--restart", help="Start anew; discard what an interrupted run has kept."),
     ] = False,
+    view: ViewOption = "applicant",
     separator: SeparatorOption = None,
 ) -> None:
     """Say for each row what would have had to be different.
@@ -150,6 +153,7 @@ def explain(
     from proce.files import require_folder, require_place, sha256_of
     from proce.methods import ProCE
 
+    reader = read_view(view)
     if out is not None:
         require_place(out)
         _require_suffix(out)
@@ -160,7 +164,7 @@ def explain(
     explainer = ProCE.load(folder)
     codec = explainer.fitted_.codec
     options = _CallOptions(
-        target=read_class(target, explainer.classes_),
+        target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
         n=n,
         pick=pick,
         vary=split_names(vary, codec.schema.names) if vary else None,
@@ -174,7 +178,7 @@ def explain(
     checked_rows = Rows.checked(source, TypedColumns.of(codec))
     _note_reading(source, codec.schema)
     with interrupt_watch() as watch, progress_bars() as progress:
-        explain_table = _explain_with(explainer, options, watch)
+        explain_table = _explain_with(explainer, options, watch, reader)
         job = Job(checked_rows, explain_table, progress, folder, receipts)
         if out is None:
             summary = write_stdout(job)
@@ -195,12 +199,12 @@ def explain(
 
 
 def _explain_with(
-    explainer: "ProCE", options: _CallOptions, watch: InterruptWatch
+    explainer: "ProCE", options: _CallOptions, watch: InterruptWatch, view: "View"
 ) -> "ExplainTable":
     def explain_table(table: Any, progress: Any) -> "Explanations":
         result = options.explain(explainer, table, progress)
         watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
-        return result
+        return result.seen_by(view)
 
     return explain_table
 

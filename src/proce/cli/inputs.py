@@ -1,7 +1,7 @@
 """What people give beside the rows: a schema, a graph, rules, tiers, ranges, a class."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -94,13 +94,19 @@ def read_ranges(words: Sequence[str], schema: "Schema") -> "dict[str, tuple[Leve
     return ranges
 
 
-def read_class(word: str | None, classes: Sequence[Any]) -> Any:
+def read_class(
+    word: str | None, classes: Sequence[Any], labels: Mapping[Any, str] | None = None
+) -> Any:
     """Return the class that a word on the command line names: ``1`` may be text or a number.
 
-    The classes True and False are also named by ``1`` and ``0``, and in small letters.
+    The classes True and False are also named by ``1`` and ``0``, and in small letters; any class
+    by its label.
     """
     if word is None:
         return None
+    by_label = {words: label for label, words in (labels or {}).items()}
+    if word in by_label:
+        return by_label[word]
     if all(isinstance(label, bool) for label in classes):
         return {"1": True, "0": False, "true": True, "false": False}.get(word.lower(), word)
     return _value_named(word, classes)
@@ -118,7 +124,7 @@ def read_class_labels(text: str | None, classes: Sequence[Any]) -> dict[Any, str
                 f"--classes {text!r} is not of the form CLASS=WORDS,CLASS=WORDS, such as"
                 " 0=rejected,1=approved."
             )
-        labels[_value_named(name.strip(), classes)] = words
+        labels[read_class(name.strip(), classes)] = words
     return labels
 
 

@@ -13,6 +13,7 @@ from proce.batch.parts import Parts, csv_text
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation.result.shown import shown_row
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
 from proce.files import write_text
@@ -173,7 +174,7 @@ def _show_preview(items: list[Explanation]) -> None:
     if len(items) == 1:
         typer.echo(str(items[0]))
         return
-    told = [lines(item) for item in items]
+    told = [lines(shown_row(item)) for item in items]
     common = common_lines(told)
     if len(items) <= _MAX_ROWS_IN_SENTENCES:
         for item, own in zip(items, told, strict=True):

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from proce.cli.console import note
+from proce.cli.views import ViewOption, read_view
 
 
 def report(
@@ -18,21 +19,24 @@ def report(
     out: Annotated[Path, typer.Option(metavar="FILE.html", help="The page to write.")] = Path(
         "report.html"
     ),
+    view: ViewOption = "applicant",
 ) -> None:
     """Write explanations as an HTML page, to be read or printed.
 
     \b
     Example:
       proce report result.json --out report.html
+      proce report audit.json --view auditor --out audit.html
     """
     from proce.errors import SchemaError
     from proce.explanation import Explanations
     from proce.files import read_text, require_place
 
     require_place(out)
+    read_view(view)
     try:
         result = Explanations.from_json(read_text(file, "the file"))
     except SchemaError as error:
         raise SchemaError(f"{file}: {error}") from None
-    result.save_html(out)
+    result.save_html(out, view=read_view(view))
     note(f"Written to {out}: {len(result)} row{'s' * (len(result) != 1)}.")

@@ -1,6 +1,6 @@
 """How a caller's frame looked, so that rows can be given back in a frame like it."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -64,6 +64,18 @@ class Layout:
     def without_index(self) -> "Layout":
         """Return the layout for rows that are not the frame's own."""
         return replace(self, index=None)
+
+    def without(self, columns: Collection[str]) -> "Layout":
+        """Return the layout of a frame that lacks some columns."""
+        kept = [position for position, name in enumerate(self.columns) if name not in columns]
+        names = tuple(self.columns[position] for position in kept)
+        return replace(
+            self,
+            columns=names,
+            dtypes={name: self.dtypes[name] for name in names},
+            missing={name: mark for name, mark in self.missing.items() if name in names},
+            header=None if self.header is None else self.header[kept],
+        )
 
     def take(self, positions: Sequence[int]) -> "Layout":
         """Return the layout for a selection of the frame's rows, which may repeat."""

@@ -36,6 +36,10 @@ class Schema:
                 )
         if not features:
             raise SchemaError("a schema needs at least one feature; none was given.")
+        if all(feature.protected for feature in features):
+            raise SchemaError(
+                "every feature is protected, so nothing could be advised or shown; leave some open."
+            )
         _refuse_repeats("feature", [feature.name for feature in features])
         _refuse_repeats("column", [column for feature in features for column in feature.columns])
         object.__setattr__(self, "features", features)

@@ -59,6 +59,21 @@ def test_asking_for_a_protected_feature_is_refused() -> None:
         fitted(SCHEMA.edit("debt", protected=True)).explain(one(), vary=["debt"])
 
 
+def test_a_protected_feature_that_blocks_is_told_to_an_auditor_alone() -> None:
+    """Owning a home is all that could help, and it is protected."""
+    schema = SCHEMA.edit("home", protected=True)
+    result = fitted(schema.edit(["savings", "debt", "school"], action="fixed")).explain(
+        one(savings=40, school="high"), target=1
+    )
+    assert result[0].outcome == "not_found"
+    assert "home" not in repr(result[0].diagnosis)
+    assert "home" not in str(result[0])
+    whole = result.seen_by("auditor")[0].diagnosis
+    assert whole is not None
+    assert "home" in (whole.closest_miss or {})
+    assert ("protected", "home") in {(blocker.kind, blocker.name) for blocker in whole.blockers}
+
+
 def test_the_effort_of_the_schema_holds_until_a_call_replaces_it() -> None:
     applicant = one(savings=45, debt=40)
     hard = fitted(SCHEMA.edit("savings", effort=10).edit("debt", effort=0.1))

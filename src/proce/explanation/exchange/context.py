@@ -40,6 +40,7 @@ def read_context(text: WireExplanations) -> Context:
         codec=codec,
         classes=tuple(model.classes),
         class_labels=_class_labels(model),
+        withheld=text.withheld or 0,
         needed=_needed(model),
         threshold=model.threshold,
         edges=edges,

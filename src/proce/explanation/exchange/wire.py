@@ -209,8 +209,10 @@ class WireExplanations(StrictRecord):
 
     The features and the layouts are checked by the modules that write them. ``training_layout`` is
     given where the training frame looked otherwise than the frame that was explained.
+    ``withheld`` counts the protected features that were left out for an applicant.
     """
 
+    withheld: Count | None = None
     features: dict[str, Any] = Field(alias="schema")
     scale: dict[str, WireScale]
     layout: dict[str, Any]

@@ -40,6 +40,7 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
     training = layout_to_json(context.codec.layout)
     return {
         "format": version,
+        **({"view": "applicant", "withheld": context.withheld} if context.withheld else {}),
         "schema": json.loads(context.codec.schema.to_json()),
         "scale": _scale(context),
         "layout": layout_to_json(result.layout, result.rows.positions.tolist()),

@@ -18,6 +18,7 @@ _LIMIT_TEXTS = {
     "indirect": "never acted on, by the schema",
     "increase": "may only rise, by the schema",
     "decrease": "may only fall, by the schema",
+    "protected": "protected by the schema",
     "search": "a setting of the search",
 }
 

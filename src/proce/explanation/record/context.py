@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from proce.schema import Codec, Level
 
@@ -40,6 +41,10 @@ class Context:
         others. The largest change times its effort is shown first.
     rules
         The rules of the explainer and of this call, as they were written.
+    view
+        Who reads what is made of the result: an applicant is shown no protected feature.
+    withheld
+        How many protected features were taken out of the record for an applicant.
     spread
         How the training rows are distributed, by feature, as
         :func:`proce.explanation.record.spread.spread_of` returns it; ``None`` where it is not
@@ -60,6 +65,8 @@ class Context:
     rules: tuple[str, ...] = ()
     spread: Mapping[str, tuple[float, ...]] | None = None
     class_labels: Mapping[Level, str] = field(default_factory=dict)
+    view: Literal["applicant", "auditor"] = "applicant"
+    withheld: int = 0
 
     @property
     def graph_was_learned(self) -> bool:

@@ -1,8 +1,10 @@
 """Why nothing was found for a row: the closest miss, and the limits that block it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+_MAX_WAYS = 3  # blockers in words
 
 
 @dataclass(frozen=True)
@@ -13,8 +15,8 @@ class Blocker:
     ----------
     kind
         ``rule``, ``range``, ``vary``, ``max_changes`` or ``min_probability``; what the schema
-        says of a feature: ``fixed``, ``indirect``, ``increase`` or ``decrease``; ``search`` where
-        a setting of the search stands in the way.
+        says of a feature: ``fixed``, ``indirect``, ``increase``, ``decrease`` or ``protected``;
+        ``search`` where a setting of the search stands in the way.
     name
         The text of the rule, or the name of the feature or the setting; empty for ``vary``,
         ``max_changes`` and ``min_probability``.
@@ -29,6 +31,12 @@ class Blocker:
     name: str
     relaxation: str
     distance: float
+
+
+def ways_text(blockers: Sequence[Blocker]) -> str:
+    """Return what would open a way, as the end of a diagnosis in words; empty without blockers."""
+    ways = " or ".join(blocker.relaxation for blocker in blockers[:_MAX_WAYS])
+    return f" There is one {ways}." if ways else ""
 
 
 @dataclass(frozen=True)

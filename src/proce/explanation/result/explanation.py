@@ -4,7 +4,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from proce.explanation.record.diagnosis import Diagnosis
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.view import View
+from proce.explanation.result.shown import shown_row
 
 
 class Explanation(ExplainedRow):
@@ -14,11 +17,25 @@ class Explanation(ExplainedRow):
     in the entries of the codec: numbers on the unit range, levels as codes.
     """
 
-    def sentences(self, rank: int = 1) -> list[str]:
-        """Return the counterfactual of a rank in plain words: actions, then consequences."""
+    @property
+    def diagnosis(self) -> Diagnosis | None:
+        """What blocks the row where its outcome is ``not_found``, else ``None``."""
+        return shown_row(self).diagnosis
+
+    def sentences(self, rank: int = 1, view: View | None = None) -> list[str]:
+        """Return the counterfactual of a rank in plain words: actions, then consequences.
+
+        Parameters
+        ----------
+        rank
+            The rank, from 1.
+        view
+            ``"applicant"``, who is shown no protected feature, or ``"auditor"``; by default that
+            of the result.
+        """
         from proce.explanation.words.sentences import sentences
 
-        return sentences(self, rank)
+        return sentences(shown_row(self, view), rank)
 
     def path(self, rank: int = 1) -> Any:
         """Return the path to the counterfactual of a rank as a frame: the row, then each step.
@@ -30,34 +47,36 @@ class Explanation(ExplainedRow):
 
         return path(self, rank)
 
-    def save_html(self, path: str | PathLike[str], title: str | None = None) -> Path:
+    def save_html(
+        self, path: str | PathLike[str], title: str | None = None, view: View | None = None
+    ) -> Path:
         """Write a report of this row: one HTML file that needs nothing else."""
         from proce.explanation.html.page import save_page_of_row
 
-        return save_page_of_row(self, path, title=title)
+        return save_page_of_row(shown_row(self, view), path, title=title)
 
     def plot_changes(self, ax: Any = None) -> Any:
         """Draw before and after of the recommended counterfactual; return the axes."""
         from proce.explanation.plots.changes import plot_changes
 
-        return plot_changes(self, ax)
+        return plot_changes(shown_row(self), ax)
 
     def plot_front(self, ax: Any = None) -> Any:
         """Draw the Pareto front; return the axes."""
         from proce.explanation.plots.front import plot_front
 
-        return plot_front(self, ax)
+        return plot_front(shown_row(self), ax)
 
     def plot_graph(self, ax: Any = None) -> Any:
         """Draw the causal graph with actions and consequences marked; return the axes."""
         from proce.explanation.plots.graph import plot_graph
 
-        return plot_graph(self, ax)
+        return plot_graph(shown_row(self), ax)
 
     def __str__(self) -> str:
         from proce.explanation.words.sentences import lines, plain_text
 
-        return plain_text(lines(self))
+        return plain_text(lines(shown_row(self)))
 
     def __repr__(self) -> str:
         return f"Explanation(row {self.row}, {self.outcome.value}, {len(self)} counterfactuals)"
@@ -65,4 +84,4 @@ class Explanation(ExplainedRow):
     def _repr_html_(self) -> str:
         from proce.explanation.html.notebook import html_of_row
 
-        return html_of_row(self)
+        return html_of_row(shown_row(self))

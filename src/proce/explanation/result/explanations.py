@@ -16,13 +16,14 @@ from proce.explanation.receipts.receipt import (
     receipt_from_json,
     receipt_to_json,
 )
-from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.view import View
 from proce.explanation.result.explanation import Explanation
+from proce.explanation.result.shown import ShownFrame, require_whole
 from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.files import read_text, write_text
 
 
-class Explanations(ExplainedFrame):
+class Explanations(ShownFrame):
     """The explanations of a frame's rows in their order, with a length, slices and iteration.
 
     Attributes
@@ -89,13 +90,13 @@ class Explanations(ExplainedFrame):
         """Return one line per row, found or not."""
         from proce.explanation.tables.frames import outcomes
 
-        return outcomes(self)
+        return outcomes(self._shown())
 
     def changes(self) -> Any:
         """Return one line per change: row, rank, feature, before, after, kind."""
         from proce.explanation.tables.frames import changes
 
-        return changes(self)
+        return changes(self._shown())
 
     def summary(self, by: "str | Sequence[Any] | None" = None) -> Any:
         """Return what changes in the recommended counterfactuals, or what they cost by group.
@@ -110,7 +111,8 @@ class Explanations(ExplainedFrame):
         from proce.explanation.tables.cohort import feature_frame
         from proce.explanation.tables.groups import group_frame
 
-        return feature_frame(self) if by is None else group_frame(self, by)
+        shown = self._shown()
+        return feature_frame(shown) if by is None else group_frame(shown, self._grouping(by))
 
     def reasons(
         self, at_most: int = 4, codes: "Mapping[str, tuple[str, str]] | None" = None
@@ -124,7 +126,7 @@ class Explanations(ExplainedFrame):
         codes
             Your own code and text for a feature, by its name.
         """
-        return reasons_of(self, at_most, codes)
+        return reasons_of(self._shown("applicant"), at_most, self._told_codes(codes))
 
     def save_html(
         self,
@@ -132,6 +134,7 @@ class Explanations(ExplainedFrame):
         title: str | None = None,
         at_most: int = 20,
         by: "str | Sequence[Any] | None" = None,
+        view: View | None = None,
     ) -> Path:
         """Write a report: one HTML file that needs nothing else; return where it is.
 
@@ -146,16 +149,27 @@ class Explanations(ExplainedFrame):
         by
             The name of a feature, or a label for each row: the overview compares what the
             counterfactuals of the groups cost.
+        view
+            ``"applicant"``, who is shown no protected feature, or ``"auditor"``; by default that
+            of this result, which is the applicant's until :meth:`seen_by` says otherwise.
         """
         from proce.explanation.html.page import save_page_of_rows
 
-        return save_page_of_rows(self, path, title=title, at_most=at_most, by=by)
+        shown, by = self._shown(view), self._grouping(by, view)
+        return save_page_of_rows(shown, path, title=title, at_most=at_most, by=by)
 
-    def to_json(self) -> str:
-        """Return the explanations as JSON text; ``from_json`` reads it back."""
+    def to_json(self, view: View | None = None) -> str:
+        """Return the explanations as JSON text; ``from_json`` reads it back.
+
+        Parameters
+        ----------
+        view
+            As for :meth:`save_html`. What is read back from an applicant's JSON has no protected
+            features: its rows are not whole, and cannot be sent to the model.
+        """
         from proce.explanation.exchange.explanations_json import to_json
 
-        return to_json(self)
+        return to_json(self._shown(view))
 
     @classmethod
     def from_json(cls, text: str) -> "Explanations":
@@ -182,26 +196,26 @@ class Explanations(ExplainedFrame):
         from proce.explanation.plots.changes import plot_changes
         from proce.explanation.plots.first_row import plot_first_row
 
-        return plot_first_row(self, plot_changes, ax)
+        return plot_first_row(self._shown(), plot_changes, ax)
 
     def plot_front(self, ax: Any = None) -> Any:
         """Draw the Pareto front of the first row that has one; return the axes."""
         from proce.explanation.plots.first_row import plot_first_row
         from proce.explanation.plots.front import plot_front
 
-        return plot_first_row(self, plot_front, ax)
+        return plot_first_row(self._shown(), plot_front, ax)
 
     def plot_cohort(self, ax: Any = None) -> Any:
         """Draw which features change how often, and by how much; return the axes."""
         from proce.explanation.plots.cohort import plot_cohort
 
-        return plot_cohort(self, ax)
+        return plot_cohort(self._shown(), ax)
 
     def plot_groups(self, by: "str | Sequence[Any]", ax: Any = None) -> Any:
         """Draw what counterfactuals cost by group, and the gaps; return the axes."""
         from proce.explanation.plots.cohort import plot_groups
 
-        return plot_groups(self, by, ax)
+        return plot_groups(self._shown(), self._grouping(by), ax)
 
     def __repr__(self) -> str:
         tally = self.rows.outcome_counts()
@@ -211,7 +225,7 @@ class Explanations(ExplainedFrame):
     def _repr_html_(self) -> str:
         from proce.explanation.html.notebook import html_of_rows
 
-        return html_of_rows(self)
+        return html_of_rows(self._shown())
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +259,7 @@ class Receipt(ReceiptRecord):
         model
             The file or folder that the model was read from.
         """
+        require_whole(result.context)
         if not -len(result) <= at < len(result):
             raise SearchError(f"at is {at!r}; there are {len(result)} explanations.")
         index = at % len(result)

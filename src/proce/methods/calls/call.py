@@ -11,6 +11,7 @@ from torch import Tensor
 from proce.classifier import Classifier, ask_frame, decide
 from proce.explanation import Context, ExplainedRows, Explanations, Outcome, Provenance
 from proce.explanation.record.builder import ExplainedRowsBuilder
+from proce.explanation.words.values import name_text
 from proce.methods.calls.answers import ask_about_all
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
@@ -177,11 +178,12 @@ class Call:
         return self._stopped or (left is not None and left <= 0)
 
     def _note_missing_cells(self) -> None:
-        names = self.context.codec.schema.names
+        features = self.context.codec.schema.features
         missing = self.context.codec.missing(self.factual)
+        missing &= ~torch.tensor([feature.protected for feature in features])  # told to nobody
         for row in torch.nonzero(missing.any(1)).flatten().tolist():
             cells = torch.nonzero(missing[row]).flatten().tolist()
-            listed = ", ".join(names[position] for position in cells)
+            listed = ", ".join(name_text(features[position]) for position in cells)
             self.record.note(row, f"Missing and so left as they are: {listed}.")
 
 

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from proce.classifier import ask_frame
 from proce.explanation import Blocker, Diagnosis
+from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import class_text
 from proce.methods.calls.call import Call
@@ -128,8 +129,7 @@ def nearness_text(closest: ClosestMiss, needed: float) -> str:
 
 def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
     if blockers:
-        ways = " or ".join(blocker.relaxation for blocker in blockers[:3])
-        return f" There is one {ways}."
+        return ways_text(blockers)
     if n_tried is None:
         return " What blocks it was not searched: the call ended before."
     if n_tried == 0:

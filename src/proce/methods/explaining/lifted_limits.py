@@ -72,7 +72,7 @@ def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[Lifted
     """Yield what the schema says of features; what this call does not let vary still may not."""
     schema = terms.fitted.codec.schema
     for feature in schema:
-        if feature.action is not _UNRESTRICTED:
+        if feature.action is not _UNRESTRICTED and not feature.protected:
             freed = schema.edit(feature.name, action=_UNRESTRICTED)
             yield LiftedLimit(
                 feature.action.value, feature.name, _under_schema(terms, options, freed)
@@ -83,6 +83,10 @@ def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[Lifted
             lower = max(2 * low - high, 0.0) if low >= 0 else 2 * low - high  # no debt below 0
             wider = schema.edit(feature.name, range=(lower, 2 * high - low))
             yield LiftedLimit("range", feature.name, _under_schema(terms, options, wider))
+    for feature in schema:  # for an auditor alone, and so after all others
+        if feature.protected:
+            freed = schema.edit(feature.name, action=_UNRESTRICTED, protected=False)
+            yield LiftedLimit("protected", feature.name, _under_schema(terms, options, freed))
 
 
 def _under_schema(terms: SearchTerms, options: Options, schema: Schema) -> SearchTerms:

@@ -61,6 +61,8 @@ def relaxation_text(
             return f"if {name} could also rise, to {value}"
         case "fixed":
             return f"if {name} were not fixed, but {value}"
+        case "protected":
+            return f"if {name}, which is protected, were {value}"
         case "indirect":
             return f"if {name}, which only follows from others, could be set to {value}"
     return f"with {name} allowed to become {value}"

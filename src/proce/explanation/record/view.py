@@ -1,0 +1,200 @@
+"""Who reads a result: what the applicant's view leaves out is no longer in the record.
+
+Protected features are taken out of everything that a record holds: features, rows, causes, rules,
+notes and diagnoses. Whatever is then made of the record cannot tell them.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, get_args
+
+import torch
+from torch import Tensor
+
+from proce.errors import RuleError, SearchError
+from proce.explanation.record.context import Context
+from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
+from proce.explanation.record.diagnosis import Diagnosis, ways_text
+from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.provenance import Provenance
+from proce.explanation.record.rows import ExplainedRows
+from proce.schema import Codec, Rule, Schema
+from proce.schema.naming import spoken_name
+
+View = Literal["applicant", "auditor"]
+_NOT_FOUND = "No counterfactual was found."
+
+
+def check_view(view: str) -> None:
+    """Refuse a view that does not exist."""
+    if view not in get_args(View):
+        known = " or ".join(repr(name) for name in get_args(View))
+        raise SearchError(f"view is {view!r}; expected {known}.")
+
+
+def protected_names(schema: Schema) -> tuple[str, ...]:
+    """Return the names of the features that only an auditor sees."""
+    return tuple(feature.name for feature in schema if feature.protected)
+
+
+def frame_for_applicant(result: ExplainedFrame) -> ExplainedFrame:
+    """Return an explained frame without its protected features; itself where it has none."""
+    schema = result.context.codec.schema
+    names = protected_names(schema)
+    if not names:
+        return result
+    columns = {column for name in names for column in schema[name].columns}
+    return replace(
+        result,
+        rows=rows_for_applicant(result.rows),
+        layout=result.layout.without(columns),
+        provenance=_provenance(result.provenance, _Withheld(schema, names)),
+    )
+
+
+def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
+    """Return explained rows without their protected features; themselves where there are none."""
+    schema = rows.context.codec.schema
+    names = protected_names(schema)
+    if not names:
+        return rows
+    withheld = _Withheld(schema, names)
+    keep = torch.tensor(
+        [position for position, name in enumerate(schema.names) if name not in names]
+    )
+    open_rules = [not withheld.in_rule(text, rows.context.codec) for text in rows.context.rules]
+    front_rows = rows.fronts.rows[:, keep]
+    return replace(
+        rows,
+        context=_context(rows.context, keep, withheld, open_rules),
+        factual=rows.factual[:, keep],
+        raw=rows.raw[:, keep],
+        counterfactuals=_counterfactuals(rows.counterfactuals, keep, open_rules),
+        fronts=replace(rows.fronts, rows=front_rows),
+        diagnoses={
+            row: _diagnosis(diagnosis, withheld, rows.context.codec)
+            for row, diagnosis in rows.diagnoses.items()
+        },
+        notes={
+            row: tuple(note for note in notes if not withheld.in_text(note))
+            for row, notes in rows.notes.items()
+        },
+    )
+
+
+class _Withheld:
+    """The names that may not be told, and where they are spoken of."""
+
+    def __init__(self, schema: Schema, names: Sequence[str]) -> None:
+        self.names = frozenset(names)
+        words = {*names, *map(spoken_name, names)}
+        words |= {label for name in names if (label := schema[name].label) is not None}
+        spoken = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+        self._spoken = re.compile(rf"(?<!\w)(?:{spoken})(?!\w)", re.IGNORECASE)
+
+    def in_text(self, text: str) -> bool:
+        """Whether a text speaks of a protected feature by its name or by its label."""
+        return self._spoken.search(text) is not None
+
+    def in_rule(self, text: str, codec: Codec) -> bool:
+        """Whether a rule reads a protected feature."""
+        try:
+            return not self.names.isdisjoint(Rule.parse(text, codec).features)
+        except RuleError:  # of an older text
+            return self.in_text(text)
+
+    def kept(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Return the names that may be told."""
+        return tuple(name for name in names if name not in self.names)
+
+
+def _context(
+    context: Context, keep: Tensor, withheld: _Withheld, open_rules: Sequence[bool]
+) -> Context:
+    spread = context.spread
+    return replace(
+        context,
+        codec=_codec(context.codec, keep),
+        edges=tuple(edge for edge in context.edges if withheld.names.isdisjoint(edge)),
+        vary=None if context.vary is None else withheld.kept(context.vary),
+        ranges=_items(context.ranges, withheld),
+        effort=_items(context.effort, withheld),
+        rules=tuple(
+            text for text, is_open in zip(context.rules, open_rules, strict=True) if is_open
+        ),
+        spread=None if spread is None else _items(spread, withheld),
+        withheld=context.withheld + len(withheld.names),
+    )
+
+
+def _codec(codec: Codec, keep: Tensor) -> Codec:
+    kept = Schema([codec.schema.features[position] for position in keep.tolist()])
+    columns = set(codec.schema.columns) - set(kept.columns)
+    tensors = ("low", "span", "may_miss", "seen_low", "seen_high", "resolution")
+    return replace(
+        codec,
+        schema=kept,
+        layout=codec.layout.without(columns),
+        **{name: getattr(codec, name)[keep] for name in tensors},
+    )
+
+
+def _counterfactuals(
+    ways: Counterfactuals, keep: Tensor, open_rules: Sequence[bool]
+) -> Counterfactuals:
+    cells = {
+        name: getattr(ways, name)[:, keep]
+        for name in ways.__dataclass_fields__
+        if name not in ("steps", "losses") and getattr(ways, name).dim() == 2
+    }
+    numbers = torch.tensor(open_rules, dtype=torch.long)
+    numbers = torch.where(numbers > 0, numbers.cumsum(0) - 1, NO_RULE)
+    asked_by = cells["asked_by"]
+    renumbered = torch.full_like(asked_by, NO_RULE)
+    renumbered[asked_by >= 0] = numbers[asked_by[asked_by >= 0]]
+    steps = tuple(path[:, keep] for path in ways.steps)
+    return replace(ways, **{**cells, "asked_by": renumbered}, steps=steps)
+
+
+def _diagnosis(diagnosis: Diagnosis, withheld: _Withheld, codec: Codec) -> Diagnosis:
+    """Return a diagnosis in which no protected feature blocks, and its words accordingly."""
+    blockers = tuple(
+        blocker
+        for blocker in diagnosis.blockers
+        if blocker.name not in withheld.names
+        and not (blocker.kind == "rule" and withheld.in_rule(blocker.name, codec))
+        and not withheld.in_text(blocker.relaxation)
+    )
+    broken = tuple(text for text in diagnosis.broken if not withheld.in_rule(text, codec))
+    reason = diagnosis.reason.replace(ways_text(diagnosis.blockers), ways_text(blockers))
+    for text in diagnosis.broken:
+        if text not in broken:
+            reason = reason.replace(f" It breaks the rule '{text}'.", "")
+    miss = diagnosis.closest_miss
+    return replace(
+        diagnosis,
+        reason=_NOT_FOUND if withheld.in_text(reason) else reason,
+        closest_miss=None if miss is None else _items(miss, withheld),
+        broken=broken,
+        blockers=blockers,
+    )
+
+
+def _provenance(provenance: Provenance, withheld: _Withheld) -> Provenance:
+    options = {name: _option(name, value, withheld) for name, value in provenance.options.items()}
+    return replace(provenance, options=options)
+
+
+def _option(name: str, value: Any, withheld: _Withheld) -> Any:
+    """Return an option of a call without the names, and the rules, that may not be told."""
+    if isinstance(value, dict):
+        return _items(value, withheld)
+    if isinstance(value, list | tuple):
+        told = [item for item in value if item not in withheld.names]
+        return told if name != "rules" else [text for text in told if not withheld.in_text(text)]
+    return value
+
+
+def _items(values: Any, withheld: _Withheld) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if name not in withheld.names}
