@@ -159,6 +159,19 @@ STUDY_EQUATIONS = {
 }
 
 
+def students(n: int = 200, seed: int = 0) -> pd.DataFrame:
+    """Return students of :data:`STUDY_GRAPH`, with noise."""
+    draw = np.random.default_rng(seed)
+    study = draw.uniform(0, 10, n)
+    skill = study + draw.normal(0, 0.5, n)
+    return pd.DataFrame({"study": study, "skill": skill, "pay": 2 * skill + draw.normal(0, 1, n)})
+
+
+def modest(frame: pd.DataFrame) -> Any:
+    """Say yes to those who study much for the pay that they get."""
+    return logistic(frame["study"] - 0.5 * frame["pay"] - 2)
+
+
 def actions_of(result: Any) -> pd.DataFrame:
     """Return the changes that a person makes: actions and holds."""
     changes = result.changes()

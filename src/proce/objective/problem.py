@@ -120,18 +120,40 @@ class CounterfactualProblem:
         nothing = torch.zeros_like(changed)
         return Actions(rows, changed, nothing, nothing, factual[:, None].expand_as(rows), nothing)
 
-    def score(self, realised: Actions) -> Evaluation:
-        """Return the losses and the violation of realised rows."""
+    def realise_by_hand(self, rows: Tensor, by_hand: Tensor) -> Actions:
+        """Return what a person would see who does some cells of rows, and nothing else.
+
+        Parameters
+        ----------
+        rows
+            ``(i, c, f)``, whose values count where something is done.
+        by_hand
+            ``(i, c, f)``, what is done, or held; all else follows, as far as the mode lets it.
+        """
+        factual = self.query.factual
+        wanted = torch.where(by_hand, rows, factual[:, None])
+        if self.mode not in ("hard", "soft") or self.scm is None:
+            return self.realise(wanted)
+        wanted = self.avoided.revert(wanted, factual[:, None])
+        if self.clock is None:
+            return self.scm.actions(factual, wanted, self.query.residual, by_hand)
+        wanted = self.clock.advance(wanted, factual)
+        actions = self.scm.actions(factual, wanted, self.query.residual, by_hand)
+        return self.clock.as_one_action(actions)
+
+    def score(self, realised: Actions, *, with_prototype: bool = True) -> Evaluation:
+        """Return the losses and the violation of realised rows.
+
+        Without the prototype its loss is 0: what improves a candidate by its distance alone does
+        not ask for it, and it costs as much as a model.
+        """
         rows, query = realised.point, self.query
         chances = self.ask(rows)
-        losses = torch.stack(
-            [
-                prediction_loss(chances, query.target),
-                prototype_loss(rows, query.prototype, self.autoencoder),
-                self.final_distance(realised),
-            ],
-            dim=-1,
-        )
+        prediction = prediction_loss(chances, query.target)
+        prototype = torch.zeros_like(prediction)
+        if with_prototype:
+            prototype = prototype_loss(rows, query.prototype, self.autoencoder)
+        losses = torch.stack([prediction, prototype, self.final_distance(realised)], dim=-1)
         shortfall = self.requirement.shortfall(chances, query.target)
         return Evaluation(losses, shortfall + self.violation(realised))
 

@@ -31,6 +31,8 @@ class Query:
         The seed of the noise.
     raw
         ``(i, f)``, the rows in raw units as they came in; by default as the codec gives them back.
+    positions
+        ``(i,)``, where each row stands in the caller's frame, for messages; ``None`` if unknown.
     """
 
     factual: Tensor
@@ -41,6 +43,7 @@ class Query:
     keys: Tensor
     seed: int = 0
     raw: Tensor | None = None
+    positions: Tensor | None = None
 
     def take(self, instances: Tensor) -> "Query":
         """Return the query for some of the rows, given by position."""
@@ -53,6 +56,7 @@ class Query:
             self.keys[instances],
             self.seed,
             None if self.raw is None else self.raw[instances],
+            None if self.positions is None else self.positions[instances],
         )
 
 

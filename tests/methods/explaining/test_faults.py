@@ -92,7 +92,7 @@ class TestBudget:
 
 
 class TestFailingModel:
-    """The error names the generation and the row; nothing hangs."""
+    """The error names the generation, 0 for the scan before it, and the row; nothing hangs."""
 
     def test_it_raises_for_some_input(self) -> None:
         def refuses_old_people(call: int, frame: pd.DataFrame, answer: Any) -> Any:
@@ -121,7 +121,7 @@ class TestFailingModel:
         explainer = armed(refuses_high_schools)
         rows = pd.concat([one(), one(), one(home="owns"), one()], ignore_index=True)
         with pytest.raises(
-            ModelError, match=r"generation 1 of the search: row 2, a candidate with"
+            ModelError, match=r"generation 0 of the search: row 2, a candidate with"
         ):
             explainer.explain(rows, target=1)
 
@@ -141,7 +141,7 @@ class TestFailingModel:
                 raise ConnectionError("try again")
             return answer
 
-        with pytest.raises(ModelError, match=r"generation 3 .*try again") as error:
+        with pytest.raises(ModelError, match=r"generation 0 .*try again") as error:
             armed(fails_the_fourth_time).explain(refused(people(), 3))
         assert "row 0" not in str(error.value)
 
@@ -157,13 +157,13 @@ class TestFailingModel:
         def in_percent(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             return answer if call < 3 else 100 * answer
 
-        with pytest.raises(ModelError, match="generation 2 of the search"):
+        with pytest.raises(ModelError, match="generation 0 of the search"):
             armed(in_percent).explain(one())
 
         def one_row_short(call: int, frame: pd.DataFrame, answer: Any) -> Any:
             return answer if call < 3 else answer[1:]
 
-        with pytest.raises(ModelError, match=r"generation 2 .*shape"):
+        with pytest.raises(ModelError, match=r"generation 0 .*shape"):
             armed(one_row_short).explain(one())
 
     def test_afterwards_the_explainer_is_as_good_as_before(self) -> None:

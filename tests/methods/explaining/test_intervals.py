@@ -159,7 +159,8 @@ def test_the_number_of_answers_is_bounded_and_can_be_spared() -> None:
     told = explainer.explain(one(), n=1)
     n_sides = 2 * int(told.changes()["holds_from"].notna().sum())
     assert n_sides
-    assert sum(watched.sizes) <= 2 * n_spared + n_sides * 200 + 3 * 16 * 7
+    n_scanned = 1_500  # ways of few actions, which a caller who counts answers is spared too
+    assert sum(watched.sizes) <= 2 * n_spared + n_scanned + n_sides * 200 + 3 * 16 * 7
 
 
 def test_without_time_nothing_is_promised() -> None:

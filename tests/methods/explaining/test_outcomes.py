@@ -231,16 +231,16 @@ class TestDiagnosis:
         assert "not searched" in result[0].diagnosis.reason
         assert result[0].diagnosis.closest_miss is not None
 
-    def test_a_way_within_all_limits_that_turns_up_is_returned(self) -> None:
-        """One generation of four candidates finds nothing; trying limits lifted does."""
+    def test_a_search_that_is_too_short_goes_on_by_itself(self) -> None:
+        """One generation of four candidates finds nothing; what is scanned before it does."""
         short = replace(TINY, population_size=4, n_offspring=4, n_generations=1)
         rows = refused(people(), 8)
+        counted = explainer_with(settings=short).explain(
+            rows, n=1, min_probability=0.9, max_evaluations=4
+        )
+        assert (counted.outcomes()["outcome"] == "not_found").all()
         result = explainer_with(settings=short).explain(rows, n=1, min_probability=0.9)
-        assert result.outcomes()["outcome"].tolist().count("found") >= 4
-        assert (bank(result.counterfactuals())[:, 1] >= 0.9).all()
-        for item in result:
-            assert (item.diagnosis is None) == (item.outcome == "found")
-            assert not item.diagnosis or item.diagnosis.blockers != () or item.diagnosis.searched
+        assert (result.outcomes()["outcome"] == "found").all()
 
 
 class TestHopeless:

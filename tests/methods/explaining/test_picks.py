@@ -17,12 +17,15 @@ from ...worlds import (
     QUICK,
     SCHEMA,
     SETTINGS,
+    STUDY_GRAPH,
     actions_of,
     bank,
     logistic,
+    modest,
     one,
     people,
     refused,
+    students,
     two_classes,
     without_diagnosis,
 )
@@ -181,9 +184,17 @@ def test_effort_moves_the_advice_to_what_is_easier() -> None:
         assert after[easy] - 0.3 > 2 * abs(after[hard] - 0.3)
 
 
-def test_holds_are_told_and_cost(lender: Lender, rejected: pd.DataFrame) -> None:
-    """A hold keeps the factual value, and where it would have gone is known."""
-    result = lender("soft").explain(rejected)
+@pytest.mark.parametrize("mode", ["hard", "soft"])
+def test_holds_are_told_and_cost(mode: str) -> None:
+    """Who studies more gets more pay, unless it is held; and no pay may fall.
+
+    A hold keeps the factual value, and where it would have gone is known.
+    """
+    explainer = ProCE(
+        modest, graph=STUDY_GRAPH, rules=["cf.pay >= x.pay"], causal=mode, settings=SETTINGS
+    ).fit(students())
+    rows = pd.DataFrame({"study": [3.0, 4.0], "skill": [3.0, 4.0], "pay": [6.0, 8.0]})
+    result = explainer.explain(rows, vary=["study", "pay"])
     holds = [(item, item.changes == Change.HOLD) for item in result if len(item)]
     assert any(bool(held.any()) for _, held in holds)
     for item, held in holds:

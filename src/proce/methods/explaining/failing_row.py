@@ -34,39 +34,57 @@ class NamesFailingRow:
             return self.problem(genes, instances)
         except ModelError as error:
             part = self.problem.take(instances)
-            candidates = part.realise(genes).point  # (i, c, f)
-            n_candidates = candidates.shape[1]
-            owner = torch.arange(len(candidates)).repeat_interleave(n_candidates)
-            first, cause = self._first_failure(part.take(owner), candidates.flatten(0, 1))
-            if cause is None:
-                raise
-            row = int(self.positions[instances[first // n_candidates]])
-            values = self._values_text(candidates.flatten(0, 1)[first])
-            error.args = (f"row {row}, a candidate with {values}: {cause}",)
+            name_failing_row(part, part.realise(genes).point, self.positions[instances], error)
             raise
 
-    def _first_failure(
-        self, problem: CounterfactualProblem, candidates: Tensor
-    ) -> tuple[int, ModelError | None]:
-        """Halve candidates ``(n, f)`` down to one on which the model fails; return its error.
 
-        The error is ``None`` where the model answers this time, because its answers depend on more
-        than the candidate.
-        """
-        low, high = 0, len(candidates)
-        while high - low > 1:
-            middle = (low + high) // 2
-            if _error(problem, candidates, low, middle) is None:
-                low = middle
-            else:
-                high = middle
-        return low, _error(problem, candidates, low, high)
+def name_failing_row(
+    problem: CounterfactualProblem, candidates: Tensor, positions: Tensor, error: ModelError
+) -> None:
+    """Put the row and the candidate on which the model failed into an error's message.
 
-    def _values_text(self, candidate: Tensor) -> str:
-        codec = self.problem.codec
-        values = zip(codec.schema, codec.to_raw(candidate).tolist(), strict=True)
-        texts = [f"{feature.name}={plain_value(feature, value)!r}" for feature, value in values]
-        return ", ".join(texts[:_MAX_VALUES]) + ", …" * (len(texts) > _MAX_VALUES)
+    Nothing is named where the model answers this time, because its answers depend on more than
+    the candidate.
+
+    Parameters
+    ----------
+    problem
+        The problem that was evaluated.
+    candidates
+        ``(i, c, f)``, the candidates of which one failed.
+    positions
+        ``(i,)``, the position of each row in the frame that is explained.
+    error
+        What was raised.
+    """
+    n_candidates = candidates.shape[1]
+    owner = torch.arange(len(candidates)).repeat_interleave(n_candidates)
+    flat = candidates.flatten(0, 1)
+    first, cause = _first_failure(problem.take(owner), flat)
+    if cause is not None:
+        row, values = int(positions[first // n_candidates]), _values_text(problem, flat[first])
+        error.args = (f"row {row}, a candidate with {values}: {cause}",)
+
+
+def _first_failure(
+    problem: CounterfactualProblem, candidates: Tensor
+) -> tuple[int, ModelError | None]:
+    """Halve candidates ``(n, f)`` down to one on which the model fails; return its error."""
+    low, high = 0, len(candidates)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _error(problem, candidates, low, middle) is None:
+            low = middle
+        else:
+            high = middle
+    return low, _error(problem, candidates, low, high)
+
+
+def _values_text(problem: CounterfactualProblem, candidate: Tensor) -> str:
+    codec = problem.codec
+    values = zip(codec.schema, codec.to_raw(candidate).tolist(), strict=True)
+    texts = [f"{feature.name}={plain_value(feature, value)!r}" for feature, value in values]
+    return ", ".join(texts[:_MAX_VALUES]) + ", …" * (len(texts) > _MAX_VALUES)
 
 
 def _error(

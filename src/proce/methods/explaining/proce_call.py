@@ -14,6 +14,7 @@ from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
+from proce.methods.explaining.attempts import Attempt, plan_attempts
 from proce.methods.explaining.blockers import BlockerSearch, FoundAfterAll, search_blockers
 from proce.methods.explaining.contributions import (
     count_refits_reached,
@@ -22,6 +23,7 @@ from proce.methods.explaining.contributions import (
 )
 from proce.methods.explaining.diagnosis import diagnose
 from proce.methods.explaining.intervals import find_intervals
+from proce.methods.explaining.needed import drop_needless
 from proce.methods.explaining.solve import FrameRows, Solution, solution_of, solve
 from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.explaining.terms import SearchTerms
@@ -97,40 +99,64 @@ class ProceCall(Call):
                 self._explain(chunk, self.terms.waiting_problem)
 
     def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
-        """Explain a chunk; rows that cannot keep the margin are searched again without it."""
-        problem = pose(self.query(chunk))
-        solution = self._solve(problem, chunk)
-        unsolved = ~solution.is_solved & (problem.requirement.margin > 0)
-        if self.over:
-            solution = replace(solution, cut_short=solution.cut_short | unsolved)
-            unsolved = torch.zeros_like(unsolved)
-        self._record(problem, chunk, solution, ~unsolved)
-        if bool(unsolved.any()):
+        """Explain a chunk; rows that have nothing are attempted again under easier terms."""
+        posed = pose(self.query(chunk))
+        goes_on = self.fitted.settings.sparse and self.options.max_evaluations is None
+        attempts = plan_attempts(posed, goes_on=goes_on)
+        solution: Solution | None = None
+        for attempt in attempts:
+            problem = attempt.problem(posed, self.limits)
+            solution = self._solve(problem, chunk, attempt, solution)
+            unsolved = ~solution.is_solved
+            if attempt is attempts[-1]:
+                unsolved = torch.zeros_like(unsolved)
+            elif self.over:
+                solution = replace(solution, cut_short=solution.cut_short | unsolved)
+                unsolved = torch.zeros_like(unsolved)
+            if not attempt.with_margin and posed.requirement.margin > 0:
+                self.record.mark_margin_missed(chunk[solution.is_solved])
+            self._record(problem, chunk, solution, ~unsolved)
+            if not bool(unsolved.any()):
+                break
             again = torch.nonzero(unsolved).flatten()
-            decision = problem.requirement.without_margin()
-            easier = replace(problem.take(again), requirement=decision)
-            solution = self._solve(easier, chunk[again])
-            self.record.mark_margin_missed(chunk[again][solution.is_solved])
-            self._record(easier, chunk[again], solution, torch.ones_like(solution.cut_short))
+            posed, chunk = posed.take(again), chunk[again]
+            solution = solution.take_population(again)
 
     def query(self, rows: Tensor) -> Query:
         """Return what the search needs to know of the rows at some positions."""
-        return self.terms.query(self.factual[rows], self.target[rows], self.raw[rows])
+        query = self.terms.query(self.factual[rows], self.target[rows], self.raw[rows])
+        return replace(query, positions=rows)
 
-    def _solve(self, problem: CounterfactualProblem, chunk: Tensor) -> Solution:
+    def _solve(
+        self,
+        problem: CounterfactualProblem,
+        chunk: Tensor,
+        attempt: Attempt,
+        before: Solution | None,
+    ) -> Solution:
         frame_rows = FrameRows(chunk, self.raw[chunk], self.layout)
         solution = solve(
             problem,
             frame_rows,
             self.fitted,
             self.options,
+            attempt=attempt,
+            before=before,
             keep_fronts=self.options.keeps_fronts(len(self)),
             budget_seconds=self.seconds_left,
             progress=self._report_search,
         )
         self._generations = max(self._generations, solution.n_generations)
         self.evaluations += solution.n_evaluations
-        return solution
+        return self._needed(problem, frame_rows, solution)
+
+    def _needed(
+        self, problem: CounterfactualProblem, frame_rows: FrameRows, solution: Solution
+    ) -> Solution:
+        """Return a solution whose candidates that are shown need all of their actions."""
+        if not self.fitted.settings.sparse:
+            return solution
+        return drop_needless(problem, frame_rows, solution, self.options.n, self.fitted.refits)
 
     def _record(
         self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, recorded: Tensor
@@ -226,6 +252,7 @@ class ProceCall(Call):
         frame_rows = FrameRows(found.rows, self.raw[found.rows], self.layout)
         is_open = torch.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
         solution = solution_of(found.problem, frame_rows, found.nearest(is_open))
+        solution = self._needed(found.problem, frame_rows, solution)
         with_margin = replace(found.problem, requirement=self.terms.requirement)
         firm = solution_of(with_margin, frame_rows, solution.shortlist).is_solved
         self.record.mark_margin_missed(found.rows[solution.is_solved & ~firm])

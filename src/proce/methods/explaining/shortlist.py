@@ -1,8 +1,9 @@
 """From the candidates that a search leaves to those that are worth showing.
 
 A front also holds candidates that change more than they must and are therefore likelier or more
-typical. A person is shown what remains of a candidate when every change that it does not need is
-taken back, provided that the rest still works when the equations are fitted again.
+typical. A person is shown what remains of a candidate when every action that it does not need is
+taken back, provided that the rest still works when the equations are fitted again. Whether an
+action is needed is judged by what anybody can verify: the model, the rules and the limits.
 """
 
 from dataclasses import dataclass
@@ -15,16 +16,18 @@ from proce.explanation import Change, Fronts
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.explaining.firmness import worst_shortfall
+from proce.methods.explaining.polishing import polish
+from proce.methods.explaining.pruning import prune
 from proce.methods.explaining.ranking import ranked
+from proce.methods.explaining.trials import Trials, assess, concatenate
 from proce.objective import CounterfactualProblem
 from proce.search import SearchResult, non_dominated
 
-_POOL_SIZE = 16  # candidates of a row that are pruned and compared
-_PRUNING_ROUNDS = 3  # in each of which one change is taken back
+_POOL_SIZE = 16  # candidates of a search that are pruned and compared
+_N_POLISHED = 6  # of these that are drawn in
 _TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
 _N_MISSES = 16  # candidates of a row with which a diagnosis begins
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
-_PRUNED_PICKS = ("closest", "balanced")
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,29 +65,52 @@ class Shortlist:
 def make_shortlist(
     problem: CounterfactualProblem,
     search: SearchResult,
+    scanned: list[Trials],
     options: Options,
     refits: Ensemble | None,
     *,
     keep_fronts: bool,
+    sparse: bool = True,
+    max_changes: int | None = None,
 ) -> Shortlist:
-    """Choose for each row what to show, and some more in case a candidate fails the last check."""
-    pool = nearest_candidates(search)
-    if options.pick in _PRUNED_PICKS:
-        pool = torch.cat([pool, prune(problem, pool)], dim=1)
-    realised = problem.realise(pool)
+    """Choose for each row what to show, and some more in case a candidate fails the last check.
+
+    Parameters
+    ----------
+    problem, search
+        The problem, and what a search found.
+    scanned
+        What a scan found, in groups by the number of actions.
+    options
+        What the caller wants.
+    refits
+        The equations fitted again, for firmness, or ``None``.
+    keep_fronts
+        Whether the shortlist holds the whole Pareto sets too.
+    sparse
+        Whether actions that are not needed are taken back, and candidates drawn in.
+    max_changes
+        The most actions and holds of a candidate, where the problem itself does not say so.
+    """
+    pool = assess(problem, problem.realise(nearest_candidates(search)))
+    if sparse:
+        pool = _improve(problem, pool, scanned)
+    realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.score(realised)
     shortfall = worst_shortfall(problem, realised, refits)
     feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & shortfall.isfinite()
     feasible &= realised.count > 0
+    if max_changes is not None:
+        feasible &= realised.count <= max_changes
     is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
     factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
     all_by_hand = realised.by_hand
     chosen = []
-    for instance in range(len(pool)):
+    for instance in range(len(feasible)):
         losses, lacking = scored.losses[instance], shortfall[instance]
         by_hand = all_by_hand[instance]
         good = _first_of_each(realised.point[instance], feasible[instance])
-        if options.pick in _PRUNED_PICKS:
+        if sparse:
             good = good[~needless(losses[good], by_hand[good], lacking[good])]
         firm = lacking[good] <= lacking[good].min() if len(good) else feasible[instance, good]
         n_wanted = options.n + _N_SPARE
@@ -92,17 +118,18 @@ def make_shortlist(
             good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]
         )
     owner = torch.repeat_interleave(
-        torch.arange(len(pool)), torch.tensor([len(positions) for positions in chosen])
+        torch.arange(len(feasible)), torch.tensor([len(positions) for positions in chosen])
     )
     positions = torch.cat(chosen)
-    population = problem.realise(search.population.genes).point
+    population = problem.realise(search.population.genes)
+    no_fronts = Fronts.empty(population.point.shape[-1])
     return Shortlist(
         owner,
         realised.point[owner, positions],
         change_kinds(realised)[owner, positions],
         scored.losses[owner, positions],
         realised.expected[owner, positions],
-        _fronts(population, search) if keep_fronts else Fronts.empty(population.shape[-1]),
+        _fronts(population, search, max_changes) if keep_fronts else no_fronts,
         _nearest_misses(search),
     )
 
@@ -114,6 +141,18 @@ def _nearest_misses(search: SearchResult) -> Tensor:
     lacking = population.violation.gather(1, order).argsort(dim=1, stable=True)
     order = order.gather(1, lacking)[:, :_N_MISSES]
     return population.genes[torch.arange(len(order))[:, None], order]
+
+
+def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]) -> Trials:
+    """Return candidates without needless actions, some of them drawn in too.
+
+    Every candidate is improved by itself, whatever the others are.
+    """
+    n_scanned = sum(group.rows.shape[1] for group in scanned)
+    pruned = prune(problem, concatenate([*scanned, pool]))
+    of_search = pruned.take_range(n_scanned, pruned.rows.shape[1])
+    near = concatenate([pruned.take_range(0, n_scanned), of_search.nearest(_N_POLISHED)])
+    return concatenate([prune(problem, polish(problem, near)), pruned])
 
 
 def nearest_candidates(search: SearchResult) -> Tensor:
@@ -134,30 +173,6 @@ def nearest_candidates(search: SearchResult) -> Tensor:
     kept = order.gather(1, nth)
     instances = torch.arange(len(order))[:, None]
     return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
-
-
-def prune(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
-    """Take changes back one by one, as long as a candidate stays feasible and gets closer."""
-    unchanged, switch_of = _unchanged_genes(problem), problem.gene_map.switch_of
-    movable = torch.nonzero(problem.limits.movable.any(0)).flatten().tolist()
-    if not movable:
-        return genes
-    best = _feasible_distance(problem, genes)
-    for _ in range(_PRUNING_ROUNDS):
-        variants = genes[:, :, None].repeat(1, 1, len(movable), 1)  # (i, s, m, g)
-        for variant, gene in enumerate(movable):
-            variants[:, :, variant, gene] = unchanged[:, None, gene]
-            if gene in switch_of:
-                variants[:, :, variant, switch_of[gene]] = 0.0
-        values = _feasible_distance(problem, variants.flatten(1, 2)).reshape(variants.shape[:-1])
-        closest, which = values.min(-1)
-        better = closest < best - 1e-9
-        if not bool(better.any()):
-            break
-        winner = which[..., None, None].expand(-1, -1, 1, genes.shape[-1])
-        genes = torch.where(better[..., None], variants.gather(2, winner).squeeze(2), genes)
-        best = torch.where(better, closest, best)
-    return genes
 
 
 def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
@@ -195,23 +210,14 @@ def change_kinds(realised: Actions) -> Tensor:
     return kinds
 
 
-def _unchanged_genes(problem: CounterfactualProblem) -> Tensor:
-    """Return each feature's gene when nothing is done: the value of the row, inside its limits."""
-    limits, factual = problem.limits, problem.query.factual
-    return torch.minimum(torch.maximum(factual, limits.lower), limits.upper)
-
-
-def _feasible_distance(problem: CounterfactualProblem, genes: Tensor) -> Tensor:
-    """Return the final distance ``(i, c)``, infinite where a candidate is not feasible."""
-    evaluation = problem(genes, torch.arange(len(genes)))
-    return evaluation.losses[..., Loss.DISTANCE].where(evaluation.violation <= 0, torch.inf)
-
-
-def _fronts(population: Tensor, search: SearchResult) -> Fronts:
+def _fronts(population: Actions, search: SearchResult, max_changes: int | None) -> Fronts:
     """Return the feasible members of populations ``(i, c, f)`` that no other dominates."""
-    parts = [Fronts.empty(population.shape[-1])]
-    for instance, rows in enumerate(population):
-        feasible = _first_of_each(rows, search.population.violation[instance] <= 0)
+    is_feasible = search.population.violation <= 0
+    if max_changes is not None:
+        is_feasible = is_feasible & (population.count <= max_changes)
+    parts = [Fronts.empty(population.point.shape[-1])]
+    for instance, rows in enumerate(population.point):
+        feasible = _first_of_each(rows, is_feasible[instance])
         losses = search.population.losses[instance, feasible]
         best = non_dominated(losses)
         owner = torch.full((int(best.sum()),), instance)

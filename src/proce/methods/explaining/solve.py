@@ -1,17 +1,21 @@
 """Solve the problem of some rows: search, make a shortlist, and check it on the model itself."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from proce.errors import ProceError
 from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
 from proce.methods.calls.options import Options
+from proce.methods.explaining.attempts import FIRST, Attempt
 from proce.methods.explaining.failing_row import NamesFailingRow
+from proce.methods.explaining.scan import scan
 from proce.methods.explaining.shortlist import Shortlist, make_shortlist
+from proce.methods.explaining.trials import Trials
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Layout
@@ -49,6 +53,8 @@ class Solution:
         The candidates worth showing, and which of them passed the last check.
     cut_short
         ``(i,)``, whether time or the caller ended the search of a row.
+    population
+        ``(i, n, g)``, the genes that the search ended with.
     n_generations, n_evaluations
         The most generations that a row took, and how many candidates of all rows were evaluated.
     """
@@ -56,8 +62,13 @@ class Solution:
     shortlist: Shortlist
     check: LastCheck
     cut_short: Tensor
+    population: Tensor
     n_generations: int
     n_evaluations: int
+
+    def take_population(self, instances: Tensor) -> "Solution":
+        """Return the solution for an attempt that goes on from the population of some rows."""
+        return replace(self, population=self.population[instances])
 
     @property
     def is_solved(self) -> Tensor:
@@ -88,6 +99,8 @@ def solve(
     fitted: FittedParts,
     options: Options,
     *,
+    attempt: Attempt = FIRST,
+    before: Solution | None = None,
     keep_fronts: bool = False,
     budget_seconds: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
@@ -102,6 +115,10 @@ def solve(
         The same rows as the caller has them.
     fitted, options
         The fitted parts, and what the caller wants.
+    attempt
+        Which attempt at these rows it is, which says how it is made.
+    before
+        The solution of the attempt before, whose population the search goes on from.
     keep_fronts
         Whether the shortlist holds the whole Pareto sets too.
     budget_seconds
@@ -109,12 +126,33 @@ def solve(
     progress
         A function that is called after each generation; the search ends where it returns False.
     """
-    result = search(problem, frame_rows.positions, fitted, options, budget_seconds, progress)
-    shortlist = make_shortlist(problem, result, options, fitted.refits, keep_fronts=keep_fronts)
+    sparse = fitted.settings.sparse
+    scans = sparse and options.max_evaluations is None
+    # A search that knows the limit on changes would find other ways than one that does not. So
+    # that a call without the limit is never farther, both make the same search at first.
+    searched = replace(problem, max_changes=None) if scans and not attempt.limited else problem
+    scanned = _scan(searched) if scans else []
+    seeds = [_genes(problem, group) for group in scanned]
+    if before is not None:
+        seeds.append(before.population)
+    result = search(
+        searched, frame_rows.positions, fitted, options, attempt, seeds, budget_seconds, progress
+    )
+    shortlist = make_shortlist(
+        searched,
+        result,
+        scanned,
+        options,
+        fitted.refits,
+        keep_fronts=keep_fronts,
+        sparse=sparse,
+        max_changes=problem.max_changes,
+    )
     return Solution(
         shortlist,
         check_candidates(problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes),
         torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
+        result.population.genes,
         int(result.n_generations.max()),
         int(result.n_evaluations.sum()),
     )
@@ -128,7 +166,7 @@ def solution_of(
         problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes
     )
     not_cut = torch.zeros(len(frame_rows.positions), dtype=torch.bool)
-    return Solution(shortlist, check, not_cut, 0, 0)
+    return Solution(shortlist, check, not_cut, shortlist.misses, 0, 0)
 
 
 def search(
@@ -136,12 +174,18 @@ def search(
     positions: Tensor,
     fitted: FittedParts,
     options: Options,
+    attempt: Attempt = FIRST,
+    seeds: Sequence[Tensor] = (),
     budget_seconds: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> SearchResult:
-    """Run NSGA-II on a problem; errors name the ``positions (i,)`` of its rows."""
-    settings, gene_map = fitted.settings, problem.gene_map
+    """Run NSGA-II on a problem; errors name the ``positions (i,)`` of its rows.
+
+    The first generation holds ``seeds``, genes ``(i, s, g)``, besides those that it draws.
+    """
+    settings, gene_map = attempt.settings(fitted.settings), problem.gene_map
     genome = genome_of(problem.codec, problem.query.factual, problem.limits, gene_map)
+    seed = fitted.seed + attempt.number
     initial = initial_population(
         genome,
         problem.query,
@@ -149,21 +193,36 @@ def search(
         fitted.rows,
         gene_map,
         settings.population_size,
-        fitted.seed,
+        seed,
         settings.start if fitted.left_out is None else "gaussian",
     )
     return nsga2(
         NamesFailingRow(problem, positions),
         genome,
-        initial,
+        torch.cat([initial, *seeds], dim=1),
         settings,
-        seed=fitted.seed,
+        seed=seed,
         keys=problem.query.keys,
         archive_by=Loss.DISTANCE,
         max_evaluations=options.max_evaluations,
         budget_seconds=budget_seconds,
         progress=progress,
     )
+
+
+def _scan(problem: CounterfactualProblem) -> list[Trials]:
+    """Scan a problem; an error says that it came before the first generation."""
+    try:
+        return scan(problem)
+    except ProceError as error:
+        error.args = (f"generation 0 of the search: {error}",)
+        raise
+
+
+def _genes(problem: CounterfactualProblem, trials: Trials) -> Tensor:
+    """Return candidates as genes ``(i, c, g)``; the switch of what is done by hand is on."""
+    switches = trials.by_hand[..., list(problem.gene_map.switched)].to(trials.rows)
+    return torch.cat([trials.rows, switches], dim=-1)
 
 
 def check_candidates(

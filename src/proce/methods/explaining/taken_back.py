@@ -22,15 +22,7 @@ def realise_by_hand(problem: CounterfactualProblem, rows: Tensor, by_hand: Tenso
     by_hand
         ``(n, f)``, what is done or held; all else follows, as far as the mode lets it.
     """
-    query = problem.query
-    wanted = torch.where(by_hand, rows, query.factual)[:, None]
-    if problem.mode not in ("hard", "soft") or problem.scm is None:
-        return problem.realise(wanted)
-    if problem.clock is None:
-        return problem.scm.actions(query.factual, wanted, query.residual, by_hand[:, None])
-    wanted = problem.clock.advance(wanted, query.factual)
-    actions = problem.scm.actions(query.factual, wanted, query.residual, by_hand[:, None])
-    return problem.clock.as_one_action(actions)
+    return problem.realise_by_hand(rows[:, None], by_hand[:, None])
 
 
 def take_back(

@@ -53,6 +53,9 @@ class SearchSettings(NSGA2Settings):
         What the unit range of a number is: ``bulk``, the central 99% of the training rows, which
         outliers cannot move, with changed numbers rounded to about a thousandth of it; or
         ``range``, from the lowest to the highest value, as in the paper.
+    sparse
+        Whether actions that are not needed are taken back, and whether the ways of one, two and
+        three actions are scanned before the search; False as in the paper.
     chunk_size
         How many rows are searched at a time. It bounds the memory and does not change results.
     autoencoder
@@ -69,6 +72,7 @@ class SearchSettings(NSGA2Settings):
     start: Start = "mixed"
     n_refits: int = 10
     scale: Scale = "bulk"
+    sparse: bool = True
     chunk_size: int = 256
     autoencoder: AutoEncoderSettings = field(default_factory=AutoEncoderSettings)
 
@@ -109,6 +113,7 @@ class SearchSettings(NSGA2Settings):
             causal_weight=1.0,
             distance="squared",
             n_refits=0,
+            sparse=False,
             start="gaussian",
             scale="range",
         )

@@ -1,0 +1,75 @@
+"""How often a row is searched before it counts as not found.
+
+A row for which nothing is found is searched again under easier terms: with the limit on changes
+known to the search, without the margin, and over all that was seen in training rather than over the
+bulk of it. Each search goes on from where the one before ended, and their number is the bound.
+"""
+
+from dataclasses import dataclass, replace
+
+from proce.methods.fitting.settings import SearchSettings
+from proce.objective import CallLimits, CounterfactualProblem
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One search of a row.
+
+    Attributes
+    ----------
+    number
+        How many attempts were made before; each draws random numbers of its own.
+    limited
+        Whether the search knows the limit on changes. One that does not keeps what obeys the limit
+        of all that it finds.
+    with_margin
+        Whether the target must be passed by the margin.
+    anywhere
+        Whether actions may lead to all that was seen in training, not only to where most people
+        are.
+    """
+
+    number: int = 0
+    limited: bool = False
+    with_margin: bool = True
+    anywhere: bool = False
+
+    def settings(self, settings: SearchSettings) -> SearchSettings:
+        """Return the settings of the search: an attempt that goes on from another is shorter."""
+        if self.number == 0:
+            return settings
+        return replace(settings, n_generations=max(1, settings.n_generations // 2))
+
+    def problem(self, problem: CounterfactualProblem, limits: CallLimits) -> CounterfactualProblem:
+        """Return the problem of this attempt at the rows of a problem with the limits of a call."""
+        if not self.with_margin:
+            problem = replace(problem, requirement=problem.requirement.without_margin())
+        if self.anywhere:
+            wider = limits.widened().of_rows(problem.codec, problem.query.factual)
+            problem = replace(problem, limits=wider)
+        return problem
+
+
+FIRST = Attempt()
+
+
+def plan_attempts(problem: CounterfactualProblem, *, goes_on: bool) -> list[Attempt]:
+    """Return the attempts at the rows of a problem, in their order.
+
+    Parameters
+    ----------
+    problem
+        The problem as the call poses it.
+    goes_on
+        Whether the search goes on by itself. Where a caller counts the model's answers, or wants
+        the algorithm as printed, the margin is given up and nothing else.
+    """
+    limited, has_margin = problem.max_changes is not None, problem.requirement.margin > 0
+    attempts = [Attempt(limited=limited and not goes_on)]
+    if limited and goes_on:
+        attempts.append(Attempt(len(attempts), limited))
+    if has_margin:
+        attempts.append(Attempt(len(attempts), limited, with_margin=False))
+    if goes_on and problem.clock is None:  # who waits has tried all of this before
+        attempts.append(Attempt(len(attempts), limited, with_margin=False, anywhere=True))
+    return attempts
