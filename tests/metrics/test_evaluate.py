@@ -59,6 +59,13 @@ BY_HAND = {
     "sparsity": [2, 2, NONE, 2],
     "n_actions": [1, 2, NONE, 1],
     "gower_distance": [(0.4 + 0.4) / 4, (0.5 + 1) / 4, NONE, (0.1 + 0.5) / 4],
+    # The central 99% of study and of skill: 0.04 to 9.92, and 0.06 to 9.96.
+    "robust_distance": [
+        (4 / 9.88 + 4 / 9.9) / 4,
+        (5 / 9.9 + 1) / 4,
+        NONE,
+        (1 / 9.88 + 5 / 9.9) / 4,
+    ],
     # Deviations: study 0.2 (of 4, 2, 0, 2, 6), skill 0.3 (of 7, 4, 0, 1, 3).
     "mad_l1": [0.4 / 0.2 + 0.4 / 0.3, 0.5 / 0.3, NONE, 0.1 / 0.2 + 0.5 / 0.3],
     "im1": [0.1**2 / 0.5**2, 0, NONE, 0],  # skill is 0.7, 0.8, 0.8; rebuilt as 0.8 and 0.2
@@ -130,7 +137,7 @@ def test_what_was_not_given_is_left_out_and_named(world):
     assert evaluation.left_out["target_class_validity"] == "model="
     assert evaluation.left_out["recourse_success"] == "model= and truth="
     assert len(evaluation.left_out) == len(MEASURES) - 7
-    assert "3 rows, 1 without a counterfactual, 7 metrics, 20 left out" in repr(evaluation)
+    assert "3 rows, 1 without a counterfactual, 7 metrics, 21 left out" in repr(evaluation)
 
 
 def test_the_strict_reading_is_left_out_without_an_equation(world):

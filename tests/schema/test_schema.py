@@ -2,9 +2,7 @@
 
 import json
 
-import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -182,66 +180,6 @@ def test_any_json_gives_a_schema_or_a_schema_error(features, version):
     except ProceError:
         return
     assert Schema.from_json(schema.to_json()) == schema
-
-
-def test_types_are_read_off_a_frame():
-    frame = pd.DataFrame(
-        {
-            "age": [20, 30, 40],
-            "gpa": [3.1, 2.75, 4.0],
-            "weight": [70.123456, 1.0, 2.0],
-            "kids": [1.0, np.nan, 2.0],
-            "job": ["b", "a", None],
-            "school": pd.Categorical(["HS", "PhD", "HS"], ["HS", "BSc", "PhD"], ordered=True),
-            "city": pd.Categorical(["y", "x", "y"], ["y", "x", "never"]),
-            "owner": [True, False, True],
-        }
-    )
-    assert Schema.infer(frame).features == (
-        Continuous("age", step=1),
-        Continuous("gpa", step=0.01),
-        Continuous("weight"),
-        Continuous("kids", step=1),
-        Categorical("job", ("a", "b")),
-        Ordinal("school", ("HS", "PhD")),
-        Categorical("city", ("y", "x")),
-        Categorical("owner", (False, True)),
-    )
-
-
-def test_polars_gives_the_same_as_pandas():
-    frame = pd.DataFrame({"age": [20, 30], "gpa": [3.1, 2.7], "job": ["b", "a"]})
-    frame["owner"] = [True, False]
-    assert Schema.infer(pl.from_pandas(frame)) == Schema.infer(frame)
-
-
-@pytest.mark.parametrize(
-    ("column", "message"),
-    [
-        (pd.to_datetime(["2020-01-01", "2021-01-01"]), "dates or times.*the years since"),
-        ([1, 1], "is 1.0 in all 2 rows"),
-        (["a", "a"], "is 'a' in all 2 rows"),
-        ([True, True], "is True in all 2 rows"),
-        (pd.Series([None, None], dtype=float), "missing in all 2 rows"),
-        (pd.Series([1, "1"], dtype=object), "mixes number and text"),
-        (pd.Series([1, 2], dtype=object), "numbers as Python objects"),
-        (pd.Series([{"a": 1}, {"b": 2}], dtype=object), "type dict"),
-        (pd.Series([2**70, 2**71], dtype=object), "cannot be read as text, numbers"),
-        (pd.Series([b"a", b"b"], dtype=object), "type bytes"),
-        (pd.Series([None, None], dtype=object), "missing in all 2 rows"),
-        ([1.0, np.inf], "row 1 is inf"),
-        ([complex(1, 2), complex(2, 2)], "holds values of type"),
-    ],
-)
-def test_a_column_that_no_feature_describes_is_refused(column, message):
-    with pytest.raises(SchemaError, match=message):
-        Schema.infer(pd.DataFrame({"x": column, "y": [1, 2]}))
-
-
-def test_a_column_of_identifiers_is_refused():
-    frame = pd.DataFrame({"id": [f"person {i}" for i in range(1001)]})
-    with pytest.raises(SchemaError, match=r"1001 distinct values.*if it identifies rows"):
-        Schema.infer(frame)
 
 
 @pytest.mark.parametrize(

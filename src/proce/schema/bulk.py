@@ -1,12 +1,26 @@
-"""Where the bulk of the rows ends, for what is learned from them."""
+"""The scale of all features of a codec: what is shown of it, and where outliers begin."""
 
 import torch
 from torch import Tensor
 
 from proce.schema.codec import Codec
 from proce.schema.feature import Continuous
+from proce.schema.scale import FeatureScale
+from proce.schema.schema import Schema
 
 _BEYOND = 0.5  # of the unit range: farther outside lie the outliers
+
+
+def with_scales(codec: Codec) -> Schema:
+    """Return the schema of a codec with the scale of every number, to be printed."""
+    names = ("low", "span", "seen_low", "seen_high", "resolution", "may_miss")
+    columns = zip(*(getattr(codec, name).tolist() for name in names), strict=True)
+    scales = {
+        feature.name: FeatureScale(*values)
+        for feature, values in zip(codec.schema, columns, strict=True)
+        if isinstance(feature, Continuous)
+    }
+    return Schema(codec.schema.features, scales=scales, notes=codec.schema.notes)
 
 
 def bulk_ends(codec: Codec) -> Tensor:

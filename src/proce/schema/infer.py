@@ -1,6 +1,7 @@
 """Infer the features of a schema from the columns of a frame."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -9,28 +10,65 @@ import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import Categorical, Continuous, Feature, Ordinal
+from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.frame import distinct, open_frame, read_numbers
-from proce.schema.levels import shown
+from proce.schema.levels import Level, shown
+from proce.schema.scale import FeatureScale, fit_scale
 
 MAX_LEVELS = 1_000
 _MAX_DECIMALS = 4
+_MIN_IDENTIFIERS = 20  # levels: fewer may well be all different in a small frame
+_IDENTIFIER_SHARE = 0.9  # of the rows: a column with more levels identifies rows
 
 
-def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> list[Feature]:
-    """Return a feature per column, and one for each group of one-hot columns."""
+@dataclass(frozen=True)
+class Inferred:
+    """What was read off a frame.
+
+    Attributes
+    ----------
+    features
+        A feature for each column, and one for each group of one-hot columns.
+    scales
+        The scale of each number, by name.
+    notes
+        What a reader should know of them.
+    """
+
+    features: list[Feature]
+    scales: dict[str, FeatureScale]
+    notes: list[str]
+
+
+def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> Inferred:
+    """Return what the columns of a frame are."""
     opened = open_frame(frame)
     group_of = _groups(opened.columns, one_hot)
     features: list[Feature] = []
+    scales: dict[str, FeatureScale] = {}
+    notes: list[str] = []
     done: set[str] = set()
     for column in opened.columns:
         group = group_of.get(column)
         if group is None:
-            features.append(_infer_column(opened[column]))
+            feature = _infer_column(opened[column])
+            features.append(feature)
+            if isinstance(feature, Continuous):
+                scales[column] = fit_scale(feature, read_numbers(opened[column]), "bulk")
+            if feature.action is Action.FIXED:
+                notes.append(_constant_note(opened[column]))
         elif group not in done:
             done.add(group)
             features.append(_one_hot_feature(group, tuple(one_hot[group])))
-    return features
+    return Inferred(features, scales, notes)
+
+
+def _constant_note(column: "nw.Series[Any]") -> str:
+    value = column.drop_nulls().to_list()[0]
+    return (
+        f"{column.name!r} is {value!r} in all {len(column)} rows, so nothing can be learned from"
+        " it: it is taken as fixed."
+    )
 
 
 def _groups(columns: Sequence[str], one_hot: Mapping[str, Sequence[str]]) -> dict[str, str]:
@@ -76,8 +114,8 @@ def _infer_column(column: "nw.Series[Any]") -> Feature:
         return _infer_number(name, read_numbers(column), bool(dtype.is_integer()))
     if dtype == nw.Boolean:
         values = sorted(column.drop_nulls().unique().to_list())
-        _refuse_constant(name, values, len(column))
-        return Categorical(name, (False, True))
+        _refuse_empty(name, values, len(column))
+        return Categorical(name, (False, True), _action(values))
     if dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object):
         return _infer_levels(column)
     raise SchemaError(
@@ -88,9 +126,9 @@ def _infer_column(column: "nw.Series[Any]") -> Feature:
 
 def _infer_number(name: str, numbers: Numbers, integer: bool) -> Continuous:
     present = numbers[~np.isnan(numbers)]
-    low, high = (float(present.min()), float(present.max())) if present.size else (0.0, 0.0)
-    _refuse_constant(name, [low, high][: 1 + (low != high)] if present.size else [], len(numbers))
-    return Continuous(name, None, 1.0 if integer else _decimal_step(present))
+    _refuse_empty(name, present, len(numbers))
+    action = _action({float(present.min()), float(present.max())})
+    return Continuous(name, None, 1.0 if integer else _decimal_step(present), action)
 
 
 def _decimal_step(present: Numbers) -> float | None:
@@ -109,30 +147,44 @@ def _infer_levels(column: "nw.Series[Any]") -> Feature:
     positions, values = distinct(column)
     used = set(np.unique(positions).tolist()) - {MISSING_LEVEL}
     levels = tuple(value for position, value in enumerate(values) if position in used)
-    _refuse_constant(name, levels, len(column))
+    _refuse_empty(name, levels, len(column))
     if column.dtype == nw.Object and not isinstance(levels[0], (str, bool)):
         raise SchemaError(
             f"column {name!r} holds numbers as Python objects; convert it to a numeric dtype, for"
             " example with pandas.to_numeric."
         )
-    if len(levels) > MAX_LEVELS:
-        raise SchemaError(
-            f"column {name!r} has {len(levels)} distinct values, such as {shown(levels, 3)};"
-            f" expected at most {MAX_LEVELS} levels. Drop it if it identifies rows, or group it."
-        )
+    _refuse_identifiers(name, levels, int((positions != MISSING_LEVEL).sum()))
     native = column.to_native()
     if isinstance(native, pd.Series) and isinstance(native.dtype, pd.CategoricalDtype):
-        return Ordinal(name, levels) if native.dtype.ordered else Categorical(name, levels)
-    return Categorical(name, tuple(sorted(levels)))
+        kind = Ordinal if native.dtype.ordered else Categorical
+        return kind(name, levels, _action(levels))
+    return Categorical(name, tuple(sorted(levels)), _action(levels))
 
 
-def _refuse_constant(name: str, values: Sequence[object], n_rows: int) -> None:
-    if not values:
+def _action(values: Collection[object]) -> Action:
+    """Return what can be done about a feature of these values: nothing where there is one."""
+    return Action.FREE if len(values) > 1 else Action.FIXED
+
+
+def _refuse_identifiers(name: str, levels: Sequence[Level], n_present: int) -> None:
+    declared = f"declare it yourself: Schema([..., Categorical({name!r}, levels)])"
+    if len(levels) > _MIN_IDENTIFIERS and len(levels) > _IDENTIFIER_SHARE * n_present:
+        raise SchemaError(
+            f"column {name!r} has {len(levels):,} different values in {n_present:,} rows, such as"
+            f" {shown(levels, 3)}: it identifies rows rather than describing them. Drop it, or"
+            " group its values; in Python the frame's index and on the command line --id carry it"
+            f" through. If a model was really trained on it, {declared}."
+        )
+    if len(levels) > MAX_LEVELS:
+        raise SchemaError(
+            f"column {name!r} has {len(levels):,} distinct values, such as {shown(levels, 3)};"
+            f" expected at most {MAX_LEVELS:,} levels to infer. Drop it if it identifies rows,"
+            f" group its rare values, or {declared}."
+        )
+
+
+def _refuse_empty(name: str, values: Collection[object] | Numbers, n_rows: int) -> None:
+    if not len(values):
         raise SchemaError(
             f"column {name!r} is missing in all {n_rows} rows; drop it or fill it in."
-        )
-    if len(values) == 1:
-        raise SchemaError(
-            f"column {name!r} is {values[0]!r} in all {n_rows} rows, so nothing can be learned"
-            " from it. Drop it, or declare the feature yourself with action='fixed'."
         )

@@ -20,6 +20,7 @@ Scale = Literal["bulk", "range"]
 _TAIL = 0.005  # of the values, left out at either end
 _FAR = 100.0  # interquartile ranges beyond the quartiles: what lies there is set aside at first
 _MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
+_SLACK = 1e-6  # of a step
 _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
 
 
@@ -46,6 +47,32 @@ class FeatureScale:
     seen_high: float
     resolution: float
     may_miss: bool
+
+    @property
+    def searched(self) -> tuple[float, float]:
+        """The values between which a search looks by default, rounded inwards."""
+        low, high, step = self.low, self.low + self.span, self.resolution
+        if self.seen_low == self.seen_high:
+            return self.seen_low, self.seen_high
+        if step:  # a little slack, or 0.3 / 0.1 would be below 3
+            low, high = (
+                math.ceil(low / step - _SLACK) * step,
+                math.floor(high / step + _SLACK) * step,
+            )
+        return low, high
+
+    def searched_text(self) -> str:
+        """Return where a search looks by default, in words."""
+        low, high = self.searched
+        return f"{low:,.6g} in all rows" if low == high else f"{low:,.6g} to {high:,.6g} or its own"
+
+    def text(self) -> str:
+        """Return the scale in words."""
+        if self.seen_low == self.seen_high:
+            return ""
+        rounded = f", rounded to {self.resolution:,.6g}" if self.resolution else ""
+        seen = f"seen {self.seen_low:,.6g} to {self.seen_high:,.6g}"
+        return f"span {self.span:,.6g}, {seen}{rounded}"
 
 
 def fit_scale(feature: Feature, values: Numbers, scale: Scale) -> FeatureScale:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from proce.errors import SchemaError, did_you_mean
@@ -10,6 +10,7 @@ from proce.schema.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.feature_json import edited, from_record, to_record
 from proce.schema.levels import shown
 from proce.schema.naming import spoken_name, with_unit
+from proce.schema.scale import FeatureScale
 
 FORMAT = 1
 
@@ -17,6 +18,16 @@ FORMAT = 1
 @dataclass(frozen=True)
 class Schema:
     """The features of a problem, in the order of the tensors.
+
+    Attributes
+    ----------
+    features
+        The features.
+    scales
+        By name, the scale of numbers in the rows that the schema was inferred from, or that an
+        explainer was fitted on: printed with the schema, and no part of its JSON.
+    notes
+        What a reader should know of the inferred features.
 
     Examples
     --------
@@ -26,8 +37,16 @@ class Schema:
     """
 
     features: tuple[Feature, ...]
+    scales: Mapping[str, FeatureScale] = field(compare=False, repr=False)
+    notes: tuple[str, ...] = field(compare=False, repr=False)
 
-    def __init__(self, features: Iterable[Feature]) -> None:
+    def __init__(
+        self,
+        features: Iterable[Feature],
+        *,
+        scales: Mapping[str, FeatureScale] | None = None,
+        notes: Iterable[str] = (),
+    ) -> None:
         features = tuple(features)
         for feature in features:
             if not isinstance(feature, (Continuous, Ordinal, Categorical)):
@@ -43,6 +62,8 @@ class Schema:
         _refuse_repeats("feature", [feature.name for feature in features])
         _refuse_repeats("column", [column for feature in features for column in feature.columns])
         object.__setattr__(self, "features", features)
+        object.__setattr__(self, "scales", dict(scales or {}))
+        object.__setattr__(self, "notes", tuple(notes))
 
     @classmethod
     def infer(cls, frame: Any, *, one_hot: Mapping[str, Sequence[str]] | None = None) -> "Schema":
@@ -58,11 +79,13 @@ class Schema:
         Returns
         -------
         Schema
-            Everything is ``free``; ranges and levels are those of the frame.
+            Everything is ``free``, but for columns of one value, which are ``fixed``; levels are
+            those of the frame. Printed, it shows where a search would look and the scale.
         """
         from proce.schema.infer import infer_features
 
-        return cls(infer_features(frame, one_hot or {}))
+        inferred = infer_features(frame, one_hot or {})
+        return cls(inferred.features, scales=inferred.scales, notes=inferred.notes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -100,7 +123,7 @@ class Schema:
         for name in [names] if isinstance(names, str) else list(names):
             position = self.position(name)
             features[position] = edited(features[position], changes)
-        return Schema(features)
+        return Schema(features, scales=self.scales, notes=self.notes)
 
     def to_json(self) -> str:
         """Return the schema as JSON text; ``from_json`` reads it back."""
@@ -141,10 +164,18 @@ class Schema:
     def table(self) -> list[tuple[str, ...]]:
         """Return a line of text for each feature, below a header.
 
-        The last column, the words for people, is there where a feature has a label or a unit.
+        The scale is there where rows are known, and the last column, the words for people, where
+        a feature has a label or a unit.
         """
-        lines = [(f.name, f.kind, _permitted(f), _action(f)) for f in self.features]
+        scales = [self.scales.get(f.name) if isinstance(f, Continuous) else None for f in self]
+        lines = [
+            (f.name, f.kind, _permitted(f, scale), _action(f))
+            for f, scale in zip(self.features, scales, strict=True)
+        ]
         table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action"), *lines]
+        if any(scales):
+            texts = ["scale", *(scale.text() if scale else "" for scale in scales)]
+            table = [(*line, text) for line, text in zip(table, texts, strict=True)]
         if not any(f.label or f.unit for f in self.features):
             return table
         words = ["in words", *(_words(f) for f in self.features)]
@@ -154,7 +185,7 @@ class Schema:
         rows = self.table()
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
-        return "\n".join(line.rstrip() for line in lines)
+        return "\n".join([line.rstrip() for line in lines] + [f"Note: {n}" for n in self.notes])
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -164,7 +195,8 @@ class Schema:
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in lines
         )
         head = "".join(f"<th>{title}</th>" for title in header)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        notes = "".join(f"<p>Note: {escape(text)}</p>" for text in self.notes)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
 
 
 def _refuse_repeats(what: str, names: Sequence[str]) -> None:
@@ -185,7 +217,7 @@ def _words(feature: Feature) -> str:
     return name if feature.unit is None else f"{name}, {with_unit('…', feature.unit)}"
 
 
-def _permitted(feature: Feature) -> str:
+def _permitted(feature: Feature, scale: FeatureScale | None) -> str:
     if not isinstance(feature, Continuous):
         text = (" < " if isinstance(feature, Ordinal) else ", ").join(
             str(level) for level in feature.levels[:6]
@@ -193,7 +225,7 @@ def _permitted(feature: Feature) -> str:
         rest = f", … {len(feature.levels)} levels" if len(feature.levels) > 6 else ""
         never = f"; never {', '.join(map(str, feature.avoid[:6]))}" if feature.avoid else ""
         return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "") + never
-    limits = "as in training"
+    limits = "as in training" if scale is None else scale.searched_text()
     if feature.range is not None:
         limits = f"{feature.range[0]:,.12g} to {feature.range[1]:,.12g}"
     return limits if feature.step is None else f"{limits}, step {feature.step:g}"

@@ -4,6 +4,7 @@ Parents arrive by name: numbers on the unit range, levels as codes. A categorica
 enters as one column per level, an ordinal one by its rank on the unit range.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -38,12 +39,16 @@ class Terms:
     ends
         For some continuous parents, values beyond which they count as if they lay there: curves
         that were learned from the bulk of the rows mean nothing for outliers.
+    maps
+        For some continuous parents, the factor and the shift that bring them to the unit range
+        on which the equation was learned.
     """
 
     parents: tuple[Feature, ...]
     degree: int = 1
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
     ends: tuple[tuple[str, float, float], ...] = ()
+    maps: tuple[tuple[str, float, float], ...] = ()
 
     def with_knots(self, parents: Parents) -> "Terms":
         """Return the terms with a spline in every number, bent where its values lie."""
@@ -56,6 +61,17 @@ class Terms:
                     knots.append((feature.name, tuple(places.tolist())))
         return replace(self, knots=tuple(knots))
 
+    def mapped_by(self, maps: Mapping[str, tuple[float, float]]) -> "Terms":
+        """Return the terms for parents on other unit ranges, by their factors and shifts."""
+        own = {name: (factor, shift) for name, factor, shift in self.maps}
+        both = []
+        for feature in self.parents:
+            factor, shift = maps.get(feature.name, (1.0, 0.0))
+            rate, start = own.get(feature.name, (1.0, 0.0))
+            if (rate * factor, rate * shift + start) != (1.0, 0.0):
+                both.append((feature.name, rate * factor, rate * shift + start))
+        return replace(self, maps=tuple(both))
+
     @property
     def size(self) -> int:
         """How many columns there are, the constant included."""
@@ -64,6 +80,8 @@ class Terms:
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
+        for name, factor, shift in self.maps:
+            parents = {**parents, name: parents[name] * factor + shift}
         for name, low, high in self.ends:
             parents = {**parents, name: parents[name].clamp(low, high)}
         columns = []
@@ -195,17 +213,22 @@ class Exponential:
 
 @dataclass(frozen=True)
 class Boosted:
-    """Boosted trees: flexible, but with steps, so poor at the direction of small changes."""
+    """Boosted trees: flexible, but with steps, so poor at the direction of small changes.
+
+    The prediction is what the trees say times the first number of ``output``, plus the second.
+    """
 
     terms: Terms
     model: Any
+    output: tuple[float, float] = (1.0, 0.0)
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the prediction, of the parents' shape; no gradient runs through it."""
         columns = self.terms(parents).detach().cpu()
         flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).double().numpy())
         first = parents[self.terms.parents[0].name]
-        return torch.from_numpy(flat).reshape(first.shape).to(first)
+        told = torch.from_numpy(flat).reshape(first.shape).to(first)
+        return told if self.output == (1.0, 0.0) else told * self.output[0] + self.output[1]
 
     @classmethod
     def fit(cls, terms: Terms, parents: Parents, target: Tensor, seed: int) -> "Boosted":

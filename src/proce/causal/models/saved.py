@@ -55,8 +55,10 @@ class SavedMechanism:
         The origin of multiplicative noise and of an exponential equation.
     form
         Which kind of equation it is.
-    parents, degree, knots
+    parents, degree, knots, ends, maps
         The terms of the equation.
+    output
+        What the prediction of boosted trees is multiplied by, and what is added.
     """
 
     effect: str
@@ -69,6 +71,8 @@ class SavedMechanism:
     degree: Literal[1, 2] = 1
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
     ends: tuple[tuple[str, float, float], ...] = ()
+    maps: tuple[tuple[str, float, float], ...] = ()
+    output: tuple[float, float] = (1.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -223,12 +227,12 @@ class SavedCauses:
     def _equation(self, position: int, schema: Schema, feature: Feature) -> Any:
         saved = self.mechanisms[position]
         causes = tuple(schema[name] for name in saved.parents)
-        terms = Terms(causes, saved.degree, saved.knots, saved.ends)
+        terms = Terms(causes, saved.degree, saved.knots, saved.ends, saved.maps)
         if saved.form == "boosted":
             model = self.estimators[position]
             if getattr(model, "n_features_in_", None) != terms.size - 1:
                 raise GraphError(f"the trees of the equation of {feature.name!r} do not fit.")
-            return Boosted(terms, model)
+            return Boosted(terms, model, saved.output)
         logits = (len(feature.levels),) if isinstance(feature, Categorical) else ()
         knots_fit = all(name in saved.parents and len(knots) > 2 for name, knots in saved.knots)
         weights = self.weights[position]
@@ -264,6 +268,8 @@ def _saved_mechanism(name: str, mechanism: Mechanism, schema: Schema) -> SavedMe
         degree=terms.degree,  # type: ignore[arg-type]
         knots=terms.knots,
         ends=terms.ends,
+        maps=terms.maps,
+        output=getattr(equation, "output", (1.0, 0.0)),
     )
 
 

@@ -15,11 +15,11 @@ from proce.causal.models.actions import Actions, Tolerances, separate
 from proce.causal.models.consistency import (
     check_consistency,
     check_same_features,
-    check_same_scale,
     require_equation,
 )
 from proce.causal.models.fitting import Kind, MechanismRecord, fit_mechanisms
 from proce.causal.models.mechanism import Equation, Mechanism, Units
+from proce.causal.models.rescaling import on_scale_of
 from proce.schema import Codec, Continuous, Level
 from proce.streams import Purpose, RowStreams
 
@@ -245,14 +245,14 @@ class StructuralCausalModel:
         return separate(self, factual, rows, residual[:, None, :], acting)
 
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
-        """Return the same given equations over the rows of another codec.
+        """Return the same equations over the rows of another codec.
 
-        Its schema must have the graph's features with the same types and levels. Equations
-        that were fitted on the unit range of one codec mean nothing on that of another.
+        Its schema must have the graph's features with the same types and levels. Equations that
+        were fitted on a unit range are carried over where it is of the same training rows.
         """
         check_same_features(self.graph, self.codec.schema, codec.schema)
-        check_same_scale(self.graph, self.mechanisms, self.codec, codec)
-        return replace(self, codec=codec)
+        mechanisms = on_scale_of(codec, self.graph, self.mechanisms, self.codec)
+        return replace(self, codec=codec, mechanisms=mechanisms)
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -10,6 +10,7 @@ from proce.methods.calls.construction import changed_parameters
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
 from proce.methods.fitting.parameters import with_parameters
+from proce.schema.bulk import with_scales
 
 
 class FittedEstimator(BaseEstimator):  # type: ignore[misc]
@@ -23,6 +24,7 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
         self.feature_names_in_ = np.array(fitted.codec.schema.columns, dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
         self.classes_ = fitted.classifier.classes
+        self.schema_ = with_scales(fitted.codec)  # print it: where a search looks, and the scale
 
     def _fitted(self) -> FittedParts:
         """Return the fitted parts under the parameters of today, or say that they need a fit."""
