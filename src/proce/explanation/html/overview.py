@@ -22,6 +22,7 @@ from proce.explanation.words.values import (
     percents,
     share_text,
 )
+from proce.schema import Action
 
 _MAX_LISTED_ROWS = 500
 _MAX_DRAWN_LINES = 12  # the plots draw no more features or groups than this
@@ -102,7 +103,7 @@ def _changes(explanations: ExplainedFrame) -> Exhibit | None:
     rows = [
         (
             name_text(tally.feature),
-            _KIND_TEXTS[tally.kind],
+            "by waiting" if tally.feature.action is Action.WAITS else _KIND_TEXTS[tally.kind],
             f"{tally.count:,}",
             share_text(tally.share),
             change_text(explanations, tally) or "–",

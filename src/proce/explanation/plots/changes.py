@@ -7,12 +7,12 @@ from proce.explanation.plots.style import (
     BLUE,
     GREY,
     INK,
-    KIND_WORDS,
     MAX_LABEL_LENGTH,
     MIDDLE_HALF,
     NINE_TENTHS,
     RANGE_LINE,
     axes_or_new,
+    kind_word,
     plain_frame,
     settled_extent,
     write_instead,
@@ -73,7 +73,7 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     ]
     between = "\n" if len(shown) <= _MAX_ROOMY_LINES else ", "
     names = [
-        f"{short(name_text(cell.feature), MAX_LABEL_LENGTH)}{between}{KIND_WORDS[cell.kind]}"
+        f"{short(name_text(cell.feature), MAX_LABEL_LENGTH)}{between}{kind_word(cell)}"
         for cell in shown
     ]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)

@@ -20,11 +20,11 @@ from proce.explanation.plots.style import (
     FAINT,
     GREY,
     INK,
-    KIND_WORDS,
     NINE_TENTHS,
     PAPER,
     TINT,
     axes_or_new,
+    kind_word,
     settled_extent,
     write_instead,
 )
@@ -109,7 +109,7 @@ def _label(explanation: ExplainedRow, name: str, cell: ChangedCell | None) -> _L
     if cell is not None:
         before, after = change_texts(cell, explanation.context)
         change = before if cell.kind is Change.HOLD else f"{before} → {after}"
-        lines.append(short(f"{KIND_WORDS[cell.kind]}: {change}", _MAX_LINE_LENGTH))
+        lines.append(short(f"{kind_word(cell)}: {change}", _MAX_LINE_LENGTH))
     fonts = (_NAME_SIZE, "bold"), (_CHANGE_SIZE, "normal")
     widths = [text_width(line, *font) for line, font in zip(lines, fonts, strict=False)]
     kind = Change.NONE if cell is None else cell.kind

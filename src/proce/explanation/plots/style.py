@@ -6,6 +6,8 @@ Actions, holds and consequences differ by marker and word, never by colour alone
 from typing import TYPE_CHECKING
 
 from proce.explanation.record.outcome import Change
+from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.waiting import is_waiting
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,7 +18,13 @@ BLUE, GREY, INK = "#1f5fa8", "#6b6b6b", "#222222"
 RANGE_LINE, MIDDLE_HALF, NINE_TENTHS = "#dddddd", "#c9d3de", "#e8edf2"  # of a feature's values
 PAPER, TINT, FAINT = "#ffffff", "#e3eefb", "#b5b5b5"
 KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
+_WAITING_WORD = "by waiting"
 MAX_LABEL_LENGTH = 24  # characters of a name or of a level
+
+
+def kind_word(cell: ChangedCell) -> str:
+    """Return what became of a cell, in a word or two."""
+    return _WAITING_WORD if is_waiting(cell) else KIND_WORDS[cell.kind]
 
 
 def axes_or_new(ax: "Axes | None") -> "Axes":
