@@ -191,6 +191,16 @@ def test_a_fine_step_on_a_vast_range_comes_back_exactly():
     assert round_trip(frame)["x"].tolist() == frame["x"].tolist()
 
 
+def test_whole_numbers_off_the_step_stay_whole_when_they_move_by_steps() -> None:
+    owned = torch.tensor([15_376.0, 3_102.0, 689.0, -4.0, 0.0], dtype=torch.float64)
+    frame = pd.DataFrame({"bill": [-15_308, *map(int, owned), 964_511]})
+    codec = Codec.fit(Schema([Continuous("bill", step=100)]), frame)
+    moved = owned[:, None] + 100 * torch.arange(-50.0, 51.0)
+    unit = codec.to_unit(owned[:, None, None]) + codec.to_unit(moved[..., None])
+    back = codec.to_raw(unit - codec.to_unit(owned[:, None, None]))
+    assert torch.equal(back[..., 0], moved)
+
+
 def test_text_in_chunks_is_read_as_one_column():
     frame = people().reset_index(drop=True)
     joined = pd.concat([frame, frame], ignore_index=True)

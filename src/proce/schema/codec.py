@@ -276,6 +276,9 @@ class Codec:
             0.25, _GRID_TOLERANCE + 8 * sys.float_info.epsilon * size * denominator / numerator
         )
         on_grid = (counts - nearest).abs() <= rounding
+        if numerator > denominator == 1:  # a whole number off the step keeps being whole
+            whole = raw.round()
+            raw = torch.where((raw - whole).abs() <= rounding, whole, raw)
         return torch.where(on_grid, nearest * numerator / denominator, raw)
 
 
