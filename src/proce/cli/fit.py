@@ -107,7 +107,7 @@ def fit(
         _fit_with_notes(explainer, ready.frame, progress)
     explainer.set_params(classes=read_class_labels(classes, explainer.classes_))
     explainer.save(out)
-    for text in ready.notes:
+    for text in (*rows.schema.notes, *ready.notes):
         note(text)
     note(
         f"Written to {out}: {len(ready.frame):,} rows, {len(rows.schema)} features, classes"

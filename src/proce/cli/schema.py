@@ -42,6 +42,8 @@ def schema(
     if is_terminal():
         header, *lines = features.table()
         print_table(header, lines)
+        for text in features.notes:
+            note(text)
     else:
         typer.echo(str(features))
     if out is not None:
