@@ -11,7 +11,15 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
-from proce.batch.chunks import ExplainTable, Rows, as_table, explain_chunks, explain_to, tally
+from proce.batch.chunks import (
+    ExplainTable,
+    Rows,
+    as_table,
+    explain_chunks,
+    explain_to,
+    table_of,
+    tally,
+)
 from proce.batch.parts import Parts
 from proce.batch.source import Source
 from proce.batch.typed import TypedColumns
@@ -79,11 +87,47 @@ def test_a_wrong_cell_at_the_end_is_found_at_the_beginning(banker: ProCE, people
         rows_of(banker, path)
 
 
-def test_a_file_without_rows_is_refused(banker: ProCE, tmp_path: Path) -> None:
+def test_a_file_without_rows_gives_a_table_without_rows(banker: ProCE, tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     path.write_text("age,savings,debt,school,home\n")
-    with pytest.raises(FileError, match="a header and no rows"):
-        rows_of(banker, path)
+    rows = rows_of(banker, path)
+    assert rows.count == 0
+    (result,) = explain_chunks(rows, asking(banker))
+    assert len(result) == 0
+    assert result.to_frame().column_names[:3] == ["row", "rank", "age"]
+    with Parts.open(tmp_path / "result.parquet", {}, restart=False) as parts:
+        explain_to(parts, rows, asking(banker))
+        parts.put_together()
+    assert pq.read_table(tmp_path / "result.parquet").num_rows == 0
+
+
+def test_ids_come_back_in_front_of_every_counterfactual(
+    banker: ProCE, people: People, tmp_path: Path
+) -> None:
+    """The file has a column that the schema does not name; chunks of 8 rows keep its values."""
+    path = people(21)
+    frame = pd.read_parquet(path).assign(customer=[f"C{n:03}" for n in range(21)])
+    frame.to_parquet(path)
+    types = TypedColumns.of(banker.fitted_.codec)
+    rows = Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5, id_name="customer")
+    tables = [table_of(result) for result in explain_chunks(rows, asking(banker))]
+    table = pa.concat_tables(tables)
+    assert table.column_names[:3] == ["customer", "row", "rank"]
+    assert len(table)
+    assert table["customer"].to_pylist() == [f"C{n:03}" for n in table["row"].to_pylist()]
+    plain = pa.concat_tables(
+        as_table(result.to_frame())
+        for result in explain_chunks(rows_of(banker, path), asking(banker))
+    )
+    assert table.drop_columns(["customer"]).equals(plain)
+
+
+def test_an_id_is_no_feature(banker: ProCE, people: People) -> None:
+    types = TypedColumns.of(banker.fitted_.codec)
+    with pytest.raises(FileError, match="'age' is a feature, which changes"):
+        Rows.checked(Source.open(people(21)), types, id_name="age")
+    with pytest.raises(FileError, match="lacks the column 'customer'"):
+        Rows.checked(Source.open(people(21)), types, id_name="customer")
 
 
 def test_parts_become_one_file_in_the_order_of_the_rows(

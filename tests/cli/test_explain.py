@@ -78,6 +78,55 @@ def test_options_reach_the_search(at_desk: Path, tmp_path: Path) -> None:
     }
 
 
+def test_ids_come_back_in_every_form(
+    at_desk: Path, expected: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.read_csv(at_desk / "new.csv")
+    rows.insert(0, "customer", [f"C{n:03}" for n in range(len(rows))])
+    rows.assign(branch="north").to_csv(tmp_path / "named.csv", index=False)
+    words = ["explain", "credit", str(tmp_path / "named.csv"), "--target", "yes", "-n", "2"]
+    words += ["--id", "customer"]
+    ids = [f"C{n:03}" for n in expected["row"]]
+    for name in ("r.csv", "r.parquet"):
+        assert main([*words, "--out", str(tmp_path / name)]) == 0
+        assert "were left out: branch." in capsys.readouterr().err
+    for table in (pd.read_csv(tmp_path / "r.csv"), pd.read_parquet(tmp_path / "r.parquet")):
+        assert list(table.columns[:3]) == ["customer", "row", "rank"]
+        assert table["customer"].tolist() == ids
+        assert table["row"].tolist() == expected["row"].tolist()
+    assert main([*words, "--out", str(tmp_path / "r.json")]) == 0
+    record = json.loads((tmp_path / "r.json").read_text("utf-8"))
+    assert record["layout"]["index"]["labels"] == [f"C{n:03}" for n in range(len(rows))]
+    result = Explanations.from_json((tmp_path / "r.json").read_text("utf-8"))
+    assert list(result.row_labels()) == ids
+
+
+def test_an_id_that_is_not_there_is_a_wrong_request(
+    at_desk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*EXPLAIN, "--id", "custmer"]) == 2
+    assert "lacks the column 'custmer'" in capsys.readouterr().err
+    assert main([*EXPLAIN, "--id", "age"]) == 2
+    assert "'age' is a feature" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".json"])
+def test_a_file_without_rows_gives_an_empty_result(
+    at_desk: Path, suffix: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pd.read_csv(at_desk / "new.csv").head(0).to_csv(tmp_path / "none.csv", index=False)
+    out = tmp_path / f"r{suffix}"
+    words = ["explain", "credit", str(tmp_path / "none.csv"), "--target", "yes"]
+    assert main([*words, "--out", str(out)]) == 0
+    assert "0 rows." in capsys.readouterr().err
+    if suffix == ".json":
+        assert len(Explanations.from_json(out.read_text("utf-8"))) == 0
+    else:
+        table = pd.read_csv(out) if suffix == ".csv" else pd.read_parquet(out)
+        assert list(table.columns[:2]) == ["row", "rank"]
+        assert len(table) == 0
+
+
 def test_rows_without_a_counterfactual_are_exit_code_1(
     at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

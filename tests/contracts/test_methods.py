@@ -64,6 +64,18 @@ def test_fit_returns_itself_and_explain_one_explanation_a_row(
     assert [item.row for item in result] == list(range(len(ROWS)))
 
 
+def test_no_rows_give_an_empty_result(method: Method) -> None:
+    result = method.explain(ROWS.head(0), target=1)
+    assert len(result) == len(result.to_frame()) == len(result.changes()) == 0
+    assert len(Explanations.from_json(result.to_json())) == 0
+
+
+def test_columns_that_are_no_features_are_ignored(method: Method, result: Explanations) -> None:
+    with_more = ROWS.assign(customer=[f"C{n}" for n in range(len(ROWS))])
+    again = method.explain(with_more[["customer", *ROWS.columns]], target=1, n=3)
+    pd.testing.assert_frame_equal(again.to_frame(), result.to_frame())
+
+
 def test_returned_rows_have_the_target_class_when_sent_to_the_model_again(
     result: Explanations,
 ) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 
 from proce.batch.parts import Parts
@@ -48,6 +49,8 @@ class Rows:
         How many rows are explained in one call.
     batch_rows
         How many rows are read from the file at once.
+    id_name
+        The column whose values name the rows; ``None`` for none. It goes along as it is.
     """
 
     source: Source
@@ -55,6 +58,7 @@ class Rows:
     count: int
     chunk_rows: int
     batch_rows: int
+    id_name: str | None = None
 
     @classmethod
     def checked(
@@ -64,23 +68,29 @@ class Rows:
         *,
         chunk_rows: int = CHUNK_ROWS,
         batch_rows: int = BATCH_ROWS,
+        id_name: str | None = None,
     ) -> "Rows":
         """Read all rows once, so that a wrong cell at the end is found at the beginning."""
-        source.require(types.schema.columns)
+        columns = types.schema.columns
+        if id_name in columns:
+            raise FileError(
+                f"the column {id_name!r} is a feature, which changes; an id is a column that is"
+                " none. Name another, or leave the id out."
+            )
+        source.require(columns if id_name is None else (*columns, id_name))
+        rows = cls(source, types, 0, chunk_rows, batch_rows, id_name)
         try:
-            count = sum(len(batch) for batch in _typed_batches(source, types, batch_rows))
+            count = sum(len(batch) for batch in rows._batches())
         except SchemaError as error:
             raise SchemaError(f"{source.path.name}: {error}") from None
-        if not count:
-            raise FileError(f"{str(source.path)!r} has a header and no rows.")
-        return cls(source, types, count, chunk_rows, batch_rows)
+        return replace(rows, count=count)
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yield the rows, always cut at the same places."""
+        """Yield the rows, always cut at the same places; one empty chunk where there are none."""
         size = self.chunk_rows
         waiting: list[pa.Table] = []
         first_row, n_waiting = 0, 0
-        for batch in _typed_batches(self.source, self.types, self.batch_rows):
+        for batch in self._batches():
             waiting.append(batch)
             n_waiting += len(batch)
             while n_waiting >= size:
@@ -88,13 +98,36 @@ class Rows:
                 yield Chunk(first_row, whole.slice(0, size).combine_chunks())
                 waiting = [whole.slice(size)]
                 first_row, n_waiting = first_row + size, n_waiting - size
-        if n_waiting:
+        if n_waiting or not self.count:
             yield Chunk(first_row, pa.concat_tables(waiting).combine_chunks())
 
     def table(self) -> pa.Table:
         """Return all rows at once."""
-        batches = _typed_batches(self.source, self.types, self.batch_rows)
-        return pa.concat_tables(batches).combine_chunks()
+        return pa.concat_tables(self._batches()).combine_chunks()
+
+    def labelled(self, result: Explanations, table: pa.Table, first_row: int = 0) -> Explanations:
+        """Return explanations of rows of the file with their positions in it, and their ids."""
+        counted = result.counted_from(first_row)
+        return counted if self.id_name is None else counted.labelled(_ids(table, self.id_name))
+
+    def _batches(self) -> Iterator[pa.Table]:
+        """Yield the rows in the types of the features, with their ids; at least one table."""
+        first_row, from_text = 0, self.source.dialect is not None
+        ids = [] if self.id_name is None else [self.id_name]
+        columns = (*self.types.schema.columns, *ids)
+        is_empty = True
+        for batch in self.source.batches(columns, self.batch_rows):
+            typed = self.types.table(batch, from_text=from_text, first_row=first_row)
+            for name in ids:
+                typed = typed.append_column(name, batch.column(name))
+            first_row, is_empty = first_row + len(batch), False
+            yield typed
+        if is_empty:
+            nothing = pa.table({name: pa.array([], pa.string()) for name in columns})
+            typed = self.types.table(nothing, from_text=True)
+            for name in ids:
+                typed = typed.append_column(name, nothing.column(name))
+            yield typed
 
 
 def explain_chunks(
@@ -117,7 +150,7 @@ def explain_chunks(
         if number < skip:
             continue
         result = explain(chunk.table, _file_progress(rows.count, chunk.first_row, progress))
-        yield result.counted_from(chunk.first_row)
+        yield rows.labelled(result, chunk.table, chunk.first_row)
 
 
 def explain_to(
@@ -144,13 +177,22 @@ def explain_to(
     for number, result in enumerate(results, n_done):
         if on_result is not None:
             on_result(result)
-        parts.add(number, as_table(result.to_frame()), tally(result))
+        parts.add(number, table_of(result), tally(result))
 
 
 def tally(result: Explanations) -> Counter[str]:
     """Return how many rows have each outcome."""
     counts = result.rows.outcome_counts()
     return Counter({outcome.value: count for outcome, count in counts.items()})
+
+
+def table_of(result: Explanations) -> pa.Table:
+    """Return the counterfactuals of rows of an Arrow table, with the ids of the rows in front."""
+    table = as_table(result.to_frame())
+    labels = result.row_labels()
+    if labels is None:
+        return table
+    return table.add_column(0, str(labels.name), pa.Array.from_pandas(labels))
 
 
 def as_table(frame: Any) -> pa.Table:
@@ -162,11 +204,8 @@ def as_table(frame: Any) -> pa.Table:
     return frame.cast(pa.schema(fields))
 
 
-def _typed_batches(source: Source, types: TypedColumns, batch_rows: int) -> Iterator[pa.Table]:
-    first_row, from_text = 0, source.dialect is not None
-    for batch in source.batches(types.schema.columns, batch_rows):
-        yield types.table(batch, from_text=from_text, first_row=first_row)
-        first_row += len(batch)
+def _ids(table: pa.Table, name: str) -> Any:
+    return pd.Index(table[name].to_pandas(), name=name)
 
 
 def _file_progress(

@@ -114,6 +114,14 @@ def explain(
     rules: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Additional rules, one per line.")
     ] = None,
+    id_name: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="A column that names the rows; it stands in front of every counterfactual.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -175,8 +183,8 @@ def explain(
         keep_front=None if out is not None and out.suffix == ".json" else False,
         causal=causal,
     )
-    checked_rows = Rows.checked(source, TypedColumns.of(codec))
-    _note_reading(source, codec.schema)
+    checked_rows = Rows.checked(source, TypedColumns.of(codec), id_name=id_name)
+    _note_reading(source, codec.schema, id_name)
     with interrupt_watch() as watch, progress_bars() as progress:
         explain_table = _explain_with(explainer, options, watch, reader)
         job = Job(checked_rows, explain_table, progress, folder, receipts)
@@ -190,6 +198,7 @@ def explain(
                 "chunk": checked_rows.chunk_rows,
                 "explainer": sha256_of(folder),
                 "rows": sha256_of(rows),
+                "id": id_name,
                 **asdict(options),
             }
             summary = write_parts(job, out, request, restart)
@@ -217,11 +226,11 @@ def _require_suffix(out: Path) -> None:
         )
 
 
-def _note_reading(source: "Source", schema: "Schema") -> None:
+def _note_reading(source: "Source", schema: "Schema", id_name: str | None) -> None:
     """Note how the file was read, and which of its columns were left out."""
     for text in source.notes:
         note(text)
-    if extra := source.require(schema.columns):
+    if extra := [name for name in source.require(schema.columns) if name != id_name]:
         n_more = len(extra) - _MAX_COLUMNS_NAMED
         names = ", ".join(extra[:_MAX_COLUMNS_NAMED]) + (f" and {n_more} more" * (n_more > 0))
         note(f"Columns that are no features were left out: {names}.")

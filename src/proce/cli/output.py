@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from proce.batch.chunks import ExplainTable, Rows, as_table, explain_chunks, explain_to, tally
+from proce.batch.chunks import ExplainTable, Rows, explain_chunks, explain_to, table_of, tally
 from proce.batch.parts import Parts, csv_text
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
@@ -116,7 +116,8 @@ def write_json(job: Job, out: Path) -> JobSummary:
             f" expected at most {_MAX_JSON_ROWS:,}. Write .csv or .parquet."
         )
     try:
-        result = job.explain(job.rows.table(), job.progress)
+        table = job.rows.table()
+        result = job.rows.labelled(job.explain(table, job.progress), table)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted; nothing was written") from None
     job.write_receipts(result)
@@ -137,7 +138,7 @@ def write_stdout(job: Job) -> JobSummary:
         if terminal:
             summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
         else:
-            typer.echo(csv_text(as_table(result.to_frame()), header=header), nl=False)
+            typer.echo(csv_text(table_of(result), header=header), nl=False)
             header = False
     return summary
 
@@ -156,7 +157,7 @@ def show_summary(summary: JobSummary, out: Path | None) -> None:
         f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in summary.counts.items()
     )
     where = "" if out is None else f" Written to {out}."
-    note(f"{total:,} row{'s' * (total != 1)}: {counts}.{where}")
+    note(f"{total:,} row{'s' * (total != 1)}{': ' * bool(counts)}{counts}.{where}")
 
 
 def _describe_kept(parts: Parts, total: int) -> str:

@@ -188,6 +188,8 @@ class ProCE(FittedEstimator):
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         """Return what would follow from setting some features of a row, and the new decision.
 
+        What the rules or the schema forbid is asked about all the same, and named in ``broken``.
+
         Parameters
         ----------
         row

@@ -18,9 +18,10 @@ from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.feature import Continuous, Ordinal
+from proce.schema.frame import require_rows
 from proce.schema.layout import Layout, level_columns
 from proce.schema.levels import Level, find_level, shown
-from proce.schema.matching import open_matching, read_feature
+from proce.schema.matching import only_features, open_matching, read_feature
 from proce.schema.scale import Scale, fit_scale
 from proce.schema.schema import Schema
 
@@ -94,14 +95,14 @@ class Codec:
             are trained on. ``bulk``: it is that of the central 99% of the values, which outliers
             cannot move, and changed numbers are rounded.
         """
-        opened = open_matching(schema, frame)
+        opened = require_rows(open_matching(schema, frame))
         scales = [fit_scale(feature, read_feature(opened, feature), scale) for feature in schema]
         low, span, seen_low, seen_high, resolution = (
             torch.tensor([getattr(own, name) for own in scales], dtype=torch.float64)
             for name in ("low", "span", "seen_low", "seen_high", "resolution")
         )
         may_miss = torch.tensor([own.may_miss for own in scales])
-        layout = Layout.of(frame).without_index()
+        layout = Layout.of(only_features(schema, frame)).without_index()
         return cls(schema, low, span, may_miss, layout, seen_low, seen_high, resolution)
 
     @cached_property

@@ -39,10 +39,15 @@ def open_frame(frame: Any) -> "nw.DataFrame[Any]":
     if isinstance(opened, nw.LazyFrame):
         raise SchemaError("got a lazy frame, whose rows are not there yet; call .collect() first.")
     _refuse_odd_names(opened.columns)
-    if len(opened) == 0:
-        raise SchemaError("the frame has no rows; expected at least one.")
     eager: nw.DataFrame[Any] = opened
     return eager
+
+
+def require_rows(opened: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+    """Return a frame from which something can be learned, or say that it is empty."""
+    if len(opened) == 0:
+        raise SchemaError("the frame has no rows; expected at least one.")
+    return opened
 
 
 def _refuse_odd_names(names: Sequence[Any]) -> None:
@@ -61,6 +66,8 @@ def _refuse_odd_names(names: Sequence[Any]) -> None:
 def read_numbers(column: "nw.Series[Any]") -> Numbers:
     """Return a column of numbers as float64, NaN where missing."""
     name, dtype = column.name, column.dtype
+    if len(column) == 0:
+        return np.empty(0)  # an empty column may have any dtype
     if not dtype.is_numeric():
         raise SchemaError(
             f"feature {name!r}: the column holds {_describe_dtype(dtype)}; expected numbers."
@@ -90,6 +97,8 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
 
 def read_levels(column: "nw.Series[Any]", levels: Sequence[Level]) -> Codes:
     """Return a column as positions among the levels, -1 where missing."""
+    if len(column) == 0:
+        return np.empty(0, dtype=np.int64)
     positions, values = distinct(column)
     codes = np.append(level_codes(values, levels), MISSING_LEVEL)[positions]
     unknown = codes == UNKNOWN_LEVEL

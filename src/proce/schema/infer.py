@@ -11,7 +11,7 @@ import pandas as pd
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.cells import MISSING_LEVEL, Numbers
 from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
-from proce.schema.frame import distinct, open_frame, read_numbers
+from proce.schema.frame import distinct, open_frame, read_numbers, require_rows
 from proce.schema.levels import Level, shown
 from proce.schema.scale import FeatureScale, fit_scale
 
@@ -42,7 +42,7 @@ class Inferred:
 
 def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> Inferred:
     """Return what the columns of a frame are."""
-    opened = open_frame(frame)
+    opened = require_rows(open_frame(frame))
     group_of = _groups(opened.columns, one_hot)
     features: list[Feature] = []
     scales: dict[str, FeatureScale] = {}

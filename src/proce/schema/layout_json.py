@@ -56,6 +56,12 @@ class LoadedLayout(Layout):
         return replace(self, index=self.index.take(places))
 
 
+def labelled_layout(layout: Layout, labels: Any, places: Mapping[int, int]) -> LoadedLayout:
+    """Return a layout whose rows have labels, a pandas index; ``places`` as in the layout."""
+    own = {**vars(layout), "index": labels, "places": places}
+    return LoadedLayout(**own)
+
+
 class _Header(StrictRecord):
     name: str | None = None
     dtype: DtypeRecord
@@ -99,6 +105,8 @@ def layout_to_json(layout: Layout, rows: Sequence[int] | None = None) -> dict[st
     record: dict[str, Any] = {
         "columns": {name: dtype_to_json(layout.dtypes[name]) for name in layout.columns}
     }
+    if rows is not None and layout.index is not None:
+        record["index"] = _index_to_json(layout.take(rows).index)
     if layout.library is not nw.Implementation.PANDAS:
         return record
     marks = {name: _mark_text(mark) for name, mark in layout.missing.items() if mark is not None}
@@ -107,8 +115,8 @@ def layout_to_json(layout: Layout, rows: Sequence[int] | None = None) -> dict[st
         record["missing"] = marks
     if header is not None and (header.name is not None or header.dtype != pd.Index(["a"]).dtype):
         record["header"] = {"name": _name_text(header.name), "dtype": dtype_to_json(header.dtype)}
-    if rows is not None and layout.index is not None:
-        record["index"] = _index_to_json(layout.take(rows).index)
+    if "index" in record:
+        record["index"] = record.pop("index")  # as before, the labels stand last
     return record
 
 

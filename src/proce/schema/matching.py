@@ -1,9 +1,11 @@
 """A frame that fits a schema, and its columns feature by feature."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.cells import MISSING_LEVEL, Numbers
@@ -13,21 +15,36 @@ from proce.schema.levels import shown
 from proce.schema.schema import Schema
 
 
-def open_matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
-    """Return a frame that has the columns of a schema, behind the interface of narwhals."""
-    opened = open_frame(frame)
+def only_features(schema: Schema, frame: Any) -> Any:
+    """Return a frame without the columns that a schema does not name; the others in their order.
+
+    A frame that has no other columns is returned itself.
+    """
     known = set(schema.columns)
-    if absent := [column for column in schema.columns if column not in opened.columns]:
+    if isinstance(frame, pd.DataFrame):
+        named = [column for column in frame.columns if column in known]
+        if len(set(named)) < len(known):
+            open_frame(frame)  # a name that is no text may be what is wrong
+            _refuse_absent(schema, named, list(frame.columns))
+        return frame if len(named) == frame.shape[1] else frame[list(dict.fromkeys(named))]
+    opened = open_frame(frame)
+    named = [column for column in opened.columns if column in known]
+    _refuse_absent(schema, named, opened.columns)
+    return frame if len(named) == len(opened.columns) else opened.select(named).to_native()
+
+
+def open_matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
+    """Return the columns of a schema that a frame has, behind the interface of narwhals."""
+    return open_frame(only_features(schema, frame))
+
+
+def _refuse_absent(schema: Schema, named: Sequence[str], columns: Sequence[Any]) -> None:
+    if absent := [column for column in schema.columns if column not in named]:
+        others = {column for column in columns if isinstance(column, str)} - set(schema.columns)
         raise SchemaError(
             f"the frame lacks the column {absent[0]!r}; expected {shown(schema.columns)}."
-            + did_you_mean(absent[0], set(opened.columns) - known)
+            + did_you_mean(absent[0], others)
         )
-    if extra := [column for column in opened.columns if column not in known]:
-        raise SchemaError(
-            f"the frame has the column {extra[0]!r}, which the schema does not name; expected"
-            f" {shown(schema.columns)}. Drop it, for example with frame[list(schema.columns)]."
-        )
-    return opened
 
 
 def read_feature(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:

@@ -81,7 +81,7 @@ def test_what_nobody_can_act_on_can_be_asked_about_and_is_noted(worker_explainer
     """Its effects follow all the same."""
     told = worker_explainer.what_if(ROW, {"pay": 29})
     assert told.frame.to_dict("list") == {"years": [5], "pay": [29], "rent": [15]}
-    assert told.notes == ("pay is indirect: nobody can act on it.",)
+    assert told.broken == ("pay is indirect: nobody can act on it.",)
 
 
 def test_without_changes_nothing_changes(worker_explainer: ProCE) -> None:
@@ -97,6 +97,82 @@ def test_without_a_graph_nothing_follows() -> None:
     pd.testing.assert_frame_equal(told.frame, one(savings=90, school="high"))
     assert told.consequences == {}
     assert (told.before, told.after) == (0, 1)
+
+
+class TestLimits:
+    """What the schema forbids can be asked about, and is named."""
+
+    @pytest.mark.parametrize(
+        ("changes", "broken"),
+        [
+            ({"savings": 50}, ()),
+            ({"savings": -5}, ("savings must be between 0 and 100, not -5.",)),
+            (
+                {"age": 10},
+                (
+                    "age may only rise: from 40 it cannot fall to 10.",
+                    "age must be between 18 and 90, not 10.",
+                ),
+            ),
+            ({"age": 39}, ("age may only rise: from 40 it cannot fall to 39.",)),
+            ({"debt": 41}, ("debt may only fall: from 40 it cannot rise to 41.",)),
+            ({"home": "owns"}, ("home is fixed: it cannot change.",)),
+            ({"home": "rents", "age": 40, "savings": 20}, ()),
+        ],
+    )
+    def test_each_limit_has_a_sentence(
+        self, banker: ProCE, changes: dict[str, Any], broken: tuple[str, ...]
+    ) -> None:
+        told = banker.what_if(one(), changes)
+        assert told.broken == broken
+        pd.testing.assert_frame_equal(told.frame, one(**changes))
+        assert told.probabilities[1] == bank(told.frame)[0, 1]
+
+    def test_protected_features_and_avoided_levels(self) -> None:
+        schema = SCHEMA.edit("age", protected=True).edit("school", avoid=["none"])
+        explainer = ProCE(bank, schema=schema, settings=TINY).fit(people())
+        told = explainer.what_if(one(), {"age": 50, "school": "none"})
+        assert told.broken == (
+            "age is protected: nobody is asked to change it.",
+            'school is never advised to be "none".',
+        )
+
+    def test_rules_come_first(self, worker_explainer: ProCE) -> None:
+        broken = worker_explainer.what_if(ROW, {"pay": 90}).broken
+        assert broken[0] == "cf.rent <= 20"
+        assert broken[1].startswith("pay is indirect")
+
+    def test_a_consequence_that_breaks_a_limit_is_named(self) -> None:
+        """Debt follows savings downwards, and may only rise."""
+        frame = people().assign(debt=lambda f: 100 - f["savings"])
+        schema = SCHEMA.edit("debt", action=Action.INCREASE)
+        explainer = ProCE(bank, schema, graph=[("savings", "debt")], settings=TINY).fit(frame)
+        told = explainer.what_if(one(savings=20, debt=80), {"savings": 60})
+        assert told.consequences["debt"][1] < 80
+        assert told.broken == (
+            f"debt may only rise: from 80 it cannot fall to {told.consequences['debt'][1]}.",
+        )
+
+    def test_a_value_off_the_step_is_judged_as_given_and_then_rounded(self) -> None:
+        schema = SCHEMA.edit("savings", step=10)
+        explainer = ProCE(bank, schema=schema, settings=TINY).fit(people())
+        told = explainer.what_if(one(), {"savings": 43})
+        assert told.frame["savings"].tolist() == [40]
+        assert told.notes == ("savings goes in steps of 10: 43 was rounded to 40.",)
+        outside = explainer.what_if(one(), {"savings": 102})
+        assert outside.broken == ("savings must be between 0 and 100, not 102.",)
+        assert outside.frame["savings"].tolist() == [100]
+
+    def test_a_value_that_no_training_row_has_is_noted(self, banker: ProCE) -> None:
+        told = banker.what_if(one(), {"age": 89})
+        assert told.broken == ()
+        assert "in all training rows: what the model says beyond is a guess" in told.notes[0]
+
+
+def test_columns_that_are_no_features_are_ignored(worker_explainer: ProCE) -> None:
+    told = worker_explainer.what_if(ROW.assign(customer="A7"), {"years": 7})
+    assert told.frame.to_dict("list") == {"years": [7], "pay": [25], "rent": [13]}
+    assert list(told.frame.index) == ["ann"]
 
 
 def test_a_missing_cell_stays_missing() -> None:

@@ -93,6 +93,12 @@ def test_nothing_is_said_of_a_value_that_is_missing() -> None:
     assert conflicting("cf.pay > 7 and cf.pay < 6", rows=unknown) == ["cf.pay > 7 and cf.pay < 6"]
 
 
+def test_a_contradiction_is_proved_without_rows_too() -> None:
+    texts = ["cf.age > x.age", "cf.age <= x.age"]
+    assert conflicting(*texts, rows=ROWS[:0]) == texts
+    assert conflicting("cf.age > x.age", rows=ROWS[:0]) == []
+
+
 def test_too_many_cases_are_left_open() -> None:
     texts = ("cf.pay < 1 or cf.pay > 9", "cf.age < 1 or cf.age > 99", "cf.pay == 5")
     assert conflicting(*texts) == ["cf.pay < 1 or cf.pay > 9", "cf.pay == 5"]

@@ -1,12 +1,14 @@
 """An explained frame: its rows, how it looked, and how the explanations came about."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Layout
+from proce.schema.layout_json import labelled_layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,3 +39,12 @@ class ExplainedFrame:
 
     def __iter__(self) -> Iterator[ExplainedRow]:
         return iter(self.rows)
+
+    def labelled(self, labels: Any) -> Self:
+        """Return the same explanations with a label for each row, a pandas index."""
+        places = {row: place for place, row in enumerate(self.rows.positions.tolist())}
+        return replace(self, layout=labelled_layout(self.layout, labels, places))
+
+    def row_labels(self) -> Any:
+        """Return the label of the row of each counterfactual; ``None`` where rows have none."""
+        return self.layout.take(self.rows.counterfactual_positions().tolist()).index

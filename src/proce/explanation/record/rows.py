@@ -90,6 +90,10 @@ class ExplainedRows:
         """Return the first counterfactual of every row that has one."""
         return self.counterfactuals.take((self.counterfactuals.ranks() == 1).nonzero().flatten())
 
+    def counterfactual_positions(self) -> Tensor:
+        """Return the position of the row that each counterfactual belongs to, ``(n,)``."""
+        return self.positions[self.counterfactuals.owner]
+
     def outcome_counts(self) -> Counter[Outcome]:
         """Return how many rows have each outcome, the outcome of the first row first."""
         return Counter(OUTCOMES[code] for code in self.outcomes.tolist())

@@ -18,6 +18,7 @@ from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
 from proce.objective import CallLimits, Requirement, target_probability
 from proce.schema import Codec, Layout, Level
+from proce.schema.matching import only_features
 
 _CUT_SHORT = "The search was ended early; more time may find better."
 _log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ class Call:
         codec = context.codec
         self.context, self.classifier = context, classifier
         self.options, self.limits = options, limits
+        X = only_features(codec.schema, X)
         self.factual, self.raw = codec.encode(X).contiguous(), codec.raw_of_frame(X)
         self.layout = Layout.of(X)
         probabilities = ask_frame(classifier, X, codec)

@@ -1,7 +1,8 @@
 """What would follow from a change that a person has in mind."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
@@ -10,9 +11,12 @@ from torch import Tensor
 
 from proce.classifier import ask_frame, decide
 from proce.errors import SchemaError
+from proce.explanation.words.values import name_text, value_text
 from proce.methods.calls.rules import broken_rules
+from proce.methods.explaining.forbidden import forbidden_by_schema
 from proce.methods.fitting.fitted import FittedParts
-from proce.schema import Action, Feature, Layout, Level
+from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
+from proce.schema.matching import only_features
 from proce.streams import row_keys
 
 
@@ -31,9 +35,10 @@ class WhatIf:
     probabilities
         The probability of each class with the changes.
     broken
-        The rules that the changed row breaks.
+        The rules that the changed row breaks, then what the schema forbids, as sentences: a value
+        outside of its range, a feature that is fixed or may only rise.
     notes
-        What the reader should know, such as features that nobody can act on.
+        What the reader should know, such as a value that was rounded to the step of its feature.
     """
 
     frame: Any
@@ -46,48 +51,99 @@ class WhatIf:
 
 
 def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf:
-    """Set features of one row, let the rest follow, and ask the model and the rules again."""
+    """Set features of one row, let the rest follow, and ask the model and the rules again.
+
+    A value is judged as it is given, and then rounded where it is off the step of its feature.
+    """
     codec, classifier = fitted.codec, fitted.classifier
+    row = only_features(codec.schema, row)
     factual, raw = codec.encode(row).contiguous(), codec.raw_of_frame(row)
     if len(factual) != 1:
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
+    given = {name: _raw_value(codec, name, value) for name, value in changes.items()}
+    rounded = {name: _on_step(codec.schema[name], value) for name, value in given.items()}
     acted_on = torch.zeros(len(codec.schema), dtype=torch.bool)
     acted_on[[codec.schema.position(name) for name in changes]] = True
-    rows = _propagated(fitted, factual, changes, acted_on)
+    rows = _propagated(fitted, factual, rounded, acted_on)
     frame = codec.rebuild(rows, Layout.of(row), factual, raw)
-    shown = codec.encode(frame)
+    shown, shown_raw = codec.encode(frame), codec.raw_of_frame(frame)[0]
     chances = ask_frame(classifier, frame, codec)[0]
     before, after = (
         int(decide(answer, classifier.threshold))
         for answer in (ask_frame(classifier, row, codec)[0], chances)
     )
     moved = (shown != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
+    ends = {codec.schema.names[p]: float(shown_raw[p]) for p in torch.nonzero(moved).flatten()}
     return WhatIf(
         frame,
-        {
-            codec.schema.names[position]: _pair(row, frame, codec.schema.features[position])
-            for position in torch.nonzero(moved).flatten().tolist()
-        },
+        {name: _pair(row, frame, codec.schema[name]) for name in ends},
         classifier.classes[before],
         classifier.classes[after],
         dict(zip(classifier.classes, chances.tolist(), strict=True)),
-        broken_rules(fitted.rules, factual[0], shown[0]),
-        tuple(
-            f"{name} is {codec.schema[name].action.value}: nobody can act on it."
-            for name in changes
-            if not codec.schema[name].action.is_possible
+        (
+            *broken_rules(fitted.rules, factual[0], shown[0]),
+            *_broken_limits(codec, raw[0], given, by_hand=True),
+            *_broken_limits(codec, raw[0], ends, by_hand=False),
         ),
+        tuple(_notes(codec, given, rounded)),
     )
 
 
+def _broken_limits(
+    codec: Codec, raw: Tensor, ends: Mapping[str, float], *, by_hand: bool
+) -> Iterator[str]:
+    """Yield what the schema says against features of a row ``(f,)`` ending at some values."""
+    for name, end in ends.items():
+        position = codec.schema.position(name)
+        before = float(raw[position])
+        yield from forbidden_by_schema(codec, position, before, end, by_hand=by_hand)
+
+
+def _notes(codec: Codec, given: Mapping[str, float], rounded: Mapping[str, float]) -> Iterator[str]:
+    """Yield what became of values as they were given."""
+    for name, value in given.items():
+        position, feature = codec.schema.position(name), codec.schema[name]
+        if not isinstance(feature, Continuous):
+            continue
+        if rounded[name] != value:
+            end = value_text(feature, rounded[name], codec.span[position].item())
+            yield (
+                f"{name_text(feature)} goes in steps of {feature.step:g}:"
+                f" {value:,.12g} was rounded to {end}."
+            )
+        low, high = codec.seen_low[position].item(), codec.seen_high[position].item()
+        if not low <= value <= high:
+            ends = (value_text(feature, end) for end in (low, high))
+            yield (
+                f"{name_text(feature)} was between {' and '.join(ends)} in all training rows:"
+                " what the model says beyond is a guess."
+            )
+
+
+def _raw_value(codec: Codec, name: str, value: Any) -> float:
+    """Return a value as a number in raw units, or as the code of a level."""
+    entry = float(codec.encode_value(name, value))
+    return float(value) if isinstance(codec.schema[name], Continuous) else entry
+
+
+def _on_step(feature: Feature, value: float) -> float:
+    """Return the nearest multiple of a feature's step, as it would be written."""
+    if not isinstance(feature, Continuous) or feature.step is None:
+        return value
+    step = Fraction(repr(feature.step))
+    return float(round(Fraction(value) / step) * step)
+
+
 def _propagated(
-    fitted: FittedParts, factual: Tensor, changes: Mapping[str, Any], acted_on: Tensor
+    fitted: FittedParts, factual: Tensor, changes: Mapping[str, float], acted_on: Tensor
 ) -> Tensor:
     """Return the row ``(1, f)`` with its changes and all that follows from them."""
     codec = fitted.codec
     rows = factual.clone()
     for name, value in changes.items():
-        rows[0, codec.schema.position(name)] = float(codec.encode_value(name, value))
+        is_number = isinstance(codec.schema[name], Continuous)
+        entry = float(codec.encode_value(name, value)) if is_number else value
+        rows[0, codec.schema.position(name)] = entry
     if fitted.scm is None:
         return rows
     bound = [name for name in changes if not codec.schema[name].can_be_acted_on]

@@ -114,7 +114,8 @@ class _Prover:
     def __init__(self, codec: Codec, factual: Tensor, max_programs: int) -> None:
         self.codec = codec
         self._max_programs = max_programs
-        present = factual.cpu().nan_to_num(nan=0.5).clamp(min=-1e9, max=1e9)
+        middle = torch.full((1, factual.shape[1]), 0.5, dtype=factual.dtype)  # there may be no rows
+        present = torch.cat([factual.cpu().nan_to_num(nan=0.5).clamp(min=-1e9, max=1e9), middle])
         self._lowest = present.amin(0).clamp(max=0.0).tolist()
         self._highest = present.amax(0).clamp(min=1.0).tolist()
         self._n_programs = 0
