@@ -23,7 +23,7 @@ def test_types_are_read_off_a_frame():
         }
     )
     assert Schema.infer(frame).features == (
-        Continuous("age", step=1),
+        Continuous("age", step=1, action="waits"),
         Continuous("gpa", step=0.01),
         Continuous("weight"),
         Continuous("kids", step=1),
@@ -32,6 +32,24 @@ def test_types_are_read_off_a_frame():
         Categorical("city", ("y", "x")),
         Categorical("owner", (False, True)),
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "action"),
+    [
+        ("age", [20, 64], "waits"),
+        ("AGE", [20.5, 64.25], "waits"),
+        ("age", [20, 6_400], "free"),  # of a building, or in days
+        ("age", [-1, 64], "free"),
+        ("age", [20, 20], "fixed"),
+        ("wage", [20, 64], "free"),
+        ("age_group", [1, 3], "free"),
+    ],
+)
+def test_only_what_is_called_age_is_taken_as_one(name: str, values: list[float], action: str):
+    schema = Schema.infer(pd.DataFrame({name: values, "other": [0, 1]}))
+    assert schema[name].action == action
+    assert any("only time moves" in note for note in schema.notes) == (action == "waits")
 
 
 def test_polars_gives_the_same_as_pandas():

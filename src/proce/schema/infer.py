@@ -13,10 +13,12 @@ from proce.schema.cells import MISSING_LEVEL, Numbers
 from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.frame import distinct, open_frame, read_numbers, require_rows
 from proce.schema.levels import Level, shown
+from proce.schema.naming import spoken_name
 from proce.schema.scale import FeatureScale, fit_scale
 
 MAX_LEVELS = 1_000
 _MAX_DECIMALS = 4
+_MAX_AGE = 130  # years
 _MIN_IDENTIFIERS = 20  # levels: fewer may well be all different in a small frame
 _IDENTIFIER_SHARE = 0.9  # of the rows: a column with more levels identifies rows
 
@@ -57,6 +59,8 @@ def infer_features(frame: Any, one_hot: Mapping[str, Sequence[str]]) -> Inferred
                 scales[column] = fit_scale(feature, read_numbers(opened[column]), "bulk")
             if feature.action is Action.FIXED:
                 notes.append(_constant_note(opened[column]))
+            if feature.action is Action.WAITS:
+                notes.append(_waiting_note(column))
         elif group not in done:
             done.add(group)
             features.append(_one_hot_feature(group, tuple(one_hot[group])))
@@ -68,6 +72,13 @@ def _constant_note(column: "nw.Series[Any]") -> str:
     return (
         f"{column.name!r} is {value!r} in all {len(column)} rows, so nothing can be learned from"
         " it: it is taken as fixed."
+    )
+
+
+def _waiting_note(name: str) -> str:
+    return (
+        f"{name!r} is taken as a person's age, which only time moves: its action is 'waits'. If it"
+        " is something else, edit the schema."
     )
 
 
@@ -127,8 +138,16 @@ def _infer_column(column: "nw.Series[Any]") -> Feature:
 def _infer_number(name: str, numbers: Numbers, integer: bool) -> Continuous:
     present = numbers[~np.isnan(numbers)]
     _refuse_empty(name, present, len(numbers))
-    action = _action({float(present.min()), float(present.max())})
+    low, high = float(present.min()), float(present.max())
+    action = _action({low, high})
+    if action is Action.FREE and _is_age(name, low, high):
+        action = Action.WAITS
     return Continuous(name, None, 1.0 if integer else _decimal_step(present), action)
+
+
+def _is_age(name: str, low: float, high: float) -> bool:
+    """Whether a number is a person's age, by its whole name and its values."""
+    return spoken_name(name).lower() == "age" and low >= 0 and high <= _MAX_AGE
 
 
 def _decimal_step(present: Numbers) -> float | None:
