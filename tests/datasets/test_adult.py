@@ -83,10 +83,17 @@ def test_nobody_is_told_to_marry() -> None:
     moved = {
         feature.name: feature.action
         for feature, before in zip(data.recourse_schema, data.schema, strict=True)
-        if feature != before
+        if feature.action != before.action
     }
     assert moved == {
         "marital_status": Action.FIXED,
         "relationship": Action.FIXED,
         "education_num": Action.INDIRECT,
     }
+
+
+@needs_real_files
+def test_race_and_gender_are_protected_and_nobody_is_advised_to_become_unknown() -> None:
+    schema = load_dataset("adult").recourse_schema
+    assert [feature.name for feature in schema if feature.protected] == ["race", "gender"]
+    assert schema["workclass"].avoid == ("Other/Unknown",)

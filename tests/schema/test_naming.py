@@ -26,6 +26,8 @@ from proce.schema.naming import checked_words, is_visible, spoken_name, with_uni
         ("LSATScore", "LSAT score"),
         ("has_FICO", "has FICO"),
         ("EDUCATION", "education"),
+        ("AGE", "age"),
+        ("PAY_0", "pay 0"),
         ("x1", "x1"),
         ("job_B", "job B"),
         ("Hours per Week", "Hours per Week"),

@@ -8,8 +8,6 @@ import typer
 from proce.cli.console import note, progress_bars, use_one_thread
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from proce.explanation import Explanations
 
 _N_TRAINING_ROWS = 4_000  # the applicant is one of the rows after these
@@ -48,16 +46,25 @@ def demo(
         low, high = _NARROWLY_REJECTED
         applicant = others[(approval > low) & (approval < high)].head(1)
         result = explainer.explain(applicant, target="approved", progress=progress)
-    _show(applicant, result)
+    _show(result)
     if out is not None:
         _write(result, out)
 
 
-def _show(applicant: "pd.DataFrame", result: "Explanations") -> None:
+def _show(result: "Explanations") -> None:
+    from proce.explanation.words.values import name_text, value_text
+
+    row, codec = result[0], result.context.codec
+    cells = zip(codec.schema, row.raw.tolist(), codec.span.tolist(), strict=True)
+    texts = {
+        name_text(feature): value_text(feature, value, span).strip('"')
+        for feature, value, span in cells
+        if not feature.protected
+    }
+    width = max(map(len, texts))
     typer.echo("The applicant:\n")
-    for name, value in applicant.iloc[0].items():
-        text = f"{value:,}" if not isinstance(value, str) else value
-        typer.echo(f"  {str(name).replace('_', ' '):<15} {text}")
+    for name, text in texts.items():
+        typer.echo(f"  {name:<{width}}  {text}")
     typer.echo("\nWhat would have to change:\n")
     for sentence in result[0].sentences():
         typer.echo(f"  {sentence}")

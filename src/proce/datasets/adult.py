@@ -55,6 +55,7 @@ EDGES = (
     ("gender", "hours_per_week"),
     ("education", "hours_per_week"),
 )
+UNKNOWN = "Other/Unknown"  # a level that nobody is advised to have
 RULES = (
     "cf.age >= x.age",
     "cf.education > x.education => cf.age > x.age",
@@ -68,7 +69,8 @@ def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
     The graph is assumed, not known. In ``recourse_schema`` marital status (and in the full
     version the relationship in the household) is fixed, since nobody is to be told to marry;
     ``education_num`` is indirect, because it is the rank of ``education``; all else can be acted
-    on. In the full version the country of birth and the census weight are fixed in both schemas.
+    on. Race and gender are protected, and nobody is advised to become unknown. In the full version
+    the country of birth and the census weight are fixed in both schemas.
 
     Parameters
     ----------
@@ -126,29 +128,31 @@ def _group_of_level(name: str) -> dict[str, str]:
 def _grouped_schema() -> Schema:
     return Schema(
         [
-            Continuous("age", (17, 90), step=1, action=Action.INCREASE),
-            Categorical("workclass", GROUPED["workclass"]),
+            Continuous("age", (17, 90), step=1, action=Action.INCREASE, unit="years"),
+            Categorical("workclass", GROUPED["workclass"], label="kind of employer"),
             Ordinal("education", GROUPED["education"]),
             Categorical("marital_status", GROUPED["marital_status"]),
             Categorical("occupation", GROUPED["occupation"]),
             Categorical("race", ("White", "Other"), action=Action.FIXED),
             Categorical("gender", ("Female", "Male"), action=Action.FIXED),
-            Continuous("hours_per_week", (1, 99), step=1),
+            Continuous("hours_per_week", (1, 99), step=1, label="working week", unit="hours"),
         ]
     )
 
 
 def _full_schema() -> Schema:
     features: dict[str, Feature] = {
-        "age": Continuous("age", (17, 90), step=1, action=Action.INCREASE),
-        "fnlwgt": Continuous("fnlwgt", step=1, action=Action.FIXED),
+        "age": Continuous("age", (17, 90), step=1, action=Action.INCREASE, unit="years"),
+        "fnlwgt": Continuous("fnlwgt", step=1, action=Action.FIXED, label="census weight"),
         "education": Ordinal("education", RAW["education"]),
-        "education_num": Continuous("education_num", (1, 16), step=1),
+        "education_num": Continuous("education_num", (1, 16), step=1, label="rank of education"),
         "race": Categorical("race", RAW["race"], action=Action.FIXED),
         "gender": Categorical("gender", ("Female", "Male"), action=Action.FIXED),
-        "capital_gain": Continuous("capital_gain", (0, 99_999), step=1),
-        "capital_loss": Continuous("capital_loss", (0, 4_356), step=1),
-        "hours_per_week": Continuous("hours_per_week", (1, 99), step=1),
+        "capital_gain": Continuous("capital_gain", (0, 99_999), step=1, unit="$"),
+        "capital_loss": Continuous("capital_loss", (0, 4_356), step=1, unit="$"),
+        "hours_per_week": Continuous(
+            "hours_per_week", (1, 99), step=1, label="working week", unit="hours"
+        ),
         "native_country": Categorical("native_country", COUNTRIES, action=Action.FIXED),
     }
     names = COLUMNS[:-1]
@@ -163,4 +167,7 @@ def _recourse_schema(schema: Schema) -> Schema:
     }
     for name in set(actions).intersection(schema.names):
         schema = schema.edit(name, action=actions[name])
-    return schema
+    for feature in schema:
+        if not isinstance(feature, Continuous) and UNKNOWN in feature.levels:
+            schema = schema.edit(feature.name, avoid=(UNKNOWN,))
+    return schema.edit(["race", "gender"], protected=True)

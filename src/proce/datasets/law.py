@@ -35,9 +35,9 @@ SCHEMA = Schema(
     [
         Categorical("race", RACES, action=Action.FIXED),
         Categorical("sex", tuple(SEXES.values()), action=Action.FIXED),
-        Continuous("LSAT", (10, 48), step=0.1),
-        Continuous("UGPA", (0, 4.2), step=0.1),
-        Continuous("ZFYA", step=0.01),
+        Continuous("LSAT", (10, 48), step=0.1, label="LSAT score", unit="points"),
+        Continuous("UGPA", (0, 4.2), step=0.1, label="undergraduate grades"),
+        Continuous("ZFYA", step=0.01, label="first-year grades"),
     ]
 )
 GRAPH = CausalGraph(
@@ -60,7 +60,7 @@ def load_law() -> Dataset:
 
     The graph is assumed, not known. The paper speaks of admission, but everyone in the table
     was admitted, so the label is ``first_pf``, with 89% ones. In ``recourse_schema`` the
-    first-year grades are indirect: they follow from the others.
+    first-year grades are indirect: they follow from the others; race and sex are protected.
     """
     table = parse(fetch(FILE))
     return Dataset(
@@ -69,7 +69,9 @@ def load_law() -> Dataset:
         label=label_column("first_pf", table["first_pf"]),
         class_names=("failed", "passed"),
         schema=SCHEMA,
-        recourse_schema=SCHEMA.edit("ZFYA", action=Action.INDIRECT),
+        recourse_schema=SCHEMA.edit("ZFYA", action=Action.INDIRECT).edit(
+            ["race", "sex"], protected=True
+        ),
         graph=GRAPH,
         rules=("LSAT, UGPA ~> ZFYA",),
     )

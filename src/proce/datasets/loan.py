@@ -18,18 +18,18 @@ from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
 
 SCHEMA = Schema(
     [
-        Continuous("age", (18, 80), step=1, action=Action.INCREASE),
+        Continuous("age", (18, 80), step=1, action=Action.INCREASE, unit="years"),
         Categorical("sex", ("female", "male"), action=Action.FIXED),
         Ordinal("education", EDUCATION),
         Categorical("job", JOBS),
-        Continuous("years_employed", (0, 60), step=1),
-        Continuous("income", (5_000, 500_000), step=100),
+        Continuous("years_employed", (0, 60), step=1, label="time in employment", unit="years"),
+        Continuous("income", (5_000, 500_000), step=100, label="yearly income", unit="$"),
         Ordinal("housing", HOUSING),
-        Continuous("savings", (0, 1_000_000), step=100),
-        Continuous("debt", (0, 500_000), step=100),
+        Continuous("savings", (0, 1_000_000), step=100, unit="$"),
+        Continuous("debt", (0, 500_000), step=100, unit="$"),
         Continuous("credit_score", (300, 850), step=1),
-        Continuous("amount", (500, 300_000), step=100),
-        Continuous("duration", (12, 84), step=6),
+        Continuous("amount", (500, 300_000), step=100, label="loan amount", unit="$"),
+        Continuous("duration", (12, 84), step=6, label="loan duration", unit="months"),
     ]
 )
 GRAPH = CausalGraph(
@@ -75,7 +75,7 @@ def load_loan(n: int = 5_000, seed: int = 0) -> Dataset:
 
     Age, sex and education have no cause here, but they are not independent: nobody has a
     doctorate at 19. In ``recourse_schema`` age waits, and the credit score and the years in
-    employment are indirect: they follow from debt, savings, age and schooling.
+    employment are indirect: they follow from debt, savings, age and schooling. Sex is protected.
 
     A higher income invites a larger loan, which weighs against the applicant: of the people whom
     a model would accept with a somewhat higher income and all else equal, a part is still
@@ -99,9 +99,9 @@ def load_loan(n: int = 5_000, seed: int = 0) -> Dataset:
         label=label_column("approved", approved),
         class_names=("rejected", "approved"),
         schema=SCHEMA,
-        recourse_schema=SCHEMA.edit(INDIRECT, action=Action.INDIRECT).edit(
-            "age", action=Action.WAITS, unit="years"
-        ),
+        recourse_schema=SCHEMA.edit(INDIRECT, action=Action.INDIRECT)
+        .edit("age", action=Action.WAITS)
+        .edit("sex", protected=True),
         graph=GRAPH,
         rules=RULES,
         truth=StructuralCausalModel(GRAPH, MECHANISMS, Codec.fit(SCHEMA, frame)),

@@ -13,6 +13,13 @@ from proce.errors import SchemaError
 MAX_WORDS_LENGTH = 120  # characters of a label
 MAX_UNIT_LENGTH = 24
 _MAX_ACRONYM_LENGTH = 5  # a longer word in capitals is no acronym
+_SHORT_WORDS = re.compile(  # that stand in capitals in many tables, and are no acronyms
+    r"age|area|bill|car|child|city|class|color|cost|count|date|day|debt|fee|"
+    r"home|hour|hours|house|job|kids|level|limit|loan|month|name|own|owner|"
+    r"pay|price|race|rank|rate|ratio|score|sex|size|state|tax|term|time|"
+    r"total|type|value|wage|week|work|year|years",
+    re.IGNORECASE,
+)
 _JOINERS = "\u200c\u200d"  # without these, words of some scripts are misspelt
 _REFUSED_CATEGORIES = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 _PARTS = re.compile(
@@ -31,9 +38,9 @@ def spoken_name(name: str) -> str:
     """Return a column's name in words: ``DebtRatio`` is the debt ratio.
 
     Underscores, capitals inside a word and digits at its end are where words begin. Words are
-    written in small letters, but for an acronym: up to five capitals that are the whole name, or
-    stand beside words that are not in capitals. A name with blanks was written for people, and
-    stays as it is.
+    written in small letters, but for an acronym: up to five capitals that are no common word, and
+    are the whole name or stand beside words that are not in capitals. A name with blanks was
+    written for people, and stays as it is.
 
     Examples
     --------
@@ -139,7 +146,8 @@ def _singular(words: str) -> str:
 
 
 def _is_acronym(word: str) -> bool:
-    return word.isupper() and len(word) <= _MAX_ACRONYM_LENGTH
+    short = word.isupper() and len(word) <= _MAX_ACRONYM_LENGTH
+    return short and not _SHORT_WORDS.fullmatch(word)
 
 
 def _small(word: str) -> str:

@@ -147,9 +147,9 @@ def test_values_stand_beside_their_unit() -> None:
 
 def test_levels_have_labels() -> None:
     job = Categorical("job", ("A173", "A174"), labels={"A173": "skilled"})
-    assert [value_text(job, code) for code in (0, 1)] == ['"skilled"', '"A174"']
+    assert [value_text(job, code) for code in (0, 1)] == ["skilled", '"A174"']
     flag = Categorical("flag", (False, True), labels={True: "yes"})
-    assert [value_text(flag, code) for code in (0, 1)] == ["false", '"yes"']
+    assert [value_text(flag, code) for code in (0, 1)] == ["false", "yes"]
 
 
 def test_long_text_loses_its_middle() -> None:

@@ -15,6 +15,7 @@ from proce.explanation.plots.style import (
     kind_word,
     plain_frame,
     settled_extent,
+    wrapped,
     write_instead,
 )
 from proce.explanation.record.outcome import Change
@@ -74,15 +75,14 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     ]
     between = "\n" if len(shown) <= _MAX_ROOMY_LINES else ", "
     names = [
-        f"{short(name_text(cell.feature), MAX_LABEL_LENGTH)}{between}{kind_word(cell)}"
-        for cell in shown
+        f"{wrapped(name_text(cell.feature), between)}{between}{kind_word(cell)}" for cell in shown
     ]
-    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
+    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size, parse_math=False)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ends = ["low end", "high end"] if _is_cut(row, shown) else ["lowest", "highest"]
     ax.set_xticks([0, 1], ends, fontsize=size)
     ax.set_xlabel(_legend(row, cells, len(shown)), fontsize=size)
-    ax.set_title(_contrast(row), fontsize=10)
+    ax.set_title(_contrast(row), fontsize=10, parse_math=False)
     plain_frame(ax, "top", "right", "left")
     _make_room(ax, labels)
     return ax

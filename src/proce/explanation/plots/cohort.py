@@ -19,6 +19,7 @@ from proce.explanation.plots.style import (
     axes_or_new,
     plain_frame,
     settled_extent,
+    wrapped,
     write_instead,
 )
 from proce.explanation.record.frame import ExplainedFrame
@@ -64,8 +65,8 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     for line, name in enumerate(shown):
         _draw_feature(ax, result, by_feature[name], -line, size)
     ends = [sum(tally.share for tally in by_feature[name]) for name in shown]
-    names = [short(name_text(by_feature[name][0].feature), MAX_LABEL_LENGTH) for name in shown]
-    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
+    names = [wrapped(name_text(by_feature[name][0].feature)) for name in shown]
+    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size, parse_math=False)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize=size)
     n_left_out = len(by_feature) - len(shown)
@@ -108,7 +109,7 @@ def plot_groups(
         f"{short(group.name, MAX_LABEL_LENGTH)}\n{len(group.costs)} of {group.n_rows} found"
         for group in shown
     ]
-    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size)
+    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size, parse_math=False)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
     ax.set_xlim(left=0)
     ax.tick_params(labelsize=size)
@@ -123,7 +124,7 @@ def plot_groups(
     grouping = "group"
     if isinstance(by, str):
         grouping = short(name_text(result.context.codec.schema[by]), MAX_LABEL_LENGTH)
-    ax.set_title(f"What it costs by {grouping}", fontsize=10)
+    ax.set_title(f"What it costs by {grouping}", fontsize=10, parse_math=False)
     plain_frame(ax, "top", "right", "left")
     return ax
 

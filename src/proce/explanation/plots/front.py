@@ -53,7 +53,7 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     points.set_edgecolor(GREY)  # the darkest and the lightest show on any ground
     points.set_linewidth(0.5)
     bar = ax.figure.colorbar(points, ax=ax)
-    bar.set_label(f"distance from typical rows of {target}")
+    bar.set_label(f"distance from typical rows of {target}", parse_math=False)
     bar.outline.set_visible(False)
     ax.scatter(
         row.losses[:, Loss.DISTANCE],
@@ -78,7 +78,7 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
         color=GREY,
     )
     ax.set_xlabel("distance from the row as it is")
-    ax.set_ylabel(f"probability of {target}")
+    ax.set_ylabel(f"probability of {target}", parse_math=False)
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     kept = "" if front is not None else "; the front was not kept"
     ax.set_title(f"Row {row.row}: circled ways are shown, by rank{kept}", fontsize=10)

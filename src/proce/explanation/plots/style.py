@@ -3,10 +3,12 @@
 Actions, holds and consequences differ by marker and word, never by colour alone.
 """
 
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.values import short
 from proce.explanation.words.waiting import is_waiting
 
 if TYPE_CHECKING:
@@ -36,6 +38,22 @@ def axes_or_new(ax: "Axes | None") -> "Axes":
     return plt.subplots(figsize=_FIGURE_SIZE, layout="constrained")[1]
 
 
+def wrapped(name: str, between: str = "\n") -> str:
+    """Return the name of a feature in two lines where it is long, or cut where one must do.
+
+    Parameters
+    ----------
+    name
+        The name.
+    between
+        What stands between parts of the text: a line break where there is room for lines.
+    """
+    lines = wrap(name, MAX_LABEL_LENGTH) if between == "\n" else [name]
+    if len(lines) > 2:
+        lines = [lines[0], " ".join(lines[1:])]
+    return "\n".join(short(line, MAX_LABEL_LENGTH) for line in lines)
+
+
 def settled_extent(ax: "Axes") -> "Bbox":
     """Return where the axes are once the figure's layout has been worked out."""
     figure = ax.get_figure(root=True)
@@ -54,7 +72,15 @@ def plain_frame(ax: "Axes", *sides: str) -> None:
 def write_instead(ax: "Axes", reason: str) -> "Axes":
     """Say in the picture why there is nothing to draw."""
     ax.text(
-        0.5, 0.5, reason, ha="center", va="center", wrap=True, transform=ax.transAxes, fontsize=10
+        0.5,
+        0.5,
+        reason,
+        ha="center",
+        va="center",
+        wrap=True,
+        transform=ax.transAxes,
+        fontsize=10,
+        parse_math=False,
     )
     ax.set_axis_off()
     return ax

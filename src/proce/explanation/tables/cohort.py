@@ -87,9 +87,13 @@ def change_text(result: ExplainedFrame, tally: Tally) -> str:
         return tally.usual or ""
     sign, size = "−" if tally.median_change < 0 else "+", abs(tally.median_change)
     if isinstance(tally.feature, Continuous):
-        span = result.context.codec.span[result.context.codec.schema.position(tally.feature.name)]
-        return sign + value_text(tally.feature, size, span.item())
-    return f"{sign}{size:g} level{'s' * (size != 1)}"
+        codec = result.context.codec
+        position = codec.schema.position(tally.feature.name)
+        grid = codec.resolution[position].item()
+        size = round(size / grid) * grid if grid else size  # of two values it may lie between
+        return sign + value_text(tally.feature, size, codec.span[position].item())
+    n_levels = max(1, round(size))
+    return f"{sign}{n_levels} level{'s' * (n_levels != 1)}"
 
 
 def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:

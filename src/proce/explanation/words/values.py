@@ -40,14 +40,14 @@ def value_text(feature: Feature, value: float | None, span: float | None = None)
 
 
 def level_text(feature: Feature, level: Level) -> str:
-    """Return a level: its label or text in quotes, ``true`` and ``false``, a number in its unit."""
-    labels = {} if isinstance(feature, Continuous) else feature.labels
-    words = labels.get(level, level)
-    if isinstance(words, bool):
-        return str(words).lower()
-    if isinstance(words, str):
-        return f'"{one_line(words)}"'
-    return with_unit(f"{words:.12g}", feature.unit)
+    """Return a level: its label; else text in quotes, ``true``, or a number in its unit."""
+    if not isinstance(feature, Continuous) and level in feature.labels:
+        return one_line(feature.labels[level])
+    if isinstance(level, bool):
+        return str(level).lower()
+    if isinstance(level, str):
+        return f'"{one_line(level)}"'
+    return with_unit(f"{level:.12g}", feature.unit)
 
 
 def class_text(context: Context, label: Level) -> str:
