@@ -32,6 +32,24 @@ def test_it_answers_what_the_model_answers(case: Case) -> None:
     assert answer.numpy() == pytest.approx(np.asarray(case.ask(case.frame)), abs=case.tolerance)
 
 
+def test_a_frame_is_answered_exactly_as_the_model_answers_it(case: Case) -> None:
+    """But for networks and ONNX, of which the case asks in single precision."""
+    answer = case.adapted().predict_frame(case.frame).numpy()
+    expected = np.asarray(case.ask(case.frame), dtype=np.float64)
+    if case.tolerance > 1e-12:
+        assert answer == pytest.approx(expected, abs=case.tolerance)
+    else:
+        assert answer.tolist() == expected.tolist()
+    assert case.adapted().predict_frame(case.frame[:0]).shape == (0, len(case.classes))
+
+
+def test_raw_values_are_answered_as_their_frame(case: Case) -> None:
+    classifier, codec = case.adapted(), case.codec()
+    answer = classifier.predict_raw(codec.raw_of_frame(case.frame))
+    assert torch.equal(answer, classifier.predict_frame(case.frame))
+    assert classifier.predict_raw(answer[:0]).shape == (0, len(case.classes))
+
+
 def test_it_predicts_what_the_model_predicts(case: Case) -> None:
     predicted = case.adapted().predict(case.codec().encode(case.frame))
     labels = [case.classes[position] for position in predicted.tolist()]
