@@ -91,7 +91,7 @@ def test_intervals_drifts_and_asking_rules_come_back() -> None:
         )
     )
     text = result.to_json()
-    savings, amount = json.loads(text)["explanations"][0]["counterfactuals"][0]["changes"]
+    amount, savings = json.loads(text)["explanations"][0]["counterfactuals"][0]["changes"]
     assert (savings["holds_from"], savings["holds_to"]) == (3_400, 9_000)
     assert not {"open_ends", "rule", "expected"} & set(savings)
     assert (amount["holds_from"], amount["open_ends"]) == (0, "low")

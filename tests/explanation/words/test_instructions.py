@@ -2,6 +2,8 @@
 
 import pytest
 
+from proce.schema import Codec
+
 from .. import samples
 from ..samples import Way, explanation
 
@@ -92,3 +94,40 @@ def test_an_action_is_as_large_as_its_way_from_where_the_feature_would_go() -> N
     """The amount moves by 500, but against a drift of 20,000; savings move by 10,000."""
     way: Way = {"savings": ("action", 12_000), "amount": ("action", 26_000, 46_000)}
     assert explanation(way).sentences()[0].startswith("Keep amount at 26,000")
+
+
+def test_what_waits_is_told_apart_and_an_auditor_hears_of_arrows_that_were_cut() -> None:
+    schema = samples.SCHEMA.edit("ratio", action="waits", unit="months")
+    edges = (("savings", "sex"), ("savings", "ratio"), ("savings", "amount"))
+    shared = samples.context(codec=Codec.fit(schema, samples.people()), edges=edges)
+    told = explanation({"ratio": ("action", 0.81)}, shared=shared)
+    assert told.sentences()[:2] == [
+        "Wait 0.5 months (ratio 0.31 months to 0.81 months).",
+        "If 0.5 months had passed, the model would have said approved (62%; it was 31%).",
+    ]
+    assert "Moved by time alone, by the schema: ratio." in told.sentences()
+    arrows = (
+        "The causal graph's arrows into what is fixed or waits were left out:"
+        " sex (from savings) and ratio (from savings)."
+    )
+    assert arrows not in told.sentences()
+    assert arrows in told.sentences(view="auditor")
+
+
+@pytest.mark.parametrize(
+    ("ends", "instruction"),
+    [
+        ((1.0, 1.0, "high"), "Wait at least 0.5 months"),
+        ((0.7, 1.0, "none"), "Wait 0.5 to 0.69 months"),
+        ((0.81, 0.81, "none"), "Wait 0.5 months, not longer"),
+    ],
+)
+def test_how_long_to_wait_is_said_where_it_was_tried(
+    ends: tuple[float, float, str], instruction: str
+) -> None:
+    schema = samples.SCHEMA.edit("ratio", action="waits", unit="months")
+    shared = samples.context(codec=Codec.fit(schema, samples.people()))
+    told = explanation(
+        {"ratio": ("action", 0.81)}, shared=shared, intervals=samples.holds(ratio=ends)
+    )
+    assert told.sentences()[0] == f"{instruction} (ratio 0.31 months to 0.81 months)."

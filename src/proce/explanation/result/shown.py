@@ -42,7 +42,8 @@ class ShownFrame(ExplainedFrame):
         """Return what is shown to the reader; ``None`` for the view of this result."""
         view = self.context.view if view is None else view
         _require_view(self.context, view)
-        whole = ExplainedFrame(self.rows, self.layout, self.provenance)
+        rows = replace(self.rows, context=replace(self.context, view=view))
+        whole = ExplainedFrame(rows, self.layout, self.provenance)
         return whole if view == "auditor" else frame_for_applicant(whole)
 
     def _told_codes(
@@ -70,9 +71,11 @@ def shown_row(row: ExplainedRow, view: View | None = None) -> ExplainedRow:
     """Return a row as its reader is shown it; ``None`` for the view of its result."""
     view = row.context.view if view is None else view
     _require_view(row.context, view)
+    record = replace(row.record, context=replace(row.context, view=view))
+    shown = ExplainedRow(record, row.index)
     if view == "auditor" or not protected_names(row.context.codec.schema):
-        return ExplainedRow(row.record, row.index)
-    return ExplainedRow(rows_for_applicant(row.alone()), 0)
+        return shown
+    return ExplainedRow(rows_for_applicant(shown.alone()), 0)
 
 
 def require_whole(context: Context) -> None:

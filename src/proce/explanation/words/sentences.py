@@ -162,7 +162,8 @@ def limits_of_request(context: Context) -> list[str]:
     if waiting:
         texts.append(f"Moved by time alone, by the schema: {joined(waiting, _MAX_NAMES)}.")
     kinds = " or ".join(filter(None, ["is fixed" * bool(fixed), "waits" * bool(waiting)]))
-    if cut := _cut_edges(context):
+    cut = _cut_edges(context) if context.view == "auditor" else {}
+    if cut:
         parts = [f"{effect} (from {joined(causes, _MAX_NAMES)})" for effect, causes in cut.items()]
         texts.append(
             f"The causal graph's arrows into what {kinds} were left out:"
