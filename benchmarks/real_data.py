@@ -224,7 +224,7 @@ def needless_with_causes(
     acted: NDArray[np.bool_],
     required: NDArray[np.float64],
 ) -> NDArray[np.bool_]:
-    """Return which actions can each be left out, with the consequences of the others."""
+    """Return which actions can each be left out: the others, and what follows, would do."""
     needless = np.zeros_like(acted)
     names = list(world.data.schema.names)
     for at, position in zip(*np.nonzero(acted), strict=True):
@@ -235,9 +235,28 @@ def needless_with_causes(
             continue  # the row as it is, which is not of the class
         row = world.rejected.iloc[[way["row"]]]
         answer = explainer.what_if(row, kept)
-        chance = world.ask(answer.frame)[0]
-        needless[at, position] = chance >= required[at] and not answer.broken
+        enough = world.ask(answer.frame)[0] >= required[at]
+        needless[at, position] = enough and keeps_limits(world, row, answer.frame)
     return needless
+
+
+def keeps_limits(world: World, row: pd.DataFrame, other: pd.DataFrame) -> bool:
+    """Return whether all that would move, consequences included, is within the schema's limits."""
+    for feature in world.data.recourse_schema:
+        if isinstance(feature, Categorical):
+            continue
+        before, after = row[feature.name].iloc[0], other[feature.name].iloc[0]
+        if isinstance(feature, Ordinal):
+            before, after = feature.levels.index(before), feature.levels.index(after)
+        if (feature.action == "increase" and after < before) or (
+            feature.action == "decrease" and after > before
+        ):
+            return False
+        if isinstance(feature, Continuous) and feature.range is not None and after != before:
+            low, high = feature.range
+            if not min(low, before) <= after <= max(high, before):
+                return False
+    return True
 
 
 def outside_the_bulk(world: World, ways: Ways, factual: pd.DataFrame) -> NDArray[np.bool_]:

@@ -63,7 +63,7 @@ def same_outputs(stored: list[dict[str, Any]], fresh: list[dict[str, Any]], form
 
 
 def test_the_notebooks_are_here() -> None:
-    assert {path.stem for path in NOTEBOOKS} == {"adult", "credit", "law"}
+    assert {path.stem for path in NOTEBOOKS} == {"adult", "credit", "credit_card", "law"}
 
 
 @every_notebook

@@ -162,9 +162,7 @@ class CounterfactualProblem:
 
         A cell that is as it was goes to the model as it came in, bit for bit.
         """
-        query, codec = self.query, self.codec
-        seen = torch.maximum(codec.lowest.abs(), codec.highest.abs())
-        near = clamp_for_model(rows, torch.maximum(query.factual.abs(), seen)[:, None])
+        query, near = self.query, clamp_for_model(rows)
         raw = self.codec.to_raw(query.factual) if query.raw is None else query.raw
         factual, raw = (own[:, None].expand_as(near).flatten(0, 1) for own in (query.factual, raw))
         flat = near.flatten(0, 1)
