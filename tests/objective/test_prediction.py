@@ -155,7 +155,10 @@ def test_a_person_reads_the_probability_that_is_enough():
     assert Requirement(None, 0.1).probabilities(2) == pytest.approx((0.6, 0.6))
     assert Requirement(0.3, 0.1).probabilities(2) == pytest.approx((0.8, 0.4))
     assert Requirement(0.95, 0.1).probabilities(2) == pytest.approx((0.15, 1))
-    assert Requirement(None, 0.1).probabilities(3) == pytest.approx((0.6, 0.6, 0.6))
+    assert Requirement(None, 0.1).probabilities(3) == (0, 0, 0)  # the lead counts
+    assert Requirement(None, 0.1, 0.7).probabilities(3) == (0.7, 0.7, 0.7)
+    assert Requirement(None, 0.1).lead(3) == pytest.approx(0.2)
+    assert Requirement(None, 0.1).lead(2) is None
     low = Requirement(None, 0.0, min_probability=0.2)
     assert Requirement(None, 0.0, min_probability=0.8).probabilities(2) == (0.8, 0.8)
     assert low.probabilities(2) == (0.5, 0.5)  # the decision first

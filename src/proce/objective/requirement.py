@@ -49,12 +49,25 @@ class Requirement:
         return lacking.clamp(min=0)
 
     def probabilities(self, n_classes: int) -> tuple[float, ...]:
-        """Return the probability that is enough for each class as the target, for a person."""
-        thresholds = (0.5,) * n_classes  # of many classes, less may do
-        if n_classes == 2 and self.threshold is not None:
-            thresholds = (1 - self.threshold, self.threshold)
+        """Return the probability that is enough for each class as the target, for a person.
+
+        Of more than two classes no probability is enough by itself: what counts is the lead, and
+        the result is what was asked for beside it, or 0.
+        """
         least = self.min_probability or 0.0
+        if n_classes > 2:
+            return (least,) * n_classes
+        thresholds = (0.5, 0.5)
+        if self.threshold is not None:
+            thresholds = (1 - self.threshold, self.threshold)
         return tuple(max(min(1.0, threshold + self.margin), least) for threshold in thresholds)
+
+    def lead(self, n_classes: int) -> float | None:
+        """Return by how much the target must lead the likeliest other class.
+
+        The lead is ``None`` for two classes, where the probability of the target says it all.
+        """
+        return 2 * self.margin if n_classes > 2 else None
 
     def _before_rivals(self, probabilities: Tensor, own: Tensor, target: Tensor) -> Tensor:
         """Return what the target lacks before the best other class."""

@@ -230,7 +230,7 @@ class TestInterruption:
 
     def test_while_it_is_found_out_what_blocks(self) -> None:
         def interrupted(progress: Progress) -> None:
-            if progress.stage == "diagnose" and progress.done == 2:
+            if progress.stage == "diagnose" and progress.generation == 2:
                 raise KeyboardInterrupt
 
         result = armed(None).explain(one(), vary=["age"], progress=interrupted)

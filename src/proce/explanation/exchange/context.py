@@ -43,6 +43,7 @@ def read_context(text: WireExplanations) -> Context:
         withheld=text.withheld or 0,
         needed=_needed(model),
         threshold=model.threshold,
+        lead=model.lead,
         edges=edges,
         n_graphs=graph.n_graphs,
         n_refits=graph.n_refits or 0,

@@ -81,14 +81,15 @@ class WireScale(StrictRecord):
 class WireModel(StrictRecord):
     """The classes of the model, and the probability that each needs as a target.
 
-    Older texts have one probability for all classes. ``class_labels`` has words for each class, or
-    null.
+    Older texts have one probability for all classes, and no lead. ``class_labels`` has words for
+    each class, or null.
     """
 
     classes: list[Label]
     class_labels: list[str | None] | None = None
     needed: Needed
     threshold: Number | None = None
+    lead: Number | None = None
 
 
 class WireGraph(StrictRecord):

@@ -50,6 +50,7 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
             **_class_labels(context),
             "needed": list(context.needed),
             "threshold": context.threshold,
+            **({} if context.lead is None else {"lead": context.lead}),
         },
         "graph": {
             "edges": [list(edge) for edge in context.edges],

@@ -13,8 +13,9 @@ from proce.explanation.plots.front import plot_front
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.needs import need_text, reached_text
 from proce.explanation.words.sentences import Line, refit_text
-from proce.explanation.words.values import class_texts, name_text, percent, percents, value_text
+from proce.explanation.words.values import class_texts, name_text, percent, value_text
 from proce.schema import Action, Layout
 
 _MAX_SHOWN_WAYS = 3  # besides the recommended one; more are folded away
@@ -148,8 +149,8 @@ def _decision(explanation: ExplainedRow) -> str:
     if explanation.outcome is Outcome.ALREADY_TARGET:
         return decision
     return (
-        f"{decision} Asked: what would have had to be different for it to say {target}, with a"
-        f" probability of at least {percent(explanation.needed)}."
+        f"{decision} Asked: what would have had to be different for it to say {target},"
+        f" {need_text(explanation)}."
     )
 
 
@@ -190,8 +191,7 @@ def _certainty(explanation: ExplainedRow, assumptions: Sequence[str]) -> list[st
     if not len(explanation):
         return certainty
     if explanation.margin_met:
-        reached, needed = percents(explanation.probabilities[0].item(), explanation.needed)
-        certainty.insert(0, f"The probability is {reached}, where {needed} was asked for.")
+        certainty.insert(0, reached_text(explanation))
     refits, context = explanation.refits, explanation.context
     if refits is not None and context.n_refits == int(refits[0]):
         certainty.append(refit_text(explanation))

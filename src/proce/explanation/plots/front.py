@@ -1,6 +1,6 @@
 """The Pareto front of a row as a picture."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from proce.explanation.plots.style import (
     GREY,
@@ -64,19 +64,8 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
         linewidths=1.2,
         zorder=3,
     )
-    needed = row.needed
-    ax.axhline(needed, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
-    ax.annotate(
-        f"asked for: {percent(needed)}",
-        (1, needed),
-        xycoords=("axes fraction", "data"),
-        xytext=(-2, -3),
-        textcoords="offset points",
-        ha="right",
-        va="top",
-        fontsize=8,
-        color=GREY,
-    )
+    if row.needed:  # of more than two classes the lead counts, which the plot does not show
+        _draw_need(ax, row.needed)
     ax.set_xlabel("distance from the row as it is")
     ax.set_ylabel(f"probability of {target}", parse_math=False)
     ax.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
@@ -116,3 +105,19 @@ def _number_ranks(ax: "Axes", row: ExplainedRow) -> None:
             color=INK,
             zorder=4,
         )
+
+
+def _draw_need(ax: Any, needed: float) -> None:
+    """Draw the probability that was asked for as a line."""
+    ax.axhline(needed, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
+    ax.annotate(
+        f"asked for: {percent(needed)}",
+        (1, needed),
+        xycoords=("axes fraction", "data"),
+        xytext=(-2, -3),
+        textcoords="offset points",
+        ha="right",
+        va="top",
+        fontsize=8,
+        color=GREY,
+    )

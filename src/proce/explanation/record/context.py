@@ -20,7 +20,10 @@ class Context:
     class_labels
         Words for some of the classes, by class.
     needed
-        For each class, the probability that is wanted where that class is the target.
+        For each class, the probability that is wanted where that class is the target; of more than
+        two classes 0 where none was asked for.
+    lead
+        By how much the target must lead the likeliest other class; ``None`` for two classes.
     threshold
         The probability from which on a binary model decides for its second class; ``None`` where
         the likeliest class is the decision.
@@ -64,6 +67,7 @@ class Context:
     effort: Mapping[str, float] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
     spread: Mapping[str, tuple[float, ...]] | None = None
+    lead: float | None = None
     class_labels: Mapping[Level, str] = field(default_factory=dict)
     view: Literal["applicant", "auditor"] = "applicant"
     withheld: int = 0

@@ -53,7 +53,8 @@ class Diagnosis:
     probability
         The probability of the target for the closest miss.
     needed
-        The probability of the target that counts as reaching it.
+        The probability of the target that counts as reaching it; of more than two classes, where
+        the target must be the likeliest, what was asked for beside that, or 0.
     broken
         The rules that the closest miss breaks.
     blockers

@@ -206,5 +206,6 @@ def call_context(
         vary=options.vary,
         ranges=limits.ranges,
         effort=dict(options.effort or {}),
+        lead=requirement.lead(len(classifier.classes)),
         class_labels=class_labels,
     )

@@ -11,7 +11,7 @@ from proce.classifier import ask_frame
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
-from proce.explanation.words.values import class_text
+from proce.explanation.words.values import class_text, percents
 from proce.methods.calls.call import Call
 from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
@@ -33,11 +33,15 @@ class ClosestMiss:
         The probability of the target.
     broken
         The rules that the candidate breaks.
+    rival, rival_probability
+        Of more than two classes, the likeliest other one, in words, and its probability.
     """
 
     values: Mapping[str, Any] | None = None
     probability: float | None = None
     broken: tuple[str, ...] = ()
+    rival: str | None = None
+    rival_probability: float = 0.0
 
 
 def diagnose(
@@ -115,6 +119,9 @@ def nearness_text(closest: ClosestMiss, needed: float) -> str:
     chance = closest.probability
     if chance is None:
         return rule
+    if closest.rival is not None and chance <= closest.rival_probability:
+        reached, other = percents(chance, closest.rival_probability)
+        return f" The closest candidate reaches {reached}, behind {closest.rival} ({other}).{rule}"
     if chance >= needed:
         return (
             f" The closest candidate would be likely enough ({chance:.0%}), but is not allowed."
@@ -155,8 +162,9 @@ def _closest_misses(
         call.raw[positions],
         call.layout,
     )
-    chances = ask_frame(call.classifier, shown.frame, codec)
-    chances = target_probability(chances, call.target[positions])
+    answers = ask_frame(call.classifier, shown.frame, codec)
+    chances = target_probability(answers, call.target[positions])
+    others = answers.scatter(1, call.target[positions][:, None], -1.0).max(1)
     raw = codec.raw_of_frame(shown.frame)
     result = {}
     for index, row in enumerate(rows):
@@ -165,5 +173,13 @@ def _closest_misses(
             {feature.name: plain_value(feature, value) for feature, value in values},
             float(chances[index]),
             broken_rules(terms.rules, call.factual[row], shown.rows[index]),
+            *_rival(call, int(others.indices[index]), float(others.values[index])),
         )
     return result
+
+
+def _rival(call: Call, position: int, probability: float) -> tuple[str | None, float]:
+    """Return the likeliest other class in words and its probability, where there are several."""
+    if call.context.lead is None:
+        return None, 0.0
+    return class_text(call.context, call.context.classes[position]), probability
