@@ -23,6 +23,9 @@ def test_format_1() -> None:
     """
     recorded = json.loads((FIXTURES / "saved_v1_answers.json").read_text("utf-8"))
     loaded = ProCE.load(FIXTURES / "saved_v1")
+    codec = loaded.fitted_.codec
+    assert loaded.fitted_.settings.scale == "range"  # there was no other
+    assert codec.by_range is codec
     rows, answers = pd.DataFrame(recorded["rows"]), pd.DataFrame(recorded["answers"])
     result = loaded.explain(rows, target=1)
     assert [item.probability for item in result] == pytest.approx(recorded["probabilities"])
