@@ -43,6 +43,29 @@ def test_classes_are_named_for_people(
     assert "unknown class 'maybe'" in capsys.readouterr().err
 
 
+def test_an_applicant_is_shown_no_protected_feature(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    schema = Schema.infer(pd.read_csv("people.csv").drop(columns="decision"))
+    path, folder = tmp_path / "schema.json", tmp_path / "credit"
+    path.write_text(schema.edit("home", protected=True).to_json(), "utf-8")
+    model = ["--model", "train:boosting", "--schema", str(path), "--out", str(folder)]
+    assert main([*FIT, *model]) == 0
+    rows = tmp_path / "rows.csv"
+    pd.read_csv("people.csv").head(4).to_csv(rows, index=False)
+    explain = ["explain", str(folder), str(rows), "--target", "yes", "--out"]
+    for view, is_told in (("applicant", False), ("auditor", True)):
+        out, page = tmp_path / f"{view}.json", tmp_path / f"{view}.html"
+        assert main([*explain, str(out), "--view", view]) in (0, 1)
+        assert ("home" in out.read_text("utf-8")) is is_told
+        assert main(["report", str(out), "--view", view, "--out", str(page)]) == 0
+        assert ("home" in page.read_text("utf-8")) is is_told
+    capsys.readouterr()
+    assert main(["report", str(tmp_path / "applicant.json"), "--view", "auditor"]) == 2
+    assert "written for the applicant" in capsys.readouterr().err
+    assert main([*explain, str(tmp_path / "x.json"), "--view", "boss"]) == 2
+
+
 def test_a_graph_is_discovered(
     at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -131,7 +131,7 @@ def test_without_a_graph_what_changes_is_drawn_alone() -> None:
 def loan_explanation() -> Explanation:
     """Return an applicant of the loan data who raises savings."""
     data = load_dataset("loan")
-    codec = Codec.fit(data.recourse_schema, data.frame)
+    codec = Codec.fit(data.schema, data.frame)
     factual, raw = codec.encode(data.frame)[0], codec.raw_of_frame(data.frame)[0]
     rows, changes = factual.clone()[None], torch.zeros(1, len(factual), dtype=torch.int8)
     for name, change, kind in (("savings", 0.1, 1), ("debt", -0.01, 3), ("credit_score", 0.1, 3)):
