@@ -21,6 +21,7 @@ from proce.latent import AutoEncoderSettings
 from proce.training import TrainingSettings
 
 N_TRAINING = 2000
+MAX_EVALUATIONS = 80
 SMALL_SEARCH = SearchSettings(
     population_size=20,
     n_offspring=20,
@@ -137,9 +138,9 @@ def send_back(name: str, seed: int) -> Tally:
     """Train a model, explain its training rows, and send the returned rows to it."""
     rows = unrounded_rows(N_TRAINING, seed)
     model = MODELS[name](seed).fit(rows, outcome(rows, seed))
-    result = (
-        ProCE(model, causal="off", settings=SMALL_SEARCH, seed=seed).fit(rows).explain(rows, n=8)
-    )
+    explainer = ProCE(model, causal="off", settings=SMALL_SEARCH, seed=seed).fit(rows)
+    # Where answers are counted, none are spent on how far each action may go.
+    result = explainer.explain(rows, n=8, max_evaluations=MAX_EVALUATIONS)
     returned, ways = result.counterfactuals(), result.rows.counterfactuals
     target = result.rows.target[ways.owner].numpy()
     order = np.random.default_rng(seed).permutation(len(returned))

@@ -77,6 +77,20 @@ def test_other_dtypes_are_checked_as_they_are_returned(explainer: ProCE, dtype: 
     assert_as_told(result, bits)
 
 
+@pytest.mark.parametrize("make", [METHODS[0], METHODS[1]], ids=lambda make: make.__name__)
+def test_whole_numbers_where_the_training_rows_had_none_are_told_whole(make: Made) -> None:
+    """A person with a debt of 3,000 gets whole numbers back, and reads the same in the changes."""
+    rows = households(12, 3).astype({"debt": "int64"})
+    result = make(bits, SCHEMA).fit(TRAINING).explain(rows, n=2)
+    assert result.counterfactuals()["debt"].dtype == "int64"
+    assert_as_told(result, bits)
+    changes = result.changes()
+    debts = changes[changes["feature"] == "debt"]
+    assert len(debts)
+    assert [float(after).is_integer() for after in debts["after"]] == [True] * len(debts)
+    assert (debts["after"] != debts["before"]).all()
+
+
 def test_the_settings_of_the_paper_are_exact_too() -> None:
     """Without a grid for numbers the returned ones have all their digits."""
     small = {"population_size": 16, "n_offspring": 16, "n_generations": 6}

@@ -3,7 +3,7 @@
 from torch import Tensor
 
 _MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
-_MAX_ENTRY = 1e6  # ranges of the training rows
+_MAX_ENTRY = 1e6  # unit ranges
 
 
 def prediction_loss(probabilities: Tensor, target: Tensor) -> Tensor:
@@ -24,13 +24,21 @@ def target_probability(probabilities: Tensor, target: Tensor) -> Tensor:
     return probabilities.gather(-1, target_index(target, probabilities)).squeeze(-1)
 
 
-def clamp_for_model(rows: Tensor) -> Tensor:
-    """Return rows without entries so far from the training rows that a model could fail on them.
+def clamp_for_model(rows: Tensor, known: Tensor) -> Tensor:
+    """Return rows without entries so far from all known rows that a model could fail on them.
 
     Equations can lead anywhere. A candidate that ends far outside of the training rows is not
     allowed anyway, but the model is asked about it together with all others.
+
+    Parameters
+    ----------
+    rows
+        ``(…, f)``.
+    known
+        The largest absolute entries that are there, in a shape that broadcasts to the rows.
     """
-    return rows.clamp(-_MAX_ENTRY, _MAX_ENTRY)
+    limit = known.nan_to_num(nan=0.0).clamp(min=_MAX_ENTRY).to(rows)
+    return rows.maximum(-limit).minimum(limit)
 
 
 def target_index(target: Tensor, probabilities: Tensor) -> Tensor:

@@ -162,7 +162,9 @@ class CounterfactualProblem:
 
         A cell that is as it was goes to the model as it came in, bit for bit.
         """
-        query, near = self.query, clamp_for_model(rows)
+        query, codec = self.query, self.codec
+        seen = torch.maximum(codec.lowest.abs(), codec.highest.abs())
+        near = clamp_for_model(rows, torch.maximum(query.factual.abs(), seen)[:, None])
         raw = self.codec.to_raw(query.factual) if query.raw is None else query.raw
         factual, raw = (own[:, None].expand_as(near).flatten(0, 1) for own in (query.factual, raw))
         flat = near.flatten(0, 1)

@@ -3,17 +3,21 @@
 Nothing here goes through the unit range, so a number that came in comes out bit for bit.
 """
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import torch
 from torch import Tensor
 
 from proce.schema.codec import Codec
 from proce.schema.feature import Continuous
 from proce.schema.frame import open_frame, read_numbers
 from proce.schema.layout import Layout, level_columns
+
+_N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back exactly
 
 
 def frame_of_raw(codec: Codec, raw: Tensor, layout: Layout) -> Any:
@@ -49,6 +53,23 @@ def converted(codec: Codec, frame: Any, layout: Layout) -> Any:
     if wide == layout.dtypes:
         return built
     return frame_of_raw(codec, raw, replace(layout, dtypes=wide))
+
+
+def exact_entries(codec: Codec, raw: Tensor) -> Tensor:
+    """Return entries that give rows ``(n, f)`` in raw units back exactly, where there are such."""
+    rows = codec.to_unit(raw)
+    best = rows.clone()
+    missed = (codec.to_raw(rows) != raw) & ~raw.isnan()
+    lower = upper = rows
+    for _ in range(_N_NEIGHBOURS):
+        if not bool(missed.any()):
+            break
+        lower = torch.nextafter(lower, torch.full_like(rows, -math.inf))
+        upper = torch.nextafter(upper, torch.full_like(rows, math.inf))
+        for near in (lower, upper):
+            hit = missed & (codec.to_raw(near) == raw)
+            best, missed = torch.where(hit, near, best), missed & ~hit
+    return best
 
 
 def fresh_frame(frame: Any, columns: tuple[str, ...]) -> Any:

@@ -43,6 +43,7 @@ def test_the_model_decides_at_the_values_of_the_callers_dtypes() -> None:
     check = checked([[0.144, 0.2], [0.146, 0.2], [0.15, 0.2]])
     assert check.passed.tolist() == [True, False, False]
     assert check.probabilities.tolist() == [0.8, 0.0, 0.0]
+    assert CODEC.to_raw(check.shown.told())[:, 0].tolist() == [14, 15, 15]
 
 
 def test_a_cell_that_went_beyond_all_bounds_is_no_error_and_does_not_pass() -> None:

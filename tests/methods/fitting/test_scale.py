@@ -277,3 +277,19 @@ def test_distances_between_other_people_hardly_change_when_rows_become_outliers(
         rows = codec.encode(others)
         apart.append(MixedDistance.gower(codec)(rows[:20], rows[20:]).sum(-1))
     torch.testing.assert_close(apart[1], apart[0], rtol=0.02, atol=0.0)
+
+
+def test_a_model_is_asked_at_the_very_value_of_an_outlier() -> None:
+    asked: list[float] = []
+
+    def model(frame: pd.DataFrame) -> Any:
+        asked.extend(frame["debt_ratio"])
+        return two_classes(frame["income"] > 50000)
+
+    explainer = ProCE(model, settings=TINY).fit(borrowers(300))
+    asked.clear()
+    rich = INDEBTED.head(1).assign(debt_ratio=1.2345e12)
+    result = explainer.explain(rich, target=1, vary=["income"])
+    assert result[0].outcome == "found"
+    assert set(asked) == {1.2345e12}
+    assert set(result.to_frame()["debt_ratio"]) == {1.2345e12}

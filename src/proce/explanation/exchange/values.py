@@ -13,9 +13,9 @@ from proce.losses import Loss
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature
 from proce.schema.levels import level_type
 from proce.schema.records import RecordError
+from proce.schema.shown import exact_entries
 
 Floats = NDArray[np.float64]
-_N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back exactly
 _MISSING_KEY, _NO_LEVEL = ("missing", None), ("list or object", None)
 
 
@@ -94,19 +94,9 @@ class ValueReader:
             ``(n, f)``, the explained rows in raw units; a value that equals that of its explained
             row gets the same entry.
         """
-        rows = self.codec.to_unit(wanted)
-        best = rows.clone()
-        missed = (self.codec.to_raw(rows) != wanted) & ~wanted.isnan()
-        lower = upper = rows
-        for _ in range(_N_NEIGHBOURS):
-            if not bool(missed.any()):
-                break
-            lower = torch.nextafter(lower, torch.full_like(rows, -math.inf))
-            upper = torch.nextafter(upper, torch.full_like(rows, math.inf))
-            for near in (lower, upper):
-                hit = missed & (self.codec.to_raw(near) == wanted)
-                best, missed = torch.where(hit, near, best), missed & ~hit
-        return torch.where(wanted == raw, self.codec.to_unit(raw), best)
+        return torch.where(
+            wanted == raw, self.codec.to_unit(raw), exact_entries(self.codec, wanted)
+        )
 
     def _stacked(self, columns: Sequence[Sequence[Any]], places: Sequence[str]) -> Tensor:
         raw = np.empty((len(places), len(self.names)))

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 _MARKERS = {Change.ACTION: "o", Change.HOLD: "s", Change.CONSEQUENCE: "D"}
 _MAX_LINES = 12
 _MAX_ROOMY_LINES = 7  # more lines have smaller text
+_OUTSIDE = 0.08  # of the unit range: where outliers are drawn
 _MIN_ARROW_LENGTH = 0.06  # of the range: an arrow has no room in less
 _EDGE_MARGIN = 5  # pixels between a label and the edge
 _MAX_WIDENINGS = 6  # of the axes, until every label is inside
@@ -78,7 +79,8 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     ]
     ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size, parse_math=False)
     ax.set_ylim(-len(shown) + 0.4, 0.6)
-    ax.set_xticks([0, 1], ["lowest", "highest"], fontsize=size)
+    ends = ["low end", "high end"] if _is_cut(row, shown) else ["lowest", "highest"]
+    ax.set_xticks([0, 1], ends, fontsize=size)
     ax.set_xlabel(_legend(row, cells, len(shown)), fontsize=size)
     ax.set_title(_contrast(row), fontsize=10, parse_math=False)
     plain_frame(ax, "top", "right", "left")
@@ -89,7 +91,7 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
 def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> str:
     shown = cells[:n_shown]
     known = row.context.spread is not None
-    parts = ["in the training rows"]
+    parts = [f"in {'99% of ' if _is_cut(row, shown) else ''}the training rows"]
     if any(isinstance(cell.feature, Categorical) for cell in shown):
         parts[0] += " (names have no order)"
     if known and any(isinstance(cell.feature, Continuous) for cell in shown):
@@ -197,13 +199,22 @@ def _share(row: ExplainedRow, cell: ChangedCell, code: float) -> str:
 
 
 def _place(row: ExplainedRow, cell: ChangedCell, value: float) -> float:
-    """Return where a value lies between the lowest and the highest of the training rows."""
+    """Return where a value lies on the unit range; outliers stand just outside of it."""
     codec, position = row.context.codec, cell.position
     if isinstance(cell.feature, Ordinal):
         return value / codec.reach[position].item()
     if isinstance(cell.feature, Categorical):
         return sum(_UNORDERED) / 2
-    return (value - codec.low[position].item()) / codec.span[position].item()
+    unit = (value - codec.low[position].item()) / codec.span[position].item()
+    return unit if unit != unit else min(max(unit, -_OUTSIDE), 1 + _OUTSIDE)  # NaN stays
+
+
+def _is_cut(row: ExplainedRow, shown: Sequence[ChangedCell]) -> bool:
+    """Whether the line of some number leaves out training rows at its ends."""
+    codec = row.context.codec
+    positions = [cell.position for cell in shown if isinstance(cell.feature, Continuous)]
+    lowest, highest = codec.lowest[positions], codec.highest[positions]
+    return bool(((lowest < 0) | (highest > 1)).any())
 
 
 def _make_room(ax: "Axes", labels: "Sequence[Text]") -> None:

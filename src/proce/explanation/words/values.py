@@ -195,7 +195,7 @@ def _number(
 def _decimals(value: float, span: float | None) -> int:
     """Return how many decimals a number without a step is shown with."""
     if span is not None:
-        return max(0, math.ceil(-math.log10(max(span, 1e-12) * MIN_CHANGE)))
+        return max(0, math.ceil(-math.log10(max(span, 1e-290) * MIN_CHANGE)))
     return max(0, 3 - math.floor(math.log10(max(abs(value), 1e-12))))
 
 

@@ -11,9 +11,53 @@ from proce.classifier import Classifier, ask_frame, decide
 from proce.methods.calls.rules import BoundRule
 from proce.objective import Requirement, target_probability
 from proce.schema import Codec, Layout
+from proce.schema.shown import exact_entries
 
 ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 _MAX_MOVE = 1e4  # unit ranges that a cell may move
+
+
+@dataclass(frozen=True, eq=False)
+class ShownRows:
+    """Rows as a person gets them.
+
+    Attributes
+    ----------
+    frame
+        The frame that the caller gets, with which the model is asked.
+    raw, rows
+        ``(n, f)``, what the codec reads from that frame, in raw units and in its entries.
+    given, factual
+        ``(n, f)``, the rows as they were given, and those that they started from.
+    codec
+        The features and their scale.
+    is_near
+        ``(n,)``, whether no cell has moved so far that columns of whole numbers may not hold it.
+        Equations can lead anywhere; a cell that is too far stands in the frame as it was.
+    """
+
+    frame: Any
+    raw: Tensor
+    rows: Tensor
+    given: Tensor
+    factual: Tensor
+    codec: Codec
+    is_near: Tensor
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def told(self) -> Tensor:
+        """Return the rows ``(n, f)`` in entries that give the values of the frame back exactly.
+
+        They are the rows as they were given, but for numbers that the caller's dtypes cannot hold,
+        such as a half in a column of whole numbers.
+        """
+        changed = (self.raw != self.codec.to_raw(self.given)) & ~self.raw.isnan()
+        changed &= self.given != self.factual
+        if not bool(changed.any()):
+            return self.given
+        return torch.where(changed, exact_entries(self.codec, self.raw), self.given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,33 +70,13 @@ class LastCheck:
         ``(n,)``, whether a candidate has its target and obeys the rules and the limits.
     probabilities
         ``(n,)``, the probability of the target, as the model gives it for the frame that is shown.
+    shown
+        The candidates as the caller would get them.
     """
 
     passed: Tensor
     probabilities: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class ShownRows:
-    """Rows as a person gets them.
-
-    Attributes
-    ----------
-    frame
-        The frame that the caller gets, with which the model is asked.
-    rows
-        ``(n, f)``, what the codec reads from that frame.
-    is_near
-        ``(n,)``, whether no cell has moved so far that columns of whole numbers may not hold it.
-        Equations can lead anywhere; a cell that is too far stands in the frame as it was.
-    """
-
-    frame: Any
-    rows: Tensor
-    is_near: Tensor
-
-    def __len__(self) -> int:
-        return len(self.rows)
+    shown: ShownRows
 
 
 def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout) -> ShownRows:
@@ -67,12 +91,13 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
     layout
         How the caller's frame looks.
     """
-    if not len(rows):
-        return ShownRows(None, rows, torch.ones(0, dtype=torch.bool))
     is_far = (rows - factual).abs() > _MAX_MOVE
     near = torch.where(is_far, factual, rows)
+    if not len(rows):
+        return ShownRows(None, raw, rows, near, factual, codec, ~is_far.any(-1))
     frame = codec.rebuild(near, layout.without_index(), factual, raw)
-    return ShownRows(frame, codec.encode(frame), ~is_far.any(-1))
+    shown = codec.raw_of_frame(frame)
+    return ShownRows(frame, shown, codec.to_unit(shown), near, factual, codec, ~is_far.any(-1))
 
 
 def last_check(
@@ -106,11 +131,11 @@ def last_check(
         The rules that every candidate must obey.
     """
     if not len(shown):
-        return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0))
+        return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0), shown)
     probabilities = ask_frame(classifier, shown.frame, codec)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
     shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
     passed &= shortfall <= ROUNDING
     for rule, mechanisms in rules:
         passed &= rule.holds(factual, shown.rows, mechanisms)
-    return LastCheck(passed, target_probability(probabilities, target))
+    return LastCheck(passed, target_probability(probabilities, target), shown)

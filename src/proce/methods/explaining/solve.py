@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from proce.errors import ProceError
-from proce.explanation import done_by_hand
+from proce.explanation import Change, done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
 from proce.methods.calls.options import Options
@@ -148,9 +148,10 @@ def solve(
         sparse=sparse,
         max_changes=problem.max_changes,
     )
+    shortlist, check = _checked(problem, frame_rows, shortlist)
     return Solution(
         shortlist,
-        check_candidates(problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes),
+        check,
         torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
         result.population.genes,
         int(result.n_generations.max()),
@@ -162,9 +163,7 @@ def solution_of(
     problem: CounterfactualProblem, frame_rows: FrameRows, shortlist: Shortlist
 ) -> Solution:
     """Return candidates that were found elsewhere as the solution of the rows that own them."""
-    check = check_candidates(
-        problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes
-    )
+    shortlist, check = _checked(problem, frame_rows, shortlist)
     not_cut = torch.zeros(len(frame_rows.positions), dtype=torch.bool)
     return Solution(shortlist, check, not_cut, shortlist.misses, 0, 0)
 
@@ -225,6 +224,16 @@ def _genes(problem: CounterfactualProblem, trials: Trials) -> Tensor:
     return torch.cat([trials.rows, switches], dim=-1)
 
 
+def _checked(
+    problem: CounterfactualProblem, frame_rows: FrameRows, shortlist: Shortlist
+) -> tuple[Shortlist, LastCheck]:
+    """Return a shortlist as it is told, and which of its candidates passed the last check."""
+    check = check_candidates(
+        problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes
+    )
+    return replace(shortlist, rows=check.shown.told()), check
+
+
 def check_candidates(
     problem: CounterfactualProblem,
     frame_rows: FrameRows,
@@ -255,6 +264,7 @@ def _within_limits(problem: CounterfactualProblem, rows: Tensor, changes: Tensor
     allowed = (excess <= ROUNDING) & (~by_hand | problem.limits.movable).all(-1)
     unchanged = (rows == problem.query.factual) | problem.codec.missing(rows)
     allowed &= (unchanged | (changes != 0)).all(-1)  # no cell moves without a change that says so
+    allowed &= ~(unchanged & (changes == Change.ACTION)).any(-1)  # nor is one said to that does not
     allowed &= ~(problem.avoided.cells(rows, problem.query.factual) & by_hand).any(-1)
     if problem.max_changes is not None:
         allowed &= by_hand.sum(-1) <= problem.max_changes

@@ -8,7 +8,7 @@ from torch import Tensor
 from proce.explanation import Change, Counterfactuals, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
-from proce.methods.calls.last_check import as_shown, last_check
+from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
@@ -32,7 +32,8 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
     record = task.call.record
     owner, places = torch.nonzero(candidates.found, as_tuple=True)
     rows = candidates.rows[owner, places]
-    passed, probabilities = _check(task, chunk, owner, rows)
+    check = _check(task, chunk, owner, rows)
+    passed, probabilities, rows = check.passed, check.probabilities, check.shown.told()
     kept = _first_of_each(owner, rows, passed, task.n)
     found = torch.zeros(len(task), dtype=torch.bool)
     found[owner[kept]] = True
@@ -63,12 +64,12 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
     )
 
 
-def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
-    """Ask the model again at the values shown; return flags and the target's probabilities."""
+def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> LastCheck:
+    """Ask the model again at the values shown."""
     common, call = task.common, task.call
     factual = task.factual[owner]
     shown = as_shown(common.codec, rows, factual, call.raw[chunk[owner]], call.layout)
-    check = last_check(
+    return last_check(
         shown,
         task.allowed(shown.rows[:, None], owner).squeeze(1),
         codec=common.codec,
@@ -78,7 +79,6 @@ def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> tuple[Tens
         requirement=Requirement(common.classifier.threshold, margin=0.0),
         rules=common.rules,
     )
-    return check.passed, check.probabilities
 
 
 def _first_of_each(owner: Tensor, rows: Tensor, passed: Tensor, n: int) -> Tensor:
