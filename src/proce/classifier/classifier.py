@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from proce.classifier.missing import name_missing
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
 from proce.schema.levels import find_level, level_key, shown
@@ -75,7 +76,13 @@ class Adapter(ABC):
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
         if len(rows) == 0:
             return rows.new_empty((0, len(self.classes)), dtype=torch.float64)
-        return self._probabilities_of(rows)
+        try:
+            return self._probabilities_of(rows)
+        except ModelError as error:
+            missing, names = self.codec.missing(rows), self.codec.schema.names
+            raise name_missing(
+                error, missing, names, lambda some: self._probabilities_of(rows[some])
+            ) from error
 
     def predict(self, rows: Tensor) -> Tensor:
         """Return the predicted class of each row, as a position among the classes."""
@@ -95,7 +102,16 @@ class Adapter(ABC):
         """
         if len(nw.from_native(frame, eager_only=True)) == 0:
             return torch.empty((0, len(self.classes)), dtype=torch.float64)
-        return self._probabilities_of_frame(frame)
+        try:
+            return self._probabilities_of_frame(frame)
+        except ModelError as error:
+            raw, names = self.codec.raw_of_frame(frame), self.codec.schema.names
+            raise name_missing(
+                error,
+                self.codec.missing(raw),
+                names,
+                lambda some: self._probabilities_of_raw(raw[some]),
+            ) from error
 
     def predict_raw(self, raw: Tensor) -> Tensor:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64.

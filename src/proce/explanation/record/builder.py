@@ -41,6 +41,11 @@ class ExplainedRowsBuilder:
         self._notes: dict[int, tuple[str, ...]] = {}
 
     @property
+    def probabilities(self) -> Tensor:
+        """The probability of the target for each row as it is, ``(i,)``."""
+        return self._probability
+
+    @property
     def n_finished(self) -> int:
         """How many rows have an outcome."""
         return int((self._outcomes != _OPEN).sum())

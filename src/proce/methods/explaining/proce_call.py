@@ -31,11 +31,6 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CounterfactualProblem, Query
 from proce.search import SearchProgress
 
-_NO_TRAINING_ROWS = (
-    "The explainer was saved without its training rows: the search started from noise around the"
-    " row alone, and may have missed better ways."
-)
-
 
 class ProceCall(Call):
     """The work of one call of ProCE, and how far it has come.
@@ -228,9 +223,9 @@ class ProceCall(Call):
         is_reachable = torch.isin(rows, reachable)
         self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
         self.record.finish(rows[~is_reachable], Outcome.NOT_FOUND)
-        if self.fitted.left_out is not None:
+        for text in self.fitted.notes_on(self.record.probabilities):
             for row in range(len(self)):
-                self.record.note(row, _NO_TRAINING_ROWS)
+                self.record.note(row, text)
 
     def _diagnose(self) -> None:
         """Record for rows without a counterfactual what blocks them, or a way that turns up."""

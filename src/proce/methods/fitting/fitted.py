@@ -18,6 +18,14 @@ from proce.objective import FeatureDistance, Mode
 from proce.schema import Codec, Level, Schema
 
 _N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
+_NO_TRAINING_ROWS = (
+    "The explainer was saved without its training rows: the search started from noise around the"
+    " row alone, and may have missed better ways."
+)
+_HARD_LABELS = (
+    "The model gives no probability between 0 and 1: it cannot say how sure it is, and a way may"
+    " end just beyond the decision."
+)
 
 
 @dataclass(frozen=True)
@@ -111,6 +119,14 @@ class FittedParts:
     def is_constant(self) -> bool:
         """Whether the model answers the same for all of the sample rows."""
         return bool((self.sample_answers == self.sample_answers[0]).all())
+
+    def notes_on(self, probabilities: Tensor) -> list[str]:
+        """Return what holds for all rows of a call, given what the model says of them ``(i,)``."""
+        is_hard = ((probabilities == 0) | (probabilities == 1)).all()
+        if bool(is_hard):  # of these rows; ask about others before it is said
+            is_hard = ((self.sample_answers == 0) | (self.sample_answers == 1)).all()
+        notes = [_HARD_LABELS] if bool(is_hard) else []
+        return [*notes, _NO_TRAINING_ROWS] if self.left_out is not None else notes
 
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
         """Read rules, and find or fit the equations that they need."""
