@@ -45,6 +45,7 @@ _OUTSIDE = 0.08  # of the unit range: where outliers are drawn
 _MIN_ARROW_LENGTH = 0.06  # of the range: an arrow has no room in less
 _EDGE_MARGIN = 5  # pixels between a label and the edge
 _MAX_WIDENINGS = 6  # of the axes, until every label is inside
+_CAPTION_WIDTH = 72  # characters beneath the axis that a page has room for
 _UNORDERED = (0.3, 0.7)  # where levels without an order are drawn
 
 
@@ -100,7 +101,10 @@ def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> st
         parts.append("in brackets: their share")
     if len(cells) > n_shown:
         parts.append(f"{len(cells) - n_shown} more left out")
-    return "; ".join(parts)
+    caption = "; ".join(parts)
+    return (
+        caption if len(caption) <= _CAPTION_WIDTH else ";\n".join([parts[0], "; ".join(parts[1:])])
+    )
 
 
 def _contrast(row: ExplainedRow) -> str:
