@@ -31,7 +31,7 @@ def borrowers(n: int = N, seed: int = 0) -> pd.DataFrame:
         {
             "debt_ratio": draw.beta(2, 3, n),
             "income": draw.lognormal(10, 0.5, n),
-            "age": draw.integers(18, 80, n),
+            "accounts": draw.integers(18, 80, n),
         }
     )
     frame.loc[:3, "debt_ratio"] = [3220.0, 5000.0, 61106.0, 329664.0]
@@ -42,7 +42,7 @@ def strict(frame: pd.DataFrame) -> Any:
     return two_classes((frame["debt_ratio"] < 0.3654) | (frame["income"] > 1e6))
 
 
-INDEBTED = pd.DataFrame({"debt_ratio": [0.83, 0.7123456789], "income": 20000.0, "age": 40})
+INDEBTED = pd.DataFrame({"debt_ratio": [0.83, 0.7123456789], "income": 20000.0, "accounts": 40})
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_unchanged_numbers_stay_as_they_came(explained: Any) -> None:
     after = explained.to_frame()
     kept = after["income"] == 20000.0
     assert kept.any()
-    assert (after["age"].to_numpy() == 40)[kept].all()
+    assert (after["accounts"].to_numpy() == 40)[kept].all()
 
 
 def test_a_result_with_outliers_comes_back_from_json(explained: Any) -> None:
@@ -84,12 +84,12 @@ def test_a_result_with_outliers_comes_back_from_json(explained: Any) -> None:
 
 def test_the_explainer_shows_its_scale(explained: Any) -> None:
     explainer = ProCE(strict, settings=TINY).fit(borrowers())
-    _, debt, income, age = explainer.schema_.table()
+    _, debt, income, accounts = explainer.schema_.table()
     assert debt[2].endswith("or its own")
     assert "seen" in debt[4]
     assert "329,664, rounded to 0.0001" in debt[4]
     assert "rounded to 10" in income[4]
-    assert age[2] == "18 to 79 or its own, step 1"
+    assert accounts[2] == "18 to 79 or its own, step 1"
 
 
 def limits_of(schema: Schema, own: float, scale: str = "bulk", **options: Any) -> Any:
@@ -240,7 +240,7 @@ def test_constant_columns_stay_and_change_nothing() -> None:
     assert len(explainer.schema_.notes) == 3
     rows = INDEBTED.assign(bank="north", branch=12.5, online=True)
     result = explainer.explain(rows, target=1)
-    assert set(result.changes()["feature"]) <= {"debt_ratio", "income", "age"}
+    assert set(result.changes()["feature"]) <= {"debt_ratio", "income", "accounts"}
     assert (result.to_frame()["bank"] == "north").all()
 
 
