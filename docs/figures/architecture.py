@@ -67,12 +67,15 @@ EXPLAIN = Step(
                     "proce.methods.explaining.solve",
                     "search, shortlist, last check",
                     (
+                        Step("proce.methods.explaining.scan", "ways of one, two, three actions"),
                         Step("proce.objective.start", "genes, and where the search starts"),
                         Step("proce.search.nsga2", "Algorithm 1, over all rows at once"),
                         Step(
                             "proce.methods.explaining.shortlist",
                             "what is worth showing",
                             (
+                                Step("proce.methods.explaining.pruning", "no needless action"),
+                                Step("proce.methods.explaining.polishing", "drawn to the person"),
                                 Step("proce.methods.explaining.firmness", "holds in refits"),
                                 Step("proce.methods.explaining.ranking", "recommended first"),
                             ),
@@ -84,8 +87,14 @@ EXPLAIN = Step(
                     ),
                 ),
                 Step(
-                    "proce.methods.explaining.contributions",
-                    "what each action adds, and how often it holds",
+                    "proce.methods.explaining.described",
+                    "what is recorded beside the values",
+                    (
+                        Step(
+                            "proce.methods.explaining.contributions",
+                            "what each action adds, and how often it holds",
+                        ),
+                    ),
                 ),
                 Step(
                     "proce.methods.explaining.blockers",

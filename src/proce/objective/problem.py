@@ -180,7 +180,9 @@ class CounterfactualProblem:
         if self.mode == "paper" and self.scm is not None:
             distance = self.distance.squared(point, factual) * effort
             gap = printed_gap(point, factual, self.scm)
-            return distance[..., self._roots].sum(-1) + gap.sum(-1)
+            # A product, not a choice of columns: the order in which those are added up would
+            # depend on the size of the batch.
+            return (distance * self._is_root.to(distance)).sum(-1) + gap.sum(-1)
         squared = self.squared or self.mode == "paper"
         measure = self.distance.squared if squared else self.distance.absolute
         total = (measure(point, factual) * effort).sum(-1)
@@ -217,11 +219,10 @@ class CounterfactualProblem:
         return (self.effort * torch.where(by_causes, self.effect_weight, 1.0))[:, None]
 
     @cached_property
-    def _roots(self) -> list[int]:
-        """The positions of the features without causes; all without a causal model."""
+    def _is_root(self) -> Tensor:
+        """Which features ``(f,)`` have no causes; all without a causal model."""
         endogenous = self.scm.graph.endogenous if self.scm else ()
-        names = self.codec.schema.names
-        return [position for position, name in enumerate(names) if name not in endogenous]
+        return torch.tensor([name not in endogenous for name in self.codec.schema.names])
 
 
 def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:

@@ -165,7 +165,7 @@ def test_hard_counts_actions_and_what_they_cost(lender: Lender, rejected: pd.Dat
 
 
 def test_off_measures_the_plain_distance() -> None:
-    """Savings from 20 to v over a range of 99: the square of the difference, and nothing else."""
+    """Savings from 20 to v over the span of the bulk, and the charge for one action."""
     explainer = ProCE(bank, settings=SETTINGS).fit(people())
     row = one()
     result = explainer.explain(row, vary=["savings"], n=1)

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.explanation import Context, Counterfactuals, Explanations, Fronts, Outcome
-from proce.explanation.record.counterfactuals import Intervals
+from proce.explanation import Context, Explanations, Fronts, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -16,16 +15,11 @@ from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.explaining.attempts import Attempt, plan_attempts
 from proce.methods.explaining.blockers import BlockerSearch, FoundAfterAll, search_blockers
-from proce.methods.explaining.contributions import (
-    count_refits_reached,
-    count_supporting_graphs,
-    measure_contributions,
-)
+from proce.methods.explaining.described import describe
 from proce.methods.explaining.diagnosis import diagnose
-from proce.methods.explaining.intervals import find_intervals
 from proce.methods.explaining.needed import drop_needless
+from proce.methods.explaining.scan import MAX_SCANNED
 from proce.methods.explaining.solve import FrameRows, Solution, solution_of, solve
-from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.explaining.terms import SearchTerms
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CounterfactualProblem, Query
@@ -110,12 +104,34 @@ class ProceCall(Call):
                 unsolved = torch.zeros_like(unsolved)
             if not attempt.with_margin and posed.requirement.margin > 0:
                 self.record.mark_margin_missed(chunk[solution.is_solved])
-            self._record(problem, chunk, solution, ~unsolved)
+            recorded = ~unsolved
+            if attempt is attempts[0] and goes_on and not self.over:
+                recorded &= ~self._shorter_recorded(problem, chunk, solution)
+            self._record(problem, chunk, solution, recorded)
             if not bool(unsolved.any()):
                 break
             again = torch.nonzero(unsolved).flatten()
             posed, chunk = posed.take(again), chunk[again]
             solution = solution.take_population(again)
+
+    def _shorter_recorded(
+        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution
+    ) -> Tensor:
+        """Search rows whose advice is long for shorter advice; record it where it is closer.
+
+        A call with ``max_changes`` makes the same search where it finds nothing at first, so no
+        such call finds what a call without it does not know. Flags ``(i,)`` say where it did.
+        """
+        closer = torch.zeros_like(solution.cut_short)
+        long = torch.nonzero(solution.n_actions > MAX_SCANNED).flatten()
+        if problem.max_changes is not None or self.options.pick != "closest" or not len(long):
+            return closer
+        limited = replace(problem.take(long), max_changes=MAX_SCANNED)
+        attempt = Attempt(1, limited=True)
+        shorter = self._solve(limited, chunk[long], attempt, solution.take_population(long))
+        closer[long] = shorter.is_solved & (shorter.distance < solution.distance[long])
+        self._record(limited, chunk[long], shorter, closer[long])
+        return closer
 
     def query(self, rows: Tensor) -> Query:
         """Return what the search needs to know of the rows at some positions."""
@@ -170,52 +186,21 @@ class ProceCall(Call):
         lines = solution.lines_to_show(n)
         lines = lines[recorded[solution.shortlist.owner[lines]]]
         if len(lines):
-            self.record.add(self._counterfactuals(problem, chunk, solution, lines))
+            described = describe(
+                problem,
+                FrameRows(chunk, self.raw[chunk], self.layout),
+                solution,
+                lines,
+                self.fitted,
+                # A caller who counts the model's answers wants none beyond those of the search.
+                is_over=(lambda: self.over) if self.options.max_evaluations is None else None,
+            )
+            self.record.add(described)
         fronts = solution.shortlist.fronts
         kept = (recorded & is_solved)[fronts.owner]
         self.record.keep_fronts(
             Fronts(chunk[fronts.owner[kept]], fronts.rows[kept], fronts.losses[kept])
         )
-
-    def _counterfactuals(
-        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, lines: Tensor
-    ) -> Counterfactuals:
-        """Return some lines of a shortlist with everything that is recorded of them."""
-        shortlist, fitted = solution.shortlist, self.fitted
-        owner = shortlist.owner[lines]
-        part = problem.take(owner)  # an instance for each counterfactual
-        rows, changes = shortlist.rows[lines], shortlist.changes[lines]
-        expected, probabilities = shortlist.expected[lines], solution.check.probabilities[lines]
-        return Counterfactuals.of(
-            chunk[owner],
-            rows,
-            changes,
-            probabilities,
-            shortlist.losses[lines],
-            expected=expected,
-            contributions=measure_contributions(part, rows, changes, probabilities),
-            intervals=self._intervals(part, chunk[owner], rows, changes, expected),
-            asked_by=find_asking_rules(part, rows, changes),
-            support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
-            refits=count_refits_reached(part, rows, changes, fitted.refits),
-        )
-
-    def _intervals(
-        self,
-        problem: CounterfactualProblem,
-        positions: Tensor,
-        rows: Tensor,
-        changes: Tensor,
-        expected: Tensor,
-    ) -> Intervals | None:
-        """Return where each number that is acted on may end; ``None`` where that is not asked.
-
-        A caller who counts the model's answers wants none beyond those of the search.
-        """
-        if self.options.max_evaluations is not None:
-            return None
-        frame_rows = FrameRows(positions, self.raw[positions], self.layout)
-        return find_intervals(problem, frame_rows, rows, changes, expected, lambda: self.over)
 
     def _finish_open_rows(self, reachable: Tensor) -> None:
         """Give every row an outcome, and the notes that all rows get."""

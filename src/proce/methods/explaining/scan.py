@@ -2,7 +2,8 @@
 
 A search keeps many losses in balance and may miss the plainest answer. Here every feature is tried
 alone at some values. The single actions that help most without being enough are then combined
-with a second action, and the best pairs with a third. What comes of one, two and three actions does
+with a second action, and the best pairs with a third. Where three are not enough, one action after
+the other is added to the best. What comes of one, two and three actions does
 not depend on how many a call allows, so that a call without a limit knows every way that a call
 with ``max_changes`` 1, 2 or 3 finds.
 """
@@ -26,6 +27,10 @@ _MAX_LEVELS = 12  # of a feature that are tried
 _N_KEPT = 4  # feasible candidates with as many actions each
 _N_BASES = (6, 4)  # candidates that get a second action, and a third
 _N_BESIDE = (12, 8)  # features that are tried as the second action, and as the third
+_N_WALKED = 12  # further actions, one by one, of rows for which three are not enough
+_WALK_SHARES = (1 / 2, 1.0)
+_N_WALK_BASES = 3
+_N_WALK_FEATURES = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +107,56 @@ def scan(problem: CounterfactualProblem, max_actions: int = MAX_SCANNED) -> list
         values, moved, can_move = _moves_of(problem, few, features)
         tried = _beside(problem, bases, values, moved, can_move)
         groups.append(_kept(tried))
+    if len(positions) > MAX_SCANNED:
+        groups.append(_walk(problem, start, tried, order, positions, groups))
     return groups
+
+
+def _walk(
+    problem: CounterfactualProblem,
+    start: Trials,
+    tried: Trials,
+    order: Tensor,
+    positions: list[int],
+    groups: list[Trials],
+) -> Trials:
+    """Add one action after the other for the rows that no group has a feasible candidate of.
+
+    Parameters
+    ----------
+    problem, start
+        The problem, and its rows as they are.
+    tried
+        The candidates with most actions so far.
+    order
+        ``(i, f)``, the features of each row from the most worthy on.
+    positions
+        The features that can be moved.
+    groups
+        The candidates that are kept so far.
+    """
+    found = torch.stack([group.is_feasible.any(1) for group in groups]).any(0)
+    walked = groups[-1].take_range(0, 1)
+    moves = _Moves.of(problem.codec, positions, _WALK_SHARES)
+    open_rows = torch.nonzero(~found).flatten()
+    part, tried, begun = (
+        problem.take(open_rows),
+        tried.take_rows(open_rows),
+        start.take_rows(open_rows),
+    )
+    order = order[open_rows]
+    for _ in range(_N_WALKED):
+        if not len(open_rows):
+            break
+        bases = _bases(tried, begun, _N_WALK_BASES)
+        values, moved, can_move = _moves_of(part, moves, order[:, :_N_WALK_FEATURES])
+        tried = _beside(part, bases, values, moved, can_move)
+        best = tried.nearest(1)
+        walked = walked.with_rows(open_rows, best)
+        left = torch.nonzero(~best.is_feasible[:, 0]).flatten()
+        open_rows, order = open_rows[left], order[left]
+        part, tried, begun = part.take(left), tried.take_rows(left), begun.take_rows(left)
+    return walked
 
 
 def _beside(

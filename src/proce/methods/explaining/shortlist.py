@@ -16,7 +16,7 @@ from proce.explanation import Change, Fronts
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.explaining.firmness import worst_shortfall
-from proce.methods.explaining.polishing import polish
+from proce.methods.explaining.polishing import consolidate, polish
 from proce.methods.explaining.pruning import prune
 from proce.methods.explaining.ranking import ranked
 from proce.methods.explaining.trials import Trials, assess, concatenate
@@ -24,7 +24,7 @@ from proce.objective import CounterfactualProblem
 from proce.search import SearchResult, non_dominated
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
-_N_POLISHED = 6  # of these that are drawn in
+_N_POLISHED = 4  # of these that are drawn in
 _TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
 _N_MISSES = 16  # candidates of a row with which a diagnosis begins
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
@@ -99,7 +99,7 @@ def make_shortlist(
     scored = problem.score(realised)
     shortfall = worst_shortfall(problem, realised, refits)
     feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & shortfall.isfinite()
-    feasible &= realised.count > 0
+    feasible &= pool.is_feasible  # copies count as infeasible
     if max_changes is not None:
         feasible &= realised.count <= max_changes
     is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
@@ -149,10 +149,11 @@ def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]
     Every candidate is improved by itself, whatever the others are.
     """
     n_scanned = sum(group.rows.shape[1] for group in scanned)
-    pruned = prune(problem, concatenate([*scanned, pool]))
+    pruned = prune(problem, concatenate([*scanned, pool.without_copies()])).without_copies()
     of_search = pruned.take_range(n_scanned, pruned.rows.shape[1])
     near = concatenate([pruned.take_range(0, n_scanned), of_search.nearest(_N_POLISHED)])
-    return concatenate([prune(problem, polish(problem, near)), pruned])
+    polished = polish(problem, consolidate(problem, near))
+    return concatenate([prune(problem, polished), pruned])
 
 
 def nearest_candidates(search: SearchResult) -> Tensor:

@@ -77,6 +77,20 @@ class Solution:
         is_solved[self.shortlist.owner[self.check.passed]] = True
         return is_solved
 
+    @property
+    def n_actions(self) -> Tensor:
+        """How many actions and holds the recommended candidate of each row has, ``(i,)``."""
+        lines, counts = self.lines_to_show(1), torch.zeros_like(self.cut_short, dtype=torch.long)
+        by_hand = done_by_hand(self.shortlist.changes[lines])
+        return counts.index_copy(0, self.shortlist.owner[lines], by_hand.sum(-1))
+
+    @property
+    def distance(self) -> Tensor:
+        """The distance of the recommended candidate of each row, infinite without one, ``(i,)``."""
+        lines, losses = self.lines_to_show(1), self.shortlist.losses
+        distance = losses.new_full((len(self.cut_short),), torch.inf)
+        return distance.index_copy(0, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
+
     def lines_to_show(self, n: int) -> Tensor:
         """Return the positions in the shortlist of each row's first ``n`` that passed."""
         return torch.nonzero(self.check.passed & (self._passed_so_far() <= n)).flatten()

@@ -4,7 +4,7 @@ The search varies genes. What improves its candidates afterwards works on action
 for the cells that are done or held; all else follows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from proce.errors import ModelError
 from proce.losses import Loss
 from proce.methods.explaining.failing_row import name_failing_row
 from proce.objective import CounterfactualProblem
+from proce.streams import hash_values
 
 _BLOCK_CELLS = 4_000_000  # cells of rows that are tried at once; this bounds the memory
 
@@ -59,6 +60,22 @@ class Trials:
             *(column.gather(1, positions if column.ndim == 2 else wide) for column in self.columns)
         )
 
+    def each_alone(self) -> tuple["Trials", Tensor]:
+        """Return every candidate as the only one ``(n, 1)`` of its row, and the rows ``(n,)``."""
+        n_rows, n_candidates = self.violation.shape
+        alone = Trials(*(column.flatten(0, 1)[:, None] for column in self.columns))
+        return alone, torch.arange(n_rows).repeat_interleave(n_candidates)
+
+    def side_by_side(self, n_rows: int) -> "Trials":
+        """Return what :meth:`each_alone` took apart, of so many rows."""
+        return Trials(*(c[:, 0].reshape(n_rows, -1, *c.shape[2:]) for c in self.columns))
+
+    def without_copies(self) -> "Trials":
+        """Return the candidates, those that are like an earlier one of their row infeasible."""
+        keys = hash_values(self.rows.nan_to_num(nan=-9.0))
+        same = (keys[:, :, None] == keys[:, None]).tril(diagonal=-1).any(-1)
+        return replace(self, violation=self.violation.masked_fill(same, torch.inf))
+
     def take_range(self, first: int, last: int) -> "Trials":
         """Return the candidates of each row from position ``first`` up to before ``last``."""
         return Trials(*(column[:, first:last] for column in self.columns))
@@ -66,6 +83,11 @@ class Trials:
     def take_rows(self, instances: Tensor) -> "Trials":
         """Return the candidates of some of the rows, given by position."""
         return Trials(*(column[instances] for column in self.columns))
+
+    def with_rows(self, instances: Tensor, other: "Trials") -> "Trials":
+        """Return these candidates, those of some rows replaced by as many others."""
+        columns = zip(self.columns, other.columns, strict=True)
+        return Trials(*(ours.index_copy(0, instances, theirs) for ours, theirs in columns))
 
     def where(self, flags: Tensor, other: "Trials") -> "Trials":
         """Return these candidates where ``flags (i, c)`` are set, else those of the other."""

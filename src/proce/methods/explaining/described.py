@@ -1,0 +1,63 @@
+"""What is recorded of a counterfactual beside its values."""
+
+from collections.abc import Callable
+
+from torch import Tensor
+
+from proce.explanation import Counterfactuals
+from proce.methods.explaining.contributions import (
+    count_refits_reached,
+    count_supporting_graphs,
+    measure_contributions,
+)
+from proce.methods.explaining.intervals import find_intervals
+from proce.methods.explaining.solve import FrameRows, Solution
+from proce.methods.explaining.taken_back import find_asking_rules
+from proce.methods.fitting.fitted import FittedParts
+from proce.objective import CounterfactualProblem
+
+
+def describe(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    solution: Solution,
+    lines: Tensor,
+    fitted: FittedParts,
+    is_over: Callable[[], bool] | None,
+) -> Counterfactuals:
+    """Return some lines of a solution's shortlist with everything that is recorded of them.
+
+    Parameters
+    ----------
+    problem, frame_rows, solution
+        The problem of some rows, the rows as the caller has them, and the candidates for them.
+    lines
+        The positions of the candidates that are recorded.
+    fitted
+        The fitted parts.
+    is_over
+        Says whether the time is up; ``None`` where intervals are not asked for.
+    """
+    shortlist = solution.shortlist
+    owner = shortlist.owner[lines]
+    part = problem.take(owner)  # an instance for each counterfactual
+    positions = frame_rows.positions[owner]
+    own = FrameRows(positions, frame_rows.raw[owner], frame_rows.layout)
+    rows, changes = shortlist.rows[lines], shortlist.changes[lines]
+    expected, probabilities = shortlist.expected[lines], solution.check.probabilities[lines]
+    intervals = None
+    if is_over is not None:
+        intervals = find_intervals(part, own, rows, changes, expected, is_over)
+    return Counterfactuals.of(
+        positions,
+        rows,
+        changes,
+        probabilities,
+        shortlist.losses[lines],
+        expected=expected,
+        contributions=measure_contributions(part, rows, changes, probabilities),
+        intervals=intervals,
+        asked_by=find_asking_rules(part, rows, changes),
+        support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
+        refits=count_refits_reached(part, rows, changes, fitted.refits),
+    )
