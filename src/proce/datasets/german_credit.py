@@ -94,10 +94,10 @@ def _ordered(name: str, words: Mapping[str, str], label: str) -> Ordinal:
 SCHEMA = Schema(
     [
         _ordered("account_check_status", CHECKING, "checking account"),
-        Continuous("duration_in_month", (4, 72), 1, label="duration", unit="months"),
+        Continuous("duration_in_month", step=1, label="duration", unit="months"),
         Categorical("credit_history", tuple(HISTORIES), label="credit history", labels=HISTORIES),
         Categorical("purpose", PURPOSES, avoid=("(vacation - does not exist?)",)),
-        Continuous("credit_amount", (250, 18_424), 1, label="amount of credit", unit="DM"),
+        Continuous("credit_amount", step=1, label="amount of credit", unit="DM"),
         _ordered("savings", SAVINGS, "savings"),
         _ordered("present_emp_since", EMPLOYMENT, "time in employment"),
         Continuous("installment_as_income_perc", (1, 4), 1, label="class of the instalment rate"),
