@@ -26,21 +26,21 @@ FILE = DataFile(
 CHECKING = {
     "no checking account": "none",
     "< 0 DM": "below 0 DM",
-    "0 <= ... < 200 DM": "0 to 200 DM",
+    "0 <= ... < 200 DM": "0–200 DM",
     ">= 200 DM / salary assignments for at least 1 year": "200 DM or more, or a salary for a year",
 }
 SAVINGS = {
     "unknown/ no savings account": "none or unknown",
     "... < 100 DM": "below 100 DM",
-    "100 <= ... < 500 DM": "100 to 500 DM",
-    "500 <= ... < 1000 DM": "500 to 1,000 DM",
+    "100 <= ... < 500 DM": "100–500 DM",
+    "500 <= ... < 1000 DM": "500–1,000 DM",
     ".. >= 1000 DM": "1,000 DM or more",
 }
 EMPLOYMENT = {
     "unemployed": "unemployed",
     "... < 1 year": "less than 1 year",
-    "1 <= ... < 4 years": "1 to 4 years",
-    "4 <= ... < 7 years": "4 to 7 years",
+    "1 <= ... < 4 years": "1–4 years",
+    "4 <= ... < 7 years": "4–7 years",
     ".. >= 7 years": "7 years or more",
 }
 PROPERTY = {

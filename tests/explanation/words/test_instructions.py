@@ -15,6 +15,7 @@ from ..samples import Way, explanation
         ((3_400, 9_000, "none"), 3_500, "Raise savings from 2,000 to between 3,500 and 9,000."),
         ((3_400, 3_500, "none"), 3_500, "Raise savings from 2,000 to 3,500, not more."),
         ((0, 1_100, "low"), 1_000, "Lower savings from 2,000 to at most 1,000."),
+        ((0, 1_100, "low"), 0, "Lower savings from 2,000 to 0."),
         ((200, 1_100, "none"), 1_000, "Lower savings from 2,000 to between 200 and 1,000."),
         ((1_000, 1_100, "none"), 1_000, "Lower savings from 2,000 to 1,000, not less."),
     ],

@@ -110,9 +110,10 @@ def _bounded(cell: ChangedCell, context: Context, direction: int, after: str) ->
     far = cell.holds_to if direction > 0 else cell.holds_from
     if far != far or not direction:  # NaN: not tried
         return after
-    if cell.open_ends & (OPEN_ABOVE if direction > 0 else OPEN_BELOW):
-        return f"{_BOUNDS[direction]} {after}"
     end = inner_text(cell, far, context)
+    if cell.open_ends & (OPEN_ABOVE if direction > 0 else OPEN_BELOW):
+        # There is nothing beyond the end of what is possible: 'to 0', not 'to at most 0'.
+        return after if end == after else f"{_BOUNDS[direction]} {after}"
     if end == after:
         return f"{after}, {_NO_FURTHER[direction]}"
     low, high = (after, end) if direction > 0 else (end, after)
