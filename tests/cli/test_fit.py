@@ -18,7 +18,9 @@ def test_the_schema_is_shown_and_written(
     assert main(["schema", "people.csv", "--label", "decision", "--out", str(out)]) == 0
     schema = Schema.from_json(out.read_text("utf-8"))
     assert schema.names == ("age", "savings", "debt", "school", "home")
-    assert capsys.readouterr().out == f"{schema}\n"
+    inferred = Schema.infer(pd.read_csv("people.csv").drop(columns="decision"))
+    assert schema == inferred
+    assert capsys.readouterr().out == f"{inferred}\n"  # with its scale, which no file holds
 
 
 def test_the_label_and_columns_that_are_dropped_are_no_features(

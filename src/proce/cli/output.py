@@ -171,7 +171,9 @@ def _describe_kept(parts: Parts, total: int) -> str:
 
 
 def _show_preview(items: list[Explanation]) -> None:
-    """Show a few rows in sentences, many as a table."""
+    """Show a few rows in sentences, many as a table; without a terminal there are none."""
+    if not items:
+        return
     if len(items) == 1:
         typer.echo(str(items[0]))
         return

@@ -31,8 +31,8 @@ def schema(
     Example:
       proce schema people.csv --label approved --out schema.json
 
-    In the written file, change "free" to "fixed", "increase", "decrease" or "indirect" where a
-    person cannot act freely, then give the file to 'proce fit --schema'.
+    In the written file, change "free" to "fixed", "increase", "decrease", "waits" or "indirect"
+    where a person cannot act freely, then give the file to 'proce fit --schema'.
     """
     from proce.files import require_place, write_text
 
