@@ -26,9 +26,14 @@ def test_a_frame_is_no_result(world):
 
 
 def test_training_rows_of_other_columns(world):
-    short, long = world.train.drop(columns="city"), world.train.assign(label=1)
+    short = world.train.drop(columns="city")
     refused(world, proce.SchemaError, "lacks the column 'city'", train=short)
-    refused(world, proce.SchemaError, "has the column 'label', which the schema", train=long)
+
+
+def test_training_rows_may_have_columns_that_are_no_features(world):
+    result = world.four_people()
+    plain = proce.evaluate(result, train=world.train)
+    assert proce.evaluate(result, train=world.train.assign(label=1)).frame.equals(plain.frame)
 
 
 def other_world() -> StructuralCausalModel:

@@ -191,6 +191,6 @@ def _check_fit(name: str, codec: Codec, n_classes: int, context: Context) -> Non
     if n_classes != len(context.classes) or not same_rows(codec, context.codec):
         raise ModelError(
             f"the {name} are of {n_classes} classes of {shown(codec.schema.names)}; the result has"
-            f" {len(context.classes)} classes of {shown(context.codec.schema.names)}, on the scale"
-            " of its own training rows. Fit them with result.context.codec."
+            f" {len(context.classes)} classes of {shown(context.codec.schema.names)}, on the range"
+            " of its own training rows. Fit them with result.context.codec.by_range."
         )
