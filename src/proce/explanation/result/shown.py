@@ -61,8 +61,8 @@ class ShownFrame(ExplainedFrame):
         hidden = protected_names(self.context.codec.schema) if view == "applicant" else ()
         if isinstance(by, str) and by in hidden:
             raise SearchError(
-                f"by names {by!r}, which is protected: groups by it are for an auditor. Ask with"
-                " view='auditor', or result.seen_by('auditor')."
+                f"by names {by!r}, which is protected: groups by it are for an auditor. Ask"
+                " result.seen_by('auditor'), or write the page with view='auditor'."
             )
         return by
 
