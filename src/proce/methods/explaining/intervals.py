@@ -17,7 +17,6 @@ from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
 from proce.methods.explaining.shortlist import change_kinds
 from proce.methods.explaining.solve import FrameRows, check_candidates
-from proce.methods.explaining.taken_back import realise_by_hand
 from proce.objective import CounterfactualProblem
 from proce.schema import Codec, Continuous
 from proce.schema.feature import MIN_CHANGE
@@ -222,7 +221,8 @@ class _Sides:
         rows = self.rows[line]
         moved = point > 0
         rows[moved, self.position[side][moved]] = self._entries(side, point)[moved]
-        realised = realise_by_hand(self.problem.take(line), rows, self.by_hand[line])
+        part = self.problem.take(line)
+        realised = part.realise_by_hand(rows[:, None], self.by_hand[line][:, None])
         shown, kinds = realised.point[:, 0], change_kinds(realised)[:, 0]
         passed = check_candidates(self.problem, self.frame_rows, line, shown, kinds).passed
         at = torch.arange(len(side)), self.position[side]

@@ -10,21 +10,6 @@ from proce.methods.calls.last_check import ROUNDING
 from proce.objective import CounterfactualProblem
 
 
-def realise_by_hand(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Actions:
-    """Return what comes about, as ``(n, 1, f)``, when some cells of rows ``(n, f)`` are done.
-
-    Parameters
-    ----------
-    problem
-        The search problem, with an instance for each of the rows.
-    rows
-        ``(n, f)``, whose values count where something is done.
-    by_hand
-        ``(n, f)``, what is done or held; all else follows, as far as the mode lets it.
-    """
-    return problem.realise_by_hand(rows[:, None], by_hand[:, None])
-
-
 def take_back(
     problem: CounterfactualProblem, rows: Tensor, changes: Tensor, cells: tuple[Tensor, ...]
 ) -> tuple[CounterfactualProblem, Actions]:
@@ -43,7 +28,7 @@ def take_back(
     by_hand = done_by_hand(changes)[lines]
     by_hand[torch.arange(len(lines)), positions] = False
     part = problem.take(lines)
-    return part, realise_by_hand(part, rows[lines], by_hand)
+    return part, part.realise_by_hand(rows[lines][:, None], by_hand[:, None])
 
 
 def find_asking_rules(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
