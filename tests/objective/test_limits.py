@@ -69,6 +69,19 @@ def test_a_range_of_the_call_narrows_and_never_widens(make_world, ann):
     assert bounds(limits, SKILL) == pytest.approx([0.1, 0.6, 0.1, 0.6])
 
 
+def test_who_is_outside_of_the_permitted_range_may_stay_or_must_end_inside(make_world, ann):
+    world = make_world(skill={"range": (4, 8)})  # Ann has 3
+    limits = limits_of(world.codec, ann)
+    assert bounds(limits, SKILL)[:2] == pytest.approx([0.3, 0.8])
+    assert limits.action_lower[0, SKILL].item() == pytest.approx(0.4)
+    by_hand = torch.zeros(1, 3, 6, dtype=torch.bool)
+    by_hand[..., SKILL] = True
+    rows = ann[:, None].repeat(1, 3, 1)
+    rows[0, 1:, SKILL] = torch.tensor([0.35, 0.4], dtype=torch.float64)  # held, between, inside
+    excess = limits.excess(rows, by_hand, world.codec.reach)[0]
+    assert excess.tolist() == pytest.approx([0, 0.05, 0])
+
+
 def test_vary_limits_what_may_be_acted_on_and_not_where_it_may_end(world, ann):
     limits, all_of_them = (
         limits_of(world.codec, ann, vary=["study", "city"]),
@@ -110,8 +123,8 @@ def test_excess_agrees_with_a_loop(make_world):
             total = 0.0
             for at in range(6):
                 by_hand = bool(acted_on[i, c, at])
-                low = (limits.lower if by_hand else limits.consequence_lower)[i, at].item()
-                high = (limits.upper if by_hand else limits.consequence_upper)[i, at].item()
+                low = (limits.action_lower if by_hand else limits.consequence_lower)[i, at].item()
+                high = (limits.action_upper if by_hand else limits.consequence_upper)[i, at].item()
                 value = rows[i, c, at].item()
                 total += max(0, low - value, value - high) / world.codec.reach[at].item()
             assert excess[i, c].item() == pytest.approx(total)
@@ -124,8 +137,8 @@ SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=3)
 def test_between_the_bounds_nothing_is_exceeded(limited, own, shares, by_hand):
     factual = torch.tensor([[*own, 1, 0, 0]], dtype=torch.float64)
     limits, flags = limits_of(limited.codec, factual), torch.tensor([[by_hand]])
-    low = torch.where(flags[:, 0], limits.lower, limits.consequence_lower)
-    high = torch.where(flags[:, 0], limits.upper, limits.consequence_upper)
+    low = torch.where(flags[:, 0], limits.action_lower, limits.consequence_lower)
+    high = torch.where(flags[:, 0], limits.action_upper, limits.consequence_upper)
     share = torch.tensor([[*shares, 0, 0, 0]], dtype=torch.float64)
     rows = (low + share * (high - low)).maximum(low).minimum(high)
     assert limits.excess(rows[:, None], flags, limited.codec.reach).item() == 0

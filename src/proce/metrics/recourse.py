@@ -110,8 +110,9 @@ def allowed(codec: Codec, columns: CounterfactualColumns) -> Tensor:
     """
     limits = CallLimits.read(codec).of_rows(codec, columns.factual)
     waits = torch.tensor([feature.action is Action.WAITS for feature in codec.schema])
-    outside = columns.rows < limits.lower - _ROUNDING
-    outside |= columns.rows > limits.upper + _ROUNDING
+    outside = columns.rows < limits.action_lower - _ROUNDING
+    outside |= columns.rows > limits.action_upper + _ROUNDING
+    outside &= columns.rows != columns.factual  # what is held may lie outside
     return ~(columns.by_hand & (outside | ~(limits.movable | waits))).any(-1)
 
 

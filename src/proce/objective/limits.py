@@ -23,12 +23,15 @@ class Limits:
     movable
         Whether a feature may be acted on.
     lower, upper
-        The values to which an action may lead: the range of this call or the permitted range or,
-        without them, the unit range, where most people are, and the row's own value; one-way for
-        ``increase`` and ``decrease``.
+        The values that a feature may have in the end without following from others: the range of
+        this call or the permitted range or, without them, the unit range, where most people are,
+        widened to the row's own value; one-way for ``increase`` and ``decrease``.
     consequence_lower, consequence_upper
         The values at which a feature may end that follows from others: within these ranges and
         that from the lowest to the highest value of the training rows.
+    action_lower, action_upper
+        The values to which an action may lead. They are not widened where the row's own value lies
+        outside of the permitted range: that value may stay, and what leaves it must end inside.
     """
 
     movable: Tensor
@@ -36,6 +39,8 @@ class Limits:
     upper: Tensor
     consequence_lower: Tensor
     consequence_upper: Tensor
+    action_lower: Tensor
+    action_upper: Tensor
 
     def take(self, instances: Tensor) -> "Limits":
         """Return the limits of some of the rows, given by position."""
@@ -53,9 +58,13 @@ class Limits:
         reach
             ``(f,)``, how far apart two entries of a feature can be.
         """
-        low = torch.where(by_hand, self.lower[:, None], self.consequence_lower[:, None])
-        high = torch.where(by_hand, self.upper[:, None], self.consequence_upper[:, None])
+        low = torch.where(by_hand, self.action_lower[:, None], self.consequence_lower[:, None])
+        high = torch.where(by_hand, self.action_upper[:, None], self.consequence_upper[:, None])
         beyond = torch.maximum(low - rows, rows - high) / reach.to(rows)
+        # A value outside of the permitted range that is held is an end of the widened limits.
+        held = (rows == self.lower[:, None]) & (self.lower < self.action_lower)[:, None]
+        held |= (rows == self.upper[:, None]) & (self.upper > self.action_upper)[:, None]
+        beyond = beyond.masked_fill(held & by_hand, 0.0)
         return beyond.nan_to_num(nan=0.0).where(beyond > _ROUNDING, 0.0).sum(-1)
 
 
@@ -144,6 +153,7 @@ class CallLimits:
             low, high = 0.0, 1.0
         lower, consequence_lower = own.clamp(max=low), own.clamp(max=least)
         upper, consequence_upper = own.clamp(min=high), own.clamp(min=most)
+        is_permitted = isinstance(feature, Continuous) and feature.range is not None
         if feature.action in (Action.INCREASE, Action.WAITS):
             lower = consequence_lower = own
         if feature.action is Action.DECREASE:
@@ -154,7 +164,10 @@ class CallLimits:
             upper, consequence_upper = (end.clamp(max=last) for end in (upper, consequence_upper))
         can_move = feature.name in self.varied and feature.can_be_acted_on
         movable = torch.full_like(own, can_move, dtype=torch.bool)
-        return movable, lower, upper, consequence_lower, consequence_upper
+        action_lower = lower.clamp(min=low) if is_permitted else lower
+        action_upper = upper.clamp(max=high) if is_permitted else upper
+        ends = (lower, upper, consequence_lower, consequence_upper, action_lower, action_upper)
+        return movable, *ends
 
 
 def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:

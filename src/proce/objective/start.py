@@ -73,8 +73,8 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
     nothing = factual.new_zeros(len(factual), n_switches)
     switchable = limits.movable[:, list(gene_map.switched)]
     genome = Genome.of(
-        torch.cat([limits.lower, nothing], dim=-1),
-        torch.cat([limits.upper, nothing + 1], dim=-1),
+        torch.cat([limits.action_lower, nothing], dim=-1),
+        torch.cat([limits.action_upper, nothing + 1], dim=-1),
         torch.cat([factual, nothing], dim=-1),
         movable=torch.cat([limits.movable, switchable], dim=-1),
         kind=torch.tensor(kinds),

@@ -137,6 +137,8 @@ class Clock:
         opened["movable"][:, self.lead] = known & (left > 0)
         opened["upper"][:, self.lead] = factual[:, self.lead] + left / float(self.years[self.lead])
         opened["lower"][:, self.lead] = torch.maximum(limits.lower, factual)[:, self.lead]
+        for end in ("lower", "upper"):
+            opened[f"action_{end}"][:, self.lead] = opened[end][:, self.lead]
         for position in self.others:
             own = factual[:, position]
             # Whole steps: the time of the lead may be rounded up.

@@ -20,6 +20,7 @@ Scale = Literal["bulk", "range"]
 _TAIL = 0.005  # of the values, left out at either end
 _FAR = 100.0  # interquartile ranges beyond the quartiles: what lies there is set aside at first
 _MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
+_WIDEST = 30.0  # interquartile ranges beyond the quartiles: no scale is wider than this
 _SLACK = 1e-6  # of a step
 _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
 
@@ -106,7 +107,9 @@ def bulk(present: Numbers) -> tuple[float, float]:
 
     Where more than half of them are the same (no gain, no delay), the ends are those of the
     others, widened to the common value. A few values that lie absurdly far out are set aside
-    before, so that the ends stay where they are when such values appear.
+    before, so that the ends stay where they are when such values appear. Where many do, as when a
+    ratio is told in another unit for every fifth person, the ends are cut: the scale is that of
+    the half of the people in the middle.
     """
     middle = float(np.quantile(present, 0.5, method="inverted_cdf"))  # the common one, if any
     others = present[present != middle]
@@ -114,6 +117,9 @@ def bulk(present: Numbers) -> tuple[float, float]:
         return middle, middle
     kept = _without_far(others if 2 * len(others) < len(present) else present)
     low, high = np.quantile(kept, [_TAIL, 1 - _TAIL]).tolist()
+    first, last = np.quantile(kept, [0.25, 0.75]).tolist()
+    if widest := _WIDEST * (last - first):
+        low, high = max(low, first - widest), min(high, last + widest)
     low, high = min(low, middle), max(high, middle)
     return (low, high) if low < high else (float(present.min()), float(present.max()))
 

@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proce import Dataset, ProCE
+from proce import Dataset, ProCE, SearchSettings
 from proce.schema import Action, Continuous, Schema
 
 from ...worlds import (
@@ -238,3 +239,23 @@ def test_what_nobody_can_act_on_is_never_held(mode: str) -> None:
     rows = pd.DataFrame({"study": [3.0, 4.0], "skill": [3.0, 4.0], "pay": [6.0, 8.0]})
     changes = explainer.explain(rows).changes()
     assert set(changes[changes["kind"] == "hold"]["feature"]) == {"pay"}
+
+
+def test_a_declared_range_holds_for_who_is_far_outside_of_it() -> None:
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({"ratio": draw.uniform(0, 3, 400), "years": draw.integers(0, 30, 400)})
+    frame.loc[:2, "ratio"] = 1_500.0
+
+    def by_ratio(rows: pd.DataFrame) -> Any:
+        yes = 1 / (1 + np.exp(rows["ratio"] - 2 - rows["years"] / 40))
+        return np.column_stack([1 - yes, yes])
+
+    schema = Schema.infer(frame).edit("ratio", range=(0, 1))
+    quick = SearchSettings(population_size=20, n_generations=5)
+    result = ProCE(by_ratio, schema, settings=quick).fit(frame).explain(frame.head(3), target=1)
+    assert (result.outcomes()["outcome"] == "found").all()
+    ended = result.counterfactuals()["ratio"]
+    assert ((ended <= 1) | (ended == 1_500)).all()
+    acted = result.changes().query("feature == 'ratio' and kind == 'action'")
+    assert len(acted)
+    assert (acted["holds_to"] <= 1).all()

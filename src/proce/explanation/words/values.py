@@ -17,6 +17,8 @@ MISSING = "missing"
 _MAX_EXTRA_DECIMALS = 15
 _MAX_STEP_ERROR = 1e-6  # of a step: a number this near to the grid lies on it
 _MIN_WITH_EXPONENT = 1e15  # from here on powers of ten are easier to read
+_N_DIGITS = 3  # that a number without a step keeps, however small it is beside the span
+_MIN_SHARE_TOLD = 1e-7  # of the span: below it a number is as good as none
 _DECIMAL_CONTEXT = decimal.Context(prec=100)
 
 
@@ -193,9 +195,15 @@ def _number(
 
 
 def _decimals(value: float, span: float | None) -> int:
-    """Return how many decimals a number without a step is shown with."""
+    """Return how many decimals a number without a step is shown with.
+
+    They follow the span, but a number that is small beside it keeps three digits: whoever has a
+    ratio of 0.617 is not told that it is 1.
+    """
     if span is not None:
-        return max(0, math.ceil(-math.log10(max(span, 1e-290) * MIN_CHANGE)))
+        by_span = math.ceil(-math.log10(max(span, 1e-290) * MIN_CHANGE))
+        size = max(abs(value), span * _MIN_SHARE_TOLD)
+        return max(0, by_span, _N_DIGITS - 1 - math.floor(math.log10(max(size, 1e-290))))
     return max(0, 3 - math.floor(math.log10(max(abs(value), 1e-12))))
 
 

@@ -35,10 +35,14 @@ class Attempt:
     anywhere: bool = False
 
     def settings(self, settings: SearchSettings) -> SearchSettings:
-        """Return the settings of the search: an attempt that goes on from another is shorter."""
+        """Return the settings of the search: every further attempt is shorter.
+
+        One that knows the limit on changes has few ways left to look at.
+        """
         if self.number == 0:
             return settings
-        return replace(settings, n_generations=max(1, settings.n_generations // 2))
+        n_generations = settings.n_generations // (4 if self.limited else 2)
+        return replace(settings, n_generations=max(1, n_generations))
 
     def problem(self, problem: CounterfactualProblem, limits: CallLimits) -> CounterfactualProblem:
         """Return the problem of this attempt at the rows of a problem with the limits of a call."""
@@ -65,11 +69,14 @@ def plan_attempts(problem: CounterfactualProblem, *, goes_on: bool) -> list[Atte
         the algorithm as printed, the margin is given up and nothing else.
     """
     limited, has_margin = problem.max_changes is not None, problem.requirement.margin > 0
+    if problem.clock is not None:  # who waits has tried all else before
+        attempts = [Attempt(1, limited)]
+        return [*attempts, Attempt(2, limited, with_margin=False)] if has_margin else attempts
     attempts = [Attempt(limited=limited and not goes_on)]
     if limited and goes_on:
         attempts.append(Attempt(len(attempts), limited))
     if has_margin:
         attempts.append(Attempt(len(attempts), limited, with_margin=False))
-    if goes_on and problem.clock is None:  # who waits has tried all of this before
+    if goes_on:
         attempts.append(Attempt(len(attempts), limited, with_margin=False, anywhere=True))
     return attempts

@@ -22,6 +22,7 @@ from proce.schema import Codec, Continuous
 from proce.schema.feature import MIN_CHANGE
 
 _N_SPREAD = 32  # points over the whole side, and again over what was found
+_N_EVERY = 128  # on a grid of no more points every one of them is tried
 _N_NARROWING = 7  # points between the last that held and the first that did not
 _NARROWING_ROUNDS = 5
 _CONFIRMING_ROUNDS = 3
@@ -119,7 +120,7 @@ class _Sides:
         grid = _grid(codec)[position]
         limits = problem.limits
         sides = []
-        for upward, ends in ((False, limits.lower), (True, limits.upper)):
+        for upward, ends in ((False, limits.action_lower), (True, limits.action_upper)):
             sign = 1 if upward else -1
             far = (told > by_itself) == upward
             unit = grid / codec.span[position]
@@ -176,6 +177,9 @@ class _Sides:
             before = failed
             last, failed = self._try(unsure, last, failed, last, torch.zeros_like(last))
             unsure = unsure & (failed < before) & (last > 1)
+        few = held & (last > _N_SPREAD) & (last <= _N_EVERY)
+        if not is_over() and bool(few.any()):
+            last, failed = self._try(few, last, failed, last, torch.zeros_like(last), _N_EVERY)
         if is_over():
             return torch.full_like(last, -1)
         return last.where(held, -1)

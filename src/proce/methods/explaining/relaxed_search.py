@@ -119,9 +119,8 @@ class RelaxedSearch:
                 rows = slice(
                     number * len(self.query.factual), (number + 1) * len(self.query.factual)
                 )
-                low, high = (
-                    end[rows, position, None] for end in (part.limits.lower, part.limits.upper)
-                )
+                ends = (part.limits.action_lower, part.limits.action_upper)
+                low, high = (end[rows, position, None] for end in ends)
                 scanned[rows, :, position] = low + (high - low) * share
                 if position in part.gene_map.switch_of:
                     scanned[rows, :, part.gene_map.switch_of[position]] = 1.0

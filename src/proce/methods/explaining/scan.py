@@ -69,22 +69,23 @@ class _Moves:
     def values(self, problem: CounterfactualProblem) -> Tensor:
         """Return the values ``(i, m)`` that the moves set in the rows of a problem."""
         limits, own = problem.limits, problem.query.factual[:, self.position]
-        lower, upper = limits.lower[:, self.position], limits.upper[:, self.position]
+        lower = limits.action_lower[:, self.position]
+        upper = limits.action_upper[:, self.position]
         bound = torch.where(self.share > 0, upper, lower)
         number = own + self.share.abs() * (bound - own)
         return torch.where(self.share.isnan(), self.level, number)
 
 
-def scan(problem: CounterfactualProblem, max_actions: int = MAX_SCANNED) -> list[Trials]:
-    """Return candidates of one action, of two and of three, a group of each.
+def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list[Trials]:
+    """Return candidates of one action, of two and of three, a group of each, then longer ones.
 
     Parameters
     ----------
     problem
         The search problem.
     max_actions
-        How many actions a candidate may have at most; a lower number leaves out whole groups and
-        changes nothing in the others.
+        How many actions a candidate may have at most, or ``None``; a lower number leaves out whole
+        groups and changes nothing in the others.
     """
     positions = torch.nonzero(problem.limits.movable.any(0)).flatten().tolist()
     if not positions:
@@ -101,13 +102,14 @@ def scan(problem: CounterfactualProblem, max_actions: int = MAX_SCANNED) -> list
     groups = [_kept(tried)]
     few = _Moves.of(problem.codec, positions, _FEW_SHARES if many else _SHARES[1::2])
     order = _best_features(worth, moves.position, len(problem.codec.schema))
-    for n_actions in range(2, min(max_actions, MAX_SCANNED, len(positions)) + 1):
+    longest = len(positions) if max_actions is None else min(max_actions, len(positions))
+    for n_actions in range(2, min(longest, MAX_SCANNED) + 1):
         bases = _bases(tried, start, _N_BASES[n_actions - 2])
         features = order[:, : _N_BESIDE[n_actions - 2]]
         values, moved, can_move = _moves_of(problem, few, features)
         tried = _beside(problem, bases, values, moved, can_move)
         groups.append(_kept(tried))
-    if len(positions) > MAX_SCANNED:
+    if longest > MAX_SCANNED:
         groups.append(_walk(problem, start, tried, order, positions, groups))
     return groups
 

@@ -27,6 +27,7 @@ _POOL_SIZE = 16  # candidates of a search that are pruned and compared
 _N_POLISHED = 4  # of these that are drawn in
 _TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
 _N_MISSES = 16  # candidates of a row with which a diagnosis begins
+_ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
 
 
@@ -112,6 +113,8 @@ def make_shortlist(
         good = _first_of_each(realised.point[instance], feasible[instance])
         if sparse:
             good = good[~needless(losses[good], by_hand[good], lacking[good])]
+            size = realised.point[instance, good] / problem.codec.reach
+            good = good[~alike(size, by_hand[good], losses[good, Loss.DISTANCE], lacking[good])]
         firm = lacking[good] <= lacking[good].min() if len(good) else feasible[instance, good]
         n_wanted = options.n + _N_SPARE
         chosen.append(
@@ -197,6 +200,30 @@ def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
     as_good = (losses[None] <= losses[:, None])[..., compared].all(-1)
     as_firm = shortfall[None] <= shortfall[:, None]
     return (fewer & as_good & as_firm).any(1)
+
+
+def alike(size: Tensor, by_hand: Tensor, distance: Tensor, shortfall: Tensor) -> Tensor:
+    """Return flags ``(p,)`` for the candidates that are no other way than a closer one.
+
+    The closer one acts on the same features, ends at nearly the same values, and is as firm.
+
+    Parameters
+    ----------
+    size
+        ``(p, f)``, the candidates on the unit range; another level is a whole unit away.
+    by_hand
+        ``(p, f)``, the features that each candidate acts on or holds.
+    distance, shortfall
+        ``(p,)``, how far each candidate is, and what it lacks in the worst refit.
+    """
+    same = (by_hand[None] == by_hand[:, None]).all(-1)
+    apart = (size[None] - size[:, None]).abs().nan_to_num(nan=0.0) * by_hand
+    earlier = torch.arange(len(size))[None] < torch.arange(len(size))[:, None]
+    closer = (distance[None] < distance[:, None]) | (
+        (distance[None] == distance[:, None]) & earlier
+    )
+    as_firm = shortfall[None] <= shortfall[:, None]
+    return (same & (apart <= _ALIKE).all(-1) & closer & as_firm).any(1)
 
 
 def change_kinds(realised: Actions) -> Tensor:

@@ -226,7 +226,7 @@ def search(
 def _scan(problem: CounterfactualProblem) -> list[Trials]:
     """Scan a problem; an error says that it came before the first generation."""
     try:
-        return scan(problem)
+        return scan(problem, problem.max_changes)
     except ProceError as error:
         error.args = (f"generation 0 of the search: {error}",)
         raise

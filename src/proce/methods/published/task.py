@@ -141,6 +141,9 @@ class Task:
         gone = self.common.codec.missing(rows)
         inside = rows >= limits.lower[everyone][:, None] - _ROUNDING
         inside &= rows <= limits.upper[everyone][:, None] + _ROUNDING
+        ends = rows >= limits.action_lower[everyone][:, None] - _ROUNDING
+        ends &= rows <= limits.action_upper[everyone][:, None] + _ROUNDING
+        inside &= ends | (rows == factual)
         known = inside & ~gone & ((rows == factual) | limits.movable[everyone][:, None])
         known &= ~self.avoided.cells(rows, factual)
         return (known | (gone & self.common.codec.missing(factual))).all(-1)
