@@ -142,3 +142,11 @@ def test_a_column_without_a_scale_is_refused(values, scale, message):
 def test_another_scale_is_refused():
     with pytest.raises(SchemaError, match="expected 'bulk' or 'range'"):
         codec_of([1.0, 2.0], "median")
+
+
+def test_a_column_in_two_units_is_scaled_by_those_in_the_middle() -> None:
+    ratio = np.concatenate([np.linspace(0, 1, 800), np.linspace(500, 10_000, 200)])
+    low, high = bulk(ratio)
+    first, last = np.quantile(ratio, [0.25, 0.75])
+    assert low == np.quantile(ratio, 0.005)
+    assert high == last + 30 * (last - first)  # about 20, and not 10,000

@@ -65,6 +65,13 @@ def test_without_step_and_range_four_digits_are_shown() -> None:
     assert value_text(feature, 0.0) == "0"
 
 
+def test_a_number_that_is_small_beside_the_span_keeps_three_digits() -> None:
+    ratio = Continuous("ratio")
+    assert value_text(ratio, 0.61713, 10_000.0) == "0.617"
+    assert value_text(ratio, 1_708.857, 10_000.0) == "1,709"
+    assert value_text(ratio, 0.0, 10_000.0) == "0"
+
+
 def test_levels_are_quoted_and_flags_and_numbers_are_not() -> None:
     assert value_text(Categorical("job", ("service", "a\nb")), 1.0) == '"a b"'
     assert value_text(Categorical("car", (False, True)), 1.0) == "true"

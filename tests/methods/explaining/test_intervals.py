@@ -62,6 +62,15 @@ def test_a_hole_between_the_told_value_and_the_end_is_seen() -> None:
     assert result[0].sentences()[0] == "Raise savings from 20 to between 60 and 79."
 
 
+def test_a_hole_of_one_value_on_a_small_grid_is_seen() -> None:
+    def holed(frame: pd.DataFrame) -> Any:
+        savings = frame["savings"].to_numpy(float)
+        return two_classes(np.where((savings >= 30) & (savings != 73), 0.9, 0.1))
+
+    explainer = ProCE(holed, schema=SCHEMA, settings=SETTINGS).fit(people())
+    assert only_change(explainer.explain(one(savings=20), n=1))["holds_to"] == 72
+
+
 def test_a_rule_ends_the_interval() -> None:
     explainer = ProCE(
         window(60, np.inf), schema=SCHEMA, rules=["cf.savings <= 77"], settings=SETTINGS

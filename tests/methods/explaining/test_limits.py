@@ -247,7 +247,7 @@ def test_a_declared_range_holds_for_who_is_far_outside_of_it() -> None:
     frame.loc[:2, "ratio"] = 1_500.0
 
     def by_ratio(rows: pd.DataFrame) -> Any:
-        yes = 1 / (1 + np.exp(rows["ratio"] - 2 - rows["years"] / 40))
+        yes = 1 / (1 + np.exp((rows["ratio"] - 2 - rows["years"] / 40).clip(upper=30)))
         return np.column_stack([1 - yes, yes])
 
     schema = Schema.infer(frame).edit("ratio", range=(0, 1))

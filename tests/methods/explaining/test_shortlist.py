@@ -3,7 +3,7 @@
 import torch
 
 from proce.methods.explaining.diagnosis import ClosestMiss, nearness_text
-from proce.methods.explaining.shortlist import needless
+from proce.methods.explaining.shortlist import alike, needless
 
 
 def test_more_actions_for_nothing_are_needless() -> None:
@@ -40,3 +40,12 @@ def test_a_closest_miss_is_told_without_contradiction() -> None:
     assert nearness(0.3, 0.5) == " The closest candidate reaches 30%, where 50% is needed."
     assert "49.97%, where 50.00% is needed" in nearness(0.4997, 0.5)
     assert "likely enough (62%), but is not allowed" in nearness(0.62, 0.6)
+
+
+def test_a_way_that_ends_nearly_where_a_closer_one_does_is_no_other_way() -> None:
+    size = torch.tensor([[0.50, 0.0], [0.52, 0.0], [0.60, 0.0], [0.52, 0.1]])
+    by_hand = torch.tensor([[1, 0], [1, 0], [1, 0], [1, 1]]).bool()
+    distance, shortfall = torch.tensor([0.2, 0.1, 0.3, 0.4]), torch.zeros(4)
+    assert alike(size, by_hand, distance, shortfall).tolist() == [True, False, False, False]
+    shaky = torch.tensor([0.0, 0.1, 0.0, 0.0])  # the closer one holds in fewer refits
+    assert alike(size, by_hand, distance, shaky).tolist() == [False, False, False, False]
