@@ -253,7 +253,7 @@ def test_a_cell_that_hardly_moves_stays_exactly() -> None:
         CausalGraph([("a", "b")]),
         codec.encode(frame),
         codec,
-        equations={"b": lambda causes: 0.001 * causes["a"]},
+        equations={"b": lambda causes: 0.0001 * causes["a"]},
     )
     result = (
         ProCE(by_a, graph=scm, settings=SETTINGS).fit(frame).explain(frame.head(10), vary=["a"])
