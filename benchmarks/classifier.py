@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from proce.classifier import Classifier, as_classifier, fit_network
-from proce.classifier.from_torch import CPU_BLOCK_ROWS
+from proce.classifier.adapters.from_torch import CPU_BLOCK_ROWS
 from proce.schema import Codec, Schema
 from proce.training import TrainingSettings
 

@@ -22,7 +22,7 @@ from proce.datasets import load_dataset
 from proce.methods import ProCE, SearchSettings
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.explaining.solve import search
+from proce.methods.searching.solve import search
 from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Codec
 

@@ -36,7 +36,7 @@ EXPLAIN = Step(
             "the call: rows in chunks, each solved and recorded",
             (
                 Step(
-                    "proce.methods.explaining.terms",
+                    "proce.methods.searching.terms",
                     "limits, rules, efforts and margin, read once",
                     (
                         Step("proce.objective.limits", "where each feature may end"),
@@ -64,20 +64,20 @@ EXPLAIN = Step(
                     ),
                 ),
                 Step(
-                    "proce.methods.explaining.solve",
+                    "proce.methods.searching.solve",
                     "search, shortlist, last check",
                     (
-                        Step("proce.methods.explaining.scan", "ways of one, two, three actions"),
+                        Step("proce.methods.searching.scan", "ways of one, two, three actions"),
                         Step("proce.objective.start", "genes, and where the search starts"),
                         Step("proce.search.nsga2", "Algorithm 1, over all rows at once"),
                         Step(
-                            "proce.methods.explaining.shortlist",
+                            "proce.methods.searching.shortlist",
                             "what is worth showing",
                             (
-                                Step("proce.methods.explaining.pruning", "no needless action"),
-                                Step("proce.methods.explaining.polishing", "drawn to the person"),
-                                Step("proce.methods.explaining.firmness", "holds in refits"),
-                                Step("proce.methods.explaining.ranking", "recommended first"),
+                                Step("proce.methods.searching.pruning", "no needless action"),
+                                Step("proce.methods.searching.polishing", "drawn to the person"),
+                                Step("proce.methods.searching.firmness", "holds in refits"),
+                                Step("proce.methods.searching.ranking", "recommended first"),
                             ),
                         ),
                         Step(
@@ -97,9 +97,9 @@ EXPLAIN = Step(
                     ),
                 ),
                 Step(
-                    "proce.methods.explaining.blockers",
+                    "proce.methods.diagnosing.blockers",
                     "where nothing was found: which limit blocks",
-                    (Step("proce.methods.explaining.lifted_limits", "one limit lifted at a time"),),
+                    (Step("proce.methods.diagnosing.lifted_limits", "one limit lifted at a time"),),
                 ),
             ),
         ),

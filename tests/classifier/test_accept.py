@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from torch import nn
 
 from proce.classifier import Classifier, as_classifier
-from proce.classifier.probe import probe_rows
+from proce.classifier.adapters.probe import probe_rows
 from proce.errors import ModelError, ModelInterfaceError
 from proce.schema import Categorical, Codec, Continuous, Schema
 

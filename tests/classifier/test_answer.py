@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 import torch
 
+from proce.classifier.adapters.probe import detect_output
 from proce.classifier.answer import (
     as_columns,
     check_probabilities,
     to_probabilities,
     translate_errors,
 )
-from proce.classifier.probe import detect_output
 from proce.errors import ModelError, ModelOutputError
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from proce.objective import CallLimits, Clock
 from proce.schema import Action, Codec, Continuous, Schema
-from proce.schema.time_units import YEARS_PER_UNIT, time_unit
+from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
 
 
 def codec_of(*features: Continuous) -> Codec:

@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from proce.batch.csv_dialect import Dialect, dialect_of
 from proce.errors import FileError, did_you_mean
 from proce.schema import Continuous, Schema
-from proce.schema.cells import MISSING_TEXTS
-from proce.schema.levels import shown
+from proce.schema.features.levels import shown
+from proce.schema.frames.cells import MISSING_TEXTS
 
 _BLOCK_SIZE = 1 << 22  # bytes of a csv file parsed at a time; a record must fit
 

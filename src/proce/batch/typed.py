@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Codec, Continuous, Level, Schema
-from proce.schema.cells import (
+from proce.schema.features.levels import shown
+from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
     distinct_values,
@@ -23,7 +24,6 @@ from proce.schema.cells import (
     text_level_codes,
     to_numbers,
 )
-from proce.schema.levels import shown
 
 
 @dataclass(frozen=True)

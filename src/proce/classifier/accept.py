@@ -79,18 +79,18 @@ def as_classifier(
             f"got the class {model.__name__} itself; expected a fitted model made from it."
         )
     if isinstance(model, nn.Module):
-        from proce.classifier.from_torch import from_torch
+        from proce.classifier.adapters.from_torch import from_torch
 
         return from_torch(
             model, codec, threshold, classes=classes, encoding=encoding, output=output
         )
     if isinstance(model, (str, Path, bytes)):
-        from proce.classifier.from_onnx import from_onnx
+        from proce.classifier.adapters.from_onnx import from_onnx
 
         return from_onnx(model, codec, threshold, classes=classes, encoding=encoding, output=output)
     _refuse("encoding", encoding, "networks and ONNX models")
     if _is_estimator(model):
-        from proce.classifier.from_sklearn import from_sklearn
+        from proce.classifier.adapters.from_sklearn import from_sklearn
 
         _refuse("output", output, "networks, ONNX models and callables")
         return from_sklearn(model, codec, threshold, classes=classes)
@@ -99,7 +99,7 @@ def as_classifier(
         _refuse("classes", classes, "models that are not yet adapted")
         return _check_adapted(model, codec, threshold)
     if callable(model) and not hasattr(model, "predict"):
-        from proce.classifier.from_function import from_function
+        from proce.classifier.adapters.from_function import from_function
 
         return from_function(model, codec, threshold, classes=classes, output=output)
     raise ModelInterfaceError(

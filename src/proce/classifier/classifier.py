@@ -18,7 +18,7 @@ from torch import Tensor
 from proce.classifier.missing import name_missing
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
-from proce.schema.levels import find_level, level_key, shown
+from proce.schema.features.levels import find_level, level_key, shown
 
 _BLOCK_ROWS = 100_000  # rows that a model is asked about at a time
 

@@ -15,10 +15,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.fusion import fuse_linear_bn_eval
 
+from proce.classifier.adapters.from_torch import TorchClassifier
+from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.classifier import checked_classes
 from proce.classifier.encoding import EncodingName, as_encoding
-from proce.classifier.from_torch import TorchClassifier
-from proce.classifier.probe import probe_rows
 from proce.errors import ModelError
 from proce.schema import Codec, Level
 from proce.training import (

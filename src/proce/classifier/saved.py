@@ -14,13 +14,13 @@ import torch
 from torch import Tensor, nn
 
 from proce.classifier.accept import as_classifier
+from proce.classifier.adapters.from_function import FunctionClassifier
+from proce.classifier.adapters.from_onnx import OnnxClassifier, open_session
+from proce.classifier.adapters.from_sklearn import SklearnClassifier, is_boosted
+from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.classifier.answer import Output
 from proce.classifier.classifier import Classifier
 from proce.classifier.encoding import EncodingName, InputEncoding
-from proce.classifier.from_function import FunctionClassifier
-from proce.classifier.from_onnx import OnnxClassifier, open_session
-from proce.classifier.from_sklearn import SklearnClassifier, is_boosted
-from proce.classifier.from_torch import TorchClassifier
 from proce.classifier.networks import TrainedNetwork, rebuild_network
 from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError

@@ -12,7 +12,7 @@ import numpy as np
 from proce.classifier.sklearn_trees import check_trees
 from proce.classifier.sklearn_types import PERMITTED, TRUSTED
 from proce.errors import PersistenceError
-from proce.schema.levels import shown
+from proce.schema.features.levels import shown
 
 _REFERENCE = "CachedNode"  # a node that refers to an object built before
 _DESCRIPTION = "schema.json"

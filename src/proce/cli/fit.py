@@ -87,7 +87,7 @@ def fit(
     from proce.files import require_place
     from proce.methods import ProCE
     from proce.schema import Codec
-    from proce.schema.levels import shown
+    from proce.schema.features.levels import shown
 
     read_class_labels(classes, ())  # or a slip of the pen would be told after the fit only
     use_one_thread()

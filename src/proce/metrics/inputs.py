@@ -16,7 +16,7 @@ from proce.metrics.interpretability import Judges
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.validity import EffectPredictor
 from proce.schema import Codec, Rule, Schema
-from proce.schema.levels import shown
+from proce.schema.features.levels import shown
 from proce.streams import check_seed
 
 RuleWithPredictors = tuple[Rule, Mapping[str, EffectPredictor]]

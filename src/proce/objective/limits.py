@@ -9,7 +9,7 @@ from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Action, Categorical, Codec, Continuous, Level
-from proce.schema.levels import shown
+from proce.schema.features.levels import shown
 
 _ROUNDING = 1e-9
 

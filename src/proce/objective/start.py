@@ -14,7 +14,7 @@ from torch import Tensor
 from proce.objective.limits import Limits
 from proce.objective.query import Query
 from proce.schema import Categorical, Codec, Continuous, Feature
-from proce.schema.feature import MIN_CHANGE
+from proce.schema.features.feature import MIN_CHANGE
 from proce.search import GeneKind, Genome, Purpose, RowStreams
 
 Start = Literal["mixed", "gaussian"]

@@ -12,7 +12,7 @@ from torch import Tensor
 from proce.causal import Actions
 from proce.objective.limits import CallLimits, Limits
 from proce.schema import Action, Codec, Continuous, Feature
-from proce.schema.time_units import YEARS_PER_UNIT, time_unit
+from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from proce.schema.codec import Codec
-from proce.schema.feature import Continuous
+from proce.schema.features.feature import Continuous
 from proce.schema.scale import FeatureScale
 from proce.schema.schema import Schema
 

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.feature import Continuous, Ordinal
-from proce.schema.frame import require_rows
-from proce.schema.layout import Layout, level_columns
-from proce.schema.levels import Level, find_level, shown
+from proce.schema.features.feature import Continuous, Ordinal
+from proce.schema.features.levels import Level, find_level, shown
+from proce.schema.frames.frame import require_rows
+from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import only_features, open_matching, read_feature
 from proce.schema.scale import Scale, fit_scale
 from proce.schema.schema import Schema

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import Action, Categorical, Continuous, Feature, Ordinal
-from proce.schema.frame import distinct, open_frame, read_numbers, require_rows
-from proce.schema.levels import Level, shown
-from proce.schema.naming import spoken_name
+from proce.schema.features.feature import Action, Categorical, Continuous, Feature, Ordinal
+from proce.schema.features.levels import Level, shown
+from proce.schema.features.naming import spoken_name
+from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.frame import distinct, open_frame, read_numbers, require_rows
 from proce.schema.scale import FeatureScale, fit_scale
 
 MAX_LEVELS = 1_000

@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import Categorical, Continuous, Feature
-from proce.schema.frame import open_frame, read_levels, read_numbers
-from proce.schema.levels import shown
+from proce.schema.features.feature import Categorical, Continuous, Feature
+from proce.schema.features.levels import shown
+from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.frame import open_frame, read_levels, read_numbers
 from proce.schema.schema import Schema
 
 

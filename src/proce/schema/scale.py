@@ -12,8 +12,8 @@ from typing import Literal
 import numpy as np
 
 from proce.errors import SchemaError
-from proce.schema.cells import MISSING_LEVEL, Numbers
-from proce.schema.feature import MIN_CHANGE, Action, Continuous, Feature
+from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
+from proce.schema.frames.cells import MISSING_LEVEL, Numbers
 
 Scale = Literal["bulk", "range"]
 

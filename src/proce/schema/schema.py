@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.feature import Categorical, Continuous, Feature, Ordinal
-from proce.schema.feature_json import edited, from_record, to_record
-from proce.schema.levels import shown
-from proce.schema.naming import spoken_name, with_unit
+from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
+from proce.schema.features.feature_json import edited, from_record, to_record
+from proce.schema.features.levels import shown
+from proce.schema.features.naming import spoken_name, with_unit
 from proce.schema.scale import FeatureScale
 
 FORMAT = 1

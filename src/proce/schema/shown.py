@@ -13,9 +13,9 @@ import torch
 from torch import Tensor
 
 from proce.schema.codec import Codec
-from proce.schema.feature import Continuous
-from proce.schema.frame import open_frame, read_numbers
-from proce.schema.layout import Layout, level_columns
+from proce.schema.features.feature import Continuous
+from proce.schema.frames.frame import open_frame, read_numbers
+from proce.schema.frames.layout import Layout, level_columns
 
 _N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back exactly
 

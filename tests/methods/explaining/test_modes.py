@@ -253,15 +253,21 @@ def test_a_cell_that_hardly_moves_stays_exactly() -> None:
         CausalGraph([("a", "b")]),
         codec.encode(frame),
         codec,
-        equations={"b": lambda causes: 0.0001 * causes["a"]},
+        equations={"b": lambda causes: 0.001 * causes["a"]},
     )
     result = (
         ProCE(by_a, graph=scm, settings=SETTINGS).fit(frame).explain(frame.head(10), vary=["a"])
     )
     after = result.to_frame()
     assert len(after) > 20
-    assert set(result.changes()["feature"]) == {"a"}
-    assert (after["b"].to_numpy() == frame["b"].iloc[after["row"]].to_numpy()).all()
+    before = frame.iloc[after["row"]].reset_index(drop=True)
+    after = after.reset_index(drop=True)
+    span = ProCE(by_a, settings=SETTINGS).fit(frame).fitted_.codec.span[1].item()
+    drift = 0.001 * (after["a"] - before["a"]).abs()
+    stayed = after["b"] == before["b"]
+    assert 0 < (~stayed).sum() < stayed.sum()
+    assert (stayed == (drift <= 0.0005 * span)).all()
+    assert len(result.changes().query("feature == 'b'")) == (~stayed).sum()
     assert sum(item.dropped for item in result) == 0
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from proce import ProCE, SearchSettings
-from proce.explanation import Change
+from proce.explanation import Change, done_by_hand
 from proce.schema import Continuous, Schema
 
 from ...worlds import (
@@ -149,6 +150,15 @@ def test_n_is_the_most_and_not_less_where_there_are_more(banker: ProCE) -> None:
         result = banker.explain(refused(people(), 3), n=n)
         assert [len(item) for item in result] == [n, n, n]
         assert result.to_frame()["rank"].tolist() == [*range(1, n + 1)] * 3
+    many, more = (banker.explain(refused(people(), 3), n=n) for n in (20, 30))
+    assert [len(item) for item in many] == [len(item) for item in more]  # there are no more
+    codec = banker.fitted_.codec
+    for item in many:
+        by_hand, size = done_by_hand(item.changes), item.rows / codec.reach
+        for first, second in combinations(range(len(item)), 2):
+            same = bool((by_hand[first] == by_hand[second]).all())
+            apart = float(((size[first] - size[second]).abs() * by_hand[first]).max())
+            assert not same or apart > 0.05, "two ways that are one"
 
 
 def test_fewer_are_returned_where_fewer_exist() -> None:

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from proce.schema import Action, Codec, Continuous
-from proce.schema.feature import MIN_CHANGE
+from proce.schema.features.feature import MIN_CHANGE
 
 _ROUNDING = 1e-9
 _COMPUTING_ERROR = 1e-12  # of the range

@@ -20,9 +20,9 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.spread import spread_size
 from proce.schema import Codec, Continuous, Feature, Layout, Level, Schema
-from proce.schema.layout_json import layout_from_json
-from proce.schema.levels import level_type
-from proce.schema.naming import checked_words
+from proce.schema.features.levels import level_type
+from proce.schema.features.naming import checked_words
+from proce.schema.frames.layout_json import layout_from_json
 from proce.schema.records import RecordError
 
 _MAX_CLASS = 2**63  # tables hold whole numbers of 64 bits

@@ -15,7 +15,7 @@ from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRows
 from proce.losses import Loss
 from proce.schema import Level
-from proce.schema.levels import level_type
+from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from proce.losses import Loss
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature
-from proce.schema.levels import level_type
+from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
 from proce.schema.shown import exact_entries
 

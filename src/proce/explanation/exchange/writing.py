@@ -27,7 +27,7 @@ from proce.explanation.words.cells import (
 from proce.explanation.words.sentences import recommended_lines
 from proce.losses import LOSS_NAMES
 from proce.schema import Continuous
-from proce.schema.layout_json import layout_to_json
+from proce.schema.frames.layout_json import layout_to_json
 
 Plain = dict[str, Any]
 _KINDS = tuple(change.name.lower() for change in CHANGES)

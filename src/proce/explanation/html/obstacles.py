@@ -8,7 +8,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
 from proce.explanation.words.values import name_text, plain_value_text
 from proce.schema import Level
-from proce.schema.naming import spoken_name
+from proce.schema.features.naming import spoken_name
 
 _LIMIT_TEXTS = {
     "vary": "what may vary, by this request",

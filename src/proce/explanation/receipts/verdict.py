@@ -11,7 +11,7 @@ from proce.errors import ModelError
 from proce.explanation.receipts.receipt import ReceiptRecord
 from proce.explanation.words.values import class_words, percents
 from proce.schema import Codec, Level
-from proce.schema.levels import shown
+from proce.schema.features.levels import shown
 
 _ROUNDING = 1e-6  # of a probability: another machine may add in another order
 

@@ -8,7 +8,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Layout
-from proce.schema.layout_json import labelled_layout
+from proce.schema.frames.layout_json import labelled_layout
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRows
 from proce.schema import Codec, Rule, Schema
-from proce.schema.naming import spoken_name
+from proce.schema.features.naming import spoken_name
 
 View = Literal["applicant", "auditor"]
 _NOT_FOUND = "No counterfactual was found."

@@ -10,8 +10,8 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Continuous, Feature, Level
-from proce.schema.feature import MIN_CHANGE
-from proce.schema.naming import is_visible, spoken_name, with_unit
+from proce.schema.features.feature import MIN_CHANGE
+from proce.schema.features.naming import is_visible, spoken_name, with_unit
 
 MISSING = "missing"
 _MAX_EXTRA_DECIMALS = 15

@@ -7,7 +7,7 @@ from typing import Any
 from proce.classifier import position_of
 from proce.errors import ModelError, NotFittedError, SchemaError, SearchError
 from proce.schema import Level, Schema
-from proce.schema.naming import checked_words
+from proce.schema.features.naming import checked_words
 from proce.streams import check_seed
 
 

@@ -13,8 +13,8 @@ from proce.classifier import Classifier, position_of
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
 from proce.schema import Codec, Level
-from proce.schema.feature import MAX_EFFORT, MIN_EFFORT
-from proce.schema.levels import shown
+from proce.schema.features.feature import MAX_EFFORT, MIN_EFFORT
+from proce.schema.features.levels import shown
 
 Pick = Literal["closest", "balanced", "typical", "first"]
 MAX_ROWS_WITH_FRONTS = 1_000  # of a call, unless the caller wants fronts for more

@@ -5,8 +5,8 @@ from torch import Tensor
 
 from proce.causal import Ensemble
 from proce.explanation import Change, done_by_hand
-from proce.methods.explaining.firmness import shortfalls
 from proce.methods.explaining.taken_back import take_back
+from proce.methods.searching.firmness import shortfalls
 from proce.objective import CounterfactualProblem, target_probability
 
 

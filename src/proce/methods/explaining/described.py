@@ -11,9 +11,9 @@ from proce.methods.explaining.contributions import (
     measure_contributions,
 )
 from proce.methods.explaining.intervals import find_intervals
-from proce.methods.explaining.solve import FrameRows, Solution
 from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.solve import FrameRows, Solution
 from proce.objective import CounterfactualProblem
 
 

@@ -15,11 +15,11 @@ from torch import Tensor
 
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
-from proce.methods.explaining.shortlist import change_kinds
-from proce.methods.explaining.solve import FrameRows, check_candidates
+from proce.methods.searching.shortlist import change_kinds
+from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.objective import CounterfactualProblem
 from proce.schema import Codec, Continuous
-from proce.schema.feature import MIN_CHANGE
+from proce.schema.features.feature import MIN_CHANGE
 
 _N_SPREAD = 32  # points over the whole side, and again over what was found
 _N_EVERY = 128  # on a grid of no more points every one of them is tried

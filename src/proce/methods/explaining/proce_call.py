@@ -13,15 +13,15 @@ from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
-from proce.methods.explaining.attempts import Attempt, plan_attempts
-from proce.methods.explaining.blockers import BlockerSearch, FoundAfterAll, search_blockers
+from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, search_blockers
+from proce.methods.diagnosing.diagnosis import diagnose
 from proce.methods.explaining.described import describe
-from proce.methods.explaining.diagnosis import diagnose
-from proce.methods.explaining.needed import drop_needless
-from proce.methods.explaining.scan import MAX_SCANNED
-from proce.methods.explaining.solve import FrameRows, Solution, solution_of, solve
-from proce.methods.explaining.terms import SearchTerms
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.attempts import Attempt, plan_attempts
+from proce.methods.searching.needed import drop_needless
+from proce.methods.searching.scan import MAX_SCANNED
+from proce.methods.searching.solve import FrameRows, Solution, solution_of, solve
+from proce.methods.searching.terms import SearchTerms
 from proce.objective import CounterfactualProblem, Query
 from proce.search import SearchProgress
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.classifier import Classifier
-from proce.classifier.probe import probe_rows
+from proce.classifier.adapters.probe import probe_rows
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows

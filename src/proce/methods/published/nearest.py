@@ -19,7 +19,7 @@ from proce.methods.published.collector import CounterfactualCollector, cells_dif
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
-from proce.schema.levels import shown
+from proce.schema.features.levels import shown
 
 Reward = Literal["sparsity", "proximity"]
 _MAX_NEIGHBOURS_PER_CALL = 256  # neighbours of one row that the model is asked about at once

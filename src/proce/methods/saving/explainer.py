@@ -19,7 +19,7 @@ from proce.causal import Mechanism
 from proce.causal.models.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier
-from proce.classifier.probe import probe_rows
+from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.saved import (
     Content,
     SavedClassifier,
@@ -50,7 +50,7 @@ from proce.methods.saving.manifest import (
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
 from proce.objective import EffectPredictor
 from proce.schema import Codec
-from proce.schema.layout_json import exact_layout_to_json
+from proce.schema.frames.layout_json import exact_layout_to_json
 
 _PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "safetensors", "skops")
 _MAX_ANSWER_GAP = 1e-3  # of a probability: what another version of a library may change

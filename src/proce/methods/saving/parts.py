@@ -19,7 +19,7 @@ from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import EffectPredictor
 from proce.schema import Codec, Continuous, Level, Rule, Schema
-from proce.schema.layout_json import exact_layout_from_json
+from proce.schema.frames.layout_json import exact_layout_from_json
 
 
 def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:

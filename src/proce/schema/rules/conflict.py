@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from proce.schema.codec import Codec
-from proce.schema.feature import Continuous
+from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.rule import Rule
 from proce.schema.rules.tree import Comparison, Condition, Constant, FeatureReference, Not, Quantity

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from proce.errors import RuleError
 from proce.schema.codec import Codec
-from proce.schema.feature import Continuous
+from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence, Mechanism
 from proce.schema.rules.syntax import parse_syntax
 from proce.schema.rules.tree import Condition, FeatureReference

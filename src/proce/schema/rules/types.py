@@ -7,8 +7,8 @@ from typing import Literal
 
 from proce.errors import did_you_mean
 from proce.schema.codec import Codec
-from proce.schema.feature import Categorical, Continuous, Feature, Ordinal
-from proce.schema.levels import Level, find_level, level_type, shown
+from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
+from proce.schema.features.levels import Level, find_level, level_type, shown
 from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.syntax import (
     COMPARISONS,

@@ -12,7 +12,7 @@ from proce.classifier import (
     InputEncoding,
     TrainedNetwork,
 )
-from proce.classifier.from_torch import TorchClassifier
+from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.errors import ModelInterfaceError
 from proce.schema import Codec, Continuous
 

@@ -1,0 +1,77 @@
+"""Any callable from a frame to probabilities."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import torch
+from torch import Tensor
+
+from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.answer import (
+    Output,
+    as_columns,
+    check_probabilities,
+    count_classes,
+    translate_errors,
+)
+from proce.classifier.asking import ask_with
+from proce.classifier.classifier import Adapter, checked_classes
+from proce.schema import Codec
+from proce.schema.shown import frame_of_raw
+
+
+@dataclass(frozen=True, eq=False)
+class FunctionClassifier(Adapter):
+    """A function that is called with a fresh frame that looks like the training rows."""
+
+    function: Callable[[Any], Any]
+    output: Output
+
+    @property
+    def name(self) -> str:
+        """What the model is called in messages."""
+        return f"the function {getattr(self.function, '__name__', type(self.function).__name__)}"
+
+    def _probabilities_of(self, rows: Tensor) -> Tensor:
+        return self._checked(self._columns(self.codec.decode(rows)), rows.device)
+
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        frame = frame_of_raw(self.codec, raw, self.codec.layout)
+        return self._checked(self._columns(frame), raw.device)
+
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        layout = self.codec.layout
+        columns = ask_with(self._columns, frame, self.codec, layout, same_levels=False)
+        return self._checked(columns, torch.device("cpu"))
+
+    def _checked(self, columns: Tensor, device: torch.device) -> Tensor:
+        columns = columns.to(device)
+        return check_probabilities(columns, self.output, len(self.classes), self.name)
+
+    def _columns(self, frame: Any) -> Tensor:
+        n_rows = len(nw.from_native(frame, eager_only=True))
+        with translate_errors(self.name, n_rows):
+            answer = self.function(frame)
+        if isinstance(answer, Tensor):
+            answer = answer.detach()
+        return as_columns(answer, n_rows, self.name)
+
+
+def from_function(
+    function: Callable[[Any], Any],
+    codec: Codec,
+    threshold: float | None = None,
+    *,
+    classes: Any = None,
+    output: Output | None = None,
+) -> FunctionClassifier:
+    """Adapt a function; its output for a few rows says how many classes there are."""
+    draft = FunctionClassifier(codec, (0, 1), None, function, output or "probability")
+    columns = draft._columns(codec.decode(probe_rows(codec)))
+    known = checked_classes(
+        range(count_classes(columns)) if classes is None else classes, draft.name
+    )
+    check_probabilities(columns, draft.output, len(known), draft.name)
+    return FunctionClassifier(codec, known, threshold, function, draft.output)

@@ -1,0 +1,1 @@
+"""Why a row has no counterfactual: each limit lifted alone, in one search."""

@@ -1,0 +1,194 @@
+"""What blocks rows: one search over all rows and limits, each limit lifted alone.
+
+What that costs is bounded for each row: at most 16 limits are lifted, and all of them together get
+0.6 times as many candidates as one search for the row may evaluate, but 72 for each in any case.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+import torch
+from torch import Tensor
+
+from proce.explanation import Blocker, Change, Fronts
+from proce.losses import Loss
+from proce.methods.calls.call import Call
+from proce.methods.calls.method import Progress
+from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits
+from proce.methods.diagnosing.opened_ways import OpenedWays
+from proce.methods.diagnosing.relaxations import relaxation_text
+from proce.methods.diagnosing.relaxed_search import RelaxedSearch
+from proce.methods.searching.shortlist import Shortlist
+from proce.methods.searching.solve import FrameRows, check_candidates
+from proce.methods.searching.terms import SearchTerms
+from proce.objective import CounterfactualProblem
+from proce.schema import Action
+from proce.search import SearchProgress
+
+_MAX_LIFTED_LIMITS = 16  # limits that are lifted
+
+
+@dataclass(frozen=True, eq=False)
+class FoundAfterAll:
+    """Ways within all limits that turned up while limits were lifted.
+
+    Attributes
+    ----------
+    problem
+        The problem of some rows under all limits, without the margin.
+    rows
+        ``(i,)``, the positions of these rows in the call.
+    ways
+        The ways; their ``row`` is a position among these rows.
+    """
+
+    problem: CounterfactualProblem
+    rows: Tensor
+    ways: OpenedWays
+
+    def nearest(self, wanted: Tensor) -> Shortlist:
+        """Return the nearest way of each row whose flag in ``wanted (i,)`` is set."""
+        lines = self.ways.losses[:, Loss.DISTANCE].argsort(stable=True)
+        lines = lines[self.ways.row[lines].argsort(stable=True)]
+        row = self.ways.row[lines]
+        is_first = torch.cat([row.new_ones(1, dtype=torch.bool), row.diff() > 0])
+        ways = self.ways.take(lines[is_first & wanted[row]])
+        n_features = ways.rows.shape[1]
+        return Shortlist(
+            ways.row,
+            ways.rows,
+            ways.changes,
+            ways.losses,
+            ways.expected,
+            Fronts.empty(n_features),
+            ways.rows.new_zeros(len(self.rows), 0, n_features),
+        )
+
+
+@dataclass(eq=False)
+class BlockerSearch:
+    """What lifting limits has shown so far.
+
+    Attributes
+    ----------
+    blockers
+        The blockers of each row, by its position in the call.
+    n_lifted
+        How many limits were lifted for a row, by its position; rows that were not searched to the
+        end are not in it.
+    found
+        Ways within all limits.
+    """
+
+    blockers: dict[int, list[Blocker]] = field(default_factory=dict)
+    n_lifted: dict[int, int] = field(default_factory=dict)
+    found: list[FoundAfterAll] = field(default_factory=list)
+
+
+def search_blockers(
+    call: Call, terms: SearchTerms, rows: Sequence[int], misses: Mapping[int, Tensor]
+) -> BlockerSearch:
+    """Lift each limit of rows that have no counterfactual, and search what each lets through.
+
+    Parameters
+    ----------
+    call, terms
+        The call, and the terms under which nothing was found.
+    rows
+        The positions of the rows.
+    misses
+        For the rows that were searched, by position: the genes ``(m, g)`` that came nearest.
+    """
+    result = BlockerSearch()
+    lifted = list(islice(lift_limits(terms, call.options), _MAX_LIFTED_LIMITS))
+    searched = [row for row in rows if row in misses]
+    if not lifted:
+        result.n_lifted.update(dict.fromkeys(searched, 0))
+        return result
+    n_at_once = max(1, terms.fitted.settings.chunk_size // len(lifted))
+    for start in range(0, len(searched), n_at_once):
+        call.report(Progress("diagnose", start, len(searched)))
+        if call.over:
+            return result
+        chunk = searched[start : start + n_at_once]
+        _search_chunk(call, terms, lifted, chunk, misses, result)
+    if searched and not call.over:
+        call.report(Progress("diagnose", len(searched), len(searched)))
+    for own in result.blockers.values():
+        own.sort(key=lambda blocker: blocker.distance)
+    return result
+
+
+def _search_chunk(
+    call: Call,
+    terms: SearchTerms,
+    lifted: Sequence[LiftedLimit],
+    chunk: list[int],
+    misses: Mapping[int, Tensor],
+    result: BlockerSearch,
+) -> None:
+    positions = torch.tensor(chunk)
+    query = terms.query(call.factual[positions], call.target[positions], call.raw[positions])
+    n_searched = len(result.n_lifted)
+
+    def report(search: SearchProgress) -> object:
+        n_rows = n_searched + len(chunk)
+        return call.report(Progress("diagnose", n_searched, n_rows, search.generation))
+
+    ways, finished = RelaxedSearch(
+        terms,
+        lifted,
+        query,
+        [misses[row] for row in chunk],
+        call.options.max_evaluations,
+        call.seconds_left,
+        report,
+    ).run()
+    with_limits = terms.without_margin().problem(query)
+    frame_rows = FrameRows(positions, call.raw[positions], call.layout)
+    for opened in ways:
+        _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
+    for row in chunk:
+        if finished or row in result.blockers:
+            result.n_lifted[row] = len(lifted)
+
+
+def _judge_ways(
+    call: Call,
+    lifted: Sequence[LiftedLimit],
+    with_limits: CounterfactualProblem,
+    frame_rows: FrameRows,
+    opened: OpenedWays,
+    result: BlockerSearch,
+) -> None:
+    """Check ways as they would be shown: under all limits, and under all but the one lifted."""
+    allowed = check_candidates(
+        with_limits, frame_rows, opened.row, opened.rows, opened.changes
+    ).passed
+    # Where a fixed effect was freed, it follows from its causes; under all limits it never does.
+    is_fixed = torch.tensor([f.action is Action.FIXED for f in with_limits.codec.schema])
+    allowed &= ((opened.changes == Change.NONE) | ~is_fixed).all(-1)
+    if bool(allowed.any()):
+        ways = opened.take(torch.nonzero(allowed).flatten())
+        result.found.append(FoundAfterAll(with_limits, frame_rows.positions, ways))
+    codec = with_limits.codec
+    for number in sorted(set(opened.limit[~allowed].tolist())):
+        limit = lifted[number]
+        own = opened.take(torch.nonzero((opened.limit == number) & ~allowed).flatten())
+        problem = limit.terms.without_margin().problem(with_limits.query)
+        check = check_candidates(problem, frame_rows, own.row, own.rows, own.changes)
+        for line in torch.nonzero(check.passed).flatten().tolist():
+            row = int(frame_rows.positions[own.row[line]])
+            text = relaxation_text(
+                limit,
+                codec,
+                own.rows[line],
+                own.changes[line],
+                float(check.probabilities[line]),
+                call.options.vary or (),
+            )
+            distance = float(own.losses[line, Loss.DISTANCE])
+            known = result.blockers.setdefault(row, [])
+            if all((other.kind, other.name) != (limit.kind, limit.name) for other in known):
+                known.append(Blocker(limit.kind, limit.name, text, distance))

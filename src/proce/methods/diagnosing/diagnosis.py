@@ -1,0 +1,185 @@
+"""Why nothing was found, in words and as data."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.classifier import ask_frame
+from proce.explanation import Blocker, Diagnosis
+from proce.explanation.record.diagnosis import ways_text
+from proce.explanation.words.cells import plain_value
+from proce.explanation.words.values import class_text, percents
+from proce.methods.calls.call import Call
+from proce.methods.calls.last_check import as_shown
+from proce.methods.calls.rules import broken_rules
+from proce.methods.diagnosing.blockers import BlockerSearch
+from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.terms import SearchTerms
+from proce.objective import target_probability
+
+
+@dataclass(frozen=True)
+class ClosestMiss:
+    """The candidate of a row that came nearest to its target; empty where none was evaluated.
+
+    Attributes
+    ----------
+    values
+        The candidate's values by feature, in raw units.
+    probability
+        The probability of the target.
+    broken
+        The rules that the candidate breaks.
+    rival, rival_probability
+        Of more than two classes, the likeliest other one, in words, and its probability.
+    """
+
+    values: Mapping[str, Any] | None = None
+    probability: float | None = None
+    broken: tuple[str, ...] = ()
+    rival: str | None = None
+    rival_probability: float = 0.0
+
+
+def diagnose(
+    call: Call,
+    terms: SearchTerms,
+    rows: Sequence[int],
+    misses: Mapping[int, Tensor],
+    search: BlockerSearch,
+) -> dict[int, Diagnosis]:
+    """Return what blocks each of the rows.
+
+    Parameters
+    ----------
+    call, terms, rows, misses
+        As for :func:`~proce.methods.diagnosing.blockers.search_blockers`.
+    search
+        What lifting limits has shown.
+    """
+    closest = _closest_misses(call, terms, [row for row in rows if row in misses], misses)
+    return {
+        row: _diagnosis(
+            call,
+            terms,
+            row,
+            search.blockers.get(row, []),
+            search.n_lifted.get(row),
+            closest.get(row, ClosestMiss()),
+        )
+        for row in rows
+    }
+
+
+def _diagnosis(
+    call: Call,
+    terms: SearchTerms,
+    row: int,
+    blockers: list[Blocker],
+    n_tried: int | None,
+    closest: ClosestMiss,
+) -> Diagnosis:
+    target = int(call.target[row])
+    decision = terms.without_margin().requirement
+    needed = decision.probabilities(len(call.context.classes))[target]
+    label = class_text(call.context, call.context.classes[target])
+    if not bool(terms.fitted.index.sizes[target] > 0):
+        return Diagnosis(_unknown_class_text(terms.fitted, label), None, None, needed)
+    reason = (
+        f"No counterfactual was found for {label}."
+        + nearness_text(closest, needed)
+        + _cause_text(blockers, n_tried)
+    )
+    return Diagnosis(
+        reason,
+        closest.values,
+        closest.probability,
+        needed,
+        closest.broken,
+        tuple(blockers),
+        n_tried or 0,
+    )
+
+
+def _unknown_class_text(fitted: FittedParts, label: str) -> str:
+    if fitted.is_constant:
+        return f"The model gives the same answer for every row: it never says {label}."
+    return (
+        f"The model says {label} for none of the {fitted.n_rows:,} rows that the explainer"
+        " was fitted with, so there is nothing to move towards."
+    )
+
+
+def nearness_text(closest: ClosestMiss, needed: float) -> str:
+    """Return how near the closest miss came to the probability that is needed."""
+    rule = f" It breaks the rule '{closest.broken[0]}'." if closest.broken else ""
+    chance = closest.probability
+    if chance is None:
+        return rule
+    if closest.rival is not None and chance <= closest.rival_probability:
+        reached, other = percents(chance, closest.rival_probability)
+        return f" The closest candidate reaches {reached}, behind {closest.rival} ({other}).{rule}"
+    if chance >= needed:
+        return (
+            f" The closest candidate would be likely enough ({chance:.0%}), but is not allowed."
+            + rule
+        )
+    digits = 0 if f"{chance:.0%}" != f"{needed:.0%}" else 2
+    return (
+        f" The closest candidate reaches {chance:.{digits}%}, where {needed:.{digits}%} is needed."
+        + rule
+    )
+
+
+def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
+    if blockers:
+        return ways_text(blockers)
+    if n_tried is None:
+        return " What blocks it was not searched: the call ended before."
+    if n_tried == 0:
+        return " Nothing but the model limits it."
+    return f" None was found with any single limit lifted either ({n_tried} were tried)."
+
+
+def _closest_misses(
+    call: Call, terms: SearchTerms, rows: Sequence[int], misses: Mapping[int, Tensor]
+) -> dict[int, ClosestMiss]:
+    """Return for each row the candidate that came nearest, and what the model says of it."""
+    if not rows:
+        return {}
+    positions, codec = torch.tensor(rows), terms.fitted.codec
+    problem = terms.problem(
+        terms.query(call.factual[positions], call.target[positions], call.raw[positions])
+    )
+    genes = torch.stack([misses[row][0] for row in rows])[:, None]
+    shown = as_shown(
+        codec,
+        problem.realise(genes).point[:, 0],
+        call.factual[positions],
+        call.raw[positions],
+        call.layout,
+    )
+    answers = ask_frame(call.classifier, shown.frame, codec)
+    chances = target_probability(answers, call.target[positions])
+    others = answers.scatter(1, call.target[positions][:, None], -1.0).max(1)
+    raw = codec.raw_of_frame(shown.frame)
+    result = {}
+    for index, row in enumerate(rows):
+        values = zip(codec.schema, raw[index].tolist(), strict=True)
+        result[row] = ClosestMiss(
+            {feature.name: plain_value(feature, value) for feature, value in values},
+            float(chances[index]),
+            broken_rules(terms.rules, call.factual[row], shown.rows[index]),
+            *_rival(call, int(others.indices[index]), float(others.values[index])),
+        )
+    return result
+
+
+def _rival(call: Call, position: int, probability: float) -> tuple[str | None, float]:
+    """Return the likeliest other class in words and its probability, where there are several."""
+    if call.context.lead is None:
+        return None, 0.0
+    return class_text(call.context, call.context.classes[position]), probability

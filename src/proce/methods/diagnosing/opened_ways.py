@@ -1,0 +1,200 @@
+"""The nearest way that a lifted limit opens: without needless changes, and firm in the refits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.causal import Ensemble
+from proce.losses import Loss
+from proce.methods.diagnosing.relaxed_problem import RelaxedProblem
+from proce.methods.searching.firmness import worst_shortfall
+from proce.methods.searching.shortlist import change_kinds
+from proce.search import SearchResult
+from proce.search.survival import Candidates
+
+_POOL_SIZE = 4  # ways of an instance from which needless changes are taken back
+_PRUNING_ROUNDS = 2
+_N_BETWEEN = 12  # values between the row's own and the way's that a freed feature is tried at
+_N_TRIED_AGAIN = 4  # ways of an instance that are tried at once with the equations fitted again
+_FIRM_ROUNDS = 2
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedWays:
+    """The nearest way of each row and limit that has one when the limit is lifted, as columns.
+
+    Attributes
+    ----------
+    instance
+        ``(n,)``, the instance of the relaxed problem that each way belongs to.
+    row, limit
+        ``(n,)``, the positions of its row in the query and of its limit among those lifted.
+    rows, changes, expected
+        ``(n, f)``: the ways in the entries of the codec, a ``Change`` for each cell, and where
+        each feature would be by itself.
+    losses
+        ``(n, 3)``; see :class:`proce.losses.Loss`.
+    """
+
+    instance: Tensor
+    row: Tensor
+    limit: Tensor
+    rows: Tensor
+    changes: Tensor
+    expected: Tensor
+    losses: Tensor
+
+    @classmethod
+    def none(cls, n_features: int) -> "OpenedWays":
+        """Return no ways of rows with so many features."""
+        nothing, rows = torch.zeros(0, dtype=torch.long), torch.zeros(0, n_features).double()
+        changes = rows.to(torch.int8)
+        return cls(nothing, nothing, nothing, rows, changes, rows, rows.new_zeros(0, len(Loss)))
+
+    def take(self, lines: Tensor) -> "OpenedWays":
+        """Return some of the lines, given by position."""
+        return OpenedWays(*(getattr(self, name)[lines] for name in self.__dataclass_fields__))
+
+
+def nearest_ways(
+    problem: RelaxedProblem,
+    result: SearchResult,
+    freed: Sequence[int | None],
+    refits: Ensemble | None,
+    needs_refits: Tensor,
+) -> OpenedWays:
+    """Return the nearest way of each instance that has one; its row and limit are not set yet.
+
+    Parameters
+    ----------
+    problem, result
+        The rows with their limits lifted, and where the search ended.
+    freed
+        For each instance the position of the feature whose limit is lifted, if it is of one.
+    refits
+        The equations fitted again, or ``None``.
+    needs_refits
+        ``(i,)``, whether a way of an instance must work in them.
+    """
+    solved = torch.nonzero(result.archive.has_feasible).flatten()
+    if not len(solved):
+        return OpenedWays.none(len(problem.problem.codec.schema))
+    part, everyone = problem.take(solved), torch.arange(len(solved))
+    genes, counts = _in_order(result.population.take(solved))
+    pool = _near_to_far(genes, counts, _POOL_SIZE)
+    pool[:, 0] = result.archive.genes[solved]
+    pruned = _pruned(part, pool)
+    own_freed = [freed[instance] for instance in solved.tolist()]
+    more = torch.cat([pool, pruned, _between(part, pruned[:, 0], own_freed)], dim=1)
+    evaluation = part(more, everyone)
+    genes, counts = _in_order(Candidates(more, evaluation.losses, evaluation.violation))
+    which = _nearest_firm(part, genes, counts, refits, needs_refits[solved])
+    kept = torch.nonzero(which >= 0).flatten()
+    part = part.take(kept)
+    realised = part.problem.realise(genes[kept, which[kept]][:, None])
+    instances = solved[kept]
+    return OpenedWays(
+        instances,
+        torch.zeros_like(instances),
+        torch.zeros_like(instances),
+        realised.point[:, 0],
+        change_kinds(realised)[:, 0],
+        realised.expected[:, 0],
+        part.score(realised).losses[:, 0] if len(kept) else realised.point.new_zeros(0, len(Loss)),
+    )
+
+
+def _in_order(candidates: Candidates) -> tuple[Tensor, Tensor]:
+    """Return genes ``(i, c, g)`` by distance, those that are feasible first, and how many are."""
+    distance = candidates.losses[..., Loss.DISTANCE].where(candidates.violation <= 0, torch.inf)
+    order = distance.argsort(dim=1, stable=True)
+    genes = candidates.genes[torch.arange(len(order))[:, None], order]
+    return genes, distance.isfinite().sum(1)
+
+
+def _near_to_far(genes: Tensor, counts: Tensor, size: int) -> Tensor:
+    """Return ``size`` of the first ``counts (i,)`` genes, more of the near ones."""
+    nth = _spread(torch.zeros_like(counts), counts - 1, size)
+    return genes[torch.arange(len(genes))[:, None], nth]
+
+
+def _spread(first: Tensor, last: Tensor, size: int) -> Tensor:
+    """Return positions ``(i, size)`` from first to last ``(i,)``, more of the first ones."""
+    steps = torch.linspace(0, 1, size, dtype=torch.float64) ** 2
+    return first[:, None] + (steps * (last - first).clamp(min=0)[:, None]).round().long()
+
+
+def _nearest_firm(
+    problem: RelaxedProblem,
+    genes: Tensor,
+    counts: Tensor,
+    refits: Ensemble | None,
+    needs_refits: Tensor,
+) -> Tensor:
+    """Return the first of the genes ``(i, c, g)`` that works in the refits; -1 for none, ``(i,)``.
+
+    The nearest way barely reaches the decision; one farther away may do so in every refit. A few
+    are tried from near to far, then a few between the last that failed and the first that works.
+    """
+    everyone = torch.arange(len(genes))
+    failed, works = torch.full_like(counts, -1), counts.clone()
+    for _ in range(_FIRM_ROUNDS):
+        nth = _spread(failed + 1, works.clamp(max=genes.shape[1]) - 1, _N_TRIED_AGAIN)
+        nth = nth.clamp(0, genes.shape[1] - 1)
+        realised = problem.problem.realise(genes[everyone[:, None], nth])
+        lacking = worst_shortfall(problem.problem, realised, refits)
+        firm = (lacking.isfinite() | ~needs_refits[:, None]) & (realised.count > 0)
+        firm &= nth < counts[:, None]
+        works = torch.minimum(works, nth.where(firm, genes.shape[1]).amin(1))
+        failed = torch.maximum(failed, nth.where(~firm & (nth < works[:, None]), -1).amax(1))
+    return works.where(works < counts, -1)
+
+
+def _feasible_distance(problem: RelaxedProblem, genes: Tensor) -> Tensor:
+    evaluation = problem(genes, torch.arange(len(genes)))
+    return evaluation.losses[..., Loss.DISTANCE].where(evaluation.violation <= 0, torch.inf)
+
+
+def _pruned(problem: RelaxedProblem, genes: Tensor) -> Tensor:
+    """Take changes back one by one, as long as a way stays one and gets nearer."""
+    anchor, switch_of = problem.genome.anchor, problem.problem.gene_map.switch_of
+    best = _feasible_distance(problem, genes)
+    for _ in range(_PRUNING_ROUNDS):
+        changed = (genes != anchor[:, None])[..., : problem.problem.gene_map.n_features]
+        positions = torch.nonzero(changed.flatten(0, 1).any(0)).flatten().tolist()
+        if not positions:
+            break
+        variants = genes[:, :, None].repeat(1, 1, len(positions), 1)
+        for variant, position in enumerate(positions):
+            variants[:, :, variant, position] = anchor[:, None, position]
+            if position in switch_of:
+                variants[:, :, variant, switch_of[position]] = 0.0
+        genes, best, improved = _best_variant(problem, genes, best, variants)
+        if not improved:
+            break
+    return genes
+
+
+def _between(problem: RelaxedProblem, genes: Tensor, freed: Sequence[int | None]) -> Tensor:
+    """Return genes ``(i, g)`` with the freed feature between its own value and theirs, as more."""
+    share = torch.arange(1, _N_BETWEEN + 1, dtype=genes.dtype) / (_N_BETWEEN + 1)
+    variants = genes[:, None].repeat(1, _N_BETWEEN, 1)
+    for instance, position in enumerate(freed):
+        if position is not None:
+            own, now = problem.genome.anchor[instance, position], genes[instance, position]
+            variants[instance, :, position] = own + (now - own) * share
+    return problem.genome.repair(variants)
+
+
+def _best_variant(
+    problem: RelaxedProblem, genes: Tensor, best: Tensor, variants: Tensor
+) -> tuple[Tensor, Tensor, bool]:
+    """Return genes ``(i, s, g)`` replaced by the nearest of their variants ``(i, s, v, g)``."""
+    values = _feasible_distance(problem, variants.flatten(1, 2)).reshape(variants.shape[:-1])
+    closest, which = values.min(-1)
+    better = closest < best - 1e-9
+    winner = which[..., None, None].expand(-1, -1, 1, genes.shape[-1])
+    genes = torch.where(better[..., None], variants.gather(2, winner).squeeze(2), genes)
+    return genes, torch.where(better, closest, best), bool(better.any())

@@ -1,0 +1,181 @@
+"""One search over rows times lifted limits, and the nearest way that each of them opens.
+
+The search is short: it starts from where the search under all limits ended, from values of the
+freed feature all over its range, and from rows of the prototype. The model is asked about 0.6 times
+as many candidates of a row as that search could evaluate, for all limits together. Where there are
+many limits, all are tried briefly at first, and the most promising ones go on.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from proce.losses import Loss
+from proce.methods.diagnosing.lifted_limits import LiftedLimit
+from proce.methods.diagnosing.opened_ways import OpenedWays, nearest_ways
+from proce.methods.diagnosing.relaxed_problem import RelaxedProblem, follows_when_freed, relax
+from proce.methods.searching.terms import SearchTerms
+from proce.objective import GeneMap, Query, initial_population
+from proce.search import SearchProgress, SearchResult, nsga2
+from proce.search.result import Stop
+
+_SEARCH_SHARE = 0.6  # of the candidates that a whole search evaluates, for all limits together
+_MAX_PROMISING = 5  # limits that go on after all were tried briefly
+_N_ENDED, _N_FRESH, _N_SCANNED = 8, 24, 16  # candidates with which the search of a limit begins
+_N_BRIEF = 24  # candidates beyond these of a limit that is tried briefly
+_MIN_POPULATION, _MIN_GENERATIONS = 12, 2
+
+
+@dataclass(frozen=True, eq=False)
+class RelaxedSearch:
+    """Searches rows with limits lifted.
+
+    Attributes
+    ----------
+    terms
+        The terms under which nothing was found.
+    lifted
+        The limits.
+    query
+        The rows.
+    misses
+        For each row the genes ``(m, g)`` where the search under all limits ended.
+    budget_seconds
+        The time that is left, or ``None``.
+    progress
+        Called after each generation; False ends the search.
+    """
+
+    terms: SearchTerms
+    lifted: Sequence[LiftedLimit]
+    query: Query
+    misses: Sequence[Tensor]
+    max_evaluations: int | None = None
+    budget_seconds: float | None = None
+    progress: Callable[[SearchProgress], object] | None = None
+
+    def run(self) -> tuple[list[OpenedWays], bool]:
+        """Return the ways that lifted limits open, and whether the search ran to its end."""
+        apart = [number for number, limit in enumerate(self.lifted) if follows_when_freed(limit)]
+        together = [number for number in range(len(self.lifted)) if number not in apart]
+        ways, finished = [], True
+        for group in filter(None, [together, *([number] for number in apart)]):
+            found, is_whole = self._run_group(group)
+            ways.append(found)
+            finished &= is_whole
+        return ways, finished
+
+    def _run_group(self, group: list[int]) -> tuple[OpenedWays, bool]:
+        limits, n_rows = [self.lifted[number] for number in group], len(self.query.factual)
+        problem = relax(self.terms, limits, self.query)
+        settings = self.terms.fitted.settings
+        whole = settings.population_size + settings.n_offspring * (settings.n_generations - 1)
+        budget = _SEARCH_SHARE * whole * len(group) / len(self.lifted)
+        start, instances = self._start(problem, limits), torch.arange(len(problem))
+        if len(group) > _MAX_PROMISING:
+            result = self._search(problem, start, start.shape[1] + _N_BRIEF)
+            instances = _most_promising(result, n_rows)
+            start = result.population.genes[instances]
+            budget -= len(group) * (start.shape[1] + _N_BRIEF)
+        n_each = int(budget / min(len(group), _MAX_PROMISING))
+        result = self._search(problem.take(instances), start, n_each)
+        is_whole = not any(stop in (Stop.CALLER, Stop.OUT_OF_TIME) for stop in result.stopped)
+        own_limits = [limits[number] for number in (instances // n_rows).tolist()]
+        freed = [freed_position(self.terms, limit) for limit in own_limits]
+        refits = [limit.terms.fitted.refits is not None for limit in own_limits]
+        ways = nearest_ways(
+            problem.take(instances),
+            result,
+            freed,
+            self.terms.fitted.refits,
+            torch.tensor(refits),
+        )
+        own = instances[ways.instance]
+        return replace(ways, row=own % n_rows, limit=torch.tensor(group)[own // n_rows]), is_whole
+
+    def _start(self, problem: RelaxedProblem, limits: Sequence[LiftedLimit]) -> Tensor:
+        """Return the candidates ``(i, c, g)`` with which the instances begin."""
+        fitted, part = self.terms.fitted, problem.problem
+        fresh = initial_population(
+            problem.genome,
+            part.query,
+            fitted.codec.reach,
+            fitted.rows,
+            part.gene_map,
+            _N_FRESH,
+            fitted.seed,
+            fitted.settings.start if fitted.left_out is None else "gaussian",
+        )
+        own = self.terms.problem(self.query).gene_map
+        ended = torch.stack([_evenly(misses, _N_ENDED) for misses in self.misses])
+        ended = _with_gene_map(ended, own, part.gene_map).repeat(len(limits), 1, 1)
+        scanned = ended[:, :1].repeat(1, _N_SCANNED, 1)
+        share = torch.arange(_N_SCANNED) / (_N_SCANNED - 1)
+        for number, limit in enumerate(limits):
+            position = freed_position(self.terms, limit)
+            if position is not None:
+                rows = slice(
+                    number * len(self.query.factual), (number + 1) * len(self.query.factual)
+                )
+                ends = (part.limits.action_lower, part.limits.action_upper)
+                low, high = (end[rows, position, None] for end in ends)
+                scanned[rows, :, position] = low + (high - low) * share
+                if position in part.gene_map.switch_of:
+                    scanned[rows, :, part.gene_map.switch_of[position]] = 1.0
+        return torch.cat([ended, fresh, scanned], dim=1)
+
+    def _search(self, problem: RelaxedProblem, start: Tensor, n_evaluations: int) -> SearchResult:
+        settings = self.terms.fitted.settings
+        size, n_generations = _sizes(n_evaluations - start.shape[1], settings.population_size)
+        return nsga2(
+            problem,
+            problem.genome,
+            start,
+            replace(settings, population_size=size, n_offspring=size, n_generations=n_generations),
+            seed=self.terms.fitted.seed,
+            keys=problem.problem.query.keys,
+            archive_by=Loss.DISTANCE,
+            max_evaluations=self.max_evaluations,
+            budget_seconds=self.budget_seconds,
+            progress=self.progress,
+        )
+
+
+def _sizes(n_evaluations: int, largest: int) -> tuple[int, int]:
+    """Return a population and a number of generations for so many evaluations."""
+    size = min(largest, max(_MIN_POPULATION, round(max(n_evaluations, 1) ** 0.5)))
+    return size, max(_MIN_GENERATIONS, n_evaluations // size)
+
+
+def _most_promising(result: SearchResult, n_rows: int) -> Tensor:
+    """Return for each row the instances that have a way, or come nearest to one, in their order."""
+    violation = result.population.violation.amin(1)
+    distance = result.archive.losses[:, result.archive.by]
+    # Those with a way come first, the nearest way first; the others by what they lack.
+    merit = torch.where(distance.isfinite(), -1 / (1 + distance), violation)
+    by_row = merit.reshape(-1, n_rows)  # (l, n)
+    best = by_row.argsort(dim=0, stable=True)[:_MAX_PROMISING]
+    return (best * n_rows + torch.arange(n_rows)).flatten().sort().values
+
+
+def _evenly(misses: Tensor, size: int) -> Tensor:
+    """Return so many of the genes ``(m, g)``, which repeat where there are fewer."""
+    return misses[torch.arange(size) % len(misses)]
+
+
+def _with_gene_map(genes: Tensor, own: GeneMap, wanted: GeneMap) -> Tensor:
+    """Return genes ``(i, c, g)`` of one map under another, whose further switches are off."""
+    result = genes.new_zeros(*genes.shape[:-1], wanted.n_features + len(wanted.switched))
+    result[..., : own.n_features] = genes[..., : own.n_features]
+    for position, gene in own.switch_of.items():
+        result[..., wanted.switch_of[position]] = genes[..., gene]
+    return result
+
+
+def freed_position(terms: SearchTerms, limit: LiftedLimit) -> int | None:
+    """Return the position of the feature that a limit binds; ``None`` where it binds no feature."""
+    schema = terms.fitted.codec.schema
+    of_feature = limit.kind not in ("rule", "search", "vary", "max_changes", "min_probability")
+    return schema.position(limit.name) if of_feature else None

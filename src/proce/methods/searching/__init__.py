@@ -1,0 +1,1 @@
+"""How ProCE searches a chunk of rows, from the terms of a call to candidates that passed."""

@@ -1,0 +1,98 @@
+"""The last look at what is shown: does it still hold without one of its actions?
+
+Candidates are pruned during the search, where the model is asked about rows on the unit range. Here
+every action is taken back once more and the model is asked about the very frame that a person
+would get, so that what is said of the actions is true of what is shown.
+"""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from proce.causal import Ensemble
+from proce.explanation import done_by_hand
+from proce.methods.searching.firmness import worst_shortfall
+from proce.methods.searching.shortlist import Shortlist, change_kinds
+from proce.methods.searching.solve import FrameRows, Solution, check_candidates
+from proce.objective import CounterfactualProblem
+
+
+def drop_needless(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    solution: Solution,
+    n: int,
+    refits: Ensemble | None,
+) -> Solution:
+    """Return a solution of which each row's first ``n`` candidates need all of their actions.
+
+    A candidate that holds without an action is replaced by what is left of it, or fails the check
+    where that is no advice or shown already.
+    """
+    verified = torch.zeros_like(solution.check.passed)
+    while True:
+        lines = solution.lines_to_show(n)
+        lines = lines[~verified[lines]]
+        if not len(lines):
+            return solution
+        shorter = _shorten(problem, frame_rows, solution, lines, refits)
+        verified[lines] = True
+        if shorter is not None:
+            solution, changed = shorter
+            verified[changed] = False
+
+
+def _shorten(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    solution: Solution,
+    lines: Tensor,
+    refits: Ensemble | None,
+) -> tuple[Solution, Tensor] | None:
+    """Return a solution with some lines replaced, and these lines; None where all are needed."""
+    shortlist, check = solution.shortlist, solution.check
+    by_hand = done_by_hand(shortlist.changes[lines])
+    which, positions = torch.nonzero(by_hand & (by_hand.sum(-1) > 1)[:, None], as_tuple=True)
+    if not len(which):
+        return None
+    line, owner = lines[which], shortlist.owner[lines[which]]
+    fewer = by_hand[which]
+    fewer[torch.arange(len(which)), positions] = False
+    part = problem.take(owner)  # an instance for each variant
+    realised = part.realise_by_hand(shortlist.rows[line][:, None], fewer[:, None])
+    rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+    checked = check_candidates(problem, frame_rows, owner, rows, changes)
+    good = torch.nonzero(checked.passed & realised.by_hand[:, 0].any(-1)).flatten()
+    if not len(good):
+        return None
+    losses = part.score(realised).losses[:, 0]
+    is_advice = worst_shortfall(part, realised, refits)[:, 0].isfinite()
+    distance = part.final_distance(realised)[:, 0]
+    passed, probabilities = check.passed.clone(), check.probabilities.clone()
+    columns = {
+        name: getattr(shortlist, name).clone() for name in ("rows", "changes", "losses", "expected")
+    }
+    replaced = sorted(set(line[good].tolist()))
+    for at in replaced:
+        variants = good[line[good] == at]
+        best = variants[distance[variants].argmin()]
+        columns["rows"][at], columns["changes"][at] = rows[best], changes[best]
+        columns["losses"][at] = losses[best]
+        columns["expected"][at] = realised.expected[best, 0]
+        probabilities[at] = checked.probabilities[best]
+        passed[at] = is_advice[best] & ~_is_shown(columns["rows"], shortlist, passed, at)
+    shorter = replace(
+        solution,
+        shortlist=replace(shortlist, **columns),
+        check=replace(check, passed=passed, probabilities=probabilities),
+    )
+    return shorter, torch.tensor(replaced)
+
+
+def _is_shown(rows: Tensor, shortlist: Shortlist, passed: Tensor, line: int) -> Tensor:
+    """Return whether another line of the same row that passed says the same."""
+    same = (rows.nan_to_num(nan=-9.0) == rows[line].nan_to_num(nan=-9.0)).all(-1)
+    same &= passed & (shortlist.owner == shortlist.owner[line])
+    same[line] = False
+    return same.any()

@@ -1,0 +1,266 @@
+"""From the candidates that a search leaves to those that are worth showing.
+
+A front also holds candidates that change more than they must and are therefore likelier or more
+typical. A person is shown what remains of a candidate when every action that it does not need is
+taken back, provided that the rest still works when the equations are fitted again. Whether an
+action is needed is judged by what anybody can verify: the model, the rules and the limits.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from proce.causal import Actions, Ensemble
+from proce.explanation import Change, Fronts
+from proce.losses import Loss
+from proce.methods.calls.options import Options
+from proce.methods.searching.firmness import worst_shortfall
+from proce.methods.searching.polishing import consolidate, polish
+from proce.methods.searching.pruning import prune
+from proce.methods.searching.ranking import ranked
+from proce.methods.searching.trials import Trials, assess, concatenate
+from proce.objective import CounterfactualProblem
+from proce.search import SearchResult, non_dominated
+
+_POOL_SIZE = 16  # candidates of a search that are pruned and compared
+_N_POLISHED = 4  # of these that are drawn in
+_TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
+_N_MISSES = 16  # candidates of a row with which a diagnosis begins
+_ALIKE = 0.05  # of the unit range: two ways that differ by less are one
+_N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlist:
+    """Candidates that are worth a last check, those of a row together, the recommended one first.
+
+    Attributes
+    ----------
+    owner
+        ``(n,)``, the instance that each candidate belongs to; ascending.
+    rows
+        ``(n, f)``, the candidates in the entries of the codec.
+    changes
+        ``(n, f)``, a ``Change`` for each cell.
+    losses
+        ``(n, 3)``; see :class:`proce.losses.Loss`.
+    expected
+        ``(n, f)``, where each feature would be if it were neither acted on nor held.
+    fronts
+        The whole Pareto sets of all instances, where they are kept.
+    misses
+        ``(i, m, g)``, the genes of the first members of each instance's population: where none is
+        feasible, those that came nearest, the nearest first.
+    """
+
+    owner: Tensor
+    rows: Tensor
+    changes: Tensor
+    losses: Tensor
+    expected: Tensor
+    fronts: Fronts
+    misses: Tensor
+
+
+def make_shortlist(
+    problem: CounterfactualProblem,
+    search: SearchResult,
+    scanned: list[Trials],
+    options: Options,
+    refits: Ensemble | None,
+    *,
+    keep_fronts: bool,
+    sparse: bool = True,
+    max_changes: int | None = None,
+) -> Shortlist:
+    """Choose for each row what to show, and some more in case a candidate fails the last check.
+
+    Parameters
+    ----------
+    problem, search
+        The problem, and what a search found.
+    scanned
+        What a scan found, in groups by the number of actions.
+    options
+        What the caller wants.
+    refits
+        The equations fitted again, for firmness, or ``None``.
+    keep_fronts
+        Whether the shortlist holds the whole Pareto sets too.
+    sparse
+        Whether actions that are not needed are taken back, and candidates drawn in.
+    max_changes
+        The most actions and holds of a candidate, where the problem itself does not say so.
+    """
+    pool = assess(problem, problem.realise(nearest_candidates(search)))
+    if sparse:
+        pool = _improve(problem, pool, scanned)
+    realised = problem.realise_by_hand(pool.rows, pool.by_hand)
+    scored = problem.score(realised)
+    shortfall = worst_shortfall(problem, realised, refits)
+    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & shortfall.isfinite()
+    feasible &= pool.is_feasible  # copies count as infeasible
+    if max_changes is not None:
+        feasible &= realised.count <= max_changes
+    is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
+    factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
+    all_by_hand = realised.by_hand
+    chosen = []
+    for instance in range(len(feasible)):
+        losses, lacking = scored.losses[instance], shortfall[instance]
+        by_hand = all_by_hand[instance]
+        good = _first_of_each(realised.point[instance], feasible[instance])
+        if sparse:
+            good = good[~needless(losses[good], by_hand[good], lacking[good])]
+            size = realised.point[instance, good] / problem.codec.reach
+            good = good[~alike(size, by_hand[good], losses[good, Loss.DISTANCE], lacking[good])]
+        firm = lacking[good] <= lacking[good].min() if len(good) else feasible[instance, good]
+        n_wanted = options.n + _N_SPARE
+        chosen.append(
+            good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]
+        )
+    owner = torch.repeat_interleave(
+        torch.arange(len(feasible)), torch.tensor([len(positions) for positions in chosen])
+    )
+    positions = torch.cat(chosen)
+    population = problem.realise(search.population.genes)
+    no_fronts = Fronts.empty(population.point.shape[-1])
+    return Shortlist(
+        owner,
+        realised.point[owner, positions],
+        change_kinds(realised)[owner, positions],
+        scored.losses[owner, positions],
+        realised.expected[owner, positions],
+        _fronts(population, search, max_changes) if keep_fronts else no_fronts,
+        _nearest_misses(search),
+    )
+
+
+def _nearest_misses(search: SearchResult) -> Tensor:
+    """Return genes ``(i, m, g)`` of those that lack the least, the closest of equals first."""
+    population = search.population
+    order = population.losses[..., Loss.DISTANCE].argsort(dim=1, stable=True)
+    lacking = population.violation.gather(1, order).argsort(dim=1, stable=True)
+    order = order.gather(1, lacking)[:, :_N_MISSES]
+    return population.genes[torch.arange(len(order))[:, None], order]
+
+
+def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]) -> Trials:
+    """Return candidates without needless actions, some of them drawn in too.
+
+    Every candidate is improved by itself, whatever the others are.
+    """
+    n_scanned = sum(group.rows.shape[1] for group in scanned)
+    pruned = prune(problem, concatenate([*scanned, pool.without_copies()])).without_copies()
+    of_search = pruned.take_range(n_scanned, pruned.rows.shape[1])
+    near = concatenate([pruned.take_range(0, n_scanned), of_search.nearest(_N_POLISHED)])
+    polished = polish(problem, consolidate(problem, near))
+    return concatenate([prune(problem, polished), pruned])
+
+
+def nearest_candidates(search: SearchResult) -> Tensor:
+    """Return genes ``(i, s, g)``: the closest feasible candidate, then others from near to far.
+
+    Candidates repeat where fewer than ``s`` are feasible. Where none is, the result holds
+    candidates that are not feasible.
+    """
+    population = search.population
+    distance = population.losses[..., Loss.DISTANCE].where(population.violation <= 0, torch.inf)
+    order = distance.argsort(dim=1, stable=True)
+    n_feasible = distance.isfinite().sum(1).clamp(min=1)
+    size = min(_POOL_SIZE, order.shape[1]) - 1
+    near = torch.arange(size // 2).expand(len(order), -1)
+    steps = torch.linspace(0, 1, size - size // 2)
+    far = (size // 2 + steps * (n_feasible - 1 - size // 2).clamp(min=0)[:, None]).round().long()
+    nth = torch.minimum(torch.cat([near, far], dim=1), n_feasible[:, None] - 1)
+    kept = order.gather(1, nth)
+    instances = torch.arange(len(order))[:, None]
+    return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
+
+
+def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
+    """Return flags ``(p,)`` for the candidates that do more than another one for no benefit.
+
+    The other one acts on some of the same features only, is no farther, no less likely and just as
+    firm.
+
+    Parameters
+    ----------
+    losses
+        ``(p, 3)``, the losses of the candidates; see :class:`proce.losses.Loss`.
+    by_hand
+        ``(p, f)``, the features that each candidate acts on or holds.
+    shortfall
+        ``(p,)``, what each candidate lacks in the worst refit.
+    """
+    subset = (by_hand[None] <= by_hand[:, None]).all(-1)
+    fewer = subset & (by_hand[None] != by_hand[:, None]).any(-1)
+    compared = [Loss.PREDICTION, Loss.DISTANCE]
+    as_good = (losses[None] <= losses[:, None])[..., compared].all(-1)
+    as_firm = shortfall[None] <= shortfall[:, None]
+    return (fewer & as_good & as_firm).any(1)
+
+
+def alike(size: Tensor, by_hand: Tensor, distance: Tensor, shortfall: Tensor) -> Tensor:
+    """Return flags ``(p,)`` for the candidates that are no other way than a closer one.
+
+    The closer one acts on the same features, ends at nearly the same values, and is as firm.
+
+    Parameters
+    ----------
+    size
+        ``(p, f)``, the candidates on the unit range; another level is a whole unit away.
+    by_hand
+        ``(p, f)``, the features that each candidate acts on or holds.
+    distance, shortfall
+        ``(p,)``, how far each candidate is, and what it lacks in the worst refit.
+    """
+    same = (by_hand[None] == by_hand[:, None]).all(-1)
+    apart = (size[None] - size[:, None]).abs().nan_to_num(nan=0.0) * by_hand
+    earlier = torch.arange(len(size))[None] < torch.arange(len(size))[:, None]
+    closer = (distance[None] < distance[:, None]) | (
+        (distance[None] == distance[:, None]) & earlier
+    )
+    as_firm = shortfall[None] <= shortfall[:, None]
+    return (same & (apart <= _ALIKE).all(-1) & closer & as_firm).any(1)
+
+
+def change_kinds(realised: Actions) -> Tensor:
+    """Return a ``Change`` for each cell of realised rows, ``(i, c, f)``."""
+    kinds = torch.zeros_like(realised.point, dtype=torch.int8)
+    for change, flags in (
+        (Change.ACTION, realised.acted_on),
+        (Change.HOLD, realised.held),
+        (Change.CONSEQUENCE, realised.consequence),
+    ):
+        kinds[flags] = int(change)
+    return kinds
+
+
+def _fronts(population: Actions, search: SearchResult, max_changes: int | None) -> Fronts:
+    """Return the feasible members of populations ``(i, c, f)`` that no other dominates."""
+    is_feasible = search.population.violation <= 0
+    if max_changes is not None:
+        is_feasible = is_feasible & (population.count <= max_changes)
+    parts = [Fronts.empty(population.point.shape[-1])]
+    for instance, rows in enumerate(population.point):
+        feasible = _first_of_each(rows, is_feasible[instance])
+        losses = search.population.losses[instance, feasible]
+        best = non_dominated(losses)
+        owner = torch.full((int(best.sum()),), instance)
+        parts.append(Fronts(owner, rows[feasible][best], losses[best]))
+    return Fronts.concatenate(parts)
+
+
+def _first_of_each(rows: Tensor, feasible: Tensor) -> Tensor:
+    """Return the positions of feasible rows ``(p, f)``, each row once, in their order."""
+    positions = torch.nonzero(feasible).flatten()
+    if len(positions) < 2:
+        return positions
+    rounded = rows[positions].nan_to_num(nan=-9.0).round(decimals=9)
+    _, which = torch.unique(rounded, dim=0, return_inverse=True)
+    first = torch.full((int(which.max()) + 1,), len(positions)).scatter_reduce(
+        0, which, torch.arange(len(positions)), "amin"
+    )
+    return positions[first.sort().values]

@@ -1,0 +1,285 @@
+"""Solve the problem of some rows: search, make a shortlist, and check it on the model itself."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from proce.errors import ProceError
+from proce.explanation import Change, done_by_hand
+from proce.losses import Loss
+from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
+from proce.methods.calls.options import Options
+from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.attempts import FIRST, Attempt
+from proce.methods.searching.failing_row import NamesFailingRow
+from proce.methods.searching.scan import scan
+from proce.methods.searching.shortlist import Shortlist, make_shortlist
+from proce.methods.searching.trials import Trials
+from proce.objective import CounterfactualProblem, genome_of, initial_population
+from proce.schema import Layout
+from proce.search import SearchProgress, SearchResult, Stop, nsga2
+
+_CUT_SHORT = (Stop.OUT_OF_TIME, Stop.CALLER)
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows:
+    """The rows of a problem as they stand in the caller's frame.
+
+    Attributes
+    ----------
+    positions
+        ``(i,)``, the position of each row in the frame.
+    raw
+        ``(i, f)``, the rows in raw units.
+    layout
+        How the frame looks.
+    """
+
+    positions: Tensor
+    raw: Tensor
+    layout: Layout
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The candidates for the rows of a problem, and how the search for them ended.
+
+    Attributes
+    ----------
+    shortlist, check
+        The candidates worth showing, and which of them passed the last check.
+    cut_short
+        ``(i,)``, whether time or the caller ended the search of a row.
+    population
+        ``(i, n, g)``, the genes that the search ended with.
+    n_generations, n_evaluations
+        The most generations that a row took, and how many candidates of all rows were evaluated.
+    """
+
+    shortlist: Shortlist
+    check: LastCheck
+    cut_short: Tensor
+    population: Tensor
+    n_generations: int
+    n_evaluations: int
+
+    def take_population(self, instances: Tensor) -> "Solution":
+        """Return the solution for an attempt that goes on from the population of some rows."""
+        return replace(self, population=self.population[instances])
+
+    @property
+    def is_solved(self) -> Tensor:
+        """Whether a row has a candidate that passed the last check, ``(i,)``."""
+        is_solved = torch.zeros_like(self.cut_short)
+        is_solved[self.shortlist.owner[self.check.passed]] = True
+        return is_solved
+
+    @property
+    def n_actions(self) -> Tensor:
+        """How many actions and holds the recommended candidate of each row has, ``(i,)``."""
+        lines, counts = self.lines_to_show(1), torch.zeros_like(self.cut_short, dtype=torch.long)
+        by_hand = done_by_hand(self.shortlist.changes[lines])
+        return counts.index_copy(0, self.shortlist.owner[lines], by_hand.sum(-1))
+
+    @property
+    def distance(self) -> Tensor:
+        """The distance of the recommended candidate of each row, infinite without one, ``(i,)``."""
+        lines, losses = self.lines_to_show(1), self.shortlist.losses
+        distance = losses.new_full((len(self.cut_short),), torch.inf)
+        return distance.index_copy(0, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
+
+    def lines_to_show(self, n: int) -> Tensor:
+        """Return the positions in the shortlist of each row's first ``n`` that passed."""
+        return torch.nonzero(self.check.passed & (self._passed_so_far() <= n)).flatten()
+
+    def n_dropped(self, n: int) -> Tensor:
+        """Return how many candidates of each row failed before ``n`` had passed, ``(i,)``."""
+        failed = ~self.check.passed & (self._passed_so_far() < n)
+        return self.shortlist.owner[failed].bincount(minlength=len(self.cut_short))
+
+    def _passed_so_far(self) -> Tensor:
+        """Return for each candidate how many of its row passed up to and with it, ``(n,)``."""
+        owner, passed = self.shortlist.owner, self.check.passed.long()
+        per_row = torch.zeros(len(self.cut_short), dtype=torch.long).index_add(0, owner, passed)
+        return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]
+
+
+def solve(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    fitted: FittedParts,
+    options: Options,
+    *,
+    attempt: Attempt = FIRST,
+    before: Solution | None = None,
+    keep_fronts: bool = False,
+    budget_seconds: float | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
+) -> Solution:
+    """Search the rows of a problem, and check the best candidates as they would be shown.
+
+    Parameters
+    ----------
+    problem
+        The rows, and what they may become.
+    frame_rows
+        The same rows as the caller has them.
+    fitted, options
+        The fitted parts, and what the caller wants.
+    attempt
+        Which attempt at these rows it is, which says how it is made.
+    before
+        The solution of the attempt before, whose population the search goes on from.
+    keep_fronts
+        Whether the shortlist holds the whole Pareto sets too.
+    budget_seconds
+        The time after which the search ends; ``None`` for no such limit.
+    progress
+        A function that is called after each generation; the search ends where it returns False.
+    """
+    sparse = fitted.settings.sparse
+    scans = sparse and options.max_evaluations is None
+    # A search that knows the limit on changes would find other ways than one that does not. So
+    # that a call without the limit is never farther, both make the same search at first.
+    searched = replace(problem, max_changes=None) if scans and not attempt.limited else problem
+    scanned = _scan(searched) if scans else []
+    seeds = [_genes(problem, group) for group in scanned]
+    if before is not None:
+        seeds.append(before.population)
+    result = search(
+        searched, frame_rows.positions, fitted, options, attempt, seeds, budget_seconds, progress
+    )
+    shortlist = make_shortlist(
+        searched,
+        result,
+        scanned,
+        options,
+        fitted.refits,
+        keep_fronts=keep_fronts,
+        sparse=sparse,
+        max_changes=problem.max_changes,
+    )
+    shortlist, check = _checked(problem, frame_rows, shortlist)
+    return Solution(
+        shortlist,
+        check,
+        torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
+        result.population.genes,
+        int(result.n_generations.max()),
+        int(result.n_evaluations.sum()),
+    )
+
+
+def solution_of(
+    problem: CounterfactualProblem, frame_rows: FrameRows, shortlist: Shortlist
+) -> Solution:
+    """Return candidates that were found elsewhere as the solution of the rows that own them."""
+    shortlist, check = _checked(problem, frame_rows, shortlist)
+    not_cut = torch.zeros(len(frame_rows.positions), dtype=torch.bool)
+    return Solution(shortlist, check, not_cut, shortlist.misses, 0, 0)
+
+
+def search(
+    problem: CounterfactualProblem,
+    positions: Tensor,
+    fitted: FittedParts,
+    options: Options,
+    attempt: Attempt = FIRST,
+    seeds: Sequence[Tensor] = (),
+    budget_seconds: float | None = None,
+    progress: Callable[[SearchProgress], object] | None = None,
+) -> SearchResult:
+    """Run NSGA-II on a problem; errors name the ``positions (i,)`` of its rows.
+
+    The first generation holds ``seeds``, genes ``(i, s, g)``, besides those that it draws.
+    """
+    settings, gene_map = attempt.settings(fitted.settings), problem.gene_map
+    genome = genome_of(problem.codec, problem.query.factual, problem.limits, gene_map)
+    seed = fitted.seed + attempt.number
+    initial = initial_population(
+        genome,
+        problem.query,
+        fitted.codec.reach,
+        fitted.rows,
+        gene_map,
+        settings.population_size,
+        seed,
+        settings.start if fitted.left_out is None else "gaussian",
+    )
+    return nsga2(
+        NamesFailingRow(problem, positions),
+        genome,
+        torch.cat([initial, *seeds], dim=1),
+        settings,
+        seed=seed,
+        keys=problem.query.keys,
+        archive_by=Loss.DISTANCE,
+        max_evaluations=options.max_evaluations,
+        budget_seconds=budget_seconds,
+        progress=progress,
+    )
+
+
+def _scan(problem: CounterfactualProblem) -> list[Trials]:
+    """Scan a problem; an error says that it came before the first generation."""
+    try:
+        return scan(problem, problem.max_changes)
+    except ProceError as error:
+        error.args = (f"generation 0 of the search: {error}",)
+        raise
+
+
+def _genes(problem: CounterfactualProblem, trials: Trials) -> Tensor:
+    """Return candidates as genes ``(i, c, g)``; the switch of what is done by hand is on."""
+    switches = trials.by_hand[..., list(problem.gene_map.switched)].to(trials.rows)
+    return torch.cat([trials.rows, switches], dim=-1)
+
+
+def _checked(
+    problem: CounterfactualProblem, frame_rows: FrameRows, shortlist: Shortlist
+) -> tuple[Shortlist, LastCheck]:
+    """Return a shortlist as it is told, and which of its candidates passed the last check."""
+    check = check_candidates(
+        problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes
+    )
+    return replace(shortlist, rows=check.shown.told()), check
+
+
+def check_candidates(
+    problem: CounterfactualProblem,
+    frame_rows: FrameRows,
+    owner: Tensor,
+    rows: Tensor,
+    changes: Tensor,
+) -> LastCheck:
+    """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
+    part = problem.take(owner)  # an instance for each candidate
+    factual, raw = part.query.factual, frame_rows.raw[owner]
+    shown = as_shown(problem.codec, rows, factual, raw, frame_rows.layout)
+    return last_check(
+        shown,
+        _within_limits(part, shown.rows, changes),
+        codec=problem.codec,
+        factual=factual,
+        target=part.query.target,
+        classifier=problem.classifier,
+        requirement=problem.requirement,
+        rules=problem.rules,
+    )
+
+
+def _within_limits(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
+    """Return which of the rows ``(n, f)``, one for each instance, obey every limit, ``(n,)``."""
+    by_hand = done_by_hand(changes)
+    excess = problem.limits.excess(rows[:, None], by_hand[:, None], problem.codec.reach).squeeze(1)
+    allowed = (excess <= ROUNDING) & (~by_hand | problem.limits.movable).all(-1)
+    unchanged = (rows == problem.query.factual) | problem.codec.missing(rows)
+    allowed &= (unchanged | (changes != 0)).all(-1)  # no cell moves without a change that says so
+    allowed &= ~(unchanged & (changes == Change.ACTION)).any(-1)  # nor is one said to that does not
+    allowed &= ~(problem.avoided.cells(rows, problem.query.factual) & by_hand).any(-1)
+    if problem.max_changes is not None:
+        allowed &= by_hand.sum(-1) <= problem.max_changes
+    return allowed

@@ -1,0 +1,1 @@
+"""Features as a person declares them: kinds, actions, levels, names and units."""

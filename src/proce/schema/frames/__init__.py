@@ -1,0 +1,1 @@
+"""Frames of any library: their cells, their layout, and the layout as JSON."""

@@ -1,0 +1,271 @@
+"""How a frame looked, as JSON.
+
+There are two forms. :func:`layout_to_json` writes the nearest layout of pandas, whatever the
+library was, so that whoever reads it needs pandas alone. :func:`exact_layout_to_json` writes the
+library too, so that a model is asked later with frames that are the same in every respect.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from proce.errors import SchemaError
+from proce.schema.frames.cells import is_missing
+from proce.schema.frames.dtype_json import (
+    CategoryRecord,
+    DtypeRecord,
+    ForeignDtype,
+    PlainValue,
+    dtype_from_json,
+    dtype_to_json,
+    foreign_dtype_from_json,
+    foreign_dtype_to_json,
+    index_dtype_from_json,
+    is_foreign_dtype,
+)
+from proce.schema.frames.layout import Layout
+from proce.schema.records import RecordError, StrictRecord
+
+_MISSING_MARKS = {"None": None, "nan": np.nan, "NA": pd.NA, "NaT": pd.NaT}
+_MISFITS = (ValueError, TypeError, OverflowError, pa.ArrowException)  # of values and a dtype
+_FOREIGN = {"polars": nw.Implementation.POLARS, "pyarrow": nw.Implementation.PYARROW}
+
+
+@dataclass(frozen=True)
+class LoadedLayout(Layout):
+    """A layout that knows the index labels of some rows only.
+
+    Attributes
+    ----------
+    places
+        Where each row's label stands in the index, by the row's position.
+    """
+
+    places: Mapping[int, int] = field(default_factory=dict)
+
+    def take(self, positions: Sequence[int]) -> "LoadedLayout":
+        """Return the layout for a selection of the rows, which may repeat."""
+        if self.index is None:
+            return self
+        places = [self.places[position] for position in positions]
+        return replace(self, index=self.index.take(places))
+
+
+def labelled_layout(layout: Layout, labels: Any, places: Mapping[int, int]) -> LoadedLayout:
+    """Return a layout whose rows have labels, a pandas index; ``places`` as in the layout."""
+    own = {**vars(layout), "index": labels, "places": places}
+    return LoadedLayout(**own)
+
+
+class _Header(StrictRecord):
+    name: str | None = None
+    dtype: DtypeRecord
+
+
+class _Index(StrictRecord):
+    name: str | None = None
+    dtype: DtypeRecord
+    labels: list[PlainValue | None]
+
+
+class _PandasLayout(StrictRecord):
+    columns: dict[str, DtypeRecord]
+    missing: dict[str, Literal["None", "nan", "NA", "NaT"]] | None = None
+    header: _Header | None = None
+    index: _Index | None = None
+
+
+class _ExactPandasLayout(StrictRecord):
+    library: Literal["pandas"]
+    frame: dict[str, Any]
+
+
+class _ExactForeignLayout(StrictRecord):
+    library: Literal["polars", "pyarrow"]
+    columns: dict[str, ForeignDtype]
+    nulls: list[str]
+
+
+def layout_to_json(layout: Layout, rows: Sequence[int] | None = None) -> dict[str, Any]:
+    """Return the layout of pandas that is nearest to a layout, as plain values.
+
+    Parameters
+    ----------
+    layout
+        The layout.
+    rows
+        The rows whose index labels are written, by position; ``None`` for no labels. Labels that
+        are neither text nor numbers nor flags are written as text.
+    """
+    record: dict[str, Any] = {
+        "columns": {name: dtype_to_json(layout.dtypes[name]) for name in layout.columns}
+    }
+    if rows is not None and layout.index is not None:
+        record["index"] = _index_to_json(layout.take(rows).index)
+    if layout.library is not nw.Implementation.PANDAS:
+        return record
+    marks = {name: _mark_text(mark) for name, mark in layout.missing.items() if mark is not None}
+    header = layout.header
+    if marks:
+        record["missing"] = marks
+    if header is not None and (header.name is not None or header.dtype != pd.Index(["a"]).dtype):
+        record["header"] = {"name": _name_text(header.name), "dtype": dtype_to_json(header.dtype)}
+    if "index" in record:
+        record["index"] = record.pop("index")  # as before, the labels stand last
+    return record
+
+
+def layout_from_json(
+    record: Any, columns: Sequence[str], rows: Sequence[int] | None = None
+) -> LoadedLayout:
+    """Read what :func:`layout_to_json` wrote.
+
+    Parameters
+    ----------
+    record
+        The plain values.
+    columns
+        The columns of the schema; the layout must have the same, in any order.
+    rows
+        The rows whose index labels the record holds; ``None`` leaves the labels out.
+
+    Raises
+    ------
+    RecordError
+        A value of the record is wrong.
+    """
+    checked = _PandasLayout.read(record)
+    _require_columns(record, columns)
+    dtypes = {name: _dtype(name, dtype) for name, dtype in checked.columns.items()}
+    names = tuple(dtypes)
+    missing: dict[str, Any] = {name: None for name in names if dtypes[name] == np.dtype(object)}
+    missing |= {name: _MISSING_MARKS[mark] for name, mark in (checked.missing or {}).items()}
+    header = _header(checked.header, names)
+    layout = LoadedLayout(nw.Implementation.PANDAS, names, dtypes, missing, None, header)
+    if checked.index is None or rows is None:
+        return layout
+    places = {row: place for place, row in enumerate(rows)}
+    return replace(layout, index=_index(checked.index, len(rows)), places=places)
+
+
+def exact_layout_to_json(layout: Layout) -> dict[str, Any]:
+    """Return a layout without its index as plain values that give the same layout back.
+
+    Raises
+    ------
+    SchemaError
+        The library or a dtype cannot be written.
+    """
+    record: dict[str, Any]
+    if layout.library is nw.Implementation.PANDAS:
+        frame = layout_to_json(layout)
+        record = {"library": "pandas", "frame": frame}
+        dtypes = layout_from_json(frame, layout.columns).dtypes
+        unkept = [name for name in layout.columns if dtypes[name] != layout.dtypes[name]]
+    else:
+        record = _foreign_to_json(layout)
+        kinds = record["columns"].items()
+        unkept = [name for name, kind in kinds if not is_foreign_dtype(kind)]
+    if unkept:
+        raise SchemaError(
+            f"the column {unkept[0]!r} has the dtype {layout.dtypes[unkept[0]]}, which cannot be"
+            " kept; convert it to a plain one, such as with .astype(str), and fit again."
+        )
+    return record
+
+
+def exact_layout_from_json(record: Any, columns: Sequence[str]) -> Layout:
+    """Read what :func:`exact_layout_to_json` wrote, for a schema of these columns.
+
+    Raises
+    ------
+    RecordError
+        A value of the record is wrong.
+    """
+    is_foreign = isinstance(record, dict) and record.get("library") in list(_FOREIGN)
+    if not is_foreign:
+        frame = _ExactPandasLayout.read(record).frame
+        loaded = layout_from_json(frame, columns)
+        fields = (loaded.library, loaded.columns, loaded.dtypes, loaded.missing)
+        return Layout(*fields, None, loaded.header)
+    checked = _ExactForeignLayout.read(record)
+    _require_columns(record, columns)
+    dtypes = {name: foreign_dtype_from_json(dtype) for name, dtype in checked.columns.items()}
+    marks = {
+        name: None if name in checked.nulls else np.nan
+        for name, dtype in dtypes.items()
+        if dtype.is_float()
+    }
+    return Layout(_FOREIGN[checked.library], tuple(dtypes), dtypes, marks)
+
+
+def _require_columns(record: Any, columns: Sequence[str]) -> None:
+    if set(record["columns"]) != set(columns):
+        expected = f"the columns of the schema, {', '.join(columns)}"
+        raise RecordError("columns", record["columns"], expected)
+
+
+def _dtype(name: str, record: str | CategoryRecord) -> Any:
+    try:
+        return dtype_from_json(record)
+    except _MISFITS:
+        assert isinstance(record, CategoryRecord), "a dtype that is named alone holds no values"
+        place, expected = f"columns.{name}.categories", f"categories of dtype {record.of!r}"
+        raise RecordError(place, record.categories, expected) from None
+
+
+def _header(record: _Header | None, names: Sequence[str]) -> Any:
+    if record is None:
+        return pd.Index(names)
+    dtype = index_dtype_from_json(record.dtype)
+    try:
+        return pd.Index(names, dtype=dtype, name=record.name)
+    except _MISFITS:
+        raise RecordError("header.dtype", record.dtype, "a dtype of text") from None
+
+
+def _index(record: _Index, length: int) -> Any:
+    if len(record.labels) != length:
+        raise RecordError("index.labels", record.labels, f"{length} labels, one per explanation")
+    dtype = index_dtype_from_json(record.dtype)
+    try:
+        return pd.Index(record.labels, dtype=dtype, name=record.name)
+    except _MISFITS:
+        expected = f"labels of dtype {record.dtype!r}"
+        raise RecordError("index.labels", record.labels, expected) from None
+
+
+def _index_to_json(index: Any) -> dict[str, Any]:
+    if isinstance(index.dtype, pd.CategoricalDtype):
+        index = index.astype(index.categories.dtype)
+    labels = [label.item() if isinstance(label, np.generic) else label for label in index]
+    is_plain = all(isinstance(label, str | bool | int | float) for label in labels)
+    name = _name_text(index.name)
+    if not is_plain or isinstance(index, pd.MultiIndex):
+        return {"name": name, "dtype": "str", "labels": [str(label) for label in labels]}
+    marked = [None if is_missing(label) else label for label in labels]
+    return {"name": name, "dtype": dtype_to_json(index.dtype), "labels": marked}
+
+
+def _foreign_to_json(layout: Layout) -> dict[str, Any]:
+    library = next((name for name, known in _FOREIGN.items() if known is layout.library), None)
+    if library is None:
+        raise SchemaError(
+            f"a frame of {layout.library} cannot be kept; fit on one of pandas, polars or pyarrow."
+        )
+    columns = {name: foreign_dtype_to_json(layout.dtypes[name]) for name in layout.columns}
+    nulls = [name for name, mark in layout.missing.items() if mark is None]
+    return {"library": library, "columns": columns, "nulls": nulls}
+
+
+def _mark_text(mark: Any) -> str:
+    return next((text for text, known in _MISSING_MARKS.items() if mark is known), "nan")
+
+
+def _name_text(name: Any) -> str | None:
+    return None if name is None else str(name)
