@@ -74,6 +74,30 @@ def test_auto_tells_noise_in_proportion_to_the_value_from_noise_that_is_the_same
     np.testing.assert_allclose(raised, frame["pay"] * np.exp(1 - x), rtol=0.05)
 
 
+def test_where_zero_lies_says_nothing_of_a_number_that_goes_below_it():
+    draw = np.random.default_rng(0)
+    x = draw.exponential(1, 2000)
+    y = 1.5 - x - 0.04 * x**2 + draw.normal(0, 1, 2000)  # two in three are above zero
+    kinds = {fitted(*_with_graph(_pair(x, y + shift)))[0].records["y"].kind for shift in (0, -100)}
+    assert kinds == {"linear"}
+
+
+def test_the_first_of_ordered_levels_counts_as_much_as_the_last_one():
+    draw = np.random.default_rng(0)
+    x = draw.exponential(1, 2000)
+    rank = np.clip(1.8 - 0.5 * x - 0.02 * x**2 + draw.normal(0, 0.5, 2000), 0, 3).round()
+    records = []
+    for ranks in (rank, 3 - rank):
+        levels = pd.Categorical.from_codes(ranks.astype(int), list("abcd"), ordered=True)
+        records.append(fitted(*_with_graph(_pair(x, levels)))[0].records["y"])
+    assert records[0].kind == records[1].kind
+    assert records[0].errors == pytest.approx(records[1].errors)
+
+
+def _pair(x, y):
+    return pd.DataFrame({"x": x, "y": y}), CausalGraph([("x", "y")])
+
+
 def _with_graph(pair):
     frame, graph = pair
     return frame, "auto", graph
@@ -154,7 +178,7 @@ def test_gradients_run_through_smooth_equations():
 def test_a_given_equation_is_used_in_raw_units_and_the_others_are_fitted():
     scm, _ = fitted(equations={"income": lambda parents: 20 + 0.5 * parents["age"]})
     assert scm.records["income"].kind == "given"
-    assert scm.records["grade"].kind in {"linear", "quadratic"}
+    assert scm.records["grade"].kind in {"linear", "quadratic", "spline"}
     frame = people().head(1)
     factual = scm.codec.encode(frame)
     older = scm.counterfactual(factual, {"age": frame["age"].iloc[0] + 10})

@@ -1,7 +1,7 @@
 """How equations of several kinds are compared: on rows that they were not fitted on."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 from torch import Tensor
@@ -12,7 +12,6 @@ from proce.causal.models.regression import NONE
 from proce.schema import Categorical, Feature, Ordinal
 
 Fit = Callable[[Parents, Tensor], Equation]
-MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
 _N_FOLDS = 5
 _MAX_ERROR_RATIO = 0.99  # to which a less simple equation must cut the squared error
 
@@ -38,16 +37,24 @@ def error(feature: Feature, predicted: Tensor, target: Tensor) -> float:
     return float((predicted - target).square().mean().sqrt()) / reach
 
 
+def comparable_rows(kinds: Collection[str], target: Tensor, origin: float) -> Tensor:
+    """Return flags of the rows on which all kinds have a likelihood.
+
+    An amount of zero has none under multiplicative noise. Where no kind has such noise, zero is
+    a value like any other.
+    """
+    if any(kind.startswith("log") for kind in kinds):
+        return target > origin + NONE
+    return torch.ones_like(target, dtype=torch.bool)
+
+
 def surprise(kind: str, predicted: Tensor, target: Tensor, origin: float) -> float:
     """Return the mean negative log-likelihood under normal noise, but for a constant.
 
     The likelihood distinguishes noise that grows with the value from noise that does not, which
     the error of the prediction cannot do. The difference decides what follows for a person far
-    from the middle.
+    from the middle. For a kind with ``log`` every target must be above the origin.
     """
-    positive = target > origin + NONE  # multiplicative noise has no likelihood for the others
-    if bool(positive.double().mean() > MIN_POSITIVE_SHARE):
-        predicted, target = predicted[positive], target[positive]
     steps = {"linear": 0, "quadratic": 1, "spline": 2}[kind.removeprefix("log-")]
     handicap = -0.5 * math.log(_MAX_ERROR_RATIO) * (steps + kind.startswith("log"))
     if not kind.startswith("log"):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from proce.causal.graph import CausalGraph
 from proce.causal.graphs.features import require_features
-from proce.causal.models.comparison import MIN_POSITIVE_SHARE, Fit, error, held_out, surprise
+from proce.causal.models.comparison import Fit, comparable_rows, error, held_out, surprise
 from proce.causal.models.consistency import require_equation
 from proce.causal.models.mechanism import (
     Additive,
@@ -36,6 +36,7 @@ Kind = Literal[
     "log-spline",
     "boosting",
 ]
+_MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
 _MIN_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
 
 
@@ -117,8 +118,9 @@ def fit_mechanism(
     fits = _candidates(feature, terms, kind, target, origin, seed)
     unseen = {form: held_out(fit, parents, target, seed) for form, fit in fits.items()}
     errors = {form: error(feature, predicted, target) for form, predicted in unseen.items()}
+    judged = comparable_rows(fits, target, origin)
     costs = {
-        form: surprise(form, predicted, target, origin)
+        form: surprise(form, predicted[judged], target[judged], origin)
         for form, predicted in unseen.items()
         if len(fits) > 1
     }
@@ -228,7 +230,7 @@ def _candidates(
     }
     is_amount = isinstance(feature, Continuous) and bool((target >= origin - NONE).all())
     positive_share = float((target > origin + NONE).double().mean())
-    is_amount = is_amount and positive_share > MIN_POSITIVE_SHARE
+    is_amount = is_amount and positive_share > _MIN_POSITIVE_SHARE
     if kind.startswith("log") and not is_amount:
         raise GraphError(
             f"{feature.name!r} is not an amount, above zero in most rows and never below, so its"
