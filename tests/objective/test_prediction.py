@@ -172,3 +172,45 @@ def test_what_a_person_reads_is_what_is_required():
                 row = [1 - chance, chance] if target else [chance, 1 - chance]
                 short = requirement.shortfall(torch.tensor([[row]]), torch.tensor([target]))
                 assert (short.item() <= 0) is enough
+
+
+def beyond(requirement, rows, wanted) -> list[float]:
+    return requirement.odds_beyond(chances(*rows), target(wanted))[0].tolist()
+
+
+def test_the_decision_is_passed_by_log_odds_whatever_the_margin():
+    rows = [[0.75, 0.25], [0.5, 0.5], [0.2, 0.8]]
+    for margin in (0.0, 0.1):
+        passed = beyond(Requirement(0.5, margin), rows, 1)
+        assert passed == pytest.approx([-math.log(3), 0, math.log(4)])
+    past_two_thirds = [math.log(1 / 3) - math.log(2), -math.log(2), math.log(4) - math.log(2)]
+    assert beyond(Requirement(2 / 3, 0.0), rows, 1) == pytest.approx(past_two_thirds)
+    other_side = beyond(Requirement(0.5, 0.0), rows, 0)
+    assert other_side == pytest.approx([math.log(3), 0, -math.log(4)], abs=1e-9)
+    assert other_side[1] < 0  # at the threshold the model says the second class
+
+
+def test_of_more_classes_the_best_other_one_is_passed():
+    rows = [[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]]
+    passed = beyond(Requirement(None, 0.0), rows, 1)
+    assert passed == pytest.approx([math.log(2 / 5), math.log(2)])
+
+
+def test_a_least_probability_is_passed_too():
+    requirement = Requirement(None, 0.0, min_probability=0.8)
+    passed = beyond(requirement, [[0.4, 0.6], [0.1, 0.9], [0.6, 0.4]], 1)
+    expected = [math.log(1.5) - math.log(4), math.log(9) - math.log(4), math.log(1 / 6)]
+    assert passed == pytest.approx(expected)
+
+
+def test_log_odds_end_at_a_millionth():
+    passed = beyond(Requirement(0.5, 0.0), [[0.0, 1.0], [1.0, 0.0]], 1)
+    assert passed == pytest.approx([math.log(1e6), -math.log(1e6)], rel=1e-6)
+
+
+@given(second=UNIT, threshold=THRESHOLD, margin=st.sampled_from([0.0, 0.1]))
+def test_the_decision_is_passed_exactly_where_the_model_says_target(second, threshold, margin):
+    row = [1 - second, second]
+    said = int(decide(torch.tensor(row, dtype=torch.float64), threshold))
+    for k in range(2):
+        assert (beyond(Requirement(threshold, margin), [row], k)[0] >= 0) == (said == k)

@@ -2,6 +2,7 @@
 
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance
+from proce.objective.doubt import Doubt, EquationDoubt, chance_of
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import clamp_for_model, target_probability
@@ -22,7 +23,9 @@ __all__ = [
     "CallLimits",
     "Clock",
     "CounterfactualProblem",
+    "Doubt",
     "EffectPredictor",
+    "EquationDoubt",
     "FeatureDistance",
     "GeneMap",
     "Limits",
@@ -31,6 +34,7 @@ __all__ = [
     "Query",
     "Requirement",
     "Start",
+    "chance_of",
     "clamp_for_model",
     "effect_predictors",
     "gene_map_of",

@@ -22,6 +22,7 @@ from proce.objective.distance import (
     causal_gap,
     printed_gap,
 )
+from proce.objective.doubt import Doubt, missing_chance
 from proce.objective.limits import Limits
 from proce.objective.prediction import clamp_for_model, prediction_loss
 from proce.objective.prototype import prototype_loss
@@ -66,6 +67,8 @@ class CounterfactualProblem:
         differences with a charge per action; ``paper`` always does, ``hard`` never.
     clock
         How time moves the features that wait; ``None`` where nobody may wait.
+    doubts
+        The possible worlds in which a candidate must work, each with the chance that is asked for.
     """
 
     codec: Codec
@@ -85,6 +88,7 @@ class CounterfactualProblem:
     effect_weight: float = 1.0
     squared: bool = False
     clock: Clock | None = None
+    doubts: tuple[Doubt, ...] = ()
 
     def take(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some of the rows, given by position."""
@@ -155,7 +159,10 @@ class CounterfactualProblem:
             prototype = prototype_loss(rows, query.prototype, self.autoencoder)
         losses = torch.stack([prediction, prototype, self.final_distance(realised)], dim=-1)
         shortfall = self.requirement.shortfall(chances, query.target)
-        return Evaluation(losses, shortfall + self.violation(realised))
+        violation = shortfall + self.violation(realised)
+        if self.doubts:
+            violation = violation + missing_chance(self, realised, self.doubts)
+        return Evaluation(losses, violation)
 
     def ask(self, rows: Tensor) -> Tensor:
         """Return the class probabilities ``(i, c, k)`` that the model gives rows ``(i, c, f)``.

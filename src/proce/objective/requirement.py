@@ -9,6 +9,7 @@ from proce.classifier import decide
 from proce.objective.prediction import target_index, target_probability
 
 _ROUNDING = 1e-12
+_MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,26 @@ class Requirement:
             lacking = torch.maximum(lacking, self.min_probability - own)
         return lacking.clamp(min=0)
 
+    def odds_beyond(self, probabilities: Tensor, target: Tensor) -> Tensor:
+        """Return by how many log-odds the decision is passed, ``(i, c)``; below 0 it is not.
+
+        The margin does not count: it is there for doubts like those that are measured with these
+        log-odds. A least probability does.
+        """
+        own = target_probability(probabilities, target)
+        if self.threshold is None:
+            rival = probabilities.scatter(-1, target_index(target, probabilities), -1.0).amax(-1)
+            past = _log(own) - _log(rival)
+        else:
+            past = _log_odds(probabilities[..., 1]) - _log_odds(own.new_tensor(self.threshold))
+            past = torch.where(target[:, None] == 1, past, -past)
+        if self.min_probability is not None:
+            past = torch.minimum(
+                past, _log_odds(own) - _log_odds(own.new_tensor(self.min_probability))
+            )
+        reached = self.without_margin().shortfall(probabilities, target) <= 0
+        return torch.where(reached, past.clamp(min=0.0), past.clamp(max=-_ROUNDING))
+
     def probabilities(self, n_classes: int) -> tuple[float, ...]:
         """Return the probability that is enough for each class as the target, for a person.
 
@@ -79,3 +100,11 @@ class Requirement:
         """Return what the probability of the second class lacks on the target's side."""
         upper, lower = min(1.0, threshold + self.margin), max(0.0, threshold - self.margin)
         return torch.where(target[:, None] == 1, upper - second, second - lower)
+
+
+def _log(probability: Tensor) -> Tensor:
+    return probability.double().clamp(min=_MIN_PROBABILITY).log()
+
+
+def _log_odds(probability: Tensor) -> Tensor:
+    return probability.double().clamp(_MIN_PROBABILITY, 1 - _MIN_PROBABILITY).logit()

@@ -1,0 +1,127 @@
+"""How likely advice works when what follows from it is not certain."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+from proce.causal import Additive, Ensemble, StructuralCausalModel
+from proce.objective import EquationDoubt, Requirement, chance_of
+
+
+def chance(*draws) -> float:
+    return float(chance_of(torch.tensor(draws, dtype=torch.float64)))
+
+
+def test_the_chance_of_two_draws_is_that_of_a_cauchy_distribution():
+    """Mean 2, spread sqrt(2) * sqrt(1.5): a ratio of 2 / sqrt(3)."""
+    assert chance(1, 3) == pytest.approx(0.5 + math.atan(2 / math.sqrt(3)) / math.pi)
+
+
+def test_the_chance_is_no_more_than_the_share_of_draws_that_held():
+    draws = [100.0] * 18 + [-0.01] * 2
+    by_spread = stats.t.cdf(torch.tensor(draws).mean() / (torch.tensor(draws).std() * 1.0247), 19)
+    assert by_spread > 0.99 > 19 / 21
+    assert chance(*draws) == pytest.approx(19 / 21)
+    assert chance(*[-1.0] * 18, 400.0, 420.0) == pytest.approx(3 / 21)
+
+
+def test_draws_that_agree_leave_no_doubt():
+    assert chance(0.5, 0.5, 0.5) == 1
+    assert chance(0.0, 0.0, 0.0) == 1  # right at the decision is reached
+    assert chance(-0.5, -0.5, -0.5) == 0
+    assert chance(2.0) == 1
+    assert chance(-2.0) == 0
+
+
+@pytest.mark.parametrize("n_draws", [2, 5, 20])
+def test_the_chance_agrees_with_the_integral_of_the_density(n_draws):
+    draws = torch.randn(n_draws, 4, 3, generator=torch.Generator().manual_seed(0)).double() + 0.5
+    chances = chance_of(draws)
+    for i in range(4):
+        for c in range(3):
+            own = draws[:, i, c].numpy()
+            scale = own.std(ddof=1) * math.sqrt(1 + 1 / n_draws)
+            density = stats.t(n_draws - 1, own.mean(), scale).pdf
+            above = 0.5 + integrate.quad(density, 0, own.mean())[0]
+            share = ((own >= 0).sum() + 1) / (n_draws + 1)
+            assert float(chances[i, c]) == pytest.approx(min(above, share), abs=1e-7)
+
+
+@given(st.lists(st.floats(-20, 20), min_size=2, max_size=8), st.floats(0, 5))
+def test_more_is_never_less_likely(draws, more):
+    lifted = [draw + more for draw in draws]
+    assert chance(*lifted) >= chance(*draws) - 1e-12
+
+
+def test_the_chance_of_a_candidate_does_not_depend_on_its_batch():
+    draws = torch.randn(20, 37, 29, generator=torch.Generator().manual_seed(1)).double() + 1
+    together = chance_of(draws)
+    assert all(
+        float(chance_of(draws[:, i : i + 1, c : c + 1])) == float(together[i, c])
+        for i, c in [(0, 0), (3, 7), (36, 28), (20, 1)]
+    )
+
+
+def refits(world, *slopes) -> Ensemble:
+    """Causal models in which skill follows study with one slope each."""
+    members = []
+    for slope in slopes:
+        skill = Additive(lambda parents, slope=slope: slope * parents["study"])
+        mechanisms = {**world.scm.mechanisms, "skill": skill}
+        members.append(StructuralCausalModel(world.scm.graph, mechanisms, world.codec))
+    return Ensemble(tuple(members))
+
+
+@pytest.fixture(scope="module")
+def studying(world) -> torch.Tensor:
+    """Ann with four more years of study."""
+    return world.rows((6, 3, 7, "school", "north", "chess"))[None]
+
+
+def test_every_refit_leads_the_actions_somewhere_else(world, ann, studying):
+    """With a slope of s, skill comes to 3 + 4 s and pay to 7 + 8 s; the decision is at 10."""
+    problem = world.problem(ann, "hard")
+    realised = problem.realise(world.genes(problem, studying))
+    odds = EquationDoubt(refits(world, 1.0, 0.5, 0.25), 0.98).odds(problem, realised)
+    assert odds.flatten().tolist() == pytest.approx([8 * 0.25, 8 * 0.05, 8 * -0.05])
+
+
+def test_what_is_held_by_hand_is_the_same_in_every_refit(world, ann):
+    problem = world.problem(ann, "hard")
+    row = world.rows((6, 8, 7, "school", "north", "chess"))[None]
+    realised = problem.realise(world.genes(problem, row, acting=["skill"]))
+    odds = EquationDoubt(refits(world, 1.0, 0.5), 0.98).odds(problem, realised)
+    assert odds.flatten().tolist() == pytest.approx([8 * (17 / 20 - 0.5)] * 2)
+
+
+def test_a_doubt_makes_what_may_fail_infeasible_by_the_chance_that_is_missing(world, ann, studying):
+    problem = world.problem(ann, "hard")
+    genes = world.genes(problem, studying)
+    plain = problem.score(problem.realise(genes))
+    assert plain.violation.tolist() == [[0.0]]
+    doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25), 0.98)
+    doubted = replace(problem, doubts=(doubt,)).score(problem.realise(genes))
+    expected = 0.98 - chance(2.0, 0.4, -0.4)
+    assert doubted.violation.tolist() == [[pytest.approx(expected)]]
+    assert torch.equal(doubted.losses, plain.losses)
+    both = replace(problem, doubts=(doubt, doubt)).score(problem.realise(genes))
+    assert both.violation.tolist() == [[pytest.approx(2 * expected)]]
+    sure = EquationDoubt(refits(world, 1.0, 1.0), 0.98)
+    assert replace(problem, doubts=(sure,)).score(problem.realise(genes)).violation.tolist() == [
+        [0.0]
+    ]
+
+
+def test_many_refits_are_asked_in_blocks_with_the_same_answers(world, monkeypatch, studying):
+    people = world.random_rows(5)
+    problem = world.problem(people, "hard", requirement=Requirement(0.4, 0.1))
+    realised = problem.realise(world.genes(problem, studying.expand(5, 3, 6)))
+    doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25, 0.8, 1.2), 0.98)
+    at_once = doubt.odds(problem, realised)
+    monkeypatch.setattr("proce.objective.doubt._BLOCK_CELLS", 200)
+    assert torch.equal(doubt.odds(problem, realised), at_once)
