@@ -10,6 +10,7 @@ from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
 from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.true_world import on_step, reach
 from proce.objective import CallLimits
 from proce.schema import Action, Categorical, Codec, Continuous
 
@@ -91,10 +92,11 @@ def take_actions(
     factual, by_hand = columns.factual, columns.by_hand
     residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
     start = torch.where(by_hand, columns.rows, factual)
-    reached = truth.propagate(start, residual, by_hand)
+    reached = reach(truth, start, residual, by_hand)
     expected, features = list(factual.unbind(-1)), reached.unbind(-1)
     for position in truth.effects:
         caused, follows = truth.outcome(position, features, residual)
+        caused = on_step(truth, position, caused)
         expected[position] = torch.where(follows, caused, expected[position])
     gap = ((reached - torch.stack(expected, dim=-1)) / truth.codec.reach).abs()
     schema = truth.codec.schema
@@ -106,9 +108,9 @@ def take_actions(
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Tensor:
     """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
 
-    Time may pass, however long.
+    A number may go as far as any training row, and time may pass, however long.
     """
-    limits = CallLimits.read(codec).of_rows(codec, columns.factual)
+    limits = CallLimits.read(codec).widened().of_rows(codec, columns.factual)
     waits = torch.tensor([feature.action is Action.WAITS for feature in codec.schema])
     outside = columns.rows < limits.action_lower - _ROUNDING
     outside |= columns.rows > limits.action_upper + _ROUNDING

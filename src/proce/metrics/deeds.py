@@ -1,0 +1,160 @@
+"""What people could do in the true world, and what would come of it."""
+
+import math
+from dataclasses import dataclass, replace
+from itertools import product
+
+import torch
+from torch import Tensor
+
+from proce.causal import StructuralCausalModel
+from proce.classifier import Classifier
+from proce.metrics.true_world import on_step, reach
+from proce.objective import AvoidedLevels, CallLimits, Clock, Requirement, target_probability
+from proce.schema import Codec, Continuous, Rule
+
+LEAVE, SET, HOLD = 0, 1, 2
+_MAX_GRID = 30_000  # candidates of a person; with more, the ways are drawn instead
+_MIN_PLACES = 6  # of a number in a grid that is worth its name
+_WRONG = 1e3  # what breaking a rule counts for, above all that a model can say
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Ways to try; the first axis is that of people, or 1 where all try the same.
+
+    Attributes
+    ----------
+    deed
+        ``(i, c, f)``, what a person does with each feature: ``LEAVE``, ``SET`` or ``HOLD``.
+    place
+        ``(i, c, f)``, where a feature is set to, from 0, the least that is allowed, to 1.
+    """
+
+    deed: Tensor
+    place: Tensor
+
+    def of(self, people: Tensor | slice) -> "Candidates":
+        """Return the candidates of some people."""
+        if len(self.deed) == 1:
+            return self
+        return Candidates(self.deed[people], self.place[people])
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """People in the true world, and what they may do there.
+
+    Attributes
+    ----------
+    factual, target
+        ``(i, f)`` and ``(i,)``, the people as they are, and the classes that they want.
+    residual
+        ``(i, w)``, the noise of each of them.
+    truth, classifier
+        The true equations, whose schema says what is allowed, and the model.
+    rules
+        The rules that hold for everybody.
+    """
+
+    factual: Tensor
+    target: Tensor
+    residual: Tensor
+    truth: StructuralCausalModel
+    classifier: Classifier
+    rules: tuple[Rule, ...]
+
+    def take(self, people: Tensor | slice) -> "People":
+        """Return some of the people."""
+        return replace(
+            self,
+            factual=self.factual[people],
+            target=self.target[people],
+            residual=self.residual[people],
+        )
+
+    def follow(self, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
+        """Return where ways lead ``(i, c, f)``, what is done by hand, and what they lack.
+
+        The lack ``(i, c)`` is 0 where a way is one, and else the greater the farther it is from it.
+        """
+        factual = self.factual[:, None]
+        rows, by_hand = self._act(candidates)
+        reached = reach(self.truth, torch.where(by_hand, rows, factual), self.residual, by_hand)
+        n_people, n_ways, n_features = reached.shape
+        answers = self.classifier.predict_proba(reached.reshape(-1, n_features))
+        answers = answers.reshape(n_people, n_ways, -1)
+        decision = Requirement(self.classifier.threshold, margin=0.0)
+        missed = decision.shortfall(answers, self.target) > 0
+        surprise = -target_probability(answers, self.target).clamp(min=1e-12).log()
+        lack = torch.where(missed, surprise.clamp(min=1e-9), 0.0)
+        for rule in self.rules:
+            lack = lack + _WRONG * rule.violation(self.factual, reached)
+        return reached, by_hand, lack.masked_fill(~by_hand.any(-1), torch.inf)
+
+    def _act(self, candidates: Candidates) -> tuple[Tensor, Tensor]:
+        """Return the values that features are set to, and which are set or held."""
+        codec, factual = self.truth.codec, self.factual[:, None]
+        limits = CallLimits.read(codec).widened().of_rows(codec, self.factual)
+        low, high = limits.action_lower[:, None], limits.action_upper[:, None]
+        movable = (limits.movable | (_waiting(codec) & ~codec.missing(self.factual)))[:, None]
+        deed = torch.where(movable, candidates.deed, LEAVE)
+        rows = (low + candidates.place * (high - low)).clone()
+        for position, feature in enumerate(codec.schema):
+            if isinstance(feature, Continuous):
+                rows[..., position] = on_step(self.truth, position, rows[..., position])
+            else:
+                n_levels = len(feature.levels)
+                level = (candidates.place[..., position] * n_levels).floor()
+                rows[..., position] = level.clamp(max=n_levels - 1)
+        rows = torch.where(deed == SET, rows.clamp(low, high), factual)
+        rows = AvoidedLevels.of(codec.schema).revert(rows, factual)
+        by_hand = (deed == HOLD) | (rows != factual)
+        if (clock := Clock.of(codec)) is not None:
+            rows, by_hand = clock.advance(rows, self.factual), clock.with_others(by_hand)
+        return rows, by_hand
+
+
+def _waiting(codec: Codec) -> Tensor:
+    """Return flags ``(f,)``: time can move the feature, and leads in doing so."""
+    flags = torch.zeros(len(codec.schema), dtype=torch.bool)
+    clock = Clock.of(codec)
+    if clock is not None:
+        flags[clock.lead] = True
+    return flags
+
+
+def can_act(codec: Codec) -> Tensor:
+    """Return flags ``(f,)``: a person can act on the feature, or wait for it."""
+    return torch.tensor([feature.can_be_acted_on for feature in codec.schema]) | _waiting(codec)
+
+
+def grid_of(truth: StructuralCausalModel) -> Candidates | None:
+    """Return all combinations of deeds, with numbers at even places; ``None`` for too many."""
+    features = truth.codec.schema.features
+    acts = torch.nonzero(can_act(truth.codec)).flatten().tolist()
+    n_places = 1 + int(_MAX_GRID ** (1 / max(1, len(acts))))
+    while math.prod(_n_options(truth, position, n_places) for position in acts) > _MAX_GRID:
+        n_places -= 1
+        if n_places < _MIN_PLACES:
+            return None
+    axes = [_options(truth, position, n_places) for position in acts]
+    ways = torch.tensor(list(product(*axes)), dtype=torch.float64)  # (c, acts, 2)
+    deed, place = torch.zeros(2, 1, len(ways), len(features), dtype=torch.float64)
+    deed[0, :, acts], place[0, :, acts] = ways[..., 0], ways[..., 1]
+    return Candidates(deed.long(), place)
+
+
+def _options(truth: StructuralCausalModel, position: int, n_places: int) -> list[tuple[int, float]]:
+    """Return the deeds, each with its place, that a grid has for a feature."""
+    feature = truth.codec.schema.features[position]
+    n = n_places if isinstance(feature, Continuous) else len(feature.levels)
+    places = [(place + 0.5) / n for place in range(n)]
+    if isinstance(feature, Continuous):
+        places = [place / (n - 1) for place in range(n)]
+    idle = [LEAVE, HOLD] if position in truth.effects else [LEAVE]
+    return [*((deed, 0.0) for deed in idle), *((SET, place) for place in places)]
+
+
+def _n_options(truth: StructuralCausalModel, position: int, n_places: int) -> int:
+    return len(_options(truth, position, n_places))
