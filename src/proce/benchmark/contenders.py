@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 import proce.methods as methods
+from proce.benchmark.ceiling import explain_with_truth
 from proce.benchmark.plan import Plan, Variant
 from proce.benchmark.world import World
 from proce.causal import CausalGraph, StructuralCausalModel
@@ -60,6 +61,11 @@ class Contenders:
 
     def contender(self, variant: Variant) -> Contender:
         """Return a variant that is fitted in this world."""
+        if variant.method == "Ceiling":
+            schema, rules = self._schema(variant), self._rules(variant)
+            return Contender(
+                lambda frame: explain_with_truth(self.world, schema, rules, frame), 0.0
+            )
         return self._proce(variant) if variant.method == "ProCE" else self._published(variant)
 
     def _proce(self, variant: Variant) -> Contender:

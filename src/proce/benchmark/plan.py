@@ -11,7 +11,7 @@ from proce.errors import BenchmarkError, did_you_mean
 from proce.methods.calls.options import Pick
 
 MethodName = Literal[
-    "ProCE", "Wachter", "GrowingSpheres", "Certifai", "Dice", "Face", "Cchvae", "Nearest"
+    "ProCE", "Wachter", "GrowingSpheres", "Certifai", "Dice", "Face", "Cchvae", "Nearest", "Ceiling"
 ]
 Graph = Literal["given", "discovered", "true", "none"]
 Setting = Literal["paper", "recourse"]
@@ -27,7 +27,8 @@ class Variant:
     name
         The name of the variant in the tables.
     method
-        The name of the method's class.
+        The name of the method's class; or ``Ceiling``, which is none, but shows who can be helped
+        at all in the true equations.
     setting
         ``paper`` for the schema of the paper, in which nearly every feature is free; ``recourse``
         for a schema in which only what people can act on may be acted on. Recourse is measured

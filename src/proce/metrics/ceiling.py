@@ -79,6 +79,8 @@ def find_ways(
     residual = truth.abduct(factual, seed=seed, keys=keys)
     people = People(factual, target, residual, truth, classifier, tuple(rules))
     search = _Search(people, torch.Generator().manual_seed(seed))
+    if not bool(can_act(truth.codec).any()):
+        return search.ways()
     search.try_all(search.draw(_N_FIRST))
     grid = grid_of(truth)
     if grid is None:

@@ -109,7 +109,9 @@ class People:
                 rows[..., position] = level.clamp(max=n_levels - 1)
         rows = torch.where(deed == SET, rows.clamp(low, high), factual)
         rows = AvoidedLevels.of(codec.schema).revert(rows, factual)
-        by_hand = (deed == HOLD) | (rows != factual)
+        is_effect = torch.zeros(len(codec.schema), dtype=torch.bool)
+        is_effect[list(self.truth.effects)] = True
+        by_hand = ((deed == HOLD) & is_effect) | (rows != factual)
         if (clock := Clock.of(codec)) is not None:
             rows, by_hand = clock.advance(rows, self.factual), clock.with_others(by_hand)
         return rows, by_hand

@@ -1,0 +1,65 @@
+"""The line that shows who can be helped at all, as the answers of a method of its own."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.benchmark.world import World
+from proce.classifier import as_classifier
+from proce.explanation import Change, Counterfactuals, Explanations, Outcome
+from proce.losses import Loss
+from proce.methods.calls.call import Call, call_context
+from proce.methods.calls.options import Options
+from proce.methods.calls.provenance import hash_of_rows
+from proce.metrics.ceiling import find_ways
+from proce.objective import CallLimits, MixedDistance
+from proce.schema import Rule, Schema
+
+
+def explain_with_truth(
+    world: World, schema: Schema, rules: Sequence[str], frame: Any
+) -> Explanations:
+    """Return for each row of a frame some way that leads to class 1 in the true world.
+
+    No method can help more people: the search knows the true equations and each person's own
+    noise, asks for no margin and does not look for what is near. What the ways cost says nothing.
+    """
+    codec = replace(world.codec, schema=schema)
+    classifier, options = as_classifier(world.model, codec), Options(target=1, n=1)
+    limits, requirement = CallLimits.read(codec), options.requirement(classifier, margin=0.0)
+    context = call_context(codec, classifier, options, limits, requirement, {})
+    call = Call(context, classifier, options, limits, frame, None)
+    rows = call.rows_to_change()
+    factual, truth = call.factual[rows], world.equations.with_codec(codec)
+    parsed = [Rule.parse(rule, codec) for rule in rules]
+    ways = find_ways(factual, call.target[rows], truth, classifier, parsed, keys=rows)
+    call.record.finish(rows, Outcome.NOT_FOUND)
+    reached, exist = ways.reached[ways.exist], ways.exist
+    if bool(exist.any()):
+        gower = MixedDistance.gower(codec)(reached, factual[exist]).mean(-1)
+        probabilities = classifier.predict_proba(reached)[:, 1].double()
+        losses = torch.full((len(reached), len(Loss)), torch.nan, dtype=torch.float64)
+        losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = -probabilities.log(), gower
+        changes = _changes(factual[exist], reached, ways.by_hand[exist])
+        call.record.add(Counterfactuals.of(rows[exist], reached, changes, probabilities, losses))
+    return call.result(
+        method="Ceiling",
+        seed=0,
+        settings={},
+        mode="hard",
+        graph="given",
+        training_rows=len(world.encoded),
+        training_hash=hash_of_rows(world.encoded),
+        generations=0,
+    )
+
+
+def _changes(factual: Tensor, rows: Tensor, by_hand: Tensor) -> Tensor:
+    """Return what became of each cell: set, held, or moved by itself."""
+    moved = rows != factual
+    changes = torch.where(moved, int(Change.CONSEQUENCE), int(Change.NONE))
+    by_hand_changes = torch.where(moved, int(Change.ACTION), int(Change.HOLD))
+    return torch.where(by_hand, by_hand_changes, changes).to(torch.int8)

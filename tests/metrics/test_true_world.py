@@ -1,0 +1,51 @@
+"""Where actions lead in the true world, in which numbers have steps."""
+
+import pandas as pd
+import torch
+
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.metrics.true_world import reach
+from proce.schema import Codec, Continuous, Schema
+
+# Pay is half of the hours, in tens; rent is twice the pay. All numbers run from 0 to 100.
+TRAIN = pd.DataFrame({"hours": [0.0, 100.0], "pay": [0.0, 100.0], "rent": [0.0, 100.0]})
+SCHEMA = Schema([Continuous("hours"), Continuous("pay", step=10), Continuous("rent")])
+TRUTH = StructuralCausalModel(
+    CausalGraph([("hours", "pay"), ("pay", "rent")]),
+    {
+        "pay": Additive(lambda parents: parents["hours"] / 2),
+        "rent": Additive(lambda parents: 2 * parents["pay"]),
+    },
+    Codec.fit(SCHEMA, TRAIN),
+)
+PERSON = torch.tensor([[0.20, 0.10, 0.25]], dtype=torch.float64)  # rent is 5 more than it should
+
+
+def after(hours: float, *, hold_pay: bool = False) -> list[float]:
+    row = PERSON.clone()
+    row[0, 0] = hours
+    by_hand = torch.tensor([[True, hold_pay, False]])
+    return reach(TRUTH, row, TRUTH.abduct(PERSON), by_hand)[0].mul(100).tolist()
+
+
+def test_a_number_that_follows_is_rounded_before_others_follow_from_it():
+    """Of 33 hours come 16.5, which is a pay of 20, and so a rent of 45."""
+    assert [round(value, 9) for value in after(0.33)] == [33, 20, 45]
+
+
+def test_what_is_done_by_hand_does_not_follow():
+    assert [round(value, 9) for value in after(0.33, hold_pay=True)] == [33, 10, 25]
+
+
+def test_nobody_who_does_nothing_moves():
+    assert torch.equal(
+        reach(TRUTH, PERSON, TRUTH.abduct(PERSON), torch.zeros(1, 3, dtype=torch.bool)), PERSON
+    )
+
+
+def test_many_ways_of_a_person_are_followed_at_once():
+    rows = PERSON[:, None].repeat(1, 2, 1)
+    rows[0, :, 0] = torch.tensor([0.33, 0.9], dtype=torch.float64)
+    by_hand = torch.tensor([True, False, False])
+    reached = reach(TRUTH, rows, TRUTH.abduct(PERSON), by_hand)
+    assert reached.mul(100).round(decimals=6).tolist() == [[[33, 20, 45], [90, 40, 85]]]
