@@ -1,6 +1,7 @@
-"""How good the counterfactuals are: the tables of ``docs/quality.md``.
+"""How good the counterfactuals are: the table of the paper's metrics in ``docs/quality.md``.
 
-Run: ``PROCE_DATA=... python benchmarks/quality.py [validity|recourse] [--rows 100] [--splits 3]``.
+Run: ``PROCE_DATA=... python benchmarks/quality.py [--rows 100] [--splits 3]``. Whether advice works
+in the true world is measured by ``benchmarks/recourse.py``.
 Rows that the classifier rejects are drawn from the test part of an 80/20 split; nothing is
 fitted on them.
 """
@@ -19,7 +20,7 @@ from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
-from proce.methods import ProCE, SearchSettings
+from proce.methods import ProCE
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.fitted import FittedParts
@@ -28,13 +29,11 @@ from proce.metrics import (
     categorical_proximity,
     causal_constraint_validity,
     continuous_proximity,
-    recourse,
     target_class_validity,
 )
 from proce.schema import Codec, Rule, Schema
 
 OF_THE_PAPER = ("simple_bn", "sangiovese", "adult", "law")
-WITH_TRUTH = ("loan", "simple_bn", "sangiovese")
 
 
 @dataclass(frozen=True)
@@ -48,16 +47,14 @@ class Setting:
     rejected: Any
 
 
-def settings(
-    name: str, schema: str, architecture: str, splits: int, rows: int
-) -> Iterator[Setting]:
+def settings(name: str, architecture: str, splits: int, rows: int) -> Iterator[Setting]:
     """Yield one setting for each split."""
     data = load_dataset(name)
     for seed in range(splits):
         train, test, label, _ = train_test_split(
             data.frame, data.label, test_size=0.2, random_state=seed
         )
-        codec = Codec.fit(getattr(data, schema), train)
+        codec = Codec.fit(data.schema, train)
         model = fit_network(
             codec, train, label, architecture=architecture, balanced=name == "law", seed=seed
         )
@@ -155,7 +152,7 @@ def print_validity(n_rows: int, splits: int) -> None:
     for name in OF_THE_PAPER:
         for architecture in ("first", "second"):
             cells: dict[tuple[str, ...], list[dict[str, float]]] = {}
-            for setting in settings(name, "schema", architecture, splits, n_rows):
+            for setting in settings(name, architecture, splits, n_rows):
                 rows = setting.codec.encode(setting.train)
                 judges = Judges.fit(setting.codec, rows, setting.model.predict(rows), 2)
                 explain = variants(setting, setting.data.schema, setting.data.rules)
@@ -174,56 +171,15 @@ def print_validity(n_rows: int, splits: int) -> None:
                 )
 
 
-def print_recourse(n_rows: int, splits: int) -> None:
-    """Print what becomes of the advice when it is taken in the true equations."""
-    print(
-        "| data set | mode | margin | success | broken promises | abstentions | actions | holds |"
-        " cost | error of consequences | if nothing moved |"
-    )
-    print("|" + "---|" * 11)
-    for name in WITH_TRUTH:
-        cells: dict[tuple[str, str], list[Any]] = {}
-        for setting in settings(name, "recourse_schema", "first", splits, n_rows):
-            data = setting.data
-            rules = [rule for rule in data.rules if "~>" not in rule]
-            truth = data.truth.with_codec(setting.codec)
-            explain = variants(setting, data.recourse_schema, rules)
-            for mode in ("hard", "soft", "off"):
-                for margin in (0.0, 0.1):
-                    record = recourse(explain(mode, margin), truth, setting.model)
-                    cells.setdefault((mode, f"{margin:g}"), []).append(record)
-            larger = SearchSettings(population_size=200, n_offspring=200, n_generations=250)
-            explainer = ProCE(setting.model, data.recourse_schema, truth, rules, settings=larger)
-            result = explain_with(explainer.fit(setting.train).fitted_, setting.rejected)
-            ceiling = recourse(result, truth, setting.model)
-            cells.setdefault(("true equations, up to ten times the budget", "0.1"), []).append(
-                ceiling
-            )
-        for (mode, margin), parts in cells.items():
-            fields = parts[0].__slots__
-            means = {field: mean(getattr(part, field) for part in parts) for field in fields}
-            print(
-                f"| {name} | {mode} | {margin} | {means['success']:.1%} |"
-                f" {means['broken_promises']:.1%} | {means['abstentions']:.1%} |"
-                f" {means['n_actions']:.2f} | {means['n_holds']:.2f} | {means['cost']:.3f} |"
-                f" {means['consequence_error']:.4f} | {means['naive_error']:.4f} |",
-                flush=True,
-            )
-
-
 def main() -> None:
     """Parse, measure and print."""
     torch.set_num_threads(1)
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=("validity", "recourse", "both"), default="both")
     parser.add_argument("--rows", type=int, default=100)
     parser.add_argument("--splits", type=int, default=3)
     arguments = parser.parse_args()
     start = time.perf_counter()
-    if arguments.part in ("recourse", "both"):
-        print_recourse(arguments.rows, arguments.splits)
-    if arguments.part in ("validity", "both"):
-        print_validity(arguments.rows, arguments.splits)
+    print_validity(arguments.rows, arguments.splits)
     print(f"\n{time.perf_counter() - start:.0f} s")
 
 

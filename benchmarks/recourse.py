@@ -177,13 +177,20 @@ def follow(
         helpable=[way or work for way, work in zip(ways.exist.tolist(), worked, strict=True)],
         found=[done is not None for done in spread(owner, owner, n)],
         works=worked,
-        confidence=spread(owner, told.confidence.tolist(), n),
+        confidence=spread(owner, chances(told.refits, result.context.n_refits), n),
         agreement=spread(
             owner, [s / n_graphs if n_graphs else None for s in told.support.tolist()], n
         ),
         cost=spread(owner, taken.cost.tolist(), n),
         n_actions=spread(owner, columns.by_hand.sum(-1).tolist(), n),
     )
+
+
+def chances(n_reached: torch.Tensor, n_refits: int) -> list[float | None]:
+    """Return how likely advice works, by the refits of the equations that it works in."""
+    if not n_refits:
+        return [None] * len(n_reached)
+    return ((n_reached + 1) / (n_refits + 1)).tolist()
 
 
 def spread(owner: Sequence[int], values: Sequence[Any], n: int) -> list[Any]:
