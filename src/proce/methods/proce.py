@@ -13,6 +13,7 @@ from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.what_if import WhatIf, what_if
 from proce.methods.fitting.estimator import FittedEstimator
 from proce.methods.fitting.fit import fit_parts
+from proce.methods.fitting.other_models import other_models
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Level, Schema
 
@@ -51,6 +52,8 @@ class ProCE(FittedEstimator):
     classes
         The names of the model's classes for people, such as ``{0: "rejected", 1: "approved"}``; a
         class without one is told as it is.
+    models
+        The ``models`` of every call that names none of its own; see :meth:`explain`.
     """
 
     def __init__(
@@ -65,6 +68,7 @@ class ProCE(FittedEstimator):
         seed: int = 0,
         device: str = "cpu",
         classes: Mapping[Any, str] | None = None,
+        models: Any = None,
     ) -> None:
         self.model = model
         self.schema = schema
@@ -76,6 +80,7 @@ class ProCE(FittedEstimator):
         self.seed = seed
         self.device = device
         self.classes = classes
+        self.models = models
 
     def fit(self, X: Any, y: Any = None, *, progress: ProgressCallback | None = None) -> Self:
         """Learn the latent space, the equations and the prototypes.
@@ -83,9 +88,9 @@ class ProCE(FittedEstimator):
         Parameters
         ----------
         X
-            The rows that the model was trained on, as a frame; labels are not needed.
+            The rows that the model was trained on, as a frame.
         y
-            Ignored; it is accepted so that ProCE can stand in a scikit-learn pipeline.
+            The label of each row. It is needed only to fit the model again, for ``robust``.
         progress
             A function that is called with a ``Progress`` while the auto-encoder learns.
         """
@@ -103,6 +108,7 @@ class ProCE(FittedEstimator):
                 device=self.device,
                 progress=progress,
                 classes=self.classes,
+                label=y,
             )
         self._set_fitted(fitted)
         return self
@@ -125,6 +131,8 @@ class ProCE(FittedEstimator):
         progress: ProgressCallback | None = None,
         keep_front: bool | None = None,
         causal: str | None = None,
+        robust: float | None = None,
+        models: Any = None,
     ) -> Explanations:
         """Return up to ``n`` counterfactuals for each row; every one is checked on the model.
 
@@ -165,6 +173,13 @@ class ProCE(FittedEstimator):
             Whether to keep whole Pareto fronts; by default for up to 1,000 rows.
         causal
             How strictly causes are taken in this call, as in the constructor; by default as there.
+        robust
+            The share of other models, such as 0.95, under which a counterfactual keeps its class.
+            Where no candidate does, the most robust one is returned and marked, or none.
+        models
+            Those other models: a list of fitted ones, or how many times the explainer's own
+            scikit-learn estimator is fitted again on resampled rows (labels then given to ``fit``;
+            20 times where nothing else is said). Without ``robust`` they are counted only.
         """
         options = Options(
             target=target,
@@ -180,10 +195,15 @@ class ProCE(FittedEstimator):
             budget_seconds=budget_seconds,
             keep_front=keep_front,
             causal=causal,
+            robust=robust,
+            models=self.models if models is None else models,
         )
         check_callback(progress)
         with closing(progress):
-            return ProceCall(self._in_mode(causal), options, X, progress).run()
+            fitted = self._in_mode(causal)
+            wanted = robust is not None
+            others = other_models(fitted, options.models, self.threshold, robust=wanted)
+            return ProceCall(fitted, options, X, progress, others).run()
 
     def what_if(self, row: Any, changes: Mapping[str, Any]) -> WhatIf:
         """Return what would follow from setting some features of a row, and the new decision.

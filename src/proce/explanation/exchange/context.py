@@ -44,6 +44,8 @@ def read_context(text: WireExplanations) -> Context:
         needed=_needed(model),
         threshold=model.threshold,
         lead=model.lead,
+        n_models=model.n_models or 0,
+        models_are_refits=bool(model.models_are_refits),
         edges=edges,
         n_graphs=graph.n_graphs,
         n_refits=graph.n_refits or 0,

@@ -70,6 +70,7 @@ def read_counterfactuals(
         contributions=changes.contributions(owner),
         support=_counts([way.support for way in ways], owner, places, "support"),
         refits=_counts([way.refits for way in ways], owner, places, "refits"),
+        robustness=_counts([way.robustness for way in ways], owner, places, "robustness"),
         holds_from=intervals.low,
         holds_to=intervals.high,
         open_ends=intervals.open_ends,

@@ -90,6 +90,8 @@ class WireModel(StrictRecord):
     needed: Needed
     threshold: Number | None = None
     lead: Number | None = None
+    n_models: Count | None = None
+    models_are_refits: bool | None = None
 
 
 class WireGraph(StrictRecord):
@@ -154,6 +156,7 @@ class WireCounterfactual(StrictRecord):
     probability: Number
     support: Count | None = None
     refits: Count | None = None
+    robustness: Count | None = None
     losses: WireLosses
     changes: list[WireChange]
     steps: list[list[Any]] | None = None

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from proce.explanation.exchange.context_writing import model_record, scale_record
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS
@@ -26,7 +27,6 @@ from proce.explanation.words.cells import (
 )
 from proce.explanation.words.sentences import recommended_lines
 from proce.losses import LOSS_NAMES
-from proce.schema import Continuous
 from proce.schema.frames.layout_json import layout_to_json
 
 Plain = dict[str, Any]
@@ -42,16 +42,10 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
         "format": version,
         **({"view": "applicant", "withheld": context.withheld} if context.withheld else {}),
         "schema": json.loads(context.codec.schema.to_json()),
-        "scale": _scale(context),
+        "scale": scale_record(context),
         "layout": layout_to_json(result.layout, result.rows.positions.tolist()),
         **({"training_layout": training} if training != layout else {}),
-        "model": {
-            "classes": list(context.classes),
-            **_class_labels(context),
-            "needed": list(context.needed),
-            "threshold": context.threshold,
-            **({} if context.lead is None else {"lead": context.lead}),
-        },
+        "model": model_record(context),
         "graph": {
             "edges": [list(edge) for edge in context.edges],
             "origin": context.origin,
@@ -70,28 +64,6 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
         "provenance": plain_json(vars(result.provenance)),
         "explanations": _rows(result.rows),
     }
-
-
-def _class_labels(context: Context) -> Plain:
-    """Return the words for the classes in their order, where any class has some."""
-    if not context.class_labels:
-        return {}
-    return {"class_labels": [context.class_labels.get(label) for label in context.classes]}
-
-
-def _scale(context: Context) -> Plain:
-    codec = context.codec
-    scale: Plain = {}
-    for position, feature in enumerate(codec.schema):
-        own: Plain = {}
-        if isinstance(feature, Continuous):
-            own = {"low": codec.low[position].item(), "span": codec.span[position].item()}
-            if codec.lowest[position] != 0 or codec.highest[position] != 1:
-                own["seen"] = [codec.seen_low[position].item(), codec.seen_high[position].item()]
-            if codec.resolution[position] != (feature.step or 0.0):
-                own["resolution"] = codec.resolution[position].item()
-        scale[feature.name] = {**own, "may_miss": codec.may_miss[position].item()}
-    return scale
 
 
 def _rows(rows: ExplainedRows) -> list[Plain]:
@@ -138,6 +110,7 @@ def _counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Plain]:
         ways.probabilities.tolist(),
         _counts(rows, ways.support),
         _counts(rows, ways.refits),
+        _counts(rows, ways.robustness),
         _losses(ways.losses),
         _changes(rows, cells),
         _steps(rows),
@@ -150,12 +123,23 @@ def _counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Plain]:
             "probability": probability,
             **({} if support is None else {"support": support}),
             **({} if refits is None else {"refits": refits}),
+            **({} if robustness is None else {"robustness": robustness}),
             "losses": dict(zip(LOSS_NAMES, losses, strict=True)),
             "changes": changes,
             **({"steps": steps} if steps else {}),
             "values": values,
         }
-        for rank, probability, support, refits, losses, changes, steps, values in columns
+        for (
+            rank,
+            probability,
+            support,
+            refits,
+            robustness,
+            losses,
+            changes,
+            steps,
+            values,
+        ) in columns
     ]
 
 

@@ -33,6 +33,10 @@ class Context:
         The number of bootstrap graphs, of which ``support`` counts some; 0 without them.
     n_refits
         The number of refits of the equations, of which ``refits`` counts some; 0 without them.
+    n_models
+        The number of other models, of which ``robustness`` counts some; 0 without them.
+    models_are_refits
+        Whether these are the model itself, fitted again on resampled rows.
     origin
         Where the graph came from: ``"given"``, or what discovered it; ``None`` if not known.
     vary
@@ -61,6 +65,8 @@ class Context:
     edges: tuple[tuple[str, str], ...] = ()
     n_graphs: int = 0
     n_refits: int = 0
+    n_models: int = 0
+    models_are_refits: bool = False
     origin: str | None = None
     vary: tuple[str, ...] | None = None
     ranges: Mapping[str, tuple[Level, Level]] = field(default_factory=dict)

@@ -61,6 +61,9 @@ class Counterfactuals:
     refits
         ``(n,)``, in how many refits of the equations the actions still reach the target; -1
         without refits.
+    robustness
+        ``(n,)``, in how many of the other models of the call the target is reached; -1 without
+        such models.
     holds_from, holds_to
         ``(n, f)``, for numbers that are acted on, the interval of values in raw units at which the
         decision, the rules and the limits still hold, all else done as advised; NaN where that was
@@ -85,6 +88,7 @@ class Counterfactuals:
     contributions: Tensor
     support: Tensor
     refits: Tensor
+    robustness: Tensor
     holds_from: Tensor
     holds_to: Tensor
     open_ends: Tensor
@@ -104,6 +108,7 @@ class Counterfactuals:
         contributions: Tensor | None = None,
         support: Tensor | None = None,
         refits: Tensor | None = None,
+        robustness: Tensor | None = None,
         intervals: "Intervals | None" = None,
         asked_by: Tensor | None = None,
         steps: Sequence[Tensor] = (),
@@ -125,6 +130,7 @@ class Counterfactuals:
             contributions=unknown if contributions is None else contributions,
             support=uncounted if support is None else support,
             refits=uncounted if refits is None else refits,
+            robustness=uncounted if robustness is None else robustness,
             holds_from=intervals.low,
             holds_to=intervals.high,
             open_ends=intervals.open_ends,

@@ -233,6 +233,14 @@ class ExplainedRow:
         return self._known_counts(self.record.counterfactuals.refits)
 
     @property
+    def robustness(self) -> Tensor | None:
+        """In how many of the other models each reaches the target, ``(n,)``.
+
+        ``None`` without other models.
+        """
+        return self._known_counts(self.record.counterfactuals.robustness)
+
+    @property
     def steps(self) -> tuple[Tensor, ...]:
         """The path to each counterfactual ``(s, f)``; empty for methods that give none."""
         own = self.record.counterfactuals.steps[self._lines]

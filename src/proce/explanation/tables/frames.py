@@ -25,6 +25,7 @@ _NULLABLE_DTYPES = {  # of columns that are missing where there is no counterfac
     "n_holds": "Int64",
     "n_consequences": "Int64",
     "margin_met": "boolean",
+    "robustness": "Int64",
 }
 
 
@@ -96,6 +97,7 @@ def outcomes(result: ExplainedFrame) -> Any:
             for change in (Change.ACTION, Change.HOLD, Change.CONSEQUENCE)
         },
         "margin_met": _of_recommended(rows.counts, rows.margin_met[best.owner]),
+        "robustness": _of_recommended(rows.counts, best.robustness, best.robustness >= 0),
         "reason": pa.array([d.reason if d else None for d in diagnoses], pa.string()),
     }
     return frame_of(result, columns, positions)
@@ -169,11 +171,15 @@ def _codes(column: Tensor) -> pa.Array:
     return pa.array(column.numpy(), pa.int64())
 
 
-def _of_recommended(counts: Tensor, values: Tensor) -> pa.Array:
-    """Return values of the recommended counterfactuals by row; missing for rows without one."""
+def _of_recommended(counts: Tensor, values: Tensor, known: Tensor | None = None) -> pa.Array:
+    """Return values of the recommended counterfactuals by row; missing for rows without one.
+
+    Values that are not flagged in ``known`` are missing too.
+    """
     has_counterfactual = (counts > 0).numpy()
     lines = np.cumsum(has_counterfactual) - 1
-    return pa.array(values.numpy()).take(pa.array(lines, mask=~has_counterfactual))
+    mask = None if known is None else (~known).numpy()
+    return pa.array(values.numpy(), mask=mask).take(pa.array(lines, mask=~has_counterfactual))
 
 
 def _series(name: str, values: Any) -> Any:

@@ -150,6 +150,18 @@ def refit_text(row: ExplainedRow, rank: int = 1) -> str:
     )
 
 
+def robustness_text(row: ExplainedRow, rank: int = 1) -> str:
+    """Return in how many of the other models the counterfactual of a rank reaches its target."""
+    assert row.robustness is not None, "there are other models"
+    n_models = row.context.n_models
+    others = "refits of the model on resampled rows" if row.context.models_are_refits else "models"
+    others = others if n_models > 1 else others.replace("refits", "refit").replace("models", "model")
+    return (
+        f"It keeps its decision in {int(row.robustness[rank - 1])} of {n_models} {others}"
+        + ("." if row.context.models_are_refits else " that it was tried on.")
+    )
+
+
 def limits_of_request(context: Context) -> list[str]:
     """Return what could not change, and whether the schema or the request says so."""
     schema = context.codec.schema
@@ -227,6 +239,8 @@ def _assumptions(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
         texts.append(f"It holds in {count} of {context.n_graphs} graphs learned from this data.")
     if row.refits is not None and int(row.refits[rank - 1]) < context.n_refits:
         texts.append(refit_text(row, rank))
+    if row.robustness is not None and context.n_models:
+        texts.append(robustness_text(row, rank))
     return texts
 
 

@@ -1,6 +1,6 @@
 """The options of a call, checked before anything is searched."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, get_args
@@ -37,6 +37,8 @@ class Options:
     budget_seconds: float | None = None
     keep_front: bool | None = None
     causal: str | None = None
+    robust: float | None = None
+    models: Any = None
 
     def __post_init__(self) -> None:
         check_pick(self.pick)
@@ -51,16 +53,25 @@ class Options:
             raise SearchError(
                 f"min_probability is {probability!r}; expected more than 0, at most 1."
             )
+        robust = self.robust
+        if robust is not None and not (_is_number(robust) and 0 < robust <= 1):
+            raise SearchError(
+                f"robust is {robust!r}; expected more than 0, at most 1: the share of other models"
+                " under which a counterfactual keeps its class, such as 0.95."
+            )
         if budget is not None and not (_is_number(budget) and budget > 0):
             raise SearchError(
                 f"budget_seconds is {budget!r}; expected a positive number of seconds."
             )
-        for name in ("target", "n", "ranges", "max_changes", "effort", "min_probability"):
+        plain = ("target", "n", "ranges", "max_changes", "effort", "min_probability", "robust")
+        for name in plain:
             object.__setattr__(self, name, _plain(getattr(self, name)))
 
     def plain(self) -> dict[str, Any]:
         """Return the options that are set, as values that survive JSON."""
         values = {name: _plain(getattr(self, name)) for name in self.__dataclass_fields__}
+        if isinstance(self.models, Sequence):
+            values["models"] = [type(model).__name__ for model in self.models]
         return {name: value for name, value in values.items() if value not in (None, [], {})}
 
     def keeps_fronts(self, n_rows: int) -> bool:

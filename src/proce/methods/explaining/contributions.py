@@ -1,9 +1,13 @@
 """What each action adds to the target's probability, and how often a counterfactual holds."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
 from proce.causal import Ensemble
+from proce.classifier import Classifier, decide
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.taken_back import take_back
 from proce.methods.searching.firmness import shortfalls
@@ -46,6 +50,21 @@ def count_refits_reached(
     by_hand = done_by_hand(changes)[:, None]
     lacking = shortfalls(problem, rows[:, None], by_hand, refits)
     return torch.stack([shortfall[:, 0] <= 0 for shortfall in lacking]).sum(0)
+
+
+def count_models_kept(
+    problem: CounterfactualProblem, rows: Tensor, models: Sequence[Classifier]
+) -> Tensor | None:
+    """Return in how many other models rows ``(n, f)`` have their target, ``(n,)``."""
+    if not models:
+        return None
+    asked = (replace(problem, classifier=model).ask(rows[:, None])[:, 0] for model in models)
+    target = problem.query.target
+    kept = [
+        decide(chances, model.threshold) == target
+        for model, chances in zip(models, asked, strict=True)
+    ]
+    return torch.stack(kept).sum(0)
 
 
 def count_supporting_graphs(

@@ -1,11 +1,13 @@
 """What is recorded of a counterfactual beside its values."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from torch import Tensor
 
+from proce.classifier import Classifier
 from proce.explanation import Counterfactuals
 from proce.methods.explaining.contributions import (
+    count_models_kept,
     count_refits_reached,
     count_supporting_graphs,
     measure_contributions,
@@ -24,6 +26,7 @@ def describe(
     lines: Tensor,
     fitted: FittedParts,
     is_over: Callable[[], bool] | None,
+    models: Sequence[Classifier] = (),
 ) -> Counterfactuals:
     """Return some lines of a solution's shortlist with everything that is recorded of them.
 
@@ -37,6 +40,8 @@ def describe(
         The fitted parts.
     is_over
         Says whether the time is up; ``None`` where intervals are not asked for.
+    models
+        The other models under which a counterfactual should keep its class.
     """
     shortlist = solution.shortlist
     owner = shortlist.owner[lines]
@@ -60,4 +65,5 @@ def describe(
         asked_by=find_asking_rules(part, rows, changes),
         support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
         refits=count_refits_reached(part, rows, changes, fitted.refits),
+        robustness=count_models_kept(part, rows, models),
     )

@@ -1,12 +1,14 @@
 """One call of ProCE: rows in chunks, each searched, shortlisted, checked and recorded."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
+from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from proce.classifier import Classifier
 from proce.explanation import Context, Explanations, Fronts, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
@@ -35,6 +37,8 @@ class ProceCall(Call):
         What ProCE has learned.
     options, X, progress
         The parameters of :class:`~proce.methods.calls.call.Call` of the same names.
+    models
+        The other models under which a counterfactual should keep its class.
     """
 
     def __init__(
@@ -43,9 +47,10 @@ class ProceCall(Call):
         options: Options,
         X: Any,
         progress: ProgressCallback | None = None,
+        models: Sequence[Classifier] = (),
     ) -> None:
         self.fitted = fitted
-        self.terms = SearchTerms.read(fitted, options)
+        self.terms = SearchTerms.read(fitted, options, models)
         context = _context(self.terms, options)
         super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
@@ -194,6 +199,7 @@ class ProceCall(Call):
                 self.fitted,
                 # A caller who counts the model's answers wants none beyond those of the search.
                 is_over=(lambda: self.over) if self.options.max_evaluations is None else None,
+                models=self.terms.models,
             )
             self.record.add(described)
         fronts = solution.shortlist.fronts
@@ -269,6 +275,8 @@ def _context(terms: SearchTerms, options: Options) -> Context:
         edges=graph.edges if graph else (),
         n_graphs=len(fitted.ensemble.members) if fitted.ensemble else 0,
         n_refits=len(fitted.refits.members) if fitted.refits else 0,
+        n_models=len(terms.models),
+        models_are_refits=isinstance(options.models, Integral | None),
         origin=str(graph.origin) if graph else None,
         rules=tuple(rule.text for rule, _ in terms.rules),
         spread=fitted.spread,

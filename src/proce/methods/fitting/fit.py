@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
-from proce.classifier import as_classifier, predict_in_blocks
+from proce.classifier import Classifier, as_classifier, predict_in_blocks
+from proce.classifier.refits import ModelRefits, can_refit, read_known_labels
 from proce.errors import GraphError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
 from proce.methods.calls.construction import check_construction, checked_class_labels
@@ -37,8 +38,12 @@ def fit_parts(
     device: str,
     progress: ProgressCallback | None,
     classes: Mapping[Any, str] | None = None,
+    label: Any = None,
 ) -> FittedParts:
-    """Fit every part of ProCE on a frame; the parameters are those of :class:`proce.ProCE`."""
+    """Fit every part of ProCE on a frame; the parameters are those of :class:`proce.ProCE`.
+
+    ``label`` is the class of each row, or ``None``.
+    """
     check_construction(schema, settings, SearchSettings, seed)
     _check_device(device)
     seed = int(seed)
@@ -46,6 +51,7 @@ def fit_parts(
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
     class_labels = checked_class_labels(classes, classifier.classes)
+    model_refits = _model_refits(classifier, rows, label, threshold, seed)
     predicted = predict_in_blocks(classifier, rows)
     scm, ensemble = _fit_causes(graph, X, rows, codec, seed)
     mode = resolve_mode(causal, scm)
@@ -67,7 +73,20 @@ def fit_parts(
         settings=settings,
         seed=seed,
         class_labels=class_labels,
+        model_refits=model_refits,
     )
+
+
+def _model_refits(
+    classifier: Classifier, rows: Tensor, label: Any, threshold: float | None, seed: int
+) -> ModelRefits | None:
+    """Return what fits the model again when somebody asks for it; ``None`` without labels."""
+    if label is None:
+        return None
+    labels = read_known_labels(label, classifier, len(rows))
+    if not can_refit(classifier):
+        return None
+    return ModelRefits(classifier, rows, labels, threshold, seed)
 
 
 def _check_device(device: Any) -> None:

@@ -9,6 +9,7 @@ from torch import Tensor
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.refits import ModelRefits
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
@@ -72,6 +73,9 @@ class FittedParts:
         ``rows`` is empty, a search starts from noise alone, and nothing can be fitted anew.
     class_labels
         Words for some of the model's classes, by class.
+    model_refits
+        The model fitted again on resampled rows, as often as anybody asks for; ``None`` where the
+        labels of the training rows are not known, or the model cannot be fitted again.
     """
 
     codec: Codec
@@ -88,6 +92,7 @@ class FittedParts:
     seed: int
     left_out: RowsLeftOut | None = None
     class_labels: Mapping[Level, str] = field(default_factory=dict)
+    model_refits: ModelRefits | None = None
 
     @cached_property
     def distance(self) -> FeatureDistance:

@@ -10,7 +10,7 @@ from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
 
-_WITHOUT_FIT = ("causal", "classes", "rules")
+_WITHOUT_FIT = ("causal", "classes", "models", "rules")
 
 
 def with_parameters(

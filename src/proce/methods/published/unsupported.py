@@ -11,6 +11,8 @@ _ADVICE = {
     "min_probability": "Leave it out, or raise the threshold: {method}(..., threshold=...).",
     "rules": "Give the rules to the method itself: {method}(..., reject_by=[...]).",
     "causal": "Leave it out: it knows no causes.",
+    "robust": "Leave it out: it looks at no model but its own.",
+    "models": "Leave it out: it looks at no model but its own.",
     "keep_front": "Leave it out: it searches no Pareto front.",
 }
 

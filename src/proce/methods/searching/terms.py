@@ -1,11 +1,13 @@
 """The terms of a search: fitted parts, limits, rules, efforts and what counts as reached."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
 from torch import Tensor
 
+from proce.classifier import Classifier
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts
@@ -40,6 +42,10 @@ class SearchTerms:
         What counts as reaching the target.
     max_changes
         The most actions and holds of a counterfactual, or ``None``.
+    models
+        The other models under which a counterfactual should keep its class.
+    robust
+        The share of these models under which it must do so, or ``None``.
     """
 
     fitted: FittedParts
@@ -48,9 +54,13 @@ class SearchTerms:
     effort: Tensor
     requirement: Requirement
     max_changes: int | None
+    models: tuple[Classifier, ...] = ()
+    robust: float | None = None
 
     @classmethod
-    def read(cls, fitted: FittedParts, options: Options) -> Self:
+    def read(
+        cls, fitted: FittedParts, options: Options, models: Sequence[Classifier] = ()
+    ) -> Self:
         """Read the terms of a call from the explainer and the options."""
         return cls(
             fitted=fitted,
@@ -59,6 +69,8 @@ class SearchTerms:
             effort=options.effort_weights(fitted.codec),
             requirement=options.requirement(fitted.classifier, fitted.settings.margin),
             max_changes=options.max_changes,
+            models=tuple(models),
+            robust=options.robust,
         )
 
     def without_margin(self) -> Self:

@@ -1,0 +1,139 @@
+"""Fit a model again on resampled rows, to see how much of what it says is chance."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.classifier.accept import as_classifier
+from proce.classifier.adapters.from_sklearn import SklearnClassifier
+from proce.classifier.classifier import Classifier, position_of
+from proce.errors import ModelError
+
+_SEED_NAMES = ("random_state", "random_seed")
+_LIST = "give fitted models of your own instead: models=[...]."
+
+
+@dataclass(frozen=True, eq=False)
+class ModelRefits:
+    """An estimator that is fitted again on rows drawn with replacement; each refit once.
+
+    The drawn rows keep the share of every class. The estimator itself is never fitted: each refit
+    is a clone of it with the same parameters and a seed of its own.
+
+    Attributes
+    ----------
+    classifier
+        The adapted estimator.
+    rows
+        The training rows ``(n, f)``; empty where they are not known any more.
+    labels
+        The class of each row ``(n,)``, as a position among the classes.
+    threshold
+        The decision threshold that the explainer was given, or ``None``.
+    seed
+        The seed of the draws. The refit with the number k is the same however many there are.
+    kept
+        The refits that were made or loaded so far.
+    """
+
+    classifier: Classifier
+    rows: Tensor
+    labels: Tensor
+    threshold: float | None = None
+    seed: int = 0
+    kept: list[Classifier] = field(default_factory=list)
+
+    def first(self, n: int) -> tuple[Classifier, ...]:
+        """Return the first ``n`` refits; those that are not there yet are fitted."""
+        while len(self.kept) < n:
+            self.kept.append(self._fit(len(self.kept)))
+        return tuple(self.kept[:n])
+
+    def _fit(self, number: int) -> Classifier:
+        adapted = self.classifier
+        if not isinstance(adapted, SklearnClassifier):
+            raise ModelError(
+                "only an estimator of scikit-learn's kind can be fitted again, and the model is"
+                f" none; {_LIST}"
+            )
+        if not len(self.rows):
+            raise ModelError(
+                f"{number + 1} refits of {adapted.name} are wanted, and {number} were saved; without"
+                f" its training rows no more can be fitted. Ask for at most {number}, or {_LIST}"
+            )
+        drawn = _draw_within_classes(self.labels, np.random.default_rng([self.seed, number]))
+        frame = adapted.codec.decode(self.rows[drawn], adapted.layout)
+        opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
+        known = getattr(adapted.model, "classes_", np.asarray(adapted.classes))
+        labels = np.asarray(known)[self.labels[drawn].numpy()]
+        refit = _clone(adapted, self.seed + 1 + number)
+        try:
+            refit.fit(opened.to_numpy() if adapted.as_array else frame, labels)
+        except Exception as error:
+            line = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+            raise ModelError(
+                f"{adapted.name} cannot be fitted again on resampled training rows: {line}. Fit it"
+                f" again yourself, and {_LIST}"
+            ) from error
+        return as_classifier(refit, adapted.codec, self.threshold)
+
+
+def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Tensor:
+    """Return the class of each training row as a position ``(n,)``.
+
+    Parameters
+    ----------
+    label
+        One label for each row, of the model's classes.
+    classifier
+        The model.
+    n_rows
+        How many rows there are.
+    """
+    values = np.asarray(label)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.shape != (n_rows,):
+        raise ModelError(
+            f"y has the shape {values.shape} for {n_rows} rows; expected one label for each row."
+        )
+    try:
+        unique, inverse = np.unique(values, return_inverse=True)
+        positions = [position_of(value, classifier.classes) for value in unique]
+    except (ModelError, TypeError) as error:
+        raise ModelError(
+            f"y is not of the model's classes: {error} Leave y out if the model is not to be fitted"
+            " again."
+        ) from error
+    return torch.tensor(positions)[torch.from_numpy(inverse)]
+
+
+def can_refit(classifier: Classifier) -> bool:
+    """Whether a model is an estimator that can be cloned and fitted again."""
+    if not isinstance(classifier, SklearnClassifier):
+        return False
+    return hasattr(classifier.model, "fit") and hasattr(classifier.model, "get_params")
+
+
+def _draw_within_classes(labels: Tensor, generator: np.random.Generator) -> Tensor:
+    """Return positions of as many rows as there are, drawn with replacement in each class."""
+    members = [np.flatnonzero(labels.numpy() == label) for label in labels.unique().tolist()]
+    drawn = [generator.choice(rows, len(rows)) for rows in members]
+    return torch.from_numpy(np.concatenate(drawn))
+
+
+def _clone(adapted: SklearnClassifier, seed: int) -> Any:
+    """Return an unfitted copy of an estimator in which everything random has another seed."""
+    from sklearn.base import clone
+
+    try:
+        copy = clone(adapted.model)
+        parameters = copy.get_params()
+    except Exception as error:
+        raise ModelError(f"{adapted.name} cannot be cloned: {error}. Please {_LIST}") from error
+    seeds = {name: seed for name in parameters if name.split("__")[-1] in _SEED_NAMES}
+    return copy.set_params(**seeds) if seeds else copy
