@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from proce.causal import Additive, Ensemble, StructuralCausalModel
-from proce.objective import EquationDoubt, Requirement, chance_of
+from proce.objective import EquationDoubt, ModelDoubt, Requirement, chance_of
 
 
 def chance(*draws) -> float:
@@ -125,3 +125,55 @@ def test_many_refits_are_asked_in_blocks_with_the_same_answers(world, monkeypatc
     at_once = doubt.odds(problem, realised)
     monkeypatch.setattr("proce.objective.doubt._BLOCK_CELLS", 200)
     assert torch.equal(doubt.odds(problem, realised), at_once)
+
+
+class Shifted:
+    """The model of a world, its log-odds of yes shifted; how many rows it was asked about."""
+
+    def __init__(self, model, by: float, threshold: float | None = None) -> None:
+        self.model, self.by, self.threshold, self.n_asked = model, by, threshold, 0
+        self.classes = model.classes
+
+    def predict_proba(self, rows):
+        self.n_asked += len(rows)
+        yes = torch.sigmoid(torch.logit(self.model.predict_proba(rows)[:, 1]) + self.by)
+        return torch.stack([1 - yes, yes], dim=-1)
+
+    def predict(self, rows):
+        return (self.predict_proba(rows)[:, 1] >= (self.threshold or 0.5)).long()
+
+
+def test_every_model_has_its_own_decision(world, ann, studying):
+    problem = world.problem(ann, "hard", requirement=Requirement(0.5, 0.1, min_probability=0.99))
+    realised = problem.realise(world.genes(problem, studying))
+    own = torch.logit(problem.classifier.predict_proba(realised.point[0])[0, 1]).item()
+    models = (Shifted(problem.classifier, -1.0), Shifted(problem.classifier, 0.0, threshold=0.75))
+    odds = ModelDoubt(models, 0.95).odds(problem, realised)
+    assert odds.flatten().tolist() == pytest.approx([own - 1.0, own - math.log(3)])
+
+
+def robustness(*draws) -> float:
+    return float(ModelDoubt((), 0.95).chance(torch.tensor(draws, dtype=torch.float64)))
+
+
+def test_of_few_models_the_share_counts_and_of_many_also_the_chance_of_one_more():
+    assert robustness(0.01, 9.0) == 1
+    assert robustness(0.01, -9.0, 5.0) == pytest.approx(2 / 3)
+    shaky = [0.1, 2.0, 0.2, 3.0, 0.1, 1.0]
+    assert robustness(*shaky) == chance(*shaky)
+    assert chance(*shaky) < 0.95  # though it holds in all
+    assert robustness(*[5.0, 5.1, 4.9, 5.0, 5.05]) == 1  # sure enough counts as certain
+    assert robustness(*[9.0] * 19, -0.1) == pytest.approx(19 / 20)
+
+
+def test_only_candidates_that_hold_otherwise_are_shown_to_other_models(world, ann, studying):
+    problem = world.problem(ann, "hard")
+    other = Shifted(problem.classifier, 0.0)
+    problem = replace(problem, doubts=(ModelDoubt((other,), 0.95),))
+    unchanged = world.rows((2, 3, 7, "school", "north", "chess"))[None]
+    both = torch.cat([studying, unchanged], dim=1)
+    scored = problem.score(problem.realise(world.genes(problem, both)))
+    assert other.n_asked == 1
+    plain = replace(problem, doubts=()).score(problem.realise(world.genes(problem, both)))
+    assert scored.violation[0, 0] == 0
+    assert scored.violation[0, 1].item() == pytest.approx(plain.violation[0, 1].item() + 0.95)

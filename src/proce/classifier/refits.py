@@ -62,8 +62,8 @@ class ModelRefits:
             )
         if not len(self.rows):
             raise ModelError(
-                f"{number + 1} refits of {adapted.name} are wanted, and {number} were saved; without"
-                f" its training rows no more can be fitted. Ask for at most {number}, or {_LIST}"
+                f"more than {number} refits of {adapted.name} are wanted, and without its training"
+                f" rows no more can be fitted. Ask for at most {number}, or {_LIST}"
             )
         drawn = _draw_within_classes(self.labels, np.random.default_rng([self.seed, number]))
         frame = adapted.codec.decode(self.rows[drawn], adapted.layout)
@@ -121,7 +121,7 @@ def can_refit(classifier: Classifier) -> bool:
 
 def _draw_within_classes(labels: Tensor, generator: np.random.Generator) -> Tensor:
     """Return positions of as many rows as there are, drawn with replacement in each class."""
-    members = [np.flatnonzero(labels.numpy() == label) for label in labels.unique().tolist()]
+    members = [np.flatnonzero(labels.numpy() == label) for label in np.unique(labels.numpy())]
     drawn = [generator.choice(rows, len(rows)) for rows in members]
     return torch.from_numpy(np.concatenate(drawn))
 

@@ -2,7 +2,7 @@
 
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance
-from proce.objective.doubt import Doubt, EquationDoubt, chance_of
+from proce.objective.doubt import Doubt, EquationDoubt, ModelDoubt, chance_of
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import clamp_for_model, target_probability
@@ -31,6 +31,7 @@ __all__ = [
     "Limits",
     "MixedDistance",
     "Mode",
+    "ModelDoubt",
     "Query",
     "Requirement",
     "Start",

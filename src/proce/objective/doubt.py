@@ -6,18 +6,21 @@ of what they come to in the true one.
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, Self
 
 import torch
 from scipy import special
 from torch import Tensor
 
 from proce.causal import Actions, Ensemble
+from proce.classifier import Classifier
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
 
 _BLOCK_CELLS = 2_000_000  # of rows that the model is asked about at once
+_MIN_SAMPLE = 5  # models by which others can be judged
+_SURE = 0.99  # the chance of one more model that counts as certain
 
 
 class Doubted(Protocol):
@@ -35,8 +38,11 @@ class Doubted(Protocol):
     def clock(self) -> Clock | None:
         """How time moves the features that wait, where somebody may."""
 
-    def ask(self, rows: Tensor) -> Tensor:
-        """Return the class probabilities ``(i, c, k)`` that the model gives rows ``(i, c, f)``."""
+    def take(self, instances: Tensor) -> Self:
+        """Return the problem of some of the rows, given by position."""
+
+    def ask(self, rows: Tensor, classifier: Classifier | None = None) -> Tensor:
+        """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``."""
 
 
 class Doubt(Protocol):
@@ -56,6 +62,9 @@ class Doubt(Protocol):
         realised
             The candidates ``(i, c)`` as a person would see them.
         """
+
+    def chance(self, odds: Tensor) -> Tensor:
+        """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +99,52 @@ class EquationDoubt:
             [_odds_beyond(problem, block) for block in torch.split(outcomes, n_at_once)]
         )
 
+    def chance(self, odds: Tensor) -> Tensor:
+        """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
+        return chance_of(odds)
+
+
+@dataclass(frozen=True, eq=False)
+class ModelDoubt:
+    """The model as it may be when it is trained again: the same row may get another class.
+
+    Attributes
+    ----------
+    models
+        Other models of the same classes, such as refits on resampled rows.
+    least
+        The share of the models under which a candidate must keep its class.
+    """
+
+    models: tuple[Classifier, ...]
+    least: float
+
+    def odds(self, problem: Doubted, realised: Actions) -> Tensor:
+        """Return by how many log-odds candidates pass the decision of each model, ``(m, i, c)``.
+
+        A probability that the caller asks for is asked of the explained model alone.
+        """
+        target = problem.query.target
+        beyond = [
+            Requirement(model.threshold, 0.0).odds_beyond(
+                problem.ask(realised.point, model), target
+            )
+            for model in self.models
+        ]
+        return torch.stack(beyond)
+
+    def chance(self, odds: Tensor) -> Tensor:
+        """Return the share of the models ``(…)`` that decide so by their log-odds ``(m, …)``.
+
+        Where there are models enough to judge by, the share is at most the chance that one more
+        such model decides so. A chance of 0.99 counts as certain: no sample proves more.
+        """
+        share = (odds >= 0).to(odds).mean(0)
+        if len(odds) < _MIN_SAMPLE:
+            return share
+        chance = chance_of(odds)
+        return torch.minimum(share, torch.where(chance >= _SURE, 1.0, chance))
+
 
 def chance_of(odds: Tensor) -> Tensor:
     """Return the chance ``(…)`` that the truth is not below 0, of which ``(m, …)`` are draws.
@@ -112,12 +167,22 @@ def chance_of(odds: Tensor) -> Tensor:
     return torch.minimum(by_spread, (n_held + 1) / (n_draws + 1))
 
 
-def missing_chance(problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...]) -> Tensor:
-    """Return what candidates lack to the chances that doubts ask for, ``(i, c)``."""
-    lacking = torch.zeros_like(realised.point[..., 0])
-    for doubt in doubts:
-        chance = chance_of(doubt.odds(problem, realised))
-        lacking = lacking + (doubt.least - chance).clamp(min=0)
+def missing_chance(
+    problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...], is_worth: Tensor
+) -> Tensor:
+    """Return what candidates lack to the chances that doubts ask for, ``(i, c)``.
+
+    Only candidates that are flagged in ``is_worth (i, c)`` are looked at. The others fail for other
+    reasons, and count as lacking everything.
+    """
+    lacking = torch.full_like(realised.point[..., 0], sum(doubt.least for doubt in doubts))
+    owner, candidate = torch.nonzero(is_worth, as_tuple=True)
+    if len(owner):
+        part = Actions(*(cells[owner, candidate][:, None] for cells in vars(realised).values()))
+        own = problem.take(owner)
+        chances = [(doubt, doubt.chance(doubt.odds(own, part))[:, 0]) for doubt in doubts]
+        missing = [(doubt.least - chance).clamp(min=0) for doubt, chance in chances]
+        lacking[owner, candidate] = sum(missing[1:], start=missing[0])
     return lacking
 
 

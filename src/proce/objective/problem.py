@@ -161,13 +161,14 @@ class CounterfactualProblem:
         shortfall = self.requirement.shortfall(chances, query.target)
         violation = shortfall + self.violation(realised)
         if self.doubts:
-            violation = violation + missing_chance(self, realised, self.doubts)
+            violation = violation + missing_chance(self, realised, self.doubts, violation <= 0)
         return Evaluation(losses, violation)
 
-    def ask(self, rows: Tensor) -> Tensor:
-        """Return the class probabilities ``(i, c, k)`` that the model gives rows ``(i, c, f)``.
+    def ask(self, rows: Tensor, classifier: Classifier | None = None) -> Tensor:
+        """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``.
 
-        A cell that is as it was goes to the model as it came in, bit for bit.
+        The model is the explained one unless another is given. A cell that is as it was goes to
+        the model as it came in, bit for bit.
         """
         query, codec = self.query, self.codec
         seen = torch.maximum(codec.lowest.abs(), codec.highest.abs())
@@ -175,7 +176,7 @@ class CounterfactualProblem:
         raw = self.codec.to_raw(query.factual) if query.raw is None else query.raw
         factual, raw = (own[:, None].expand_as(near).flatten(0, 1) for own in (query.factual, raw))
         flat = near.flatten(0, 1)
-        answers = ask_about_changes(self.classifier, flat, factual, raw, self.codec)
+        answers = ask_about_changes(classifier or self.classifier, flat, factual, raw, self.codec)
         return answers.reshape(*rows.shape[:-1], -1)
 
     def final_distance(self, realised: Actions) -> Tensor:

@@ -40,6 +40,8 @@ def test_everything_comes_back() -> None:
         effort={"savings": 2.0},
         n_graphs=50,
         n_refits=10,
+        n_models=20,
+        models_are_refits=True,
         origin="discovered by PC",
         needed=(0.8, 0.4),
         spread=spread_of(samples.CODEC, samples.CODEC.encode(people())),
@@ -47,7 +49,8 @@ def test_everything_comes_back() -> None:
     result = everything(shared=shared)
     added = torch.zeros(2, 8, dtype=torch.float64)
     added[0, 0], added[1, 3] = 0.31, 0.125
-    first = with_columns(result[0], contributions=added, refits=torch.tensor([9, 10]))
+    counts = {"refits": torch.tensor([9, 10]), "robustness": torch.tensor([19, 20])}
+    first = with_columns(result[0], contributions=added, **counts)
     result = explanations(first, *result[1:])
     back = Explanations.from_json(result.to_json())
     assert_same(result, back)
@@ -56,6 +59,8 @@ def test_everything_comes_back() -> None:
     assert back.context.n_refits == 10
     assert torch.equal(back[0].contributions, added)
     assert torch.equal(back[0].refits, torch.tensor([9, 10]))
+    assert (back.context.n_models, back.context.models_are_refits) == (20, True)
+    assert torch.equal(back[0].robustness, torch.tensor([19, 20]))
     assert back[4].contributions is None
     assert back[0].front is not None
     assert result[0].front is not None

@@ -83,8 +83,10 @@ def test_outcomes_has_a_line_for_every_row() -> None:
         "n_holds": 1,
         "n_consequences": 1,
         "margin_met": True,
+        "robustness": first["robustness"],
         "reason": first["reason"],
     }
+    assert lines["robustness"].isna().all()  # no other models were asked
     assert pd.isna(first["reason"])
     assert lines["reason"].iloc[2] == samples.diagnosis().reason
     assert lines["n_actions"].isna().tolist() == [False, True, True, True, False]

@@ -22,6 +22,7 @@ NUMBERS = people()[["age", "savings", "debt"]]
 PARAMETERS = {
     *("model", "schema", "graph", "rules", "causal", "settings", "threshold", "seed", "device"),
     "classes",
+    "models",
 }
 
 

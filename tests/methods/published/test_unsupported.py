@@ -5,7 +5,17 @@ import pytest
 from proce.errors import UnsupportedOption
 from proce.methods.published.unsupported import refuse_options
 
-OF_PROCE = ("pick", "max_changes", "effort", "min_probability", "rules", "keep_front", "causal")
+OF_PROCE = (
+    "pick",
+    "max_changes",
+    "effort",
+    "min_probability",
+    "rules",
+    "keep_front",
+    "causal",
+    "robust",
+    "models",
+)
 
 
 @pytest.mark.parametrize("option", OF_PROCE)

@@ -154,12 +154,12 @@ def robustness_text(row: ExplainedRow, rank: int = 1) -> str:
     """Return in how many of the other models the counterfactual of a rank reaches its target."""
     assert row.robustness is not None, "there are other models"
     n_models = row.context.n_models
-    others = "refits of the model on resampled rows" if row.context.models_are_refits else "models"
-    others = others if n_models > 1 else others.replace("refits", "refit").replace("models", "model")
-    return (
-        f"It keeps its decision in {int(row.robustness[rank - 1])} of {n_models} {others}"
-        + ("." if row.context.models_are_refits else " that it was tried on.")
-    )
+    others = "other models"
+    if row.context.models_are_refits:
+        others = "refits of the model on resampled rows"
+    if n_models == 1:
+        others = others.replace("refits", "refit").replace("models", "model")
+    return f"It keeps its decision in {int(row.robustness[rank - 1])} of {n_models} {others}."
 
 
 def limits_of_request(context: Context) -> list[str]:

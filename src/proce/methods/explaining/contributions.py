@@ -1,7 +1,6 @@
 """What each action adds to the target's probability, and how often a counterfactual holds."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -58,7 +57,7 @@ def count_models_kept(
     """Return in how many other models rows ``(n, f)`` have their target, ``(n,)``."""
     if not models:
         return None
-    asked = (replace(problem, classifier=model).ask(rows[:, None])[:, 0] for model in models)
+    asked = (problem.ask(rows[:, None], model)[:, 0] for model in models)
     target = problem.query.target
     kept = [
         decide(chances, model.threshold) == target

@@ -15,7 +15,9 @@ from proce.objective import (
     CallLimits,
     Clock,
     CounterfactualProblem,
+    Doubt,
     Limits,
+    ModelDoubt,
     Query,
     Requirement,
     gene_map_of,
@@ -58,9 +60,7 @@ class SearchTerms:
     robust: float | None = None
 
     @classmethod
-    def read(
-        cls, fitted: FittedParts, options: Options, models: Sequence[Classifier] = ()
-    ) -> Self:
+    def read(cls, fitted: FittedParts, options: Options, models: Sequence[Classifier] = ()) -> Self:
         """Read the terms of a call from the explainer and the options."""
         return cls(
             fitted=fitted,
@@ -125,6 +125,11 @@ class SearchTerms:
         """How time moves the features that wait; ``None`` without such features."""
         return Clock.of(self.fitted.codec)
 
+    @cached_property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """The possible worlds in which a counterfactual must work."""
+        return () if self.robust is None else (ModelDoubt(self.models, self.robust),)
+
     def problem(self, query: Query) -> CounterfactualProblem:
         """Return the search problem of a query; nobody waits."""
         fitted = self.fitted
@@ -145,4 +150,5 @@ class SearchTerms:
             causal_weight=fitted.settings.causal_weight,
             effect_weight=fitted.settings.effect_weight,
             squared=fitted.settings.distance == "squared",
+            doubts=self.doubts,
         )
