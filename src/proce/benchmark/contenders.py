@@ -143,7 +143,7 @@ class Contenders:
             self._fits[key] = fit(), time.perf_counter() - start
         return self._fits[key]
 
-    def _max_evaluations(self, variant: Variant) -> int:
+    def _max_evaluations(self, variant: Variant) -> int | None:
         return variant.max_evaluations or self.plan.max_evaluations
 
     def _budget_seconds(self) -> float:

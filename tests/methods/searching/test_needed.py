@@ -19,6 +19,7 @@ from sklearn.preprocessing import StandardScaler
 
 from proce import Dataset, Explanations, ProCE, SearchSettings, load_dataset
 from proce.explanation import Explanation, done_by_hand
+from proce.losses import Loss
 from proce.methods.explaining.what_if import what_if
 from proce.methods.searching.terms import SearchTerms
 
@@ -39,26 +40,34 @@ MODES = ("off", "soft", "hard", "paper")
 PICKS = ("closest", "balanced", "typical", "first")
 
 
-def advice(result: Explanations) -> Iterator[tuple[int, Explanation, dict[str, Any]]]:
-    """What a person is told to do, in raw units: row, item and ``{feature: value}``, holds too."""
+def advice(result: Explanations) -> Iterator[tuple[int, Explanation, float, dict[str, Any]]]:
+    """What a person is told to do, in raw units: row, item, distance and ``{feature: value}``.
+
+    Holds are among the features.
+    """
     frame, line = result.counterfactuals(), 0
     names = result.context.codec.schema.names
     for index, item in enumerate(result):
-        for changes in item.changes:
+        for changes, losses in zip(item.changes, item.losses, strict=True):
             by_hand = torch.nonzero(done_by_hand(changes)).flatten().tolist()
-            yield index, item, {names[at]: frame[names[at]].iloc[line] for at in by_hand}
+            done = {names[at]: frame[names[at]].iloc[line] for at in by_hand}
+            yield index, item, float(losses[Loss.DISTANCE]), done
             line += 1
 
 
 def count_needless(
     explainer: ProCE, rows: pd.DataFrame, result: Explanations, **options: Any
 ) -> tuple[int, int]:
-    """Take every action back alone, by ``what_if``; count those without which all still holds."""
+    """Take every action back alone, by ``what_if``; count those without which all still holds.
+
+    In mode ``soft`` all that moves counts, so that holding a feature can keep a row near: there an
+    action is needless only where the row is no farther without it.
+    """
     fitted = explainer._fitted()
     codec, n_needless, n_actions = fitted.codec, 0, 0
     plain = WithoutConsequences(explainer)
-    limits = SearchTerms.read(fitted, result_options(**options)).limits
-    for index, item, done in advice(result):
+    terms = SearchTerms.read(fitted, result_options(**options))
+    for index, item, distance, done in advice(result):
         row = rows.iloc[[index]]
         factual = codec.encode(row)
         target = item.target
@@ -72,10 +81,16 @@ def count_needless(
             reached = told.after == target and told.probabilities[target] >= needed - 1e-6
             shown = codec.encode(told.frame)
             by_hand = torch.tensor([[each in rest for each in codec.schema.names]])
-            excess = limits.of_rows(codec, factual).excess(
+            excess = terms.limits.of_rows(codec, factual).excess(
                 shown[:, None], by_hand[:, None], codec.reach
             )
-            n_needless += reached and not told.broken and float(excess) <= 1e-6
+            holds = reached and not told.broken and float(excess) <= 1e-6
+            if holds and fitted.mode == "soft":
+                query = terms.query(factual, torch.tensor([target]), codec.to_raw(factual))
+                problem = terms.problem(query)
+                shorter = problem.realise_by_hand(shown[:, None], by_hand[:, None])
+                holds = float(problem.final_distance(shorter)) <= distance
+            n_needless += holds
     return n_needless, n_actions
 
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from proce.causal import Ensemble
 from proce.explanation import done_by_hand
+from proce.losses import Loss
 from proce.methods.searching.firmness import worst_shortfall
 from proce.methods.searching.shortlist import Shortlist, change_kinds
 from proce.methods.searching.solve import FrameRows, Solution, check_candidates
@@ -63,7 +64,10 @@ def _shorten(
     realised = part.realise_by_hand(shortlist.rows[line][:, None], fewer[:, None])
     rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
     checked = check_candidates(problem, frame_rows, owner, rows, changes)
-    good = torch.nonzero(checked.passed & realised.by_hand[:, 0].any(-1)).flatten()
+    can_go = checked.passed & realised.by_hand[:, 0].any(-1)
+    if problem.mode == "soft":
+        can_go &= part.final_distance(realised)[:, 0] <= shortlist.losses[line, Loss.DISTANCE]
+    good = torch.nonzero(can_go).flatten()
     if not len(good):
         return None
     losses = part.score(realised).losses[:, 0]

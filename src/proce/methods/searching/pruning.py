@@ -1,9 +1,11 @@
 """Take actions back until each that is left is needed.
 
 An action is needed where the target, a rule or a limit would be missed without it, all else being
-done as before and following as it does. In every round each action is taken back alone, which
-tells what it is worth, and then the least worth first, more and more of them together. The closest
-feasible candidate with fewer actions is kept, until no action can go.
+done as before and following as it does. In mode ``soft``, where all that moves counts, an action is
+also needed that keeps the row near: a feature that is held, or goes less far than it would by
+itself. In every round each action is taken back alone, which tells what it is worth, and then the
+least worth first, more and more of them together. The closest feasible candidate with fewer actions
+is kept, until no action can go.
 """
 
 import torch
@@ -50,6 +52,8 @@ def _shorten(problem: CounterfactualProblem, trials: Trials) -> tuple[Trials, Te
     together = alone.gather(2, order[..., None].expand_as(alone)).cumsum(2).bool()
     both = concatenate([single, _without(problem, trials, together[:, :, 1:])])
     fewer = both.by_hand.sum(-1) < by_hand.sum(-1)
+    if problem.mode == "soft":
+        fewer &= both.distance <= trials.distance
     closest, which = both.feasible_distance.where(fewer, torch.inf).min(-1)
     return both.take(which[:, None]), closest.isfinite()
 

@@ -1,0 +1,52 @@
+"""Pruning takes actions back; in mode ``soft`` it never leads farther away."""
+
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+import torch
+
+from proce import ProCE
+from proce.methods.calls.options import Options
+from proce.methods.explaining.proce_call import ProceCall
+from proce.methods.searching.pruning import prune
+from proce.methods.searching.trials import Trials, try_out
+from proce.objective import CounterfactualProblem
+
+Lender = Callable[[str], ProCE]
+
+
+def neighbours(explainer: ProCE, rows: pd.DataFrame) -> tuple[CounterfactualProblem, Trials]:
+    """Return the problem of rows, and as candidates training rows of their prototypes."""
+    call = ProceCall(explainer.fitted_, Options(), rows)
+    problem = call.terms.problem(call.query(torch.arange(len(call))))
+    near = torch.stack([positions[:8] for positions in problem.query.neighbours])
+    candidates = explainer.fitted_.rows[near]
+    by_hand = problem.limits.movable[:, None].expand(candidates.shape)
+    return problem, try_out(problem, candidates, by_hand)
+
+
+@pytest.mark.parametrize("mode", ["soft", "hard", "off"])
+def test_what_is_pruned_stays_feasible_and_has_fewer_actions(
+    lender: Lender, rejected: pd.DataFrame, mode: str
+) -> None:
+    problem, tried = neighbours(lender(mode), rejected)
+    pruned = prune(problem, tried)
+    good = tried.is_feasible
+    assert good.sum() > 10
+    assert bool(pruned.is_feasible[good].all())
+    fewer = pruned.by_hand.sum(-1)[good] < tried.by_hand.sum(-1)[good]
+    assert fewer.double().mean() > 0.9
+    assert torch.equal(pruned.rows[~good], tried.rows[~good])
+
+
+def test_in_soft_a_hold_that_keeps_the_row_near_is_not_taken_back(
+    lender: Lender, rejected: pd.DataFrame
+) -> None:
+    problem, tried = neighbours(lender("soft"), rejected)
+    acting = prune(problem, tried)
+    rows = torch.where(acting.by_hand, acting.rows, problem.query.factual[:, None])
+    holding = try_out(problem, rows, problem.limits.movable[:, None].expand(rows.shape))
+    pruned, good = prune(problem, holding), holding.is_feasible
+    assert good.sum() > 10
+    assert bool((pruned.distance <= holding.distance)[good].all())
