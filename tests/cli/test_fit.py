@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from proce import CausalGraph, ProCE, Schema
+from proce import CausalGraph, Explanations, ProCE, Schema
 from proce.cli.main import main
 
 FIT = ["fit", "people.csv", "--label", "decision", "--population", "20", "--generations", "5"]
@@ -126,3 +126,39 @@ def test_an_index_that_was_written_along_is_told(
     assert main(words) == 2
     assert "a column without a name" in capsys.readouterr().err
     assert main([*words, "--drop", ""]) == 0
+
+
+def test_refits_of_the_model_are_fitted_once_and_asked_for_by_robust(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = tmp_path / "credit", tmp_path / "out.json"
+    fit = [*FIT, "--schema", "schema.json", "--model", "model.skops", "--out", str(folder)]
+    assert main([*fit, "--models", "5"]) == 0
+    loaded = ProCE.load(folder)
+    assert loaded.models == 5
+    assert loaded.fitted_.model_refits is not None
+    assert len(loaded.fitted_.model_refits.kept) == 5
+    explain = ["explain", str(folder), "new.csv", "--target", "yes", "-n", "1", "--out", str(out)]
+    assert main([*explain, "--robust", "0.8"]) in (0, 1)
+    result = Explanations.from_json(out.read_text("utf-8"))
+    kept = [int(item.robustness[0]) for item in result if len(item)]
+    assert kept
+    assert all(count >= 4 for count in kept)
+    assert main([*explain, "--robust", "2"]) == 2
+    assert "robust is 2.0; expected more than 0, at most 1" in capsys.readouterr().err
+    assert main([*explain, "--robust", "0.8", "--models", "3"]) in (0, 1)
+    assert Explanations.from_json(out.read_text("utf-8")).context.n_models == 3
+
+
+def test_refits_need_labels_and_a_model_that_can_be_fitted_again(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = ["--out", str(tmp_path / "credit"), "--models", "2"]
+    without = ["fit", "new.csv", "--model", "model.skops", "--schema", "schema.json", *out]
+    assert main(without) == 2
+    assert "--models 2 fits the model again, which takes labels" in capsys.readouterr().err
+    assert main([*FIT, "--model", "train:mlp", *out]) == 2
+    assert "no estimator of scikit-learn's kind" in capsys.readouterr().err
+    explain = ["explain", "credit", "new.csv", "--target", "yes", "--robust", "0.9"]
+    assert main(explain) == 2
+    assert "proce fit --label COLUMN --models N" in capsys.readouterr().err

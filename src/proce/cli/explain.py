@@ -40,6 +40,8 @@ class _CallOptions:
     rules: tuple[str, ...]
     keep_front: bool | None
     causal: str | None
+    robust: float | None
+    models: int | None
 
     def explain(self, explainer: "ProCE", table: Any, progress: Any) -> "Explanations":
         """Explain the rows of a table with these options."""
@@ -55,6 +57,8 @@ class _CallOptions:
             rules=self.rules,
             keep_front=self.keep_front,
             causal=self.causal,
+            robust=self.robust,
+            models=self.models,
             progress=progress,
         )
 
@@ -110,6 +114,18 @@ def explain(
             help="How the causal graph is used: auto, hard, soft, paper or off; by default as"
             " fitted.",
         ),
+    ] = None,
+    robust: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="The share of refits of the model, such as 0.95, under which a counterfactual"
+            " keeps its class; the explainer was then fitted with --models.",
+        ),
+    ] = None,
+    models: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many refits to look at; by default as fitted."),
     ] = None,
     rules: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Additional rules, one per line.")
@@ -182,6 +198,8 @@ def explain(
         rules=() if rules is None else read_rules(rules, codec),
         keep_front=None if out is not None and out.suffix == ".json" else False,
         causal=causal,
+        robust=robust,
+        models=models,
     )
     checked_rows = Rows.checked(source, TypedColumns.of(codec), id_name=id_name)
     _note_reading(source, codec.schema, id_name)

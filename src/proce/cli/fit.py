@@ -20,8 +20,6 @@ from proce.cli.inputs import read_class_labels, read_graph, read_rules
 from proce.errors import ModelError, did_you_mean
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from proce.cli.training import ModelAndRows
     from proce.methods import ProCE, SearchSettings
 
@@ -62,6 +60,14 @@ def fit(
             help="Names of the classes for people, such as 0=rejected,1=approved.",
         ),
     ] = None,
+    models: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Fit the model again this many times on resampled rows, for 'explain --robust'.",
+        ),
+    ] = None,
     drop: DropOption = None,
     separator: SeparatorOption = None,
     seed: Annotated[
@@ -86,6 +92,7 @@ def fit(
     """
     from proce.files import require_place
     from proce.methods import ProCE
+    from proce.methods.fitting.other_models import other_models
     from proce.schema import Codec
     from proce.schema.features.levels import shown
 
@@ -102,9 +109,18 @@ def fit(
     with progress_bars() as progress:
         ready = _load_or_train(model, rows, seed, progress)
         explainer = ProCE(
-            ready.model, rows.schema, causes, rule_texts, settings=settings, seed=seed
+            ready.model,
+            rows.schema,
+            causes,
+            rule_texts,
+            settings=settings,
+            seed=seed,
+            models=models,
         )
-        _fit_with_notes(explainer, ready.frame, progress)
+        _require_labels(models, ready)
+        _fit_with_notes(explainer, ready, progress, with_labels=models is not None)
+        if models is not None:
+            other_models(explainer.fitted_, models, None, robust=True)
     explainer.set_params(classes=read_class_labels(classes, explainer.classes_))
     explainer.save(out)
     for text in (*rows.schema.notes, *ready.notes):
@@ -115,7 +131,17 @@ def fit(
     )
 
 
-def _fit_with_notes(explainer: "ProCE", frame: "pd.DataFrame", progress: ProgressBars) -> None:
+def _require_labels(models: int | None, ready: "ModelAndRows") -> None:
+    if models is not None and ready.label is None:
+        raise ModelError(
+            f"--models {models} fits the model again, which takes labels; name their column with"
+            " --label."
+        )
+
+
+def _fit_with_notes(
+    explainer: "ProCE", ready: "ModelAndRows", progress: ProgressBars, *, with_labels: bool
+) -> None:
     """Fit the explainer; show the warnings of discovery as notes."""
     import warnings
 
@@ -123,7 +149,7 @@ def _fit_with_notes(explainer: "ProCE", frame: "pd.DataFrame", progress: Progres
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", DiscoveryWarning)
-        explainer.fit(frame, progress=progress)
+        explainer.fit(ready.frame, ready.label if with_labels else None, progress=progress)
     for warning in caught:
         note(f"Note: {warning.message}")
 
@@ -136,7 +162,7 @@ def _load_or_train(
     from proce.cli.training import TRAINERS, ModelAndRows, train_model
 
     if not text.startswith(_TRAIN_PREFIX):
-        return ModelAndRows(read_model(Path(text)), rows.frame)
+        return ModelAndRows(read_model(Path(text)), rows.frame, rows.label)
     kind = text.removeprefix(_TRAIN_PREFIX)
     if kind not in TRAINERS:
         known = [f"{_TRAIN_PREFIX}{name}" for name in TRAINERS]

@@ -27,12 +27,15 @@ class ModelAndRows:
         The model.
     frame
         The rows it was trained on.
+    label
+        Their labels, or ``None`` where no column of labels was named.
     notes
         What a person should know of the training.
     """
 
     model: Any
     frame: "pd.DataFrame"
+    label: "pd.Series[Any] | None" = None
     notes: tuple[str, ...] = ()
 
 
@@ -61,10 +64,10 @@ def train_model(kind: str, rows: TrainingData, seed: int, progress: ProgressBars
     frame, label = rows.frame.iloc[train], rows.label.iloc[train]
     model, seen = TRAINERS[kind](rows.schema, frame, label, seed, progress)
     if not len(test):
-        return ModelAndRows(model, seen)
+        return ModelAndRows(model, seen, label)
     codec = Codec.fit(rows.schema, seen)
     note = _test_note(kind, model, codec, rows.frame.iloc[test], rows.label.iloc[test].tolist())
-    return ModelAndRows(model, seen, (note,))
+    return ModelAndRows(model, seen, label, (note,))
 
 
 def _test_note(

@@ -252,6 +252,7 @@ class ProCE(FittedEstimator):
             device=self.device,
             causal=self.causal,
             threshold=self.threshold,
+            models=self.models,
         )
 
     @classmethod

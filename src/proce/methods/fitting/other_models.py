@@ -63,7 +63,10 @@ def _why_no_refits(fitted: FittedParts) -> str:
 
     if not can_refit(fitted.classifier):
         return "the model is no estimator of scikit-learn's kind, which could be fitted again."
-    return "to fit the model again takes the labels of the training rows; call fit(X, y)."
+    return (
+        "to fit the model again takes the labels of the training rows; call fit(X, y), or on the"
+        " command line proce fit --label COLUMN --models N."
+    )
 
 
 def _adapt(fitted: FittedParts, model: Any, at: int, threshold: float | None) -> Classifier:

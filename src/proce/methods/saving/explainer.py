@@ -6,8 +6,9 @@ A folder holds ``manifest.json``, a file of tensors and, where it can be kept, t
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,7 @@ from proce.methods.saving.manifest import (
     SavedRule,
     read_manifest,
 )
+from proce.methods.saving.model_refits import load_refits, refit_tensors
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
 from proce.objective import EffectPredictor
 from proce.schema import Codec
@@ -83,6 +85,7 @@ def save_explainer(
     device: str,
     causal: str,
     threshold: float | None,
+    models: Any = None,
 ) -> Path:
     """Write a fitted explainer to a folder, as :meth:`proce.ProCE.save` describes.
 
@@ -96,7 +99,7 @@ def save_explainer(
         Whether to keep the training rows and the model.
     adapted
         Whether the model was given to the explainer as a :class:`~proce.classifier.Classifier`.
-    device, causal, threshold
+    device, causal, threshold, models
         The parameters of :class:`proce.ProCE` of the same names.
     """
     folder = Path(folder)
@@ -104,6 +107,9 @@ def save_explainer(
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, references = _causes(fitted)
     tensors = _tensors(fitted, causes, rows=rows)
+    with_rows = rows and fitted.left_out is None
+    with_refits = classifier.kind == "skops"
+    tensors |= refit_tensors(fitted.model_refits, rows=with_rows, models=with_refits)
     open_folder(folder)
     model_file = None
     if classifier.kind != "none":
@@ -121,6 +127,7 @@ def save_explainer(
             causal=causal,  # type: ignore[arg-type]
             threshold=None if threshold is None else float(threshold),
             class_labels=_class_labels(fitted),
+            models=int(models) if isinstance(models, Integral) else None,
         ),
         settings=fitted.settings,
         mode=fitted.mode,
@@ -132,7 +139,7 @@ def save_explainer(
         training=SavedRows(
             count=fitted.n_rows,
             sha256=fitted.training_hash,
-            kept=rows and fitted.left_out is None,
+            kept=with_rows,
         ),
         tensors=write_file(folder, "tensors", "safetensors", tensor_bytes(tensors)),
         model_file=model_file,
@@ -162,6 +169,9 @@ def load_explainer(
     with _reading(folder):
         models = load_causes(manifest, tensors, codec, equations or {})
         fitted = load_fitted(manifest, tensors, codec, classifier, models)
+        options = manifest.options
+        refits = load_refits(tensors, classifier, fitted.rows, options.threshold, options.seed)
+        fitted = replace(fitted, model_refits=refits)
     return LoadedExplainer(_parameters(manifest, kept, fitted), fitted)
 
 
@@ -285,4 +295,5 @@ def _parameters(manifest: Manifest, model: Any, fitted: FittedParts) -> dict[str
         "seed": fitted.seed,
         "device": present_device(options.device),
         "classes": fitted.class_labels or None,
+        "models": options.models,
     }

@@ -38,6 +38,7 @@ class SavedOptions(_Strict):
     """The parameters of the explainer that have no field of their own in the manifest.
 
     ``class_labels`` has words for each class of the model, or null; it is there where any has.
+    ``models`` is how many refits of the model a call looks at; it is there where it was given.
     """
 
     seed: Count
@@ -45,6 +46,7 @@ class SavedOptions(_Strict):
     causal: Literal["auto", "hard", "soft", "paper", "off"]
     threshold: float | None
     class_labels: tuple[str | None, ...] | None = None
+    models: Count | None = None
 
 
 class SavedRule(_Strict):
@@ -120,8 +122,9 @@ class Manifest(_Strict):
     def text(self) -> str:
         """Return the content of the file: JSON whose last field is a checksum of all others."""
         record = self.model_dump(mode="json")
-        if self.options.class_labels is None:
-            del record["options"]["class_labels"]
+        for name in ("class_labels", "models"):
+            if record["options"][name] is None:
+                del record["options"][name]
         return (
             json.dumps({**record, "sha256": checksum(record)}, indent=1, ensure_ascii=False) + "\n"
         )
