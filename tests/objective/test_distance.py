@@ -1,12 +1,15 @@
 """How far a counterfactual is from the person (Eqs. 7 and 8), and what actions cost."""
 
 import math
+from dataclasses import replace
+from statistics import NormalDist
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proce.causal import Ordered
 from proce.latent import AutoEncoder
 from proce.objective import FeatureDistance
 from proce.objective.distance import ACTION_CHARGE, action_cost, causal_gap, printed_gap
@@ -135,6 +138,23 @@ def test_a_level_that_is_kept_counts_by_the_chance_that_it_loses(world):
         round(gap, 9) for gap in causal_gap(rows, factual, residual, world.scm)[:, 0, CLUB].tolist()
     }
     assert gaps == {0.0, round(1 - after / before, 9)}  # by the noise, some would have stayed
+
+
+def test_an_ordered_level_that_is_kept_counts_by_the_chance_that_it_loses(world, ann):
+    """Two years of study are worth one standard deviation: 'school' is from 0.5 to 1.5 of them."""
+    thresholds = torch.tensor([0.5, 1.5, 2.5], dtype=torch.float64)
+    degree = Ordered(lambda parents: parents["study"] / 2, thresholds, noise="median")
+    scm = replace(world.scm, mechanisms={**world.scm.mechanisms, "degree": degree})
+    factual = world.rows((2, 3, 7, "school", "north", "rowing"))
+    rows = world.rows(
+        (6, 3, 7, "school", "north", "rowing"),  # the median would be two levels up
+        (6, 3, 7, "none", "north", "rowing"),
+        (6, 3, 7, "doctor", "north", "rowing"),
+    )[None]
+    gaps = causal_gap(rows, factual, scm.abduct(factual), scm)[0, :, DEGREE]
+    before = NormalDist().cdf(0.5) - NormalDist().cdf(-0.5)
+    after = NormalDist().cdf(-1.5) - NormalDist().cdf(-2.5)
+    assert gaps.tolist() == pytest.approx([2 / 3 * (1 - after / before), 1, 0])
 
 
 def test_gaps_agree_with_propagation(world):

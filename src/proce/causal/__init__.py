@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from proce.causal.models.ensemble import Ensemble
     from proce.causal.models.fitting import MechanismRecord
     from proce.causal.models.generate import generate
-    from proce.causal.models.mechanism import Additive, Choice, Mechanism, Multiplicative, Ranked
+    from proce.causal.models.mechanism import (
+        Additive,
+        Choice,
+        Mechanism,
+        Multiplicative,
+        Ordered,
+        Ranked,
+    )
     from proce.causal.models.scm import StructuralCausalModel
 
 __all__ = [
@@ -33,6 +40,7 @@ __all__ = [
     "Mechanism",
     "MechanismRecord",
     "Multiplicative",
+    "Ordered",
     "Origin",
     "PairShares",
     "Ranked",
@@ -53,6 +61,7 @@ _LOCATIONS = {
     "Mechanism": "proce.causal.models.mechanism",
     "MechanismRecord": "proce.causal.models.fitting",
     "Multiplicative": "proce.causal.models.mechanism",
+    "Ordered": "proce.causal.models.mechanism",
     "Origin": "proce.causal.graphs.origin",
     "PairShares": "proce.causal.graphs.shares",
     "Ranked": "proce.causal.models.mechanism",

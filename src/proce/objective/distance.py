@@ -6,7 +6,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from proce.causal import Actions, StructuralCausalModel
+from proce.causal import Actions, Ordered, StructuralCausalModel
 from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
 
@@ -95,33 +95,32 @@ def causal_gap(
     """Return how far each endogenous feature is from what its causes lead to, ``(i, c, f)``.
 
     Numbers and ranks are compared on the unit range; a level that is not the expected one is at
-    distance 1. A level that is kept although the drawn noise would change it counts by the share
-    of its chance that is lost: the draw is one of many that explain the person. The gaps of an
-    unchanged row are zero.
+    distance 1. A level that is kept although the noise would change it counts by the share of its
+    chance that is lost: the noise is one of many that explain the person. The gaps of an unchanged
+    row are zero.
     """
     columns = rows.unbind(-1)
     gaps = [torch.zeros_like(column) for column in columns]
     for name in scm.graph.endogenous:
         position = scm.codec.schema.position(name)
         value, follows = scm.outcome(position, columns, residual[:, None, :])
-        if isinstance(scm.codec.schema[name], Categorical):
+        gap = (columns[position] - value).abs() / scm.codec.reach[position].item()
+        is_categorical = isinstance(scm.codec.schema[name], Categorical)
+        if is_categorical:
+            gap = (gap > 0).to(gap)
+        if is_categorical or isinstance(scm.mechanisms[name], Ordered):
             kept = columns[position] == factual[:, None, position]
-            lost = torch.where(kept, _lost_chance(name, rows, factual, scm), 1.0)
-            gap = torch.where(columns[position] != value, lost, 0.0)
-        else:
-            gap = (columns[position] - value).abs() / scm.codec.reach[position].item()
+            gap = torch.where(kept, gap * _lost_chance(name, rows, factual, scm), gap)
         gaps[position] = torch.where(follows, gap, 0.0)
     return torch.stack(gaps, dim=-1)
 
 
 def _lost_chance(name: str, rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:
     """Return the share of its chance that a feature's factual level loses in rows, ``(i, c)``."""
-    code = factual[:, None, scm.codec.schema.position(name), None].long().clamp(min=0)
-    before = scm.predict(name, factual[:, None]).softmax(-1).gather(-1, code)
-    after = scm.predict(name, rows).softmax(-1)
-    after = after.gather(-1, code.expand(*rows.shape[:-1], 1))
-    share: Tensor = (1 - after / before.clamp(min=1e-12)).clamp(min=0).squeeze(-1)
-    return share.to(rows)
+    codes = factual[:, None, scm.codec.schema.position(name)].clamp(min=0)
+    before = scm.chance(name, factual[:, None], codes)
+    after = scm.chance(name, rows, codes.expand(rows.shape[:-1]))
+    return (1 - after / before.clamp(min=1e-12)).clamp(min=0).to(rows)
 
 
 def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from proce.causal import Additive, Choice, Multiplicative, Ranked
+from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.models.mechanism import Mechanism, Parents
 from proce.streams import Purpose, RowStreams
 
@@ -68,6 +68,71 @@ def test_ranked_by_hand() -> None:
     assert ranks.tolist() == [1, 1, 2, 2, 3, 0]  # 1.0, 1.4, 1.6, 2.2 and both ends
 
 
+def of_a(parents: Parents) -> Tensor:
+    return parents["a"]
+
+
+def test_ordered_by_hand() -> None:
+    """Under a = 0 the shares of a normal number are 50% below 0, 34% to 1, and 16% above."""
+    mechanism = Ordered(of_a, double(0, 1))
+    zeros = {"a": double(0, 0, 0)}
+    ranks = double(0, 1, 2)
+    shares = mechanism.chance(zeros, ranks).tolist()
+    assert shares == pytest.approx([0.5, 0.341345, 0.158655], abs=1e-6)
+    assert mechanism.predict(zeros).tolist() == pytest.approx(
+        [0.341345 + 2 * 0.158655] * 3, abs=1e-6
+    )
+    halves = torch.full((3, 1), 0.5, dtype=torch.float64)
+    noise = mechanism.abduct(zeros, ranks, halves)
+    assert noise[:, 0].tolist() == pytest.approx([-0.67449, 0.44177, 1.40961], abs=1e-4)
+    assert mechanism.respond({"a": double(0.6, 0.6, 0.6)}, noise).tolist() == [0, 2, 2]
+    assert mechanism.respond({"a": double(0.7, -0.5, -0.5)}, noise).tolist() == [1, 0, 1]
+
+
+def test_the_median_of_the_noise_of_an_ordered_level_needs_no_draw() -> None:
+    drawn, median = Ordered(of_a, double(0, 1)), Ordered(of_a, double(0, 1), noise="median")
+    zeros, ranks = {"a": double(0, 0, 0)}, double(0, 1, 2)
+    halves = torch.full((3, 1), 0.5, dtype=torch.float64)
+    others = double(0.1, 0.2, 0.9)[:, None]
+    expected = drawn.abduct(zeros, ranks, halves)
+    assert torch.equal(median.abduct(zeros, ranks, others), expected)
+    assert not torch.equal(drawn.abduct(zeros, ranks, others), expected)
+
+
+@given(
+    st.floats(1e-9, 1 - 1e-9),
+    st.floats(-60, 60),
+    st.integers(0, 3),
+    st.sampled_from(["drawn", "median"]),
+)
+def test_an_ordered_level_repeats_itself_under_the_same_parents(
+    uniform: float, a: float, level: int, noise: str
+) -> None:
+    mechanism = Ordered(of_a, double(-1, -0.999, 2), noise=noise)  # type: ignore[arg-type]
+    found = mechanism.abduct({"a": double(a)}, double(level), double(uniform)[:, None])
+    assert bool(found.isfinite().all())
+    assert mechanism.respond({"a": double(a)}, found).tolist() == [level]
+
+
+def test_ordered_levels_under_other_parents_are_those_of_the_noise_that_made_them() -> None:
+    """The slow way: draw noise for many, keep those with the level, and ask what follows."""
+    n, mechanism = 200_000, Ordered(of_a, double(-0.5, 0.4, 1.5))
+    before, after = torch.full((n,), 0.3).double(), torch.full((n,), 1.1).double()
+    normal = torch.randn(n, 1, generator=torch.Generator().manual_seed(0)).double()
+    levels = mechanism.respond({"a": before}, normal)
+    follow = mechanism.respond({"a": after}, normal)
+    draws = row_uniforms(4, torch.arange(n), 1)
+    found = mechanism.respond({"a": after}, mechanism.abduct({"a": before}, levels, draws))
+    for level in range(4):
+        share = (levels == level).double().mean()
+        chance = mechanism.chance({"a": before[:1]}, double(level))
+        assert share.item() == pytest.approx(chance.item(), abs=0.005)
+        of_level = levels == level
+        expected = torch.bincount(follow[of_level].long(), minlength=4) / of_level.sum()
+        told = torch.bincount(found[of_level].long(), minlength=4) / of_level.sum()
+        assert (told - expected).abs().max() < 0.015  # over three standard errors of the fewest
+
+
 @given(st.integers(0, 2**40), st.floats(-30, 30), st.integers(0, 2))
 def test_a_choice_repeats_itself_under_the_same_parents(key: int, a: float, level: int) -> None:
     mechanism = Choice(logits_of_three, n_levels=3)
@@ -114,7 +179,13 @@ def test_abducted_noise_of_choices_is_gumbel_in_the_long_run() -> None:
 
 @pytest.mark.parametrize(
     "mechanism",
-    [Additive(plus_one), Multiplicative(plus_one), Ranked(plus_one, 9), Choice(logits_of_three, 3)],
+    [
+        Additive(plus_one),
+        Multiplicative(plus_one),
+        Ranked(plus_one, 9),
+        Ordered(of_a, double(0, 1, 2.5)),
+        Choice(logits_of_three, 3),
+    ],
 )
 def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
     """Leading axes are free: (i, c) candidates respond as (i,) rows one by one."""

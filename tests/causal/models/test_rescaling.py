@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from proce.causal import CausalGraph, StructuralCausalModel
+from proce.causal.models.fitting import fit_equation
 from proce.schema import Codec, Schema
 
 N = 400
@@ -35,6 +36,18 @@ def test_fitted_equations_say_the_same_on_the_scale_of_the_bulk(kind):
     told = ROBUST.raw_numbers(position, moved.predict("pay", ROBUST.encode(asked)))
     torch.testing.assert_close(told, expected, rtol=1e-9, atol=1e-6)
     assert moved.with_codec(PLAIN).codec is PLAIN
+
+
+@pytest.mark.parametrize("kind", ["sparse-quadratic", "sparse-fine-spline", "log-sparse-spline"])
+def test_refined_equations_say_the_same_on_the_scale_of_the_bulk(kind):
+    graph, rows = CausalGraph([("hours", "pay")]), PLAIN.encode(FRAME)
+    mechanism = fit_equation("pay", graph, rows, PLAIN, kind, 0)
+    plain = StructuralCausalModel(graph, {"pay": mechanism}, PLAIN)
+    moved = plain.with_codec(ROBUST)
+    position = SCHEMA.position("pay")
+    expected = PLAIN.raw_numbers(position, plain.predict("pay", rows))
+    told = ROBUST.raw_numbers(position, moved.predict("pay", ROBUST.encode(FRAME)))
+    torch.testing.assert_close(told, expected, rtol=1e-6, atol=1e-6)
 
 
 def test_levels_follow_in_the_same_way_on_the_scale_of_the_bulk():

@@ -1,6 +1,7 @@
 """Causal models taken apart and put together again: the same equations, to the last bit."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 import torch
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.causal.models.fitting import fit_equation
 from proce.causal.models.saved import SavedCauses
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -69,6 +71,43 @@ def test_amounts(kind: str, codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
     (loaded,) = again(causes, codec)
     assert torch.equal(scm.abduct(rows), loaded.abduct(rows))
     assert torch.equal(scm.predict("b", rows), loaded.predict("b", rows))
+
+
+def test_ordered_levels_and_refined_curves(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    for name, kind in (("c", "ordered-spline"), ("b", "sparse-spline"), ("b", "log-fine-spline")):
+        graph = CausalGraph([("a", name)])
+        mechanism = fit_equation(name, graph, rows, codec, kind, 0)
+        causes = SavedCauses()
+        causes.add(StructuralCausalModel(graph, {name: mechanism}, codec))
+        (loaded,) = again(causes, codec)
+        scm = StructuralCausalModel(graph, {name: mechanism}, codec)
+        assert torch.equal(scm.abduct(rows, seed=1), loaded.abduct(rows, seed=1))
+        assert torch.equal(scm.predict(name, rows), loaded.predict(name, rows))
+
+
+def test_the_median_noise_of_ordered_levels_is_kept(
+    codec_and_rows: tuple[Codec, torch.Tensor],
+) -> None:
+    codec, rows = codec_and_rows
+    scm = StructuralCausalModel.fit(CausalGraph([("a", "c")]), rows, codec)
+    assert scm.mechanisms["c"].noise == "median"  # type: ignore[attr-defined]
+    causes = SavedCauses()
+    causes.add(scm)
+    (loaded,) = again(causes, codec)
+    assert torch.equal(loaded.abduct(rows, seed=0), loaded.abduct(rows, seed=1))
+
+
+def test_thresholds_that_do_not_rise(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+    codec, rows = codec_and_rows
+    causes = SavedCauses()
+    causes.add(StructuralCausalModel.fit(CausalGraph([("a", "c")]), rows, codec))
+    causes.mechanisms[0] = replace(causes.mechanisms[0], thresholds=(1.0, 0.5))
+    with pytest.raises(GraphError, match="thresholds of the equation of 'c' do not fit"):
+        again(causes, codec)
+    causes.mechanisms[0] = replace(causes.mechanisms[0], thresholds=(1.0,))
+    with pytest.raises(GraphError, match="gives one of 2 levels; the ordinal feature has 3"):
+        again(causes, codec)
 
 
 def test_what_models_share_is_kept_once(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:

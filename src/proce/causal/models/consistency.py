@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from proce.causal.graph import CausalGraph
 from proce.causal.graphs.features import require_features
-from proce.causal.models.mechanism import Choice, Mechanism, Ranked
+from proce.causal.models.mechanism import Choice, Mechanism, Ordered, Ranked
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Codec, Continuous, Feature, Level, Schema
 
@@ -69,7 +69,7 @@ def _check_equations(graph: CausalGraph, mechanisms: Mapping[str, Mechanism]) ->
 
 def _check_levels(feature: Feature, mechanism: Mechanism) -> None:
     expected = len(_levels(feature))
-    if isinstance(mechanism, Choice | Ranked) and mechanism.n_levels != expected:
+    if isinstance(mechanism, Choice | Ordered | Ranked) and mechanism.n_levels != expected:
         raise GraphError(
             f"the equation of {feature.name!r} gives one of {mechanism.n_levels} levels; the"
             f" {feature.kind} feature has {expected}."

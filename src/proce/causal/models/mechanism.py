@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
+import torch
 from torch import Tensor
 
 Parents = Mapping[str, Tensor]
 Equation = Callable[[Parents], Tensor]
 Units = Literal["raw", "unit"]
-_MIN_GAP = 1e-9  # between the highest noisy logit and the others, beyond rounding
+_MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
+_FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
 
 
 class Mechanism(Protocol):
@@ -129,6 +131,80 @@ class Ranked:
         """Return the rank of the level."""
         rank = self.predict(parents) + residual[..., 0]
         return rank.round().clamp(0, self.n_levels - 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Ordered:
+    """The level of an ordinal feature: how many thresholds ``score(parents) + u`` is above.
+
+    The noise u is standard normal, so the chance of a level is that of a normal number between
+    its two thresholds (ordered probit). A level leaves the noise open between them.
+
+    Parameters
+    ----------
+    score
+        From parents to the latent number.
+    thresholds
+        ``(n_levels - 1,)`` float64, rising.
+    units
+        The units of numbers among the parents.
+    noise
+        Which of the noises that explain a level is taken: one that is drawn, or their median,
+        under which the likely consequences come about.
+    """
+
+    score: Equation
+    thresholds: Tensor
+    units: Units = "raw"
+    noise: Literal["drawn", "median"] = "drawn"
+    noise_size: ClassVar[int] = 1
+
+    @property
+    def n_levels(self) -> int:
+        """One more than the thresholds."""
+        return len(self.thresholds) + 1
+
+    def chance(self, parents: Parents, rank: Tensor) -> Tensor:
+        """Return the chance ``(…)`` of the level with some rank."""
+        low, high = self._ends(parents, rank)
+        upper = low > 0  # there both shares are close to 1: take what is beyond instead
+        start: Tensor = torch.special.ndtr(torch.where(upper, -high, low))
+        stop: Tensor = torch.special.ndtr(torch.where(upper, -low, high))
+        return stop - start
+
+    def predict(self, parents: Parents) -> Tensor:
+        """Return the mean rank, over the chances of the levels."""
+        score = self.score(parents)[..., None]
+        above: Tensor = torch.special.ndtr(score - self.thresholds.to(score))
+        return above.sum(-1)
+
+    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+        """Return normal noise from its posterior, given that this level came about."""
+        low, high = self._ends(parents, value)
+        upper = low > 0  # there both shares are close to 1: draw from the other side
+        start = torch.special.ndtr(torch.where(upper, -high, low))
+        stop = torch.special.ndtr(torch.where(upper, -low, high))
+        share = uniforms[..., 0] if self.noise == "drawn" else torch.full_like(low, 0.5)
+        share = torch.where(upper, 1 - share, share)
+        drawn = torch.special.ndtri(start + (stop - start) * share)
+        gap = ((high - low) / 4).clamp(max=_MIN_GAP)
+        noise = torch.where(upper, -drawn, drawn)
+        return torch.maximum(torch.minimum(noise, high - gap), low + gap)[..., None]
+
+    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+        """Return the rank of the level."""
+        latent = self.score(parents) + residual[..., 0]
+        return torch.bucketize(latent, self.thresholds.to(latent)).to(latent)
+
+    def _ends(self, parents: Parents, rank: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the least and the most noise under which a level comes about."""
+        score = self.score(parents)
+        ends, rank = self.thresholds.to(score), rank.long()
+        high = ends[rank.clamp(max=len(ends) - 1)] - score
+        low = ends[(rank - 1).clamp(min=0)] - score
+        farthest_high, farthest_low = low.clamp(min=0) + _FARTHEST, high.clamp(max=0) - _FARTHEST
+        high = torch.where(rank < len(ends), high, farthest_high)
+        return torch.where(rank > 0, low, farthest_low), high
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ Parents arrive by name: numbers on the unit range, levels as codes. A categorica
 enters as one column per level, an ordinal one by its rank on the unit range.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -15,11 +15,16 @@ import torch
 from torch import Tensor
 
 from proce.causal.models.mechanism import Parents
+from proce.causal.models.moments import Moments, least_squares
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
-_KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
+KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
+FINE_KNOT_QUANTILES = (
+    *(0.002, 0.02, 0.07, 0.15, 0.27, 0.42),
+    *(0.58, 0.73, 0.85, 0.93, 0.98, 0.998),
+)
+Solve = Callable[[Moments], Tensor]  # from sums over rows to weights
 NONE = 1e-9  # above the origin of an amount, on the unit range: less counts as zero
-_RIDGE = 1e-8  # of the number of rows: keeps collinear parents solvable, moves nothing else
 
 
 @dataclass(frozen=True)
@@ -50,16 +55,28 @@ class Terms:
     ends: tuple[tuple[str, float, float], ...] = ()
     maps: tuple[tuple[str, float, float], ...] = ()
 
-    def with_knots(self, parents: Parents) -> "Terms":
-        """Return the terms with a spline in every number, bent where its values lie."""
-        quantiles = torch.tensor(_KNOT_QUANTILES, dtype=torch.float64)
+    def with_knots(
+        self, parents: Parents, quantiles: tuple[float, ...] = KNOT_QUANTILES
+    ) -> "Terms":
+        """Return the terms with a spline in every number, bent at quantiles of its values."""
+        shares = torch.tensor(quantiles, dtype=torch.float64)
+        parents = self._mapped(parents)
         knots = []
         for feature in self.parents:
             if isinstance(feature, Continuous):
-                places = torch.unique(parents[feature.name].double().quantile(quantiles))
+                places = torch.unique(parents[feature.name].double().quantile(shares))
                 if len(places) > 2:
                     knots.append((feature.name, tuple(places.tolist())))
         return replace(self, knots=tuple(knots))
+
+    def from_zeros(self, zeros: Mapping[str, float]) -> "Terms":
+        """Return the terms with numbers that count from their zeros, given by name.
+
+        An area is the product of two lengths from zero on, not from the shortest that was seen.
+        """
+        maps = tuple((name, 1.0, -zero) for name, zero in zeros.items())
+        ends = tuple((name, low - zeros[name], high - zeros[name]) for name, low, high in self.ends)
+        return replace(self, maps=maps, ends=ends)
 
     def mapped_by(self, maps: Mapping[str, tuple[float, float]]) -> "Terms":
         """Return the terms for parents on other unit ranges, by their factors and shifts."""
@@ -80,8 +97,7 @@ class Terms:
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
-        for name, factor, shift in self.maps:
-            parents = {**parents, name: parents[name] * factor + shift}
+        parents = self._mapped(parents)
         for name, low, high in self.ends:
             parents = {**parents, name: parents[name].clamp(low, high)}
         columns = []
@@ -101,6 +117,11 @@ class Terms:
             parts.append(plain[..., first] * plain[..., second])
         parts += [_bends(parents[name], places) for name, places in self.knots]
         return torch.cat(parts, dim=-1) if len(parts) > 1 else plain
+
+    def _mapped(self, parents: Parents) -> Parents:
+        for name, factor, shift in self.maps:
+            parents = {**parents, name: parents[name] * factor + shift}
+        return parents
 
     @property
     def _names(self) -> list[tuple[str, bool]]:
@@ -156,15 +177,11 @@ class Polynomial:
         return columns @ weights[1:] + weights[0]
 
     @classmethod
-    def least_squares(cls, terms: Terms, parents: Parents, target: Tensor) -> "Polynomial":
-        """Fit by least squares."""
-        columns = terms(parents).double()  # (i, m)
-        centre, middle = columns.mean(0), target.double().mean()
-        offset = columns - centre
-        gram = offset.T @ offset
-        gram.diagonal().add_(_RIDGE * len(target))
-        slopes = torch.linalg.solve(gram, offset.T @ (target.double() - middle))
-        return cls(terms, torch.cat([(middle - centre @ slopes)[None], slopes]))
+    def fit(
+        cls, terms: Terms, parents: Parents, target: Tensor, solve: Solve = least_squares
+    ) -> "Polynomial":
+        """Fit by least squares; on all terms, unless solved otherwise."""
+        return cls(terms, solve(Moments.of(terms(parents), target)))
 
     @classmethod
     def logistic(cls, terms: Terms, parents: Parents, codes: Tensor, n_levels: int) -> "Polynomial":
@@ -200,7 +217,14 @@ class Exponential:
         return self.polynomial(parents).exp() + self.origin
 
     @classmethod
-    def fit(cls, terms: Terms, parents: Parents, target: Tensor, origin: float) -> "Exponential":
+    def fit(
+        cls,
+        terms: Terms,
+        parents: Parents,
+        target: Tensor,
+        origin: float,
+        solve: Solve = least_squares,
+    ) -> "Exponential":
         """Fit the logarithm of the distance from the origin by least squares.
 
         Rows with a value at the origin are left out.
@@ -208,7 +232,7 @@ class Exponential:
         positive = target > origin + NONE
         causes = {name: values[positive] for name, values in parents.items()}
         logarithm = (target[positive] - origin).log()
-        return cls(Polynomial.least_squares(terms, causes, logarithm), origin)
+        return cls(Polynomial.fit(terms, causes, logarithm, solve), origin)
 
 
 @dataclass(frozen=True)

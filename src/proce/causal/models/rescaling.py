@@ -8,7 +8,14 @@ import torch
 
 from proce.causal.graph import CausalGraph
 from proce.causal.models.consistency import check_same_scale
-from proce.causal.models.mechanism import Additive, Choice, Mechanism, Multiplicative, Ranked
+from proce.causal.models.mechanism import (
+    Additive,
+    Choice,
+    Mechanism,
+    Multiplicative,
+    Ordered,
+    Ranked,
+)
 from proce.causal.models.regression import Boosted, Exponential, Polynomial
 from proce.schema import Codec, Continuous
 
@@ -49,6 +56,8 @@ def _rescaled(name: str, mechanism: Mechanism, maps: Mapping[str, Map]) -> Mecha
         return mechanism
     if isinstance(mechanism, Ranked | Choice):
         return replace(mechanism, predict=_carried(mechanism.predict, maps, (1.0, 0.0)))
+    if isinstance(mechanism, Ordered):
+        return replace(mechanism, score=_carried(mechanism.score, maps, (1.0, 0.0)))
     factor, shift = maps.get(name, (1.0, 0.0))
     if isinstance(mechanism, Additive):
         low, high = ((limit - shift) / factor for limit in mechanism.limits)

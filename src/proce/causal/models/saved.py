@@ -7,72 +7,17 @@ are saved by the name of their effect alone, and must be handed over again.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-import torch
 from torch import Tensor
 
 from proce.causal.graph import CausalGraph
 from proce.causal.models.fitting import MechanismRecord, given_mechanism
-from proce.causal.models.mechanism import (
-    Additive,
-    Choice,
-    Equation,
-    Mechanism,
-    Multiplicative,
-    Ranked,
-    Units,
-)
-from proce.causal.models.regression import Boosted, Exponential, Polynomial, Terms
+from proce.causal.models.mechanism import Equation, Mechanism
+from proce.causal.models.saved_mechanism import SavedMechanism, equation_of
 from proce.causal.models.scm import StructuralCausalModel
 from proce.errors import GraphError
-from proce.schema import Categorical, Codec, Feature, Schema
-
-Noise = Literal["additive", "multiplicative", "ranked", "choice", "given"]
-_NOISES: dict[Noise, type] = {
-    "additive": Additive,
-    "multiplicative": Multiplicative,
-    "ranked": Ranked,
-    "choice": Choice,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SavedMechanism:
-    """A mechanism without its weights.
-
-    Attributes
-    ----------
-    effect
-        The name of the feature that the mechanism gives.
-    noise
-        How the noise enters; ``given`` where a person gave the mechanism as code.
-    units
-        The units of numbers.
-    limits
-        The lowest and the highest value under additive noise; ``None`` where there is no limit.
-    origin
-        The origin of multiplicative noise and of an exponential equation.
-    form
-        Which kind of equation it is.
-    parents, degree, knots, ends, maps
-        The terms of the equation.
-    output
-        What the prediction of boosted trees is multiplied by, and what is added.
-    """
-
-    effect: str
-    noise: Noise
-    units: Units = "unit"
-    limits: tuple[float | None, float | None] = (None, None)
-    origin: float = 0.0
-    form: Literal["polynomial", "exponential", "boosted"] = "polynomial"
-    parents: tuple[str, ...] = ()
-    degree: Literal[1, 2] = 1
-    knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
-    ends: tuple[tuple[str, float, float], ...] = ()
-    maps: tuple[tuple[str, float, float], ...] = ()
-    output: tuple[float, float] = (1.0, 0.0)
+from proce.schema import Codec, Schema
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,9 +106,9 @@ class SavedCauses:
     def _mechanism(self, name: str, mechanism: Mechanism, scm: StructuralCausalModel) -> int:
         if id(mechanism) not in self._kept:
             position = len(self.mechanisms)
-            saved = _saved_mechanism(name, mechanism, scm.codec.schema)
+            saved = SavedMechanism.of(name, mechanism, scm.codec.schema)
             self._keep(mechanism, self.mechanisms, saved)
-            equation: Any = mechanism.predict
+            equation: Any = equation_of(mechanism)
             if saved.noise != "given" and saved.form == "boosted":
                 self.estimators[position] = equation.model
             elif saved.noise != "given":
@@ -207,70 +152,15 @@ class SavedCauses:
         self, position: int, schema: Schema, equations: Mapping[str, Mechanism | Equation]
     ) -> Mechanism:
         saved = self.mechanisms[position]
-        feature = schema[saved.effect]
-        if saved.noise == "given":
-            if saved.effect not in equations:
-                raise GraphError(
-                    f"the equation of {saved.effect!r} was given as a function, which is not saved;"
-                    " hand it over with load(folder, equations={" + repr(saved.effect) + ": ...})."
-                )
-            return given_mechanism(feature, equations[saved.effect])
-        equation = self._equation(position, schema, feature)
-        if saved.noise == "additive":
-            low, high = saved.limits
-            limits = -math.inf if low is None else low, math.inf if high is None else high
-            return Additive(equation, limits, saved.units)
-        if saved.noise == "multiplicative":
-            return Multiplicative(equation, saved.origin, saved.units)
-        return _NOISES[saved.noise](equation, len(feature.levels), saved.units)  # type: ignore[union-attr,no-any-return]
-
-    def _equation(self, position: int, schema: Schema, feature: Feature) -> Any:
-        saved = self.mechanisms[position]
-        causes = tuple(schema[name] for name in saved.parents)
-        terms = Terms(causes, saved.degree, saved.knots, saved.ends, saved.maps)
-        if saved.form == "boosted":
-            model = self.estimators[position]
-            if getattr(model, "n_features_in_", None) != terms.size - 1:
-                raise GraphError(f"the trees of the equation of {feature.name!r} do not fit.")
-            return Boosted(terms, model, saved.output)
-        logits = (len(feature.levels),) if isinstance(feature, Categorical) else ()
-        knots_fit = all(name in saved.parents and len(knots) > 2 for name, knots in saved.knots)
-        weights = self.weights[position]
-        shape = (terms.size, *logits)
-        if weights.shape != shape or weights.dtype != torch.float64 or not knots_fit:
-            raise GraphError(f"the weights of the equation of {feature.name!r} do not fit.")
-        polynomial = Polynomial(terms, weights)
-        return Exponential(polynomial, saved.origin) if saved.form == "exponential" else polynomial
-
-
-def _saved_mechanism(name: str, mechanism: Mechanism, schema: Schema) -> SavedMechanism:
-    """Return a mechanism as plain values; ``given`` where it is not of a kind that is learned."""
-    noise = next((noise for noise, kind in _NOISES.items() if type(mechanism) is kind), None)
-    equation: Any = mechanism.predict
-    polynomial = getattr(equation, "polynomial", equation)
-    if noise is None or type(equation) not in (Polynomial, Exponential, Boosted):
-        return SavedMechanism(effect=name, noise="given")
-    terms: Terms = polynomial.terms
-    if any(parent.name not in schema or schema[parent.name] != parent for parent in terms.parents):
-        return SavedMechanism(effect=name, noise="given")
-    origins = {part.origin for part in (mechanism, equation) if hasattr(part, "origin")}
-    if len(origins) > 1:
-        return SavedMechanism(effect=name, noise="given")
-    low, high = getattr(mechanism, "limits", (-math.inf, math.inf))
-    return SavedMechanism(
-        effect=name,
-        noise=noise,
-        units=mechanism.units,
-        limits=(low if math.isfinite(low) else None, high if math.isfinite(high) else None),
-        origin=next(iter(origins), 0.0),
-        form=type(equation).__name__.lower(),  # type: ignore[arg-type]
-        parents=tuple(parent.name for parent in terms.parents),
-        degree=terms.degree,  # type: ignore[arg-type]
-        knots=terms.knots,
-        ends=terms.ends,
-        maps=terms.maps,
-        output=getattr(equation, "output", (1.0, 0.0)),
-    )
+        if saved.noise != "given":
+            learned = self.estimators if saved.form == "boosted" else self.weights
+            return saved.load(schema, learned[position])
+        if saved.effect not in equations:
+            raise GraphError(
+                f"the equation of {saved.effect!r} was given as a function, which is not saved;"
+                " hand it over with load(folder, equations={" + repr(saved.effect) + ": ...})."
+            )
+        return given_mechanism(schema[saved.effect], equations[saved.effect])
 
 
 def _part(shelf: Sequence[Any], position: int) -> Any:

@@ -1,11 +1,9 @@
-"""Structural causal models: abduction, action, prediction.
-
-The noise of all endogenous features of a row is one vector, so it can be moved with it.
-"""
+"""Structural causal models: abduction, action, prediction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import accumulate, pairwise
 
 import torch
 from torch import Tensor
@@ -18,7 +16,7 @@ from proce.causal.models.consistency import (
     require_equation,
 )
 from proce.causal.models.fitting import Kind, MechanismRecord, fit_mechanisms
-from proce.causal.models.mechanism import Equation, Mechanism, Units
+from proce.causal.models.mechanism import Equation, Mechanism, Ordered, Units
 from proce.causal.models.rescaling import on_scale_of
 from proce.schema import Codec, Continuous, Level
 from proce.streams import Purpose, RowStreams
@@ -74,8 +72,8 @@ class StructuralCausalModel:
             Whose rows they are.
         mechanism
             ``linear`` (the paper's), ``quadratic``, ``spline``, one of these with ``log-`` before
-            it, ``boosting``, or ``auto``: the best of the smooth ones by cross-validation.
-            Categorical effects are always logistic.
+            it, ``boosting``, or ``auto``: the best of the smooth ones by cross-validation, with
+            thresholds for ordered levels. Categorical effects are always logistic.
         equations
             Equations that are known, by name: a mechanism, or a function from the parents in
             raw units (level codes for levels) to a tensor of predictions.
@@ -104,12 +102,20 @@ class StructuralCausalModel:
     def predict(self, name: str, rows: Tensor) -> Tensor:
         """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
 
-        A number on the unit range, the rank of an ordinal level, or the logits ``(…, l)``
-        of a categorical one.
+        A number on the unit range, the mean rank of an ordinal level, or the logits ``(…, l)`` of a
+        categorical one.
         """
         require_equation(name, self.graph)
         columns = rows.unbind(-1)
         return self._to_unit(name, self.mechanisms[name].predict(self._parents(name, columns)))
+
+    def chance(self, name: str, rows: Tensor, codes: Tensor) -> Tensor:
+        """Return the chance ``(…)`` that causes in rows ``(…, f)`` give an effect these levels."""
+        mechanism = self.mechanisms[name]
+        if isinstance(mechanism, Ordered):
+            return mechanism.chance(self._parents(name, rows.unbind(-1)), codes)
+        chances = self.predict(name, rows).softmax(-1)
+        return chances.gather(-1, codes.long()[..., None]).squeeze(-1)
 
     def abduct(self, rows: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> Tensor:
         """Return the noise ``(i, w)`` that explains rows ``(i, f)``.
@@ -143,13 +149,12 @@ class StructuralCausalModel:
     def propagate(self, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
         """Return rows in which every effect follows from its causes.
 
-        Features acted on keep their value, and so do roots, fixed features and features
-        whose noise is unknown (NaN); all others are computed in causal order, whatever
-        stands in the rows. What is computed and differs from what stands in the row by no more
-        than rounding (1e-12 of the range) keeps the value of the row, so that a feature none of
-        whose causes moved stays as it is, bit for bit: trees could take a cause that is off by
-        the last bit for another value. Numbers are neither rounded to their step nor cut to the
-        range of the training rows.
+        Features acted on keep their value, and so do roots, fixed features and features whose noise
+        is unknown (NaN); all others are computed in causal order, whatever stands in the rows. What
+        is computed and differs from what stands in the row by no more
+        than rounding (1e-12 of the range) keeps the value of the row: trees could take a cause that
+        is off by the last bit for another value. Numbers are neither rounded to their step nor cut
+        to the range of the training rows.
 
         Parameters
         ----------
@@ -175,8 +180,7 @@ class StructuralCausalModel:
     ) -> tuple[Tensor, Tensor]:
         """Return the value that its causes give a feature, and flags where they decide it.
 
-        Its causes do not decide where the feature has no cause or is fixed, or where the noise
-        of the row is unknown: there the feature keeps its value.
+        They do not where it has no cause or is fixed, or where the noise of the row is unknown.
 
         Parameters
         ----------
@@ -261,11 +265,9 @@ class StructuralCausalModel:
     @cached_property
     def _noise(self) -> dict[str, slice]:
         """Where the noise of each endogenous feature stands in a residual."""
-        slices, start = {}, 0
-        for name in self.graph.endogenous:
-            slices[name] = slice(start, start + self.mechanisms[name].noise_size)
-            start = slices[name].stop
-        return slices
+        sizes = (self.mechanisms[name].noise_size for name in self.graph.endogenous)
+        places = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+        return dict(zip(self.graph.endogenous, places, strict=True))
 
     @cached_property
     def _propagated(self) -> frozenset[str]:

@@ -1,0 +1,73 @@
+"""Least squares from sums over rows, so that rows can be taken out again without a new pass."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+RIDGE = 1e-8  # of the number of rows: keeps collinear columns solvable, moves nothing else
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over rows of columns ``(i, m)`` and a target ``(i,)``, both counted from a middle.
+
+    Attributes
+    ----------
+    n_rows
+        How many rows there are.
+    middle
+        ``(m + 1,)``, from where the columns and, last, the target are counted.
+    sums
+        ``(m + 1,)``, of the columns and the target.
+    products
+        ``(m + 1, m + 1)``, of all pairs of them.
+    """
+
+    n_rows: int
+    middle: Tensor
+    sums: Tensor
+    products: Tensor
+
+    @classmethod
+    def of(cls, columns: Tensor, target: Tensor, middle: Tensor | None = None) -> "Moments":
+        """Return the sums over rows; counted from the means where no middle is given."""
+        both = torch.cat([columns, target[:, None]], dim=1).double()
+        middle = both.mean(0) if middle is None else middle
+        offset = both - middle
+        return cls(len(target), middle, offset.sum(0), offset.T @ offset)
+
+    def __sub__(self, other: "Moments") -> "Moments":
+        """Return the sums without some of the rows, which must count from the same middle."""
+        return Moments(
+            self.n_rows - other.n_rows,
+            self.middle,
+            self.sums - other.sums,
+            self.products - other.products,
+        )
+
+    @property
+    def means(self) -> Tensor:
+        """The means ``(m + 1,)`` of the columns and the target."""
+        return self.middle + self.sums / self.n_rows
+
+    @property
+    def centred(self) -> Tensor:
+        """The sums ``(m + 1, m + 1)`` of products of offsets from the means."""
+        return self.products - torch.outer(self.sums, self.sums) / self.n_rows
+
+
+def least_squares(moments: Moments) -> Tensor:
+    """Return the weights ``(1 + m,)`` of least squares, the constant first."""
+    return weights_of(moments, torch.arange(len(moments.sums) - 1))
+
+
+def weights_of(moments: Moments, kept: Tensor) -> Tensor:
+    """Return the weights ``(1 + m,)`` of least squares on some columns; 0 for the others."""
+    centred, means = moments.centred, moments.means
+    gram = centred[kept][:, kept]
+    gram.diagonal().add_(RIDGE * moments.n_rows)
+    weights = torch.zeros_like(means)
+    weights[1 + kept] = torch.linalg.solve(gram, centred[kept, -1])
+    weights[0] = means[-1] - means[:-1] @ weights[1:]
+    return weights

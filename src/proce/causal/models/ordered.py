@@ -1,0 +1,178 @@
+"""Ordered levels learned from rows: probit regression with thresholds (McKelvey, Zavoina 1975)."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import one_hot
+
+from proce.causal.models.mechanism import Ordered, Parents
+from proce.causal.models.regression import Polynomial, Terms
+
+_RIDGE = 0.01  # as the logistic regression of levels without an order has it
+_FARTHEST = 37.0  # normal numbers beyond have no density
+_MIN_CHANCE = 1e-300
+Parameters = tuple[Tensor, Tensor]  # slopes, thresholds
+_MAX_STEPS = 50
+_MAX_HALVINGS = 30
+_MAX_LEFT = 1e-4  # of the log-likelihood: about the square of what the last step gained, per row
+_UNSEEN_WIDTH = 1e-3  # between the thresholds of a level that does not occur
+_UNSEEN_DISTANCE = 8.0  # of such a level before the first or after the last one, in noise
+
+
+def fit_ordered(terms: Terms, parents: Parents, ranks: Tensor, n_levels: int) -> Ordered:
+    """Fit a latent number and its thresholds by maximum likelihood, on the unit range.
+
+    The log-likelihood is concave, so Newton's method with halved steps finds its only maximum. A
+    level that never occurs keeps thresholds between which it is next to never chosen.
+    """
+    columns = terms(parents).double()
+    slopes, ends = _thresholds(columns, ranks, n_levels, _start(columns, ranks))
+    return Ordered(Polynomial(terms, torch.cat([slopes.new_zeros(1), slopes])), ends, units="unit")
+
+
+def held_out_chances(
+    columns: Tensor, ranks: Tensor, n_levels: int, folds: Iterable[Tensor]
+) -> Tensor:
+    """Return the chances ``(i, n_levels)`` of levels in rows that were not fitted on.
+
+    ``columns`` ``(i, m)`` are the terms of all rows. The fit on all rows is where each search
+    starts; where a search ends does not depend on it.
+    """
+    columns = columns.double()
+    start = _maximise(columns, ranks, _start(columns, ranks))
+    chances = columns.new_empty(len(ranks), n_levels)
+    for unseen in folds:
+        seen = torch.ones_like(ranks, dtype=torch.bool)
+        seen[unseen] = False
+        known = len(torch.unique(ranks[seen])) == len(start[1]) + 1
+        begin = start if known else _start(columns[seen], ranks[seen])
+        slopes, ends = _thresholds(columns[seen], ranks[seen], n_levels, begin)
+        score = columns[unseen] @ slopes
+        below = torch.special.ndtr(ends - score[:, None])
+        edges = [torch.zeros_like(below[:, :1]), below, torch.ones_like(below[:, :1])]
+        chances[unseen] = torch.cat(edges, dim=1).diff(dim=1)
+    return chances
+
+
+def _thresholds(
+    columns: Tensor, ranks: Tensor, n_levels: int, start: Parameters
+) -> tuple[Tensor, Tensor]:
+    """Return the slopes, and the thresholds of all levels, seen or not."""
+    slopes, ends = _maximise(columns, ranks, start)
+    score, seen = columns @ slopes, torch.unique(ranks.long()).tolist()
+    return slopes, _with_unseen(ends, seen, n_levels, float(score.min()), float(score.max()))
+
+
+def _start(columns: Tensor, ranks: Tensor) -> Parameters:
+    """Return no slopes, and thresholds by the shares of the levels that occur."""
+    shares = torch.unique(ranks, return_counts=True)[1].double() / len(ranks)
+    return columns.new_zeros(columns.shape[1]), torch.special.ndtri(shares.cumsum(0)[:-1])
+
+
+def _maximise(columns: Tensor, ranks: Tensor, start: Parameters) -> Parameters:
+    """Return the slopes ``(m,)`` and the thresholds between the levels that occur."""
+    codes = torch.unique(ranks, return_inverse=True)[1]
+    now = _Point.at(columns, codes, *start)
+    n_slopes, n_ends = columns.shape[1], len(start[1])
+    levels = one_hot(codes, n_ends + 1).double()
+    for _ in range(_MAX_STEPS if n_ends else 0):
+        gradient, curvature = now.derivatives(columns, levels)
+        step = torch.linalg.solve(curvature, gradient)
+        new = now
+        for halving in range(_MAX_HALVINGS):
+            by = (step * 0.5**halving).split([n_slopes, n_ends])
+            new = _Point.at(columns, codes, now.slopes + by[0], now.ends + by[1])
+            if new.objective > now.objective:
+                break
+        if new.objective <= now.objective:
+            break
+        now = new
+        if (float(gradient @ step) / 2) ** 2 < _MAX_LEFT * len(codes):
+            break
+    return now.slopes, now.ends
+
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """Slopes and thresholds, and what the rows say of them.
+
+    ``low`` and ``high`` are the ends of each row's level, as noise.
+    """
+
+    slopes: Tensor
+    ends: Tensor
+    low: Tensor
+    high: Tensor
+    chance: Tensor
+    objective: float
+
+    @classmethod
+    def at(cls, columns: Tensor, codes: Tensor, slopes: Tensor, ends: Tensor) -> "_Point":
+        infinite = ends.new_full((1,), torch.inf)
+        edges, score = torch.cat([-infinite, ends, infinite]), columns @ slopes
+        low = (edges[codes] - score).clamp(-_FARTHEST, _FARTHEST)
+        high = (edges[codes + 1] - score).clamp(-_FARTHEST, _FARTHEST)
+        upper = low > 0  # there both are close to 1: take what is beyond instead
+        start, stop = torch.where(upper, -high, low), torch.where(upper, -low, high)
+        chance = (torch.special.ndtr(stop) - torch.special.ndtr(start)).clamp(min=_MIN_CHANCE)
+        objective = float(chance.log().sum() - _RIDGE / 2 * slopes.square().sum())
+        if bool((ends.diff() <= 0).any()):
+            objective = -torch.inf
+        return cls(slopes, ends, low, high, chance, objective)
+
+    def derivatives(self, columns: Tensor, levels: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the gradient and minus the second derivatives, of slopes, then thresholds.
+
+        ``levels`` are the codes as one column ``(i, l)`` per level.
+        """
+        by_high = _density(self.high) / self.chance
+        by_low = -_density(self.low) / self.chance
+        high_high = self.high * by_high + by_high.square()
+        low_low = self.low * by_low + by_low.square()
+        low_high = by_low * by_high
+        terms = torch.stack([by_high, by_low, high_high, low_low, low_high], dim=1)
+        of_level = levels.T @ terms  # (l, 5)
+        gradient = torch.cat(
+            [
+                -columns.T @ (by_high + by_low) - _RIDGE * self.slopes,
+                of_level[:-1, 0] + of_level[1:, 1],
+            ]
+        )
+        of_slopes = columns.T @ (columns * (high_high + low_low + 2 * low_high)[:, None])
+        of_slopes.diagonal().add_(_RIDGE)
+        by_upper = levels.T @ (columns * (high_high + low_high)[:, None])  # (l, m)
+        by_lower = levels.T @ (columns * (low_low + low_high)[:, None])
+        mixed = -(by_upper[:-1] + by_lower[1:])
+        of_ends = (of_level[:-1, 2] + of_level[1:, 3]).diag()
+        neighbours = of_level[1:-1, 4]
+        of_ends += neighbours.diag(1) + neighbours.diag(-1)
+        top, bottom = torch.cat([of_slopes, mixed.T], dim=1), torch.cat([mixed, of_ends], dim=1)
+        return gradient, torch.cat([top, bottom])
+
+
+def _density(values: Tensor) -> Tensor:
+    """Return the standard normal density."""
+    return (-values.square() / 2).exp() / math.sqrt(2 * math.pi)
+
+
+def _with_unseen(
+    ends: Tensor, seen: list[int], n_levels: int, lowest: float, highest: float
+) -> Tensor:
+    """Return the thresholds of all levels, from those between the levels that were seen."""
+    thresholds = []
+    known = ends.tolist()
+    first = known[0] if known else lowest
+    last = known[-1] if known else highest
+    before = min(lowest, first) - _UNSEEN_DISTANCE
+    thresholds += [before - (seen[0] - 1 - level) for level in range(seen[0])]
+    for position, end in enumerate(known):
+        n_unseen = seen[position + 1] - seen[position] - 1
+        room = known[position + 1] - end if position + 1 < len(known) else torch.inf
+        width = min(_UNSEEN_WIDTH, room / (n_unseen + 2))
+        thresholds += [end + width * place for place in range(n_unseen + 1)]
+    after = max(highest, last) + _UNSEEN_DISTANCE
+    thresholds += [after + place for place in range(n_levels - 1 - seen[-1])]
+    return torch.tensor(thresholds, dtype=torch.float64)

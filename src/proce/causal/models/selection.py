@@ -1,0 +1,54 @@
+"""Which terms of a regression the rows speak for."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from proce.causal.models.moments import RIDGE, Moments, weights_of
+
+_MIN_SCALE = 1e-8  # of a column on the unit range: less is constant
+_MAX_INFLATION = 1e4  # of the variance of a weight: beyond, what is left would be rounding
+_MIN_ERROR = 1e-12  # of the variation: less is rounding
+
+
+def sparse_least_squares(moments: Moments) -> Tensor:
+    """Return the weights ``(1 + m,)`` of least squares on the columns needed, else 0."""
+    return weights_of(moments, needed_terms(moments))
+
+
+def needed_terms(moments: Moments) -> Tensor:
+    """Return the positions of the columns that the target needs, by BIC.
+
+    Columns go one by one, first the one without which the squared error of least squares (with a
+    constant) grows the least, as long as the likelihood under normal noise loses less than half
+    the logarithm of the number of rows. One column always stays.
+    """
+    n_rows, centred = moments.n_rows, moments.centred
+    scale = (centred.diagonal()[:-1] / n_rows).clamp(min=0).sqrt()
+    scale = torch.where(scale > _MIN_SCALE, scale, 1.0)
+    gram = centred[:-1, :-1] / torch.outer(scale, scale)
+    gram.diagonal().add_(RIDGE * n_rows)
+    covariance, variation = (centred[:-1, -1] / scale).numpy(), float(centred[-1, -1])
+    kept, products = np.arange(len(covariance)), gram.numpy()
+    inverse = np.linalg.inv(products)
+    while len(kept) > 1:
+        weights = inverse @ covariance[kept]
+        error = max(variation - float(weights @ covariance[kept]), _MIN_ERROR * variation)
+        growth = weights**2 / np.diag(inverse)  # of the squared error, without the column
+        least = int(growth.argmin())
+        if n_rows * np.log1p(growth[least] / error) > np.log(n_rows):
+            break
+        kept = np.delete(kept, least)
+        if inverse[least, least] * n_rows > _MAX_INFLATION:
+            inverse = np.linalg.inv(products[np.ix_(kept, kept)])
+        else:
+            inverse = _without(inverse, least)
+    return torch.from_numpy(kept)
+
+
+def _without(inverse: NDArray[np.float64], position: int) -> NDArray[np.float64]:
+    """Return the inverse of a matrix without one row and column, from its inverse with them."""
+    column = inverse[:, position]
+    inverse = inverse - np.outer(column, column) / inverse[position, position]
+    return np.delete(np.delete(inverse, position, 0), position, 1)

@@ -1,0 +1,90 @@
+"""Ordered levels learned from rows."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.optimize import minimize
+from scipy.stats import norm
+
+from proce.causal.models.comparison import folds
+from proce.causal.models.ordered import fit_ordered, held_out_chances
+from proce.causal.models.regression import Terms
+from proce.schema import Categorical, Continuous
+
+NUMBER = Terms((Continuous("a"),))
+
+
+def drawn(n=600, seed=0, noise=1.0):
+    draw = np.random.default_rng(seed)
+    a = draw.uniform(0, 1, n)
+    latent = 4 * a - 1.5 + noise * draw.normal(size=n)
+    return {"a": torch.from_numpy(a)}, torch.from_numpy(np.digitize(latent, [-1, 0, 1.2]) * 1.0)
+
+
+def test_shares_of_two_groups_by_hand():
+    """Of the one 1,000, half are high; of the other 1,000, 84%: one standard deviation apart."""
+    terms = Terms((Categorical("group", ("x", "y")),))
+    group = torch.arange(2).repeat_interleave(1000).double()
+    ranks = torch.cat([torch.arange(1000) >= 500, torch.arange(1000) >= 159]).double()
+    fitted = fit_ordered(terms, {"group": group}, ranks, 2)
+    _, of_x, of_y = fitted.score.weights.tolist()
+    assert of_y - of_x == pytest.approx(norm.ppf(0.841), abs=1e-3)
+    assert fitted.thresholds.item() - of_x == pytest.approx(0, abs=1e-3)
+
+
+def test_slopes_and_thresholds_are_those_of_a_plain_search():
+    parents, ranks = drawn()
+    fitted = fit_ordered(NUMBER, parents, ranks, 4)
+    a, codes = parents["a"].numpy(), ranks.long().numpy()
+
+    def loss(parameters):
+        edges = np.concatenate([[-np.inf], np.cumsum([parameters[1], *np.exp(parameters[2:])])])
+        edges = np.append(edges, np.inf)
+        score = parameters[0] * a
+        chance = norm.cdf(edges[codes + 1] - score) - norm.cdf(edges[codes] - score)
+        return -np.log(chance.clip(1e-300)).sum() + 0.005 * parameters[0] ** 2
+
+    found = minimize(loss, [0.0, -1, 0, 0], method="BFGS", options={"gtol": 1e-6}).x
+    expected = np.cumsum([found[1], *np.exp(found[2:])])
+    assert fitted.score.weights[1].item() == pytest.approx(found[0], rel=1e-3)
+    np.testing.assert_allclose(fitted.thresholds, expected, rtol=1e-3)
+
+
+def test_chances_of_unseen_rows_are_those_of_a_fit_on_the_others():
+    parents, ranks = drawn()
+    places = folds(len(ranks), 0)
+    chances = held_out_chances(NUMBER(parents), ranks, 4, places)
+    assert chances.sum(-1).tolist() == pytest.approx([1] * len(ranks))
+    for unseen in places:
+        seen = torch.ones(len(ranks), dtype=torch.bool)
+        seen[unseen] = False
+        fitted = fit_ordered(NUMBER, {"a": parents["a"][seen]}, ranks[seen], 4)
+        for level in range(4):
+            of_level = torch.full((len(unseen),), level).double()
+            expected = fitted.chance({"a": parents["a"][unseen]}, of_level)
+            torch.testing.assert_close(chances[unseen, level], expected, rtol=0, atol=5e-4)
+
+
+def test_a_level_that_never_occurs_is_next_to_never_chosen_but_can_be_had():
+    parents, ranks = drawn()
+    spread = torch.tensor([1.0, 2, 4, 6])[ranks.long()]  # of 8 levels; 0, 3, 5 and 7 are unseen
+    fitted = fit_ordered(NUMBER, parents, spread, 8)
+    assert bool((fitted.thresholds.diff() > 0).all())
+    for level in (0, 3, 5, 7):
+        of_level = torch.full_like(spread, level)
+        assert float(fitted.chance(parents, of_level).max()) < 1e-3
+        noise = fitted.abduct(parents, of_level, torch.full((len(spread), 1), 0.5).double())
+        assert torch.equal(fitted.respond(parents, noise), of_level)
+
+
+def test_levels_that_follow_exactly_give_a_fit_that_is_finite_and_right():
+    parents, ranks = drawn(noise=0.0)
+    fitted = fit_ordered(NUMBER, parents, ranks, 4)
+    assert bool(fitted.score.weights.isfinite().all())
+    assert float(fitted.chance(parents, ranks).log().mean()) > -0.2
+
+
+def test_one_level_alone_is_kept():
+    parents, _ = drawn(50)
+    fitted = fit_ordered(NUMBER, parents, torch.ones(50).double(), 3)
+    assert float(fitted.chance(parents, torch.ones(50)).min()) > 0.999
