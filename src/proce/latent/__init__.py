@@ -1,6 +1,7 @@
 """The latent space of mixed rows, and prototypes in it."""
 
 from proce.latent.autoencoder import AutoEncoder, Reconstruction
+from proce.latent.judges import Judges
 from proce.latent.prototype import PrototypeIndex, Prototypes
 from proce.latent.training import AutoEncoderSettings, fit_autoencoder
 from proce.latent.variational import (
@@ -12,6 +13,7 @@ from proce.latent.variational import (
 __all__ = [
     "AutoEncoder",
     "AutoEncoderSettings",
+    "Judges",
     "PrototypeIndex",
     "Prototypes",
     "Reconstruction",

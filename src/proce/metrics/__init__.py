@@ -1,8 +1,8 @@
 """What counterfactuals are measured by."""
 
+from proce.latent import Judges
 from proce.metrics.evaluate import evaluate
 from proce.metrics.evaluation import Evaluation
-from proce.metrics.interpretability import Judges
 from proce.metrics.measures import MEASURES, Measure
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import categorical_proximity, continuous_proximity

@@ -10,6 +10,7 @@ from torch import Tensor
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier, ask_frame, decide
 from proce.explanation import Explanations
+from proce.latent import Judges
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.diversity import features_touched, pairwise_distance
 from proce.metrics.evaluation import Evaluation
@@ -25,7 +26,6 @@ from proce.metrics.inputs import (
     read_schema,
     read_strict_rules,
 )
-from proce.metrics.interpretability import Judges
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import changed, levels_kept, mad_l1, robust_distance, squared_gap
 from proce.metrics.recourse import allowed, succeeds, take_actions

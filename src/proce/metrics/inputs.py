@@ -12,7 +12,7 @@ from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
 from proce.errors import GraphError, ModelError, RuleError, SchemaError, SearchError
 from proce.explanation import Context, Explanations
-from proce.metrics.interpretability import Judges
+from proce.latent import Judges
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.validity import EffectPredictor
 from proce.schema import Codec, Rule, Schema

@@ -3,6 +3,7 @@
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance
 from proce.objective.doubt import Doubt, EquationDoubt, ModelDoubt, chance_of
+from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import clamp_for_model, target_probability
@@ -28,6 +29,7 @@ __all__ = [
     "EquationDoubt",
     "FeatureDistance",
     "GeneMap",
+    "Likeness",
     "Limits",
     "MixedDistance",
     "Mode",

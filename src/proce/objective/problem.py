@@ -23,6 +23,7 @@ from proce.objective.distance import (
     printed_gap,
 )
 from proce.objective.doubt import Doubt, missing_chance
+from proce.objective.likeness import Likeness
 from proce.objective.limits import Limits
 from proce.objective.prediction import clamp_for_model, prediction_loss
 from proce.objective.prototype import prototype_loss
@@ -69,6 +70,8 @@ class CounterfactualProblem:
         How time moves the features that wait; ``None`` where nobody may wait.
     doubts
         The possible worlds in which a candidate must work, each with the chance that is asked for.
+    likeness
+        Takes the place of the prototype loss where rows that are typical of the target are wanted.
     """
 
     codec: Codec
@@ -89,6 +92,7 @@ class CounterfactualProblem:
     squared: bool = False
     clock: Clock | None = None
     doubts: tuple[Doubt, ...] = ()
+    likeness: Likeness | None = None
 
     def take(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some of the rows, given by position."""
@@ -156,13 +160,21 @@ class CounterfactualProblem:
         prediction = prediction_loss(chances, query.target)
         prototype = torch.zeros_like(prediction)
         if with_prototype:
-            prototype = prototype_loss(rows, query.prototype, self.autoencoder)
+            prototype = self.typicality_loss(rows)
         losses = torch.stack([prediction, prototype, self.final_distance(realised)], dim=-1)
         shortfall = self.requirement.shortfall(chances, query.target)
         violation = shortfall + self.violation(realised)
         if self.doubts:
             violation = violation + missing_chance(self, realised, self.doubts, violation <= 0)
         return Evaluation(losses, violation)
+
+    def typicality_loss(self, rows: Tensor) -> Tensor:
+        """Return the prototype loss (Eq. 6) of rows ``(i, c, f)``, or what takes its place."""
+        query = self.query
+        if self.likeness is None:
+            return prototype_loss(rows, query.prototype, self.autoencoder)
+        assert query.own is not None, "the query knows the classes of its rows"
+        return self.likeness.loss(rows, query.target, query.own)
 
     def ask(self, rows: Tensor, classifier: Classifier | None = None) -> Tensor:
         """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``.

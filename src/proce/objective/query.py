@@ -33,6 +33,8 @@ class Query:
         ``(i, f)``, the rows in raw units as they came in; by default as the codec gives them back.
     positions
         ``(i,)``, where each row stands in the caller's frame, for messages; ``None`` if unknown.
+    own
+        ``(i,)``, the class that the model gives each row; ``None`` where nobody asks for it.
     """
 
     factual: Tensor
@@ -44,6 +46,7 @@ class Query:
     seed: int = 0
     raw: Tensor | None = None
     positions: Tensor | None = None
+    own: Tensor | None = None
 
     def take(self, instances: Tensor) -> "Query":
         """Return the query for some of the rows, given by position."""
@@ -57,6 +60,7 @@ class Query:
             self.seed,
             None if self.raw is None else self.raw[instances],
             None if self.positions is None else self.positions[instances],
+            None if self.own is None else self.own[instances],
         )
 
 

@@ -99,19 +99,48 @@ def test_the_closest_is_near_to_the_best_that_exists(banker: ProCE) -> None:
     assert result.counterfactuals()["savings"].iloc[0] == enough["savings"].iloc[0]
 
 
-def test_a_typical_pick_is_no_less_typical_and_not_much_farther(
-    lender: Lender, rejected: pd.DataFrame
+@pytest.mark.parametrize("mode", ["off", "soft", "hard"])
+def test_a_typical_pick_looks_more_like_its_target_and_is_not_much_farther(
+    lender: Lender, rejected: pd.DataFrame, mode: str
 ) -> None:
-    typical = lender("off").explain(
-        rejected.head(5), pick="typical", n=1, progress=without_diagnosis
-    )
-    explained = [item for item in typical if len(item)]
-    assert explained
-    for item in explained:
-        distance = item.front.losses[:, 2]
-        near = item.front.losses[distance <= 2 * distance.min()]
-        assert float(item.losses[0, 2]) <= 2 * float(distance.min()) + 1e-9
-        assert float(item.losses[0, 1]) <= float(near[:, 1].max()) + 1e-9
+    options = {"n": 1, "progress": without_diagnosis}
+    explainer, rows = lender(mode), rejected.head(6)
+    typical = explainer.explain(rows, pick="typical", **options)
+    closest = explainer.explain(rows, **options)
+    likeness = explainer.fitted_.likeness_of({0, 1})
+    assert likeness is not None
+    pairs = [pair for pair in zip(typical, closest, strict=True) if len(pair[0])]
+    assert [len(item) for item in typical] == [len(item) for item in closest]
+    assert len(pairs) >= 5
+    rows = torch.stack([torch.stack([ours.rows[0], theirs.rows[0]]) for ours, theirs in pairs])
+    ones = torch.ones(len(pairs), dtype=torch.long)
+    likeness_losses = likeness.loss(rows, ones, 0 * ones).log().mean(0)
+    assert likeness_losses[0] < likeness_losses[1]
+    far, near = (sum(float(pair[at].losses[0, 2]) for pair in pairs) for at in (0, 1))
+    assert near < far <= 3 * near
+
+
+def test_only_the_typical_pick_learns_what_classes_look_like_and_only_once() -> None:
+    explainer, rows = ProCE(bank, schema=SCHEMA, settings=SETTINGS).fit(people()), one()
+    for pick in ("closest", "balanced", "first"):
+        explainer.explain(rows, pick=pick, n=1)
+        assert not explainer.fitted_.looks.of_all
+    explainer.explain(rows, pick="typical", n=1)
+    learned = explainer.fitted_.looks.of_all
+    assert learned
+    explainer.explain(rows, pick="typical", n=1, causal="off")
+    assert explainer.fitted_.looks.of_all is learned
+
+
+def test_a_class_of_which_hardly_anything_is_known_has_no_looks_and_that_is_said() -> None:
+    """Of 300 people about 20 have the target: the prototype has to do."""
+    frame = people()
+    limit = float(np.sort(bank(frame)[:, 1])[-20])
+    explainer = ProCE(bank, schema=SCHEMA, settings=SETTINGS, threshold=limit).fit(frame)
+    result = explainer.explain(one(), pick="typical", n=1)
+    assert len(result[0])
+    assert any("could not be learned" in note for note in result[0].notes)
+    assert not any("could not be learned" in note for note in explainer.explain(one())[0].notes)
 
 
 def test_a_balanced_pick_is_no_farther_from_the_best_of_all_three(

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from proce import CausalGraph, Dataset, Explanations, PersistenceError, ProCE, RuleError
+from proce.methods.saving.looks import load_looks, looks_tensors
 
 from ...worlds import SCHEMA, TINY, bank, people, refused, without_diagnosis
 
@@ -175,3 +176,47 @@ class TestWithoutRows:
 
     def test_what_if_needs_none(self, loaded: ProCE, rejected: Any) -> None:
         assert loaded.what_if(rejected.head(1), {"savings": 50_000}).consequences
+
+
+def test_what_classes_look_like_is_saved_where_it_was_learned_and_else_learned_again(
+    tmp_path: Path,
+) -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
+    rows = refused(people(), 3)
+    unaware = ProCE.load(explainer.save(tmp_path / "unaware"), model=bank)
+    assert not unaware.fitted_.looks.of_all
+    before = explained(explainer, rows, pick="typical")
+    aware = ProCE.load(explainer.save(tmp_path / "aware"), model=bank)
+    assert aware.fitted_.looks.knows({0, 1})
+    assert same(before, explained(aware, rows, pick="typical"))
+    assert same(before, explained(unaware, rows, pick="typical"))
+
+
+def test_without_rows_what_was_learned_of_classes_serves_and_what_was_not_is_said(
+    tmp_path: Path,
+) -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
+    rows = refused(people(), 3)
+    unaware = ProCE.load(explainer.save(tmp_path / "unaware", rows=False), model=bank)
+    explained(explainer, rows, pick="typical")
+    aware = ProCE.load(explainer.save(tmp_path / "aware", rows=False), model=bank)
+    for loaded, is_said in ((unaware, True), (aware, False)):
+        result = explained(loaded, rows, pick="typical")
+        assert found(result)
+        assert all(any("looks like" in note for note in item.notes) == is_said for item in result)
+
+
+def test_damaged_looks_are_refused() -> None:
+    explainer = ProCE(bank, schema=SCHEMA, settings=TINY).fit(people())
+    explained(explainer, refused(people(), 1), pick="typical")
+    looks, codec = explainer.fitted_.looks, explainer.fitted_.codec
+    tensors = looks_tensors(looks)
+    assert load_looks(tensors, codec, 2, "cpu").knows({0, 1})
+    for damaged in (
+        {name: tensor for name, tensor in tensors.items() if not name.startswith("looks.all")},
+        {name: tensor for name, tensor in tensors.items() if not name.startswith("looks.1.0")},
+        {name.replace("looks.1", "looks.7"): tensor for name, tensor in tensors.items()},
+        {name: tensor.double() for name, tensor in tensors.items()},
+    ):
+        with pytest.raises(PersistenceError, match="look like is damaged"):
+            load_looks(damaged, codec, 2, "cpu")

@@ -1,4 +1,7 @@
-"""No needless action: without any one of its actions, what is shown no longer holds."""
+"""No needless action: without any one of its actions, what is shown no longer holds.
+
+What is typical may do more, as long as each action makes it look more like its target.
+"""
 
 import warnings
 from collections.abc import Callable, Iterator
@@ -18,9 +21,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from proce import Dataset, Explanations, ProCE, SearchSettings, load_dataset
-from proce.explanation import Explanation, done_by_hand
+from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.explaining.what_if import what_if
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.terms import SearchTerms
 
 from ...worlds import (
@@ -40,18 +44,14 @@ MODES = ("off", "soft", "hard", "paper")
 PICKS = ("closest", "balanced", "typical", "first")
 
 
-def advice(result: Explanations) -> Iterator[tuple[int, Explanation, float, dict[str, Any]]]:
-    """What a person is told to do, in raw units: row, item, distance and ``{feature: value}``.
-
-    Holds are among the features.
-    """
+def advice(result: Explanations) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """What a person is told to do, in raw units: row, way and ``{feature: value}``, holds too."""
     frame, line = result.counterfactuals(), 0
     names = result.context.codec.schema.names
     for index, item in enumerate(result):
-        for changes, losses in zip(item.changes, item.losses, strict=True):
+        for way, changes in enumerate(item.changes):
             by_hand = torch.nonzero(done_by_hand(changes)).flatten().tolist()
-            done = {names[at]: frame[names[at]].iloc[line] for at in by_hand}
-            yield index, item, float(losses[Loss.DISTANCE]), done
+            yield index, way, {names[at]: frame[names[at]].iloc[line] for at in by_hand}
             line += 1
 
 
@@ -67,8 +67,8 @@ def count_needless(
     codec, n_needless, n_actions = fitted.codec, 0, 0
     plain = WithoutConsequences(explainer)
     terms = SearchTerms.read(fitted, result_options(**options))
-    for index, item, distance, done in advice(result):
-        row = rows.iloc[[index]]
+    for index, way, done in advice(result):
+        row, item = rows.iloc[[index]], result[index]
         factual = codec.encode(row)
         target = item.target
         for name in done:
@@ -89,9 +89,25 @@ def count_needless(
                 query = terms.query(factual, torch.tensor([target]), codec.to_raw(factual))
                 problem = terms.problem(query)
                 shorter = problem.realise_by_hand(shown[:, None], by_hand[:, None])
-                holds = float(problem.final_distance(shorter)) <= distance
-            n_needless += holds
+                holds = float(problem.final_distance(shorter)) <= float(
+                    item.losses[way, Loss.DISTANCE]
+                )
+            n_needless += holds and not less_typical(fitted, result, index, way, shown)
     return n_needless, n_actions
+
+
+def less_typical(
+    fitted: FittedParts, result: Explanations, index: int, way: int, shown: torch.Tensor
+) -> bool:
+    """Whether what is left of a way looks less like the target, where that is what counts."""
+    if result.provenance.options["pick"] != "typical" or fitted.mode == "paper":
+        return False
+    target, own = (column[[index]] for column in (result.rows.target, result.rows.predicted))
+    likeness = fitted.likeness_of({int(target), int(own)})
+    assert likeness is not None
+    rows = torch.stack([result[index].rows[way], shown[0]])[None]
+    full, rest = likeness.loss(rows, target, own)[0].tolist()
+    return rest > full
 
 
 class WithoutConsequences:

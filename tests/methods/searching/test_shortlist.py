@@ -10,11 +10,11 @@ def test_more_actions_for_nothing_are_needless() -> None:
     """Only the second acts on more than the first, costs more and is no likelier."""
     losses = torch.tensor(
         [
-            [0.3, 0.9, 1.0],  # savings
-            [0.3, 0.1, 1.5],  # savings and income, farther, as likely: typical or not
-            [0.2, 0.9, 1.5],  # savings and income, likelier
-            [0.3, 0.9, 0.9],  # savings and debt, nearer
-            [0.4, 0.9, 1.6],  # debt alone: other features
+            [0.3, 1.0],  # savings
+            [0.3, 1.5],  # savings and income, farther, as likely
+            [0.2, 1.5],  # savings and income, likelier
+            [0.3, 0.9],  # savings and debt, nearer
+            [0.4, 1.6],  # debt alone: other features
         ]
     )
     by_hand = torch.tensor(
@@ -24,6 +24,8 @@ def test_more_actions_for_nothing_are_needless() -> None:
     assert needless(losses, by_hand, firm).tolist() == [False, True, False, False, False]
     shaky = torch.tensor([0.1, 0.0, 0.0, 0.0, 0.0])  # savings alone may fail in a refit
     assert not needless(losses, by_hand, shaky).any()
+    typicality = torch.tensor([0.9, 0.1, 0.9, 0.9, 0.9])  # of which the second has more
+    assert not needless(torch.cat([losses, typicality[:, None]], 1), by_hand, firm).any()
 
 
 def test_the_same_actions_are_never_needless() -> None:

@@ -24,7 +24,8 @@ from proce.methods.searching.needed import drop_needless
 from proce.methods.searching.scan import MAX_SCANNED
 from proce.methods.searching.solve import FrameRows, Solution, solution_of, solve
 from proce.methods.searching.terms import SearchTerms
-from proce.objective import CounterfactualProblem, Query
+from proce.methods.searching.typical import NO_LOOKS, learn_likeness, wants_typical
+from proce.objective import CounterfactualProblem, Likeness, Query
 from proce.search import SearchProgress
 
 
@@ -54,6 +55,7 @@ class ProceCall(Call):
         context = _context(self.terms, options)
         super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
+        self._likeness: Likeness | None = None
         self._generations = 0
         self._misses: dict[int, Tensor] = {}
 
@@ -62,6 +64,9 @@ class ProceCall(Call):
         rows = self.rows_to_change()
         reachable = rows[self.fitted.index.sizes[self.target[rows]] > 0]
         try:
+            self._likeness = learn_likeness(
+                self.fitted, self.options, self.target[reachable], self.predicted[reachable]
+            )
             for chunk in torch.split(reachable, self.fitted.settings.chunk_size):
                 if len(chunk) and not self.over:
                     self._explain(chunk, self.terms.problem)
@@ -94,7 +99,7 @@ class ProceCall(Call):
 
     def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
         """Explain a chunk; rows that have nothing are attempted again under easier terms."""
-        posed = pose(self.query(chunk))
+        posed = replace(pose(self.query(chunk)), likeness=self._likeness)
         goes_on = self.fitted.settings.sparse and self.options.max_evaluations is None
         attempts = plan_attempts(posed, goes_on=goes_on)
         solution: Solution | None = None
@@ -141,7 +146,7 @@ class ProceCall(Call):
     def query(self, rows: Tensor) -> Query:
         """Return what the search needs to know of the rows at some positions."""
         query = self.terms.query(self.factual[rows], self.target[rows], self.raw[rows])
-        return replace(query, positions=rows)
+        return replace(query, positions=rows, own=self.predicted[rows])
 
     def _solve(
         self,
@@ -214,7 +219,10 @@ class ProceCall(Call):
         is_reachable = torch.isin(rows, reachable)
         self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
         self.record.finish(rows[~is_reachable], Outcome.NOT_FOUND)
-        for text in self.fitted.notes_on(self.record.probabilities):
+        notes = self.fitted.notes_on(self.record.probabilities)
+        if self._likeness is None and wants_typical(self.fitted, self.options):
+            notes += [NO_LOOKS] if len(reachable) else []
+        for text in notes:
             for row in range(len(self)):
                 self.record.note(row, text)
 

@@ -15,7 +15,8 @@ from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import BoundRule, bind_rules
 from proce.methods.fitting.settings import SearchSettings
-from proce.objective import FeatureDistance, Mode
+from proce.methods.fitting.typical import ClassLooks
+from proce.objective import FeatureDistance, Likeness, Mode
 from proce.schema import Codec, Level, Schema
 
 _N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
@@ -76,6 +77,8 @@ class FittedParts:
     model_refits
         The model fitted again on resampled rows, as often as anybody asks for; ``None`` where the
         labels of the training rows are not known, or the model cannot be fitted again.
+    looks
+        What the classes look like, as far as the pick ``typical`` asked for it.
     """
 
     codec: Codec
@@ -93,6 +96,7 @@ class FittedParts:
     left_out: RowsLeftOut | None = None
     class_labels: Mapping[Level, str] = field(default_factory=dict)
     model_refits: ModelRefits | None = None
+    looks: ClassLooks = field(default_factory=ClassLooks)
 
     @cached_property
     def distance(self) -> FeatureDistance:
@@ -124,6 +128,24 @@ class FittedParts:
     def is_constant(self) -> bool:
         """Whether the model answers the same for all of the sample rows."""
         return bool((self.sample_answers == self.sample_answers[0]).all())
+
+    def likeness_of(self, classes: set[int]) -> Likeness | None:
+        """Return how much rows look like some of the classes; learned when first asked for.
+
+        ``None`` where the training rows were not saved, or a class has hardly any.
+        """
+        if not self.looks.knows(classes) and self.left_out is None:
+            _, predicted = self.index.members
+            self.looks.learn(
+                classes,
+                self.rows,
+                predicted,
+                self.codec,
+                self.settings.autoencoder,
+                self.seed,
+                str(next(self.autoencoder.parameters()).device),
+            )
+        return self.looks.likeness(self.codec) if self.looks.knows(classes) else None
 
     def notes_on(self, probabilities: Tensor) -> list[str]:
         """Return what holds for all rows of a call, given what the model says of them ``(i,)``."""

@@ -12,8 +12,6 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from proce.causal import Mechanism
@@ -28,7 +26,6 @@ from proce.classifier.saved import (
     load_classifier,
     pack_classifier,
 )
-from proce.classifier.sklearn_file import estimator_bytes
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
 from proce.methods.calls.provenance import versions_in_use
 from proce.methods.fitting.fitted import FittedParts
@@ -50,6 +47,7 @@ from proce.methods.saving.manifest import (
 )
 from proce.methods.saving.model_refits import load_refits, refit_tensors
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
+from proce.methods.saving.tensors import fitted_tensors
 from proce.objective import EffectPredictor
 from proce.schema import Codec
 from proce.schema.frames.layout_json import exact_layout_to_json
@@ -106,7 +104,7 @@ def save_explainer(
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, references = _causes(fitted)
-    tensors = _tensors(fitted, causes, rows=rows)
+    tensors = fitted_tensors(fitted, causes, rows=rows)
     with_rows = rows and fitted.left_out is None
     with_refits = classifier.kind == "skops"
     tensors |= refit_tensors(fitted.model_refits, rows=with_rows, models=with_refits)
@@ -205,31 +203,6 @@ def _causes(fitted: FittedParts) -> tuple[SavedCauses, dict[str, Any]]:
         members = None if ensemble is None else tuple(map(causes.add, ensemble.members))
         ensembles[name] = members
     return causes, {"scm": scm, "rules": tuple(rules), **ensembles}
-
-
-def _tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
-    codec = fitted.codec
-    latents, predicted = fitted.index.members
-    tensors = {
-        "codec.low": codec.low,
-        "codec.span": codec.span,
-        "codec.may_miss": codec.may_miss,
-        "codec.seen_low": codec.seen_low,
-        "codec.seen_high": codec.seen_high,
-        "codec.resolution": codec.resolution,
-        "latents": latents,
-        "predicted": predicted,
-        "answers": fitted.classifier.predict_proba(probe_rows(codec)),
-        **{f"autoencoder.{name}": weight for name, weight in fitted.autoencoder.weights.items()},
-        **{f"equation.{number}": weights for number, weights in causes.weights.items()},
-    }
-    for number, model in causes.estimators.items():
-        tensors[f"trees.{number}"] = torch.from_numpy(
-            np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
-        )
-    if rows and fitted.left_out is None:
-        tensors["rows"] = fitted.rows
-    return tensors
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import checked_class_labels
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts, RowsLeftOut
+from proce.methods.saving.looks import load_looks
 from proce.methods.saving.manifest import Manifest, SavedRule
 from proce.objective import EffectPredictor
 from proce.schema import Codec, Continuous, Level, Rule, Schema
@@ -102,7 +103,8 @@ def load_fitted(
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     if any(weight.dtype != torch.float32 for weight in weights.values()):
         raise PersistenceError("the weights of the auto-encoder are damaged.")
-    autoencoder = AutoEncoder.of_weights(codec, weights).to(present_device(manifest.options.device))
+    device = present_device(manifest.options.device)
+    autoencoder = AutoEncoder.of_weights(codec, weights).to(device)
     latents, predicted = tensors["latents"], tensors["predicted"]
     known = predicted.dtype == torch.int64 and predicted.shape == (training.count,)
     known = known and latents.shape == (training.count, autoencoder.latent_size)
@@ -127,6 +129,7 @@ def load_fitted(
         manifest.options.seed,
         None if training.kept else RowsLeftOut(training.count, training.sha256),
         _class_labels(manifest, classifier),
+        looks=load_looks(tensors, codec, len(classifier.classes), device),
     )
 
 

@@ -67,6 +67,10 @@ def _shorten(
     can_go = checked.passed & realised.by_hand[:, 0].any(-1)
     if problem.mode == "soft":
         can_go &= part.final_distance(realised)[:, 0] <= shortlist.losses[line, Loss.DISTANCE]
+    if problem.likeness is not None:  # an action that makes a row more typical is not for nothing
+        told = torch.stack([shortlist.rows[line], checked.shown.told()], dim=1)
+        before, after = part.typicality_loss(told).unbind(1)
+        can_go &= after <= before
     good = torch.nonzero(can_go).flatten()
     if not len(good):
         return None

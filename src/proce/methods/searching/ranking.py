@@ -32,7 +32,8 @@ def ranked(
         ``(p, f)``, the features that each candidate acts on or holds.
     pick
         ``closest``: the lowest distance. ``balanced``: the knee, nearest to the best of all three.
-        ``typical``: the lowest prototype loss of those that are not too far beyond the closest.
+        ``typical``: the lowest prototype loss, or what takes its place, of those that are not too
+        far beyond the closest.
         ``first``: the candidate that the search lists first (Algorithm 1, line 27).
     n
         How many candidates to show.

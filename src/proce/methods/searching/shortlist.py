@@ -20,12 +20,13 @@ from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
 from proce.methods.searching.ranking import ranked
 from proce.methods.searching.trials import Trials, assess, concatenate
+from proce.methods.searching.typical import most_typical, not_too_far
 from proce.objective import CounterfactualProblem
 from proce.search import SearchResult, non_dominated
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
 _N_POLISHED = 4  # of these that are drawn in
-_TYPICAL_DISTANCE_FACTOR = 2.0  # how many times as far as the closest a typical row may be
+_TYPICAL_DISTANCE_FACTOR = 3.0  # how many times as far as the closest a typical row may be
 _N_MISSES = 16  # candidates of a row with which a diagnosis begins
 _ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
@@ -96,6 +97,12 @@ def make_shortlist(
     pool = assess(problem, problem.realise(nearest_candidates(search)))
     if sparse:
         pool = _improve(problem, pool, scanned)
+    is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
+    factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
+    if problem.likeness is not None:
+        limit = factor * pool.feasible_distance.amin(1)
+        typical = problem.realise(most_typical(search, limit, _POOL_SIZE))
+        pool = concatenate([pool, assess(problem, typical)])
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.score(realised)
     shortfall = worst_shortfall(problem, realised, refits)
@@ -103,8 +110,6 @@ def make_shortlist(
     feasible &= pool.is_feasible  # copies count as infeasible
     if max_changes is not None:
         feasible &= realised.count <= max_changes
-    is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
-    factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
     all_by_hand = realised.by_hand
     chosen = []
     for instance in range(len(feasible)):
@@ -112,9 +117,13 @@ def make_shortlist(
         by_hand = all_by_hand[instance]
         good = _first_of_each(realised.point[instance], feasible[instance])
         if sparse:
-            good = good[~needless(losses[good], by_hand[good], lacking[good])]
+            compared, preferred = [Loss.PREDICTION, Loss.DISTANCE], Loss.DISTANCE
+            if problem.likeness is not None:
+                good = good[not_too_far(losses[good, Loss.DISTANCE], lacking[good], factor)]
+                compared, preferred = list(Loss), Loss.PROTOTYPE
+            good = good[~needless(losses[good][:, compared], by_hand[good], lacking[good])]
             size = realised.point[instance, good] / problem.codec.reach
-            good = good[~alike(size, by_hand[good], losses[good, Loss.DISTANCE], lacking[good])]
+            good = good[~alike(size, by_hand[good], losses[good, preferred], lacking[good])]
         firm = lacking[good] <= lacking[good].min() if len(good) else feasible[instance, good]
         n_wanted = options.n + _N_SPARE
         chosen.append(
@@ -182,13 +191,13 @@ def nearest_candidates(search: SearchResult) -> Tensor:
 def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
     """Return flags ``(p,)`` for the candidates that do more than another one for no benefit.
 
-    The other one acts on some of the same features only, is no farther, no less likely and just as
+    The other one acts on some of the same features only, is as good in every loss and just as
     firm.
 
     Parameters
     ----------
     losses
-        ``(p, 3)``, the losses of the candidates; see :class:`proce.losses.Loss`.
+        ``(p, k)``, the losses of the candidates that count.
     by_hand
         ``(p, f)``, the features that each candidate acts on or holds.
     shortfall
@@ -196,16 +205,15 @@ def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
     """
     subset = (by_hand[None] <= by_hand[:, None]).all(-1)
     fewer = subset & (by_hand[None] != by_hand[:, None]).any(-1)
-    compared = [Loss.PREDICTION, Loss.DISTANCE]
-    as_good = (losses[None] <= losses[:, None])[..., compared].all(-1)
+    as_good = (losses[None] <= losses[:, None]).all(-1)
     as_firm = shortfall[None] <= shortfall[:, None]
     return (fewer & as_good & as_firm).any(1)
 
 
-def alike(size: Tensor, by_hand: Tensor, distance: Tensor, shortfall: Tensor) -> Tensor:
-    """Return flags ``(p,)`` for the candidates that are no other way than a closer one.
+def alike(size: Tensor, by_hand: Tensor, cost: Tensor, shortfall: Tensor) -> Tensor:
+    """Return flags ``(p,)`` for the candidates that are no other way than a better one.
 
-    The closer one acts on the same features, ends at nearly the same values, and is as firm.
+    The better one acts on the same features, ends at nearly the same values, and is as firm.
 
     Parameters
     ----------
@@ -213,17 +221,15 @@ def alike(size: Tensor, by_hand: Tensor, distance: Tensor, shortfall: Tensor) ->
         ``(p, f)``, the candidates on the unit range; another level is a whole unit away.
     by_hand
         ``(p, f)``, the features that each candidate acts on or holds.
-    distance, shortfall
-        ``(p,)``, how far each candidate is, and what it lacks in the worst refit.
+    cost, shortfall
+        ``(p,)``, what is lower for the better one, and what each lacks in the worst refit.
     """
     same = (by_hand[None] == by_hand[:, None]).all(-1)
     apart = (size[None] - size[:, None]).abs().nan_to_num(nan=0.0) * by_hand
     earlier = torch.arange(len(size))[None] < torch.arange(len(size))[:, None]
-    closer = (distance[None] < distance[:, None]) | (
-        (distance[None] == distance[:, None]) & earlier
-    )
+    better = (cost[None] < cost[:, None]) | ((cost[None] == cost[:, None]) & earlier)
     as_firm = shortfall[None] <= shortfall[:, None]
-    return (same & (apart <= _ALIKE).all(-1) & closer & as_firm).any(1)
+    return (same & (apart <= _ALIKE).all(-1) & better & as_firm).any(1)
 
 
 def change_kinds(realised: Actions) -> Tensor:

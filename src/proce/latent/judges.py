@@ -1,8 +1,8 @@
-"""Whether counterfactuals look like the target class: IM1 and IM2 (Eqs. 23 and 24).
+"""Whether rows look like a class: IM1 and IM2 (Eqs. 23 and 24).
 
-Three auto-encoders judge a counterfactual: that of the rows predicted as the target, that of the
-rows predicted as the row's own class, and that of all rows. They are trained for the evaluation and
-never shared with an explainer.
+Three auto-encoders judge a row: that of the rows predicted as the target, that of the rows
+predicted as the row's own class, and that of all rows. Those of an evaluation are trained for it
+and never shared with an explainer; an explainer that looks for typical rows trains its own.
 """
 
 from dataclasses import dataclass
@@ -12,11 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
+from proce.latent.autoencoder import AutoEncoder
+from proce.latent.training import AutoEncoderSettings, fit_autoencoder
 from proce.schema import Codec, Continuous
 
 Norm = Literal["squared", "unsquared"]
-_EPSILON = 1e-6  # added to denominators, as printed in the paper
+EPSILON = 1e-6  # added to denominators, as printed in the paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,9 +60,9 @@ class Judges:
         positions, one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is
         the authors' variant.
         """
-        inputs = _one_hot(self.of_all.codec, rows)
-        errors = [_norm(_rebuild(judge, rows) - inputs, norm) for judge in self.by_class]
-        return _of_class(errors, target) / (_of_class(errors, own) + _EPSILON)
+        inputs = unit_columns(self.of_all.codec, rows)
+        errors = [_norm(rebuild(judge, rows) - inputs, norm) for judge in self.by_class]
+        return _of_class(errors, target) / (_of_class(errors, own) + EPSILON)
 
     def im2(self, rows: Tensor, target: int | Tensor, norm: Norm = "squared") -> Tensor:
         """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
@@ -69,10 +70,10 @@ class Judges:
         IM2 is the difference of what the target's auto-encoder and that of all rows rebuild, over
         the norm of the row. Classes and norms are those of :meth:`im1`.
         """
-        rebuilt = _rebuild(self.of_all, rows)
-        gaps = [_norm(_rebuild(judge, rows) - rebuilt, norm) for judge in self.by_class]
-        size = _norm(_one_hot(self.of_all.codec, rows), norm)
-        return _of_class(gaps, target) / (size + _EPSILON)
+        rebuilt = rebuild(self.of_all, rows)
+        gaps = [_norm(rebuild(judge, rows) - rebuilt, norm) for judge in self.by_class]
+        size = _norm(unit_columns(self.of_all.codec, rows), norm)
+        return _of_class(gaps, target) / (size + EPSILON)
 
 
 def _norm(points: Tensor, norm: Norm) -> Tensor:
@@ -85,13 +86,13 @@ def _of_class(by_class: list[Tensor], label: int | Tensor) -> Tensor:
     return torch.stack(by_class)[label, torch.arange(len(by_class[0]))]
 
 
-def _rebuild(judge: AutoEncoder, rows: Tensor) -> Tensor:
-    """Return what an auto-encoder makes of rows, in the columns of :func:`_one_hot`."""
+def rebuild(judge: AutoEncoder, rows: Tensor) -> Tensor:
+    """Return what an auto-encoder makes of rows, in the columns of :func:`unit_columns`."""
     rebuilt = judge.reconstruct(rows)
     return torch.cat([rebuilt.units, *rebuilt.probabilities.values()], dim=-1).double()
 
 
-def _one_hot(codec: Codec, rows: Tensor) -> Tensor:
+def unit_columns(codec: Codec, rows: Tensor) -> Tensor:
     """Return numbers on the unit range, then one column per level; missing cells are 0."""
     features = list(enumerate(codec.schema))
     numbers = [position for position, feature in features if isinstance(feature, Continuous)]

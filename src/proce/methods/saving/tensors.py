@@ -1,0 +1,38 @@
+"""The tensors of a saved explainer."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from proce.causal.models.saved import SavedCauses
+from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.sklearn_file import estimator_bytes
+from proce.methods.fitting.fitted import FittedParts
+from proce.methods.saving.looks import looks_tensors
+
+
+def fitted_tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
+    """Return everything of fitted parts that is kept as a tensor, by name."""
+    codec = fitted.codec
+    latents, predicted = fitted.index.members
+    tensors = {
+        "codec.low": codec.low,
+        "codec.span": codec.span,
+        "codec.may_miss": codec.may_miss,
+        "codec.seen_low": codec.seen_low,
+        "codec.seen_high": codec.seen_high,
+        "codec.resolution": codec.resolution,
+        "latents": latents,
+        "predicted": predicted,
+        "answers": fitted.classifier.predict_proba(probe_rows(codec)),
+        **{f"autoencoder.{name}": weight for name, weight in fitted.autoencoder.weights.items()},
+        **looks_tensors(fitted.looks),
+        **{f"equation.{number}": weights for number, weights in causes.weights.items()},
+    }
+    for number, model in causes.estimators.items():
+        tensors[f"trees.{number}"] = torch.from_numpy(
+            np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
+        )
+    if rows and fitted.left_out is None:
+        tensors["rows"] = fitted.rows
+    return tensors
