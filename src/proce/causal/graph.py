@@ -128,7 +128,8 @@ class CausalGraph(Dag):
             last two leave undirected what the data cannot decide.
         tiers
             Groups of names, earlier ones first: no feature is a consequence, however indirect,
-            of one in a later group. A feature in no group may stand anywhere.
+            of one in a later group. A feature in no group may stand anywhere. An earlier feature
+            that an algorithm for straight lines left out is a cause where a curved fit says so.
         required, forbidden
             Edges ``(cause, effect)`` that are there, and that are not; a forbidden edge may
             still be an indirect influence.

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out, scaled
 from proce.causal.discovery.knowledge import Flags, Knowledge
 from proce.errors import GraphError
 from proce.schema import Categorical, Feature
@@ -16,11 +17,8 @@ _EXACT_SHARE = 1e-9  # of the variation: where less is left unexplained, feature
 _NEAR_SHARE = 0.02
 _MAX_NEAR_COPIES = 2  # features that another is nearly collinear with; more are just a good fit
 _MAX_NAMES = 20  # in a message
-_N_FOLDS = 5
 _MAX_ROWS = 5_000  # on which straight and curved fits are compared
-_MAX_PRODUCTS = 8  # causes whose products enter a curved fit
 _MIN_NOISE_EXPLAINED = 0.02  # of the size of the noise: less than this may follow from the causes
-_MAX_ERROR_RATIO = 0.95  # a curved fit is clearly better where it leaves less of the error
 
 
 class DiscoveryWarning(UserWarning):
@@ -183,7 +181,7 @@ class _Fit:
 
     @property
     def is_bent(self) -> bool:
-        return self.by_curve < _MAX_ERROR_RATIO * self.by_line
+        return self.by_curve < MAX_ERROR_RATIO * self.by_line
 
     @property
     def is_uneven(self) -> bool:
@@ -192,12 +190,12 @@ class _Fit:
 
 def _fit(findings: Findings, rows: Numbers, effect: int, causes: NDArray[np.int64]) -> _Fit:
     straight, curved = _terms(findings, rows, causes)
-    values = _scaled(rows[:, effect])
+    values = scaled(rows[:, effect])
     noise = values - straight @ np.linalg.lstsq(straight, values, rcond=None)[0]
     return _Fit(
-        _held_out(straight, values),
-        _held_out(curved, values),
-        _held_out(curved, _scaled(np.abs(noise))),
+        held_out(straight, values),
+        held_out(curved, values),
+        held_out(curved, scaled(np.abs(noise))),
     )
 
 
@@ -205,30 +203,9 @@ def _terms(findings: Findings, rows: Numbers, causes: NDArray[np.int64]) -> tupl
     """Return the terms of a straight and of a curved fit; levels have a term each in both."""
     nominal = [cause for cause in causes if isinstance(findings.features[cause], Categorical)]
     levels = [rows[:, [cause]] == np.unique(rows[:, cause])[1:] for cause in nominal]
-    numbers = _scaled(rows[:, [cause for cause in causes if cause not in nominal]])
-    bends = [np.maximum(0.0, numbers - q) for q in np.quantile(numbers, [0.33, 0.67], axis=0)]
-    mixed = numbers[:, :_MAX_PRODUCTS]
-    products = [mixed[:, [column]] * mixed[:, column:] for column in range(mixed.shape[1])]
+    numbers = scaled(rows[:, [cause for cause in causes if cause not in nominal]])
     straight = np.hstack([np.ones((len(rows), 1)), *levels, numbers])
-    return straight, np.hstack([straight, *bends, *products])
-
-
-def _scaled(values: Numbers) -> Numbers:
-    scaled: Numbers = (values - values.mean(0)) / np.maximum(values.std(0), 1e-12)
-    return scaled
-
-
-def _held_out(terms: Numbers, values: Numbers) -> float:
-    """Return the mean squared error on folds that the fit has not seen."""
-    folds = [(terms[first::_N_FOLDS], values[first::_N_FOLDS]) for first in range(_N_FOLDS)]
-    squares = [fold_terms.T @ fold_terms for fold_terms, _ in folds]
-    products = [fold_terms.T @ fold_values for fold_terms, fold_values in folds]
-    ridge = 1e-6 * len(values) * np.eye(terms.shape[1])
-    total = 0.0
-    for (unseen_terms, unseen), square, product in zip(folds, squares, products, strict=True):
-        slopes = np.linalg.solve(sum(squares) - square + ridge, sum(products) - product)
-        total += float(((unseen - unseen_terms @ slopes) ** 2).sum())
-    return total / len(values)
+    return straight, np.hstack([straight, *curves(numbers)])
 
 
 def _gaussian(findings: Findings) -> Iterator[str]:

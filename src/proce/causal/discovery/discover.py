@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from proce.causal.discovery.caveats import Findings, caveats, refuse_equal
+from proce.causal.discovery.curves import add_curved_causes
 from proce.causal.discovery.equivalence import best_scoring, directed_by_separators
 from proce.causal.discovery.knowledge import Flags, Knowledge
 from proce.causal.discovery.lingam import lingam
@@ -93,7 +94,8 @@ def search_rows(rows: Numbers, algorithm: str, knowledge: Knowledge, alpha: floa
     scaled = standardised(rows[:, varying])
     block = np.ix_(varying, varying)
     known = knowledge.keep(varying.tolist())
-    arrows[block], lines[block] = ALGORITHMS[algorithm](scaled, known, alpha)
+    found, joined = ALGORITHMS[algorithm](scaled, known, alpha)
+    arrows[block], lines[block] = add_curved_causes(scaled, known, found, joined), joined
     return arrows, lines
 
 
