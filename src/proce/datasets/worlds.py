@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.causal import Additive, CausalGraph, Choice, Mechanism, Ranked, StructuralCausalModel
+from proce.causal import Additive, CausalGraph, Choice, Mechanism, Ordered, StructuralCausalModel
 from proce.causal.models.generate import generate
 from proce.causal.models.mechanism import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
@@ -230,10 +230,10 @@ def _mechanism(
         slopes = tuple((3.0 * rng.permutation([-1.0, 0.0, 1.0])).tolist())
         return Choice(replace(response, slopes=slopes), len(feature.levels)), 1.0
     if isinstance(feature, Ordinal):
-        middle, spread = (len(feature.levels) - 1) / 2, len(feature.levels) / 4
-        return Ranked(_in_units(response, middle, spread * explained), len(feature.levels)), (
-            spread * own
-        )
+        # The noise is 1; levels are as wide as makes the causes explain their share.
+        signal = explained / own
+        ends = signal * (torch.arange(1, len(feature.levels)) / len(feature.levels) - 0.5) * 4
+        return Ordered(_in_units(response, 0.0, signal), ends.double()), 1.0
     centre, spread = _UNITS[feature.step]
     return Additive(_in_units(response, centre, spread * explained)), spread * own
 
