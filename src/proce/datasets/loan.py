@@ -142,7 +142,7 @@ def _noise(n: int, rng: np.random.Generator) -> dict[str, Tensor]:
         "job": rng.gumbel(size=(n, len(JOBS))),
         "years_employed": -rng.gamma(1.2, 1.8, n),
         "income": _normal(0.22, n, rng),
-        "housing": _normal(0.7, n, rng),
+        "housing": _normal(1.0, n, rng),
         "savings": _normal(0.8, n, rng),
         "debt": np.where(without_debt, -math.inf, _normal(0.8, n, rng)),
         "credit_score": _normal(38.0, n, rng),

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ranked
+from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ordered
 from proce.causal.models.mechanism import Parents
 
 EDUCATION = ("no diploma", "high school", "some college", "bachelor", "master", "doctorate")
@@ -41,6 +41,8 @@ _JOB_BY_DECADE = _table(-0.05, -0.1, 0.0, -0.05, 0.0, 0.45, 0.25)
 _PAY_OF_JOB = _table(33_000, 27_500, 35_500, 47_000, 52_000, 60_000, 40_000).log()
 _PAY_BY_EDUCATION = _table(-0.14, 0.0, 0.05, 0.18, 0.3, 0.42)
 _PAY_BY_SEX = _table(0.0, 0.06)
+_HOUSING_NOISE = 0.7  # of a level
+_HOUSING_THRESHOLDS = _table(0.5, 1.5, 2.5) / _HOUSING_NOISE
 _AMOUNT_BY_HOUSING = _table(0.8, 1.0, 1.2, 1.15)
 
 
@@ -69,7 +71,7 @@ def _income(p: Parents) -> Tensor:
 
 
 def _housing(p: Parents) -> Tensor:
-    return 0.8 + 0.036 * (p["age"] - 30) + 0.8 * _log_income(p)
+    return (0.8 + 0.036 * (p["age"] - 30) + 0.8 * _log_income(p)) / _HOUSING_NOISE
 
 
 def _savings(p: Parents) -> Tensor:
@@ -115,7 +117,7 @@ MECHANISMS: dict[str, Mechanism] = {
     "job": Choice(_job, len(JOBS)),
     "years_employed": Additive(_years_employed, limits=(0, 60)),
     "income": Multiplicative(_income),
-    "housing": Ranked(_housing, len(HOUSING)),
+    "housing": Ordered(_housing, _HOUSING_THRESHOLDS),
     "savings": Multiplicative(_savings),
     "debt": Multiplicative(_debt),
     "credit_score": Additive(_credit_score, limits=(300, 850)),
