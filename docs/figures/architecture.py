@@ -76,7 +76,7 @@ EXPLAIN = Step(
                             (
                                 Step("proce.methods.searching.pruning", "no needless action"),
                                 Step("proce.methods.searching.polishing", "drawn to the person"),
-                                Step("proce.methods.searching.firmness", "holds in refits"),
+                                Step("proce.methods.searching.chances", "sure in refits"),
                                 Step("proce.methods.searching.ranking", "recommended first"),
                             ),
                         ),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from proce.causal import Additive, Ensemble, StructuralCausalModel
-from proce.objective import EquationDoubt, ModelDoubt, Requirement, chance_of
+from proce.objective import EquationDoubt, ModelDoubt, Requirement, chance_among, chance_of
 
 
 def chance(*draws) -> float:
@@ -109,6 +109,10 @@ def test_a_doubt_makes_what_may_fail_infeasible_by_the_chance_that_is_missing(wo
     expected = 0.98 - chance(2.0, 0.4, -0.4)
     assert doubted.violation.tolist() == [[pytest.approx(expected)]]
     assert torch.equal(doubted.losses, plain.losses)
+    undone = problem.realise(world.genes(problem, ann[:, None]))
+    assert replace(problem, doubts=(doubt,)).score(undone).violation.tolist() == [
+        [pytest.approx(float(problem.score(undone).violation) + 0.98)]
+    ]
     both = replace(problem, doubts=(doubt, doubt)).score(problem.realise(genes))
     assert both.violation.tolist() == [[pytest.approx(2 * expected)]]
     sure = EquationDoubt(refits(world, 1.0, 1.0), 0.98)
@@ -177,3 +181,15 @@ def test_only_candidates_that_hold_otherwise_are_shown_to_other_models(world, an
     plain = replace(problem, doubts=()).score(problem.realise(world.genes(problem, both)))
     assert scored.violation[0, 0] == 0
     assert scored.violation[0, 1].item() == pytest.approx(plain.violation[0, 1].item() + 0.95)
+
+
+def test_only_the_candidates_asked_about_are_tried_in_every_world(world, studying):
+    people = world.random_rows(4, seed=3)
+    problem = world.problem(people, "hard")
+    rows = world.random_rows(20, seed=4).reshape(4, 5, 6)
+    realised = problem.realise(world.genes(problem, rows))
+    doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25), 0.98)
+    every = chance_of(doubt.odds(problem, realised))
+    asked = torch.rand(4, 5, generator=torch.Generator().manual_seed(5)) < 0.4
+    asked[2] = False
+    assert torch.equal(chance_among(problem, realised, doubt, asked), every.where(asked, 0.0))

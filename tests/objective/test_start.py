@@ -108,7 +108,7 @@ def allowed(genome, genes) -> torch.Tensor:
     numbers=st.lists(st.floats(-0.3, 1.3), min_size=3, max_size=3),
     levels=st.tuples(st.integers(-1, 3), st.integers(-1, 2), st.integers(-1, 1)),
     gone=st.sets(st.sampled_from([STUDY, SKILL, PAY])),
-    start=st.sampled_from(["mixed", "gaussian"]),
+    start=st.sampled_from(["mixed", "gaussian", "anywhere"]),
     mode=st.sampled_from(["hard", "off"]),
 )
 def test_everybody_starts_inside_the_bounds(varied, numbers, levels, gone, start, mode):
@@ -124,7 +124,7 @@ def test_everybody_starts_inside_the_bounds(varied, numbers, levels, gone, start
     assert not bool((moved & beyond).any())
 
 
-@pytest.mark.parametrize("start", ["mixed", "gaussian"])
+@pytest.mark.parametrize("start", ["mixed", "gaussian", "anywhere"])
 def test_a_row_starts_alike_alone_and_in_any_batch(world, start):
     factual = world.random_rows(6)
     factual[4, [SKILL, PAY]] = torch.nan
@@ -175,6 +175,19 @@ def test_most_candidates_of_the_mixed_start_change_few_features(make_world):
     assert float((changed >= 4).double().mean()) > 0.1
 
 
+def test_the_start_anywhere_reaches_from_bound_to_bound(world):
+    person = world.rows((5, 5, 10, "school", "north", "chess"))
+    problem = world.problem(person, "off")
+    first = population(world, problem, size=4000, start="anywhere")[0]
+    assert torch.equal(first[0], person[0])
+    for position in (STUDY, SKILL, PAY):
+        moved = first[first[:, position] != person[0, position], position]
+        lower, upper = problem.limits.lower[0, position], problem.limits.upper[0, position]
+        evenly = torch.linspace(float(lower), float(upper), len(moved)).double()
+        assert float((moved.sort().values - evenly).abs().max()) < 0.05
+    assert set(first[:, CITY].tolist()) == {0.0, 1.0, 2.0}
+
+
 def test_in_hard_mode_a_feature_and_its_switch_start_together(world, ann):
     problem = world.problem(ann)
     first = population(world, problem, size=600)[0]
@@ -182,3 +195,6 @@ def test_in_hard_mode_a_feature_and_its_switch_start_together(world, ann):
     on = first[:, 6:] > 0.5
     crossed = torch.arange(600) % 3 != 0
     assert not bool((moved & ~on)[crossed].any())
+    anywhere = population(world, problem, size=600, start="anywhere")[0]
+    moved = anywhere[:, SWITCHED] != ann[0, list(SWITCHED)]
+    assert not bool((moved & ~(anywhere[:, 6:] > 0.5)).any())

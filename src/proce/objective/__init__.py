@@ -2,7 +2,13 @@
 
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance
-from proce.objective.doubt import Doubt, EquationDoubt, ModelDoubt, chance_of
+from proce.objective.doubt import (
+    Doubt,
+    EquationDoubt,
+    ModelDoubt,
+    chance_among,
+    chance_of,
+)
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
@@ -37,6 +43,7 @@ __all__ = [
     "Query",
     "Requirement",
     "Start",
+    "chance_among",
     "chance_of",
     "clamp_for_model",
     "effect_predictors",

@@ -5,7 +5,7 @@ of what they come to in the true one.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 import torch
@@ -21,6 +21,8 @@ from proce.objective.waiting import Clock
 _BLOCK_CELLS = 2_000_000  # of rows that the model is asked about at once
 _MIN_SAMPLE = 5  # models by which others can be judged
 _SURE = 0.99  # the chance of one more model that counts as certain
+_MAX_ROWS_KNOWN = 2000  # whose noise is kept
+_N_FEW = 8  # worlds that a search asks
 
 
 class Doubted(Protocol):
@@ -38,11 +40,11 @@ class Doubted(Protocol):
     def clock(self) -> Clock | None:
         """How time moves the features that wait, where somebody may."""
 
-    def take(self, instances: Tensor) -> Self:
-        """Return the problem of some of the rows, given by position."""
-
     def ask(self, rows: Tensor, classifier: Classifier | None = None) -> Tensor:
         """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``."""
+
+    def take(self, instances: Tensor) -> Self:
+        """Return the problem of some of the rows, given by position."""
 
 
 class Doubt(Protocol):
@@ -51,6 +53,10 @@ class Doubt(Protocol):
     @property
     def least(self) -> float:
         """The chance with which a candidate must work to be feasible."""
+
+    @property
+    def few(self) -> "Doubt":
+        """The doubt with fewer worlds, for a search that asks often and is judged by all."""
 
     def odds(self, problem: Doubted, realised: Actions) -> Tensor:
         """Return by how many log-odds candidates pass the decision in each world, ``(m, i, c)``.
@@ -81,23 +87,39 @@ class EquationDoubt:
 
     refits: Ensemble
     least: float
+    _noise_of: dict[int, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     def odds(self, problem: Doubted, realised: Actions) -> Tensor:
         """Return by how many log-odds candidates pass the decision in each refit, ``(m, i, c)``."""
         query, by_hand = problem.query, realised.by_hand
         if problem.clock is not None:
             by_hand = problem.clock.with_others(by_hand)
-        outcomes = torch.stack(
-            list(
-                self.refits.outcomes(
-                    query.factual, realised.point, by_hand, seed=query.seed, keys=query.keys
-                )
-            )
-        )
+        rows, noise = realised.point, self._noise(query)
+        outcomes = torch.stack(list(self.refits.outcomes(query.factual, rows, by_hand, noise)))
         n_at_once = max(1, _BLOCK_CELLS // max(1, outcomes[0].numel()))
-        return torch.cat(
-            [_odds_beyond(problem, block) for block in torch.split(outcomes, n_at_once)]
+        blocks = torch.split(outcomes, n_at_once)
+        return torch.cat([_odds_beyond(problem, block) for block in blocks])
+
+    @property
+    def few(self) -> "EquationDoubt":
+        """Some of the refits, for a search that asks often and is judged by all of them."""
+        return replace(self, refits=Ensemble(self.refits.members[:_N_FEW]))
+
+    def _noise(self, query: Query) -> tuple[Tensor, ...]:
+        """Return the noise of the rows in each refit, ``(m, i, w)``; a row's is worked out once."""
+        keys, which = torch.unique(query.keys, return_inverse=True)
+        first = torch.full_like(keys, len(which)).scatter_reduce(
+            0, which, torch.arange(len(which)), "amin"
         )
+        if len(self._noise_of) > _MAX_ROWS_KNOWN:
+            self._noise_of.clear()
+        new = [place for place, key in enumerate(keys.tolist()) if key not in self._noise_of]
+        if new:
+            rows = first[new]
+            noise = self.refits.abduct(query.factual[rows], seed=query.seed, keys=query.keys[rows])
+            self._noise_of.update(zip(keys[new].tolist(), torch.stack(noise, dim=1), strict=True))
+        known = torch.stack([self._noise_of[key] for key in keys.tolist()], dim=1)  # (m, k, w)
+        return known[:, which].unbind(0)
 
     def chance(self, odds: Tensor) -> Tensor:
         """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
@@ -118,6 +140,11 @@ class ModelDoubt:
 
     models: tuple[Classifier, ...]
     least: float
+
+    @property
+    def few(self) -> "ModelDoubt":
+        """Some of the models, for a search that asks often and is judged by all of them."""
+        return replace(self, models=self.models[:_N_FEW])
 
     def odds(self, problem: Doubted, realised: Actions) -> Tensor:
         """Return by how many log-odds candidates pass the decision of each model, ``(m, i, c)``.
@@ -167,23 +194,37 @@ def chance_of(odds: Tensor) -> Tensor:
     return torch.minimum(by_spread, (n_held + 1) / (n_draws + 1))
 
 
+def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Tensor) -> Tensor:
+    """Return the chance with which candidates ``(i, c)`` work; 0 for those not asked about.
+
+    Parameters
+    ----------
+    problem, realised, doubt
+        The problem, the candidates as a person would see them, and the possible worlds.
+    asked
+        ``(i, c)``, the candidates whose chance counts: worlds are many, so the others are left out.
+    """
+    chance = torch.zeros_like(realised.point[..., 0])
+    owner, candidate = torch.nonzero(asked, as_tuple=True)
+    if len(owner):
+        part = Actions(*(cells[owner, candidate][:, None] for cells in vars(realised).values()))
+        odds = doubt.odds(problem.take(owner), part)[..., 0]  # an instance for each candidate
+        chance[owner, candidate] = doubt.chance(odds).to(chance)
+    return chance
+
+
 def missing_chance(
-    problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...], is_worth: Tensor
+    problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...], asked: Tensor
 ) -> Tensor:
     """Return what candidates lack to the chances that doubts ask for, ``(i, c)``.
 
-    Only candidates that are flagged in ``is_worth (i, c)`` are looked at. The others fail for other
-    reasons, and count as lacking everything.
+    Those not ``asked (i, c)`` about lack all of them.
     """
-    lacking = torch.full_like(realised.point[..., 0], sum(doubt.least for doubt in doubts))
-    owner, candidate = torch.nonzero(is_worth, as_tuple=True)
-    if len(owner):
-        part = Actions(*(cells[owner, candidate][:, None] for cells in vars(realised).values()))
-        own = problem.take(owner)
-        chances = [(doubt, doubt.chance(doubt.odds(own, part))[:, 0]) for doubt in doubts]
-        missing = [(doubt.least - chance).clamp(min=0) for doubt, chance in chances]
-        lacking[owner, candidate] = sum(missing[1:], start=missing[0])
-    return lacking
+    missing = torch.zeros_like(realised.point[..., 0])
+    for doubt in doubts:
+        chance = chance_among(problem, realised, doubt, asked)
+        missing = missing + (doubt.least - chance).clamp(min=0)
+    return missing
 
 
 def _odds_beyond(problem: Doubted, outcomes: Tensor) -> Tensor:

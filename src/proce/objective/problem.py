@@ -98,6 +98,14 @@ class CounterfactualProblem:
         """Return the problem of some of the rows, given by position."""
         return replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
 
+    def with_few_worlds(self) -> "CounterfactualProblem":
+        """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
+        return replace(self, doubts=tuple(doubt.few for doubt in self.doubts))
+
+    def without_doubts(self) -> "CounterfactualProblem":
+        """Return the problem in which a candidate need not be sure to work."""
+        return replace(self, doubts=())
+
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         everyone = torch.arange(len(self.query.factual), device=instances.device)
@@ -152,8 +160,9 @@ class CounterfactualProblem:
     def score(self, realised: Actions, *, with_prototype: bool = True) -> Evaluation:
         """Return the losses and the violation of realised rows.
 
-        Without the prototype its loss is 0: what improves a candidate by its distance alone does
-        not ask for it, and it costs as much as a model.
+        A candidate that misses the target, a rule or a limit lacks all of the chance that a doubt
+        asks for. Without the prototype its loss is 0: what improves a candidate by its distance
+        alone does not ask for it, and it costs as much as a model.
         """
         rows, query = realised.point, self.query
         chances = self.ask(rows)
@@ -165,7 +174,8 @@ class CounterfactualProblem:
         shortfall = self.requirement.shortfall(chances, query.target)
         violation = shortfall + self.violation(realised)
         if self.doubts:
-            violation = violation + missing_chance(self, realised, self.doubts, violation <= 0)
+            within = (violation <= 0) & (realised.count > 0)
+            violation = violation + missing_chance(self, realised, self.doubts, within)
         return Evaluation(losses, violation)
 
     def typicality_loss(self, rows: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.features.feature import MIN_CHANGE
 from proce.search import GeneKind, Genome, Purpose, RowStreams
 
-Start = Literal["mixed", "gaussian"]
+Start = Literal["mixed", "gaussian", "anywhere"]
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
 _LEVEL_REDRAW_CHANCE = 0.3  # that a level is drawn anew in the Gaussian start
 _NOISY_LEVEL_CHANCE = 0.5  # that a noisy candidate of the mixed start draws its level from all
@@ -103,8 +103,9 @@ def initial_population(
     ``gaussian`` is the paper's: noise around the row. ``mixed`` changes few genes of most
     candidates: a share ``m**-u`` of the ``m`` genes that may move, from one to all with every order
     of magnitude alike. The new values are noise around the row for a third of the candidates, and
-    those of a row of the prototype for the others. The row itself is a candidate too. The random
-    numbers come from the row's own stream.
+    those of a row of the prototype for the others. ``anywhere`` changes as few, to values that
+    are anywhere between the bounds. The row itself is a candidate too. The random numbers come
+    from the row's own stream.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def initial_population(
     seed
         The seed of the random streams, together with each row's key.
     start
-        ``mixed`` or ``gaussian``.
+        ``mixed``, ``gaussian`` or ``anywhere``.
     """
     n_rows, n_genes = genome.anchor.shape
     streams = RowStreams.of(seed, query.keys)
@@ -135,10 +136,14 @@ def initial_population(
     if start == "gaussian":
         level = torch.where(third < _LEVEL_REDRAW_CHANCE, redrawn.round(), own)
         return genome.repair(torch.where(is_level, level, gaussian))
-    near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
-    level = torch.where(third < _NOISY_LEVEL_CHANCE, redrawn.round(), near)
-    is_noisy = torch.arange(size) % 3 == 0
-    changed = torch.where(is_noisy[:, None], torch.where(is_level, level, gaussian), near)
+    if start == "anywhere":
+        changed = torch.where(is_level, redrawn.round(), redrawn)
+        changed[..., gene_map.n_features :] = 1.0
+    else:
+        near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
+        level = torch.where(third < _NOISY_LEVEL_CHANCE, redrawn.round(), near)
+        is_noisy = torch.arange(size) % 3 == 0
+        changed = torch.where(is_noisy[:, None], torch.where(is_level, level, gaussian), near)
     n_movable = genome.movable[:, : gene_map.n_features].sum(-1).clamp(min=1).to(draws)
     # By numpy: the last bit of PyTorch's power depends on where in a batch an element stands.
     share = torch.from_numpy(np.power(n_movable[:, None].numpy(), -draws[:, 5 * n_draws :].numpy()))

@@ -50,6 +50,7 @@ def test_everything_comes_back() -> None:
     added = torch.zeros(2, 8, dtype=torch.float64)
     added[0, 0], added[1, 3] = 0.31, 0.125
     counts = {"refits": torch.tensor([9, 10]), "robustness": torch.tensor([19, 20])}
+    counts["confidence"] = torch.tensor([0.84, 0.99]).double()
     first = with_columns(result[0], contributions=added, **counts)
     result = explanations(first, *result[1:])
     back = Explanations.from_json(result.to_json())
@@ -59,6 +60,7 @@ def test_everything_comes_back() -> None:
     assert back.context.n_refits == 10
     assert torch.equal(back[0].contributions, added)
     assert torch.equal(back[0].refits, torch.tensor([9, 10]))
+    assert torch.equal(back[0].confidence, torch.tensor([0.84, 0.99]).double())
     assert (back.context.n_models, back.context.models_are_refits) == (20, True)
     assert torch.equal(back[0].robustness, torch.tensor([19, 20]))
     assert back[4].contributions is None
@@ -136,7 +138,7 @@ def test_what_may_be_absent_may_be_absent() -> None:
     for row in record["explanations"]:
         del row["sentences"], row["front"], row["diagnosis"]
         for way in row["counterfactuals"]:
-            for name in ("rank", "support", "refits", "steps"):
+            for name in ("rank", "support", "refits", "confidence", "steps"):
                 way.pop(name, None)
             for change in way["changes"]:
                 del change["before"], change["after"]
@@ -145,6 +147,7 @@ def test_what_may_be_absent_may_be_absent() -> None:
     assert result.context.n_refits == 0
     assert [item.front for item in result] == [None] * 5
     assert result[0].refits is None
+    assert result[0].confidence is None
     assert result[0].contributions is not None
 
 

@@ -28,6 +28,7 @@ MEASURED = with_columns(
     contributions=torch.full((2, 8), 0.1, dtype=torch.float64),
     support=torch.tensor([40, 50]),
     refits=torch.tensor([9, 10]),
+    confidence=torch.tensor([0.84, 0.99]).double(),
     steps=tuple(torch.stack([WHOLE[0].factual, row]) for row in WHOLE[0].rows),
 )
 TEXT = samples.explanations(MEASURED, *WHOLE[1:]).to_json()

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+import torch
 from pandas.testing import assert_frame_equal
 
 from proce.explanation import Outcome
@@ -83,9 +84,11 @@ def test_outcomes_has_a_line_for_every_row() -> None:
         "n_holds": 1,
         "n_consequences": 1,
         "margin_met": True,
+        "confidence": first["confidence"],
         "robustness": first["robustness"],
         "reason": first["reason"],
     }
+    assert lines["confidence"].isna().all()  # no equations were fitted again
     assert lines["robustness"].isna().all()  # no other models were asked
     assert pd.isna(first["reason"])
     assert lines["reason"].iloc[2] == samples.diagnosis().reason
@@ -96,8 +99,9 @@ def test_outcomes_has_a_line_for_every_row() -> None:
 
 def test_changes_has_a_line_for_every_change() -> None:
     lines = everything().changes()
-    assert lines.columns[-2:].tolist() == ["holds_from", "holds_to"]
-    assert lines.drop(columns=["holds_from", "holds_to"]).to_numpy().tolist() == [
+    measured = ["holds_from", "holds_to", "confidence"]
+    assert lines.columns[-3:].tolist() == measured
+    assert lines.drop(columns=measured).to_numpy().tolist() == [
         [0, 1, "savings", 2_000, 3_500, "action"],
         [0, 1, "amount", 25_500, 25_500, "hold"],
         [0, 1, "credit_score", 640, 655, "consequence"],
@@ -107,7 +111,15 @@ def test_changes_has_a_line_for_every_change() -> None:
     assert lines["before"].dtype == object
     assert type(lines["before"].iloc[0]) is int
     assert type(lines["before"].iloc[4]) is float
-    assert lines[["holds_from", "holds_to"]].isna().all().all()  # nothing was tried here
+    assert lines[measured].isna().all().all()  # nothing was tried here
+
+
+def test_outcomes_and_changes_say_how_sure_advice_is() -> None:
+    ways = (samples.RAISE_SAVINGS, CHANGE_JOB)
+    chances = torch.tensor([0.99, 0.75]).double()
+    result = explanations(explanation(*ways, confidence=chances))
+    assert result.outcomes()["confidence"].tolist() == [0.99]
+    assert result.changes().groupby("rank")["confidence"].unique().tolist() == [[0.99], [0.75]]
 
 
 def test_changes_say_on_which_interval_an_action_holds() -> None:

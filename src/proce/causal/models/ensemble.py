@@ -18,8 +18,6 @@ from proce.causal.models.scm import StructuralCausalModel
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
 
-_MIN_REFIT_ROWS = 500  # drawn for a refit, where there are as many
-
 
 @dataclass(frozen=True)
 class Ensemble:
@@ -59,16 +57,14 @@ class Ensemble:
     ) -> "Ensemble":
         """Fit the equations of one graph many times, on rows drawn with replacement.
 
-        Each member draws half as many rows as there are, so that the members differ somewhat more
-        than the training rows leave the equations open: of what holds in all of a few plain
-        bootstraps, too much would fail in the true world. Equations that were given, and those of
-        levels without an order, are the same in all members.
+        Each member draws as many rows as there are, so that the members differ as much as the
+        training rows leave the equations open: they are what the true equations may be. Equations
+        that were given, and those of levels without an order, are the same in all members.
         """
-        size = min(len(rows), max(len(rows) // 2, _MIN_REFIT_ROWS))
         generator = torch.Generator().manual_seed(seed)
         members = []
         for _ in range(n_members):
-            drawn = rows[torch.randint(len(rows), (size,), generator=generator)]
+            drawn = rows[torch.randint(len(rows), (len(rows),), generator=generator)]
             mechanisms = dict(scm.mechanisms)
             for name, record in scm.records.items():
                 if record.kind not in ("given", "logistic"):
@@ -78,23 +74,34 @@ class Ensemble:
             members.append(StructuralCausalModel(scm.graph, mechanisms, scm.codec, scm.records))
         return cls(tuple(members))
 
+    def abduct(self, factual: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> list[Tensor]:
+        """Return the noise ``(i, w)`` that explains rows ``(i, f)`` in each member.
+
+        Noise that is drawn, because many noises explain a level, is another one in each member.
+        ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
+        """
+        return [
+            member.abduct(factual, seed=seed + number, keys=keys)
+            for number, member in enumerate(self.members, start=1)
+        ]
+
     def outcomes(
-        self,
-        factual: Tensor,
-        rows: Tensor,
-        by_hand: Tensor,
-        *,
-        seed: int = 0,
-        keys: Tensor | None = None,
+        self, factual: Tensor, rows: Tensor, by_hand: Tensor, noise: Iterable[Tensor]
     ) -> Iterator[Tensor]:
         """Yield where the actions in rows ``(i, c, f)`` lead to in each member, ``(i, c, f)``.
 
-        ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
+        Parameters
+        ----------
+        factual
+            ``(i, f)``.
+        rows, by_hand
+            ``(i, c, f)``, whose values count where something is set or held by hand.
+        noise
+            ``(i, w)`` for each member, as :meth:`abduct` returns it.
         """
         start = torch.where(by_hand, rows, factual[:, None])
-        for member in self.members:
-            noise = member.abduct(factual, seed=seed, keys=keys)
-            yield member.propagate(start, noise, by_hand)
+        for member, residual in zip(self.members, noise, strict=True):
+            yield member.propagate(start, residual, by_hand)
 
     def support(
         self,
@@ -127,7 +134,9 @@ class Ensemble:
         ]
         max_gap = torch.tensor(tolerances).to(rows) + 1e-9
         votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
-        for outcome in self.outcomes(factual, rows, by_hand, seed=seed, keys=keys):
+        # The noise of levels is drawn as for the rows that are shown.
+        noise = (member.abduct(factual, seed=seed, keys=keys) for member in self.members)
+        for outcome in self.outcomes(factual, rows, by_hand, noise):
             gap = (outcome - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
             votes += (gap <= max_gap).all(-1)
         return votes

@@ -1,5 +1,6 @@
 """Reads the counterfactuals of a text as columns."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -68,9 +69,10 @@ def read_counterfactuals(
         losses=loss_column([[getattr(way.losses, name) for name in LOSS_NAMES] for way in ways]),
         expected=reader.entries(changes.expected(len(ways)), own_raw),
         contributions=changes.contributions(owner),
-        support=_counts([way.support for way in ways], owner, places, "support"),
-        refits=_counts([way.refits for way in ways], owner, places, "refits"),
-        robustness=_counts([way.robustness for way in ways], owner, places, "robustness"),
+        support=_known(ways, owner, places, "support", UNKNOWN_COUNT),
+        refits=_known(ways, owner, places, "refits", UNKNOWN_COUNT),
+        confidence=_known(ways, owner, places, "confidence", math.nan),
+        robustness=_known(ways, owner, places, "robustness", UNKNOWN_COUNT),
         holds_from=intervals.low,
         holds_to=intervals.high,
         open_ends=intervals.open_ends,
@@ -186,19 +188,24 @@ class _Changes:
         return list(zip(self.line.tolist(), self.position.tolist(), strict=True))
 
 
-def _counts(
-    counts: Sequence[int | None], owner: Tensor, places: Sequence[str], field: str
+def _known(
+    ways: Sequence[WireCounterfactual],
+    owner: Tensor,
+    places: Sequence[str],
+    field: str,
+    unknown: float,
 ) -> Tensor:
-    """Return counts ``(n,)``; a row has them for all of its counterfactuals or for none."""
-    absent = np.array([count is None for count in counts], dtype=bool)
+    """Return a field ``(n,)``; a row has it for all of its counterfactuals or for none."""
+    values = [getattr(way, field) for way in ways]
+    absent = np.array([value is None for value in values], dtype=bool)
     owners = owner.numpy()
     wrong = np.flatnonzero(absent & np.isin(owners, owners[~absent]))
     if len(wrong):
-        expected = "a whole number, as for the other counterfactuals of the row"
+        kind = "whole number" if isinstance(unknown, int) else "number from 0 to 1"
+        expected = f"a {kind}, as for the other counterfactuals of the row"
         raise RecordError(f"{places[wrong[0]]}.{field}", None, expected)
-    return torch.tensor(
-        [UNKNOWN_COUNT if count is None else count for count in counts], dtype=torch.long
-    )
+    dtype = torch.long if isinstance(unknown, int) else torch.float64
+    return torch.tensor([unknown if value is None else value for value in values], dtype=dtype)
 
 
 def _steps(

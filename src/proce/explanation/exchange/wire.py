@@ -50,6 +50,7 @@ def _needed_tag(value: Any) -> str:
 
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=_MAX_COUNT)]
+Chance = Annotated[float, Field(ge=0, le=1)]
 Label = Annotated[Any, PlainValidator(_label)]
 Edge = Annotated[list[str], AfterValidator(_edge)]
 Limits = Annotated[list[Label], AfterValidator(_limits)]
@@ -156,6 +157,7 @@ class WireCounterfactual(StrictRecord):
     probability: Number
     support: Count | None = None
     refits: Count | None = None
+    confidence: Chance | None = None
     robustness: Count | None = None
     losses: WireLosses
     changes: list[WireChange]

@@ -108,9 +108,7 @@ def _counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Plain]:
     columns = zip(
         ways.ranks().tolist(),
         ways.probabilities.tolist(),
-        _counts(rows, ways.support),
-        _counts(rows, ways.refits),
-        _counts(rows, ways.robustness),
+        _certainties(rows),
         _losses(ways.losses),
         _changes(rows, cells),
         _steps(rows),
@@ -121,25 +119,13 @@ def _counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Plain]:
         {
             "rank": rank,
             "probability": probability,
-            **({} if support is None else {"support": support}),
-            **({} if refits is None else {"refits": refits}),
-            **({} if robustness is None else {"robustness": robustness}),
+            **certainties,
             "losses": dict(zip(LOSS_NAMES, losses, strict=True)),
             "changes": changes,
             **({"steps": steps} if steps else {}),
             "values": values,
         }
-        for (
-            rank,
-            probability,
-            support,
-            refits,
-            robustness,
-            losses,
-            changes,
-            steps,
-            values,
-        ) in columns
+        for rank, probability, certainties, losses, changes, steps, values in columns
     ]
 
 
@@ -210,13 +196,15 @@ def _known_contributions(rows: ExplainedRows) -> Floats:
     return contributions.numpy()
 
 
-def _counts(rows: ExplainedRows, counts: Tensor) -> list[int | None]:
-    """Return counts; ``None`` throughout a row of which not all are known."""
-    unknown = _lines_of_rows_with(rows, counts < 0)
-    return [
-        None if absent else count
-        for count, absent in zip(counts.tolist(), unknown.tolist(), strict=True)
-    ]
+def _certainties(rows: ExplainedRows) -> list[Plain]:
+    """Return how sure each counterfactual is, without what is not known of all those of its row."""
+    certainties: list[Plain] = [{} for _ in range(len(rows.counterfactuals))]
+    for name in ("support", "refits", "confidence", "robustness"):
+        column = getattr(rows.counterfactuals, name)
+        known = ~_lines_of_rows_with(rows, ~(column >= 0))  # NaN is not known either
+        for line in torch.nonzero(known).flatten().tolist():
+            certainties[line][name] = column[line].item()
+    return certainties
 
 
 def _lines_of_rows_with(rows: ExplainedRows, lines: Tensor) -> Tensor:

@@ -61,6 +61,9 @@ class Counterfactuals:
     refits
         ``(n,)``, in how many refits of the equations the actions still reach the target; -1
         without refits.
+    confidence
+        ``(n,)``, the chance that the actions reach the target in the true equations, as the refits
+        say; NaN without refits.
     robustness
         ``(n,)``, in how many of the other models of the call the target is reached; -1 without
         such models.
@@ -88,6 +91,7 @@ class Counterfactuals:
     contributions: Tensor
     support: Tensor
     refits: Tensor
+    confidence: Tensor
     robustness: Tensor
     holds_from: Tensor
     holds_to: Tensor
@@ -108,6 +112,7 @@ class Counterfactuals:
         contributions: Tensor | None = None,
         support: Tensor | None = None,
         refits: Tensor | None = None,
+        confidence: Tensor | None = None,
         robustness: Tensor | None = None,
         intervals: "Intervals | None" = None,
         asked_by: Tensor | None = None,
@@ -130,6 +135,7 @@ class Counterfactuals:
             contributions=unknown if contributions is None else contributions,
             support=uncounted if support is None else support,
             refits=uncounted if refits is None else refits,
+            confidence=unknown[:, 0] if confidence is None else confidence,
             robustness=uncounted if robustness is None else robustness,
             holds_from=intervals.low,
             holds_to=intervals.high,

@@ -233,6 +233,12 @@ class ExplainedRow:
         return self._known_counts(self.record.counterfactuals.refits)
 
     @property
+    def confidence(self) -> Tensor | None:
+        """How likely each works in the true equations, ``(n,)``; ``None`` without refits."""
+        own = self.record.counterfactuals.confidence[self._lines]
+        return None if not len(own) or bool(own.isnan().any()) else own
+
+    @property
     def robustness(self) -> Tensor | None:
         """In how many of the other models each reaches the target, ``(n,)``.
 

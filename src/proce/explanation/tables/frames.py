@@ -97,6 +97,7 @@ def outcomes(result: ExplainedFrame) -> Any:
             for change in (Change.ACTION, Change.HOLD, Change.CONSEQUENCE)
         },
         "margin_met": _of_recommended(rows.counts, rows.margin_met[best.owner]),
+        "confidence": _of_recommended(rows.counts, best.confidence, best.confidence >= 0),
         "robustness": _of_recommended(rows.counts, best.robustness, best.robustness >= 0),
         "reason": pa.array([d.reason if d else None for d in diagnoses], pa.string()),
     }
@@ -120,6 +121,7 @@ def changes(result: ExplainedFrame) -> Any:
         "kind": kinds.take(pa.array(cells.kind)),
         "holds_from": pa.array(cells.holds_from, pa.float64(), from_pandas=True),
         "holds_to": pa.array(cells.holds_to, pa.float64(), from_pandas=True),
+        "confidence": pa.array(ways.confidence[lines].numpy(), pa.float64(), from_pandas=True),
     }
     return frame_of(result, columns, rows.tolist())
 

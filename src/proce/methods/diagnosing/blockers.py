@@ -61,6 +61,7 @@ class FoundAfterAll:
             ways.changes,
             ways.losses,
             ways.expected,
+            torch.zeros_like(ways.losses[:, 0]),
             Fronts.empty(n_features),
             ways.rows.new_zeros(len(self.rows), 0, n_features),
         )

@@ -1,16 +1,16 @@
-"""The nearest way that a lifted limit opens: without needless changes, and firm in the refits."""
+"""The nearest way that a lifted limit opens: no needless changes, and likely to work."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
-from proce.causal import Ensemble
 from proce.losses import Loss
 from proce.methods.diagnosing.relaxed_problem import RelaxedProblem
-from proce.methods.searching.firmness import worst_shortfall
+from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.shortlist import change_kinds
+from proce.objective import Doubt
 from proce.search import SearchResult
 from proce.search.survival import Candidates
 
@@ -62,8 +62,8 @@ def nearest_ways(
     problem: RelaxedProblem,
     result: SearchResult,
     freed: Sequence[int | None],
-    refits: Ensemble | None,
-    needs_refits: Tensor,
+    doubts: tuple[Doubt, ...],
+    is_doubted: Tensor,
 ) -> OpenedWays:
     """Return the nearest way of each instance that has one; its row and limit are not set yet.
 
@@ -73,10 +73,10 @@ def nearest_ways(
         The rows with their limits lifted, and where the search ended.
     freed
         For each instance the position of the feature whose limit is lifted, if it is of one.
-    refits
-        The equations fitted again, or ``None``.
-    needs_refits
-        ``(i,)``, whether a way of an instance must work in them.
+    doubts
+        The possible worlds in which ways should work.
+    is_doubted
+        ``(i,)``, whether a way of an instance must be likely to work in them.
     """
     solved = torch.nonzero(result.archive.has_feasible).flatten()
     if not len(solved):
@@ -90,7 +90,7 @@ def nearest_ways(
     more = torch.cat([pool, pruned, _between(part, pruned[:, 0], own_freed)], dim=1)
     evaluation = part(more, everyone)
     genes, counts = _in_order(Candidates(more, evaluation.losses, evaluation.violation))
-    which = _nearest_firm(part, genes, counts, refits, needs_refits[solved])
+    which = _nearest_firm(part, genes, counts, doubts, is_doubted[solved])
     kept = torch.nonzero(which >= 0).flatten()
     part = part.take(kept)
     realised = part.problem.realise(genes[kept, which[kept]][:, None])
@@ -130,23 +130,23 @@ def _nearest_firm(
     problem: RelaxedProblem,
     genes: Tensor,
     counts: Tensor,
-    refits: Ensemble | None,
-    needs_refits: Tensor,
+    doubts: tuple[Doubt, ...],
+    is_doubted: Tensor,
 ) -> Tensor:
-    """Return the first of the genes ``(i, c, g)`` that works in the refits; -1 for none, ``(i,)``.
+    """Return the first of the genes ``(i, c, g)`` that is likely to work; -1 for none, ``(i,)``.
 
-    The nearest way barely reaches the decision; one farther away may do so in every refit. A few
+    The nearest way barely reaches the decision; one farther away may do so in most worlds. A few
     are tried from near to far, then a few between the last that failed and the first that works.
     """
-    everyone = torch.arange(len(genes))
+    everyone, doubted = torch.arange(len(genes)), replace(problem.problem, doubts=doubts)
     failed, works = torch.full_like(counts, -1), counts.clone()
     for _ in range(_FIRM_ROUNDS):
         nth = _spread(failed + 1, works.clamp(max=genes.shape[1]) - 1, _N_TRIED_AGAIN)
         nth = nth.clamp(0, genes.shape[1] - 1)
         realised = problem.problem.realise(genes[everyone[:, None], nth])
-        lacking = worst_shortfall(problem.problem, realised, refits)
-        firm = (lacking.isfinite() | ~needs_refits[:, None]) & (realised.count > 0)
-        firm &= nth < counts[:, None]
+        acts = (realised.count > 0) & (nth < counts[:, None])
+        missing = missing_chances(doubted, realised, acts & is_doubted[:, None])
+        firm = acts & (missing.isfinite() | ~is_doubted[:, None])
         works = torch.minimum(works, nth.where(firm, genes.shape[1]).amin(1))
         failed = torch.maximum(failed, nth.where(~firm & (nth < works[:, None]), -1).amax(1))
     return works.where(works < counts, -1)

@@ -84,13 +84,14 @@ class RelaxedSearch:
         is_whole = not any(stop in (Stop.CALLER, Stop.OUT_OF_TIME) for stop in result.stopped)
         own_limits = [limits[number] for number in (instances // n_rows).tolist()]
         freed = [freed_position(self.terms, limit) for limit in own_limits]
-        refits = [limit.terms.fitted.refits is not None for limit in own_limits]
+        n_doubts = len(self.terms.doubts)
+        is_doubted = [len(limit.terms.doubts) == n_doubts for limit in own_limits]
         ways = nearest_ways(
             problem.take(instances),
             result,
             freed,
-            self.terms.fitted.refits,
-            torch.tensor(refits),
+            self.terms.doubts,
+            torch.tensor(is_doubted),
         )
         own = instances[ways.instance]
         return replace(ways, row=own % n_rows, limit=torch.tensor(group)[own // n_rows]), is_whole

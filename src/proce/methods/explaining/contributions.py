@@ -9,8 +9,8 @@ from proce.causal import Ensemble
 from proce.classifier import Classifier, decide
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.taken_back import take_back
-from proce.methods.searching.firmness import shortfalls
-from proce.objective import CounterfactualProblem, target_probability
+from proce.methods.searching.chances import SURE
+from proce.objective import CounterfactualProblem, EquationDoubt, chance_of, target_probability
 
 
 def measure_contributions(
@@ -40,15 +40,19 @@ def measure_contributions(
     return contributions
 
 
-def count_refits_reached(
+def measure_confidence(
     problem: CounterfactualProblem, rows: Tensor, changes: Tensor, refits: Ensemble | None
-) -> Tensor | None:
-    """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``."""
+) -> tuple[Tensor | None, Tensor | None]:
+    """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``.
+
+    The second result is the chance that they do in the true equations. Both are ``None`` without
+    refits.
+    """
     if refits is None:
-        return None
-    by_hand = done_by_hand(changes)[:, None]
-    lacking = shortfalls(problem, rows[:, None], by_hand, refits)
-    return torch.stack([shortfall[:, 0] <= 0 for shortfall in lacking]).sum(0)
+        return None, None
+    realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
+    odds = EquationDoubt(refits, SURE).odds(problem, realised)[..., 0]
+    return (odds >= 0).sum(0), chance_of(odds)
 
 
 def count_models_kept(

@@ -8,14 +8,15 @@ from proce.classifier import Classifier
 from proce.explanation import Counterfactuals
 from proce.methods.explaining.contributions import (
     count_models_kept,
-    count_refits_reached,
     count_supporting_graphs,
+    measure_confidence,
     measure_contributions,
 )
 from proce.methods.explaining.intervals import find_intervals
 from proce.methods.explaining.taken_back import find_asking_rules
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.searching.solve import FrameRows, Solution
+from proce.methods.searching.solution import Solution
+from proce.methods.searching.solve import FrameRows
 from proce.objective import CounterfactualProblem
 
 
@@ -53,6 +54,7 @@ def describe(
     intervals = None
     if is_over is not None:
         intervals = find_intervals(part, own, rows, changes, expected, is_over)
+    refits, confidence = measure_confidence(part, rows, changes, fitted.refits)
     return Counterfactuals.of(
         positions,
         rows,
@@ -64,6 +66,7 @@ def describe(
         intervals=intervals,
         asked_by=find_asking_rules(part, rows, changes),
         support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
-        refits=count_refits_reached(part, rows, changes, fitted.refits),
+        refits=refits,
+        confidence=confidence,
         robustness=count_models_kept(part, rows, models),
     )

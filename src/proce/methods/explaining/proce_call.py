@@ -2,27 +2,28 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
-from numbers import Integral
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from proce.classifier import Classifier
-from proce.explanation import Context, Explanations, Fronts, Outcome
+from proce.explanation import Explanations, Fronts, Outcome
 from proce.losses import Loss
-from proce.methods.calls.call import Call, call_context
+from proce.methods.calls.call import Call
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, search_blockers
 from proce.methods.diagnosing.diagnosis import diagnose
 from proce.methods.explaining.described import describe
+from proce.methods.explaining.proce_context import proce_context
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.attempts import Attempt, plan_attempts
 from proce.methods.searching.needed import drop_needless
 from proce.methods.searching.scan import MAX_SCANNED
-from proce.methods.searching.solve import FrameRows, Solution, solution_of, solve
+from proce.methods.searching.solution import Solution
+from proce.methods.searching.solve import FrameRows, solution_of, solve
 from proce.methods.searching.terms import SearchTerms
 from proce.methods.searching.typical import NO_LOOKS, learn_likeness, wants_typical
 from proce.objective import CounterfactualProblem, Likeness, Query
@@ -52,7 +53,7 @@ class ProceCall(Call):
     ) -> None:
         self.fitted = fitted
         self.terms = SearchTerms.read(fitted, options, models)
-        context = _context(self.terms, options)
+        context = proce_context(self.terms, options)
         super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
         self._likeness: Likeness | None = None
@@ -99,7 +100,8 @@ class ProceCall(Call):
 
     def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
         """Explain a chunk; rows that have nothing are attempted again under easier terms."""
-        posed = replace(pose(self.query(chunk)), likeness=self._likeness)
+        posed = pose(self.query(chunk))
+        posed = replace(posed, likeness=self._likeness, doubts=self.terms.doubts)
         goes_on = self.fitted.settings.sparse and self.options.max_evaluations is None
         attempts = plan_attempts(posed, goes_on=goes_on)
         solution: Solution | None = None
@@ -115,8 +117,10 @@ class ProceCall(Call):
             if not attempt.with_margin and posed.requirement.margin > 0:
                 self.record.mark_margin_missed(chunk[solution.is_solved])
             recorded = ~unsolved
+            if goes_on and not self.over:
+                recorded &= ~self._surer_recorded(problem, chunk, solution, attempt)
             if attempt is attempts[0] and goes_on and not self.over:
-                recorded &= ~self._shorter_recorded(problem, chunk, solution)
+                recorded &= ~self._shorter_recorded(problem, chunk, solution, recorded)
             self._record(problem, chunk, solution, recorded)
             if not bool(unsolved.any()):
                 break
@@ -125,23 +129,42 @@ class ProceCall(Call):
             solution = solution.take_population(again)
 
     def _shorter_recorded(
-        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution
+        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, is_open: Tensor
     ) -> Tensor:
         """Search rows whose advice is long for shorter advice; record it where it is closer.
 
         A call with ``max_changes`` makes the same search where it finds nothing at first, so no
-        such call finds what a call without it does not know. Flags ``(i,)`` say where it did.
+        such call finds what a call without it does not know, unless that is less sure to work.
+        Flags ``(i,)`` say where shorter advice was recorded, of the rows that ``is_open (i,)``.
         """
         closer = torch.zeros_like(solution.cut_short)
-        long = torch.nonzero(solution.n_actions > MAX_SCANNED).flatten()
+        long = torch.nonzero(is_open & (solution.n_actions > MAX_SCANNED)).flatten()
         if problem.max_changes is not None or self.options.pick != "closest" or not len(long):
             return closer
         limited = replace(problem.take(long), max_changes=MAX_SCANNED)
         attempt = Attempt(1, limited=True)
         shorter = self._solve(limited, chunk[long], attempt, solution.take_population(long))
-        closer[long] = shorter.is_solved & (shorter.distance < solution.distance[long])
+        is_closer = shorter.distance < solution.distance[long]
+        closer[long] = is_closer & shorter.is_better_than(solution, long)
         self._record(limited, chunk[long], shorter, closer[long])
         return closer
+
+    def _surer_recorded(
+        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, attempt: Attempt
+    ) -> Tensor:
+        """Search rows whose advice is shaky for surer advice; record it where it is better.
+
+        Flags ``(i,)`` say where it was.
+        """
+        surer = torch.zeros_like(solution.cut_short)
+        shaky = torch.nonzero(solution.is_solved & (solution.missing > 0)).flatten()
+        if not len(shaky):
+            return surer
+        part, again = problem.take(shaky), attempt.for_surer()
+        other = self._solve(part, chunk[shaky], again, solution.take_population(shaky))
+        surer[shaky] = other.is_better_than(solution, shaky)
+        self._record(part, chunk[shaky], other, surer[shaky])
+        return surer
 
     def query(self, rows: Tensor) -> Query:
         """Return what the search needs to know of the rows at some positions."""
@@ -177,7 +200,7 @@ class ProceCall(Call):
         """Return a solution whose candidates that are shown need all of their actions."""
         if not self.fitted.settings.sparse:
             return solution
-        return drop_needless(problem, frame_rows, solution, self.options.n, self.fitted.refits)
+        return drop_needless(problem, frame_rows, solution, self.options.n)
 
     def _record(
         self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, recorded: Tensor
@@ -245,12 +268,13 @@ class ProceCall(Call):
         """Record ways within all limits that were found while limits were lifted."""
         frame_rows = FrameRows(found.rows, self.raw[found.rows], self.layout)
         is_open = torch.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
-        solution = solution_of(found.problem, frame_rows, found.nearest(is_open))
-        solution = self._needed(found.problem, frame_rows, solution)
-        with_margin = replace(found.problem, requirement=self.terms.requirement)
+        problem = replace(found.problem, doubts=self.terms.doubts)
+        solution = solution_of(problem, frame_rows, found.nearest(is_open))
+        solution = self._needed(problem, frame_rows, solution)
+        with_margin = replace(problem, requirement=self.terms.requirement)
         firm = solution_of(with_margin, frame_rows, solution.shortlist).is_solved
         self.record.mark_margin_missed(found.rows[solution.is_solved & ~firm])
-        self._record(found.problem, found.rows, solution, solution.is_solved)
+        self._record(problem, found.rows, solution, solution.is_solved)
 
     def _report_search(self, search: SearchProgress) -> object:
         losses = search.best_losses[search.best_losses[:, Loss.PREDICTION].isfinite()]
@@ -265,27 +289,3 @@ class ProceCall(Call):
                 float(search.front_size.double().mean()),
             )
         )
-
-
-def _context(terms: SearchTerms, options: Options) -> Context:
-    """Return what all explanations of a call share."""
-    fitted = terms.fitted
-    graph = fitted.scm.graph if fitted.scm else None
-    return replace(
-        call_context(
-            fitted.codec,
-            fitted.classifier,
-            options,
-            terms.limits,
-            terms.requirement,
-            fitted.class_labels,
-        ),
-        edges=graph.edges if graph else (),
-        n_graphs=len(fitted.ensemble.members) if fitted.ensemble else 0,
-        n_refits=len(fitted.refits.members) if fitted.refits else 0,
-        n_models=len(terms.models),
-        models_are_refits=isinstance(options.models, Integral | None),
-        origin=str(graph.origin) if graph else None,
-        rules=tuple(rule.text for rule, _ in terms.rules),
-        spread=fitted.spread,
-    )

@@ -46,9 +46,10 @@ class SearchSettings(NSGA2Settings):
     start
         The candidates that a search begins with: ``mixed``, or ``gaussian`` as in Algorithm 1.
     n_refits
-        How often the equations are fitted again on resampled rows. The actions of what is shown
-        must reach the decision in four of five refits, and candidates that do so in all of them
-        are preferred; 0 for no such test.
+        How often the equations are fitted again on resampled rows. How far the actions pass the
+        decision in these refits says how likely they work in the true equations. Advice that
+        works with a chance of 98% is preferred, and searched for again where it was not found;
+        advice with a chance below one half is not shown. 0 for no such test.
     scale
         What the unit range of a number is: ``bulk``, the central 99% of the training rows, which
         outliers cannot move, with changed numbers rounded to about a thousandth of it; or
@@ -70,7 +71,7 @@ class SearchSettings(NSGA2Settings):
     distance: Distance = "absolute"
     max_wait_years: float = 5.0
     start: Start = "mixed"
-    n_refits: int = 10
+    n_refits: int = 20
     scale: Scale = "bulk"
     sparse: bool = True
     chunk_size: int = 256

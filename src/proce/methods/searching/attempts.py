@@ -2,13 +2,16 @@
 
 A row for which nothing is found is searched again under easier terms: with the limit on changes
 known to the search, without the margin, and over all that was seen in training rather than over the
-bulk of it. Each search goes on from where the one before ended, and their number is the bound.
+bulk of it. Each search goes on from where the one before ended, and their number is the bound. A
+row whose advice is not sure to work is searched a second time at once, for advice that is.
 """
 
 from dataclasses import dataclass, replace
 
 from proce.methods.fitting.settings import SearchSettings
-from proce.objective import CallLimits, CounterfactualProblem
+from proce.objective import CallLimits, CounterfactualProblem, Start
+
+_N_SEEDS = 4  # of the attempts at a row that do not ask for more certainty
 
 
 @dataclass(frozen=True)
@@ -27,12 +30,30 @@ class Attempt:
     anywhere
         Whether actions may lead to all that was seen in training, not only to where most people
         are.
+    surely
+        Whether what is found must be sure to work in the possible worlds of the problem's doubts.
     """
 
     number: int = 0
     limited: bool = False
     with_margin: bool = True
     anywhere: bool = False
+    surely: bool = False
+
+    def for_surer(self) -> "Attempt":
+        """Return a second attempt under the same terms, for advice that is sure to work.
+
+        The way that is sure may lead elsewhere, so that the search starts anywhere.
+        """
+        return replace(self, number=self.number + _N_SEEDS, surely=True)
+
+    def start(self, settings: SearchSettings) -> Start:
+        """Return where the search of this attempt starts."""
+        return "anywhere" if self.surely else settings.start
+
+    def improved(self, problem: CounterfactualProblem) -> CounterfactualProblem:
+        """Return the problem in which candidates are improved: only with doubts where it must."""
+        return problem if self.surely else problem.without_doubts()
 
     def settings(self, settings: SearchSettings) -> SearchSettings:
         """Return the settings of the search: every further attempt is shorter.

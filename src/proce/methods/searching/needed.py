@@ -2,7 +2,8 @@
 
 Candidates are pruned during the search, where the model is asked about rows on the unit range. Here
 every action is taken back once more and the model is asked about the very frame that a person
-would get, so that what is said of the actions is true of what is shown.
+would get, so that what is said of the actions is true of what is shown. An action without which
+the rest is less sure to work is needed too.
 """
 
 from dataclasses import replace
@@ -10,13 +11,15 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from proce.causal import Ensemble
 from proce.explanation import done_by_hand
 from proce.losses import Loss
-from proce.methods.searching.firmness import worst_shortfall
+from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.shortlist import Shortlist, change_kinds
-from proce.methods.searching.solve import FrameRows, Solution, check_candidates
+from proce.methods.searching.solution import Solution
+from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.objective import CounterfactualProblem
+
+_COLUMNS = ("rows", "changes", "losses", "expected", "missing")
 
 
 def drop_needless(
@@ -24,7 +27,6 @@ def drop_needless(
     frame_rows: FrameRows,
     solution: Solution,
     n: int,
-    refits: Ensemble | None,
 ) -> Solution:
     """Return a solution of which each row's first ``n`` candidates need all of their actions.
 
@@ -37,7 +39,7 @@ def drop_needless(
         lines = lines[~verified[lines]]
         if not len(lines):
             return solution
-        shorter = _shorten(problem, frame_rows, solution, lines, refits)
+        shorter = _shorten(problem, frame_rows, solution, lines)
         verified[lines] = True
         if shorter is not None:
             solution, changed = shorter
@@ -49,7 +51,6 @@ def _shorten(
     frame_rows: FrameRows,
     solution: Solution,
     lines: Tensor,
-    refits: Ensemble | None,
 ) -> tuple[Solution, Tensor] | None:
     """Return a solution with some lines replaced, and these lines; None where all are needed."""
     shortlist, check = solution.shortlist, solution.check
@@ -71,16 +72,14 @@ def _shorten(
         told = torch.stack([shortlist.rows[line], checked.shown.told()], dim=1)
         before, after = part.typicality_loss(told).unbind(1)
         can_go &= after <= before
-    good = torch.nonzero(can_go).flatten()
+    missing = missing_chances(part, realised, can_go[:, None])[:, 0]
+    good = torch.nonzero(can_go & (missing <= shortlist.missing[line])).flatten()
     if not len(good):
         return None
-    losses = part.score(realised).losses[:, 0]
-    is_advice = worst_shortfall(part, realised, refits)[:, 0].isfinite()
+    losses = part.without_doubts().score(realised).losses[:, 0]
     distance = part.final_distance(realised)[:, 0]
     passed, probabilities = check.passed.clone(), check.probabilities.clone()
-    columns = {
-        name: getattr(shortlist, name).clone() for name in ("rows", "changes", "losses", "expected")
-    }
+    columns = {name: getattr(shortlist, name).clone() for name in _COLUMNS}
     replaced = sorted(set(line[good].tolist()))
     for at in replaced:
         variants = good[line[good] == at]
@@ -88,8 +87,9 @@ def _shorten(
         columns["rows"][at], columns["changes"][at] = rows[best], changes[best]
         columns["losses"][at] = losses[best]
         columns["expected"][at] = realised.expected[best, 0]
+        columns["missing"][at] = missing[best]
         probabilities[at] = checked.probabilities[best]
-        passed[at] = is_advice[best] & ~_is_shown(columns["rows"], shortlist, passed, at)
+        passed[at] = missing[best].isfinite() & ~_is_shown(columns["rows"], shortlist, passed, at)
     shorter = replace(
         solution,
         shortlist=replace(shortlist, **columns),

@@ -2,8 +2,8 @@
 
 A front also holds candidates that change more than they must and are therefore likelier or more
 typical. A person is shown what remains of a candidate when every action that it does not need is
-taken back, provided that the rest still works when the equations are fitted again. Whether an
-action is needed is judged by what anybody can verify: the model, the rules and the limits.
+taken back. Of these, the closest that is sure to work when the equations are fitted again comes
+first, or else one of those that are the likeliest to.
 """
 
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.causal import Actions, Ensemble
+from proce.causal import Actions
 from proce.explanation import Change, Fronts
 from proce.losses import Loss
 from proce.methods.calls.options import Options
-from proce.methods.searching.firmness import worst_shortfall
+from proce.methods.searching.chances import missing_chances, surest
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
 from proce.methods.searching.ranking import ranked
@@ -48,6 +48,8 @@ class Shortlist:
         ``(n, 3)``; see :class:`proce.losses.Loss`.
     expected
         ``(n, f)``, where each feature would be if it were neither acted on nor held.
+    missing
+        ``(n,)``, what each candidate lacks until it is sure to work.
     fronts
         The whole Pareto sets of all instances, where they are kept.
     misses
@@ -60,6 +62,7 @@ class Shortlist:
     changes: Tensor
     losses: Tensor
     expected: Tensor
+    missing: Tensor
     fronts: Fronts
     misses: Tensor
 
@@ -69,9 +72,9 @@ def make_shortlist(
     search: SearchResult,
     scanned: list[Trials],
     options: Options,
-    refits: Ensemble | None,
     *,
     keep_fronts: bool,
+    improved: CounterfactualProblem,
     sparse: bool = True,
     max_changes: int | None = None,
 ) -> Shortlist:
@@ -85,46 +88,47 @@ def make_shortlist(
         What a scan found, in groups by the number of actions.
     options
         What the caller wants.
-    refits
-        The equations fitted again, for firmness, or ``None``.
     keep_fronts
         Whether the shortlist holds the whole Pareto sets too.
+    improved
+        The problem in which candidates are improved: with its doubts, or without.
     sparse
         Whether actions that are not needed are taken back, and candidates drawn in.
     max_changes
         The most actions and holds of a candidate, where the problem itself does not say so.
     """
-    pool = assess(problem, problem.realise(nearest_candidates(search)))
+    pool = assess(improved, improved.realise(nearest_candidates(search)))
     if sparse:
-        pool = _improve(problem, pool, scanned)
+        pool = _improve(improved, pool, scanned)
     is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
     factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
     if problem.likeness is not None:
         limit = factor * pool.feasible_distance.amin(1)
-        typical = problem.realise(most_typical(search, limit, _POOL_SIZE))
-        pool = concatenate([pool, assess(problem, typical)])
+        typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
+        pool = concatenate([pool, assess(improved, typical)])
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
-    scored = problem.score(realised)
-    shortfall = worst_shortfall(problem, realised, refits)
-    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & shortfall.isfinite()
-    feasible &= pool.is_feasible  # copies count as infeasible
+    scored = problem.without_doubts().score(realised)
+    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & (realised.count > 0)
+    feasible &= pool.violation.isfinite()  # that of copies is not
     if max_changes is not None:
         feasible &= realised.count <= max_changes
+    all_missing = missing_chances(problem, realised, feasible)
+    feasible &= all_missing.isfinite()
     all_by_hand = realised.by_hand
     chosen = []
     for instance in range(len(feasible)):
-        losses, lacking = scored.losses[instance], shortfall[instance]
-        by_hand = all_by_hand[instance]
+        losses, by_hand = scored.losses[instance], all_by_hand[instance]
+        missing = all_missing[instance]
         good = _first_of_each(realised.point[instance], feasible[instance])
         if sparse:
             compared, preferred = [Loss.PREDICTION, Loss.DISTANCE], Loss.DISTANCE
             if problem.likeness is not None:
-                good = good[not_too_far(losses[good, Loss.DISTANCE], lacking[good], factor)]
+                good = good[not_too_far(losses[good, Loss.DISTANCE], missing[good], factor)]
                 compared, preferred = list(Loss), Loss.PROTOTYPE
-            good = good[~needless(losses[good][:, compared], by_hand[good], lacking[good])]
+            good = good[~needless(losses[good][:, compared], by_hand[good], missing[good])]
             size = realised.point[instance, good] / problem.codec.reach
-            good = good[~alike(size, by_hand[good], losses[good, preferred], lacking[good])]
-        firm = lacking[good] <= lacking[good].min() if len(good) else feasible[instance, good]
+            good = good[~alike(size, by_hand[good], losses[good, preferred], missing[good])]
+        firm = surest(missing[good])
         n_wanted = options.n + _N_SPARE
         chosen.append(
             good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]
@@ -141,6 +145,7 @@ def make_shortlist(
         change_kinds(realised)[owner, positions],
         scored.losses[owner, positions],
         realised.expected[owner, positions],
+        all_missing[owner, positions],
         _fronts(population, search, max_changes) if keep_fronts else no_fronts,
         _nearest_misses(search),
     )
@@ -148,11 +153,16 @@ def make_shortlist(
 
 def _nearest_misses(search: SearchResult) -> Tensor:
     """Return genes ``(i, m, g)`` of those that lack the least, the closest of equals first."""
+    order = _by_lacking(search)[:, :_N_MISSES]
+    return search.population.genes[torch.arange(len(order))[:, None], order]
+
+
+def _by_lacking(search: SearchResult) -> Tensor:
+    """Return the positions ``(i, n)`` of a population from the least violation to the most."""
     population = search.population
     order = population.losses[..., Loss.DISTANCE].argsort(dim=1, stable=True)
-    lacking = population.violation.gather(1, order).argsort(dim=1, stable=True)
-    order = order.gather(1, lacking)[:, :_N_MISSES]
-    return population.genes[torch.arange(len(order))[:, None], order]
+    by_violation = population.violation.gather(1, order).argsort(dim=1, stable=True)
+    return order.gather(1, by_violation)
 
 
 def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]) -> Trials:
@@ -172,12 +182,14 @@ def nearest_candidates(search: SearchResult) -> Tensor:
     """Return genes ``(i, s, g)``: the closest feasible candidate, then others from near to far.
 
     Candidates repeat where fewer than ``s`` are feasible. Where none is, the result holds
-    candidates that are not feasible.
+    those that lack the least.
     """
     population = search.population
     distance = population.losses[..., Loss.DISTANCE].where(population.violation <= 0, torch.inf)
+    n_feasible = distance.isfinite().sum(1)
     order = distance.argsort(dim=1, stable=True)
-    n_feasible = distance.isfinite().sum(1).clamp(min=1)
+    order = torch.where((n_feasible > 0)[:, None], order, _by_lacking(search))
+    n_feasible = n_feasible.where(n_feasible > 0, order.shape[1])
     size = min(_POOL_SIZE, order.shape[1]) - 1
     near = torch.arange(size // 2).expand(len(order), -1)
     steps = torch.linspace(0, 1, size - size // 2)
@@ -188,11 +200,11 @@ def nearest_candidates(search: SearchResult) -> Tensor:
     return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
 
 
-def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
+def needless(losses: Tensor, by_hand: Tensor, missing: Tensor) -> Tensor:
     """Return flags ``(p,)`` for the candidates that do more than another one for no benefit.
 
-    The other one acts on some of the same features only, is as good in every loss and just as
-    firm.
+    The other one acts on some of the same features only, is as good in every loss, and no less
+    sure to work.
 
     Parameters
     ----------
@@ -200,20 +212,20 @@ def needless(losses: Tensor, by_hand: Tensor, shortfall: Tensor) -> Tensor:
         ``(p, k)``, the losses of the candidates that count.
     by_hand
         ``(p, f)``, the features that each candidate acts on or holds.
-    shortfall
-        ``(p,)``, what each candidate lacks in the worst refit.
+    missing
+        ``(p,)``, what each candidate lacks until it is sure to work.
     """
     subset = (by_hand[None] <= by_hand[:, None]).all(-1)
     fewer = subset & (by_hand[None] != by_hand[:, None]).any(-1)
     as_good = (losses[None] <= losses[:, None]).all(-1)
-    as_firm = shortfall[None] <= shortfall[:, None]
-    return (fewer & as_good & as_firm).any(1)
+    as_sure = missing[None] <= missing[:, None]
+    return (fewer & as_good & as_sure).any(1)
 
 
-def alike(size: Tensor, by_hand: Tensor, cost: Tensor, shortfall: Tensor) -> Tensor:
+def alike(size: Tensor, by_hand: Tensor, cost: Tensor, missing: Tensor) -> Tensor:
     """Return flags ``(p,)`` for the candidates that are no other way than a better one.
 
-    The better one acts on the same features, ends at nearly the same values, and is as firm.
+    The better one acts on the same features, ends at nearly the same values, and is as sure.
 
     Parameters
     ----------
@@ -221,15 +233,15 @@ def alike(size: Tensor, by_hand: Tensor, cost: Tensor, shortfall: Tensor) -> Ten
         ``(p, f)``, the candidates on the unit range; another level is a whole unit away.
     by_hand
         ``(p, f)``, the features that each candidate acts on or holds.
-    cost, shortfall
-        ``(p,)``, what is lower for the better one, and what each lacks in the worst refit.
+    cost, missing
+        ``(p,)``, what is lower for the better one, and what each lacks until it is sure to work.
     """
     same = (by_hand[None] == by_hand[:, None]).all(-1)
     apart = (size[None] - size[:, None]).abs().nan_to_num(nan=0.0) * by_hand
     earlier = torch.arange(len(size))[None] < torch.arange(len(size))[:, None]
     better = (cost[None] < cost[:, None]) | ((cost[None] == cost[:, None]) & earlier)
-    as_firm = shortfall[None] <= shortfall[:, None]
-    return (same & (apart <= _ALIKE).all(-1) & better & as_firm).any(1)
+    as_sure = missing[None] <= missing[:, None]
+    return (same & (apart <= _ALIKE).all(-1) & better & as_sure).any(1)
 
 
 def change_kinds(realised: Actions) -> Tensor:

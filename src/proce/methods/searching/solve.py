@@ -13,9 +13,11 @@ from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_c
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.attempts import FIRST, Attempt
+from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.failing_row import NamesFailingRow
 from proce.methods.searching.scan import scan
 from proce.methods.searching.shortlist import Shortlist, make_shortlist
+from proce.methods.searching.solution import Solution
 from proce.methods.searching.trials import Trials
 from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Layout
@@ -41,70 +43,6 @@ class FrameRows:
     positions: Tensor
     raw: Tensor
     layout: Layout
-
-
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """The candidates for the rows of a problem, and how the search for them ended.
-
-    Attributes
-    ----------
-    shortlist, check
-        The candidates worth showing, and which of them passed the last check.
-    cut_short
-        ``(i,)``, whether time or the caller ended the search of a row.
-    population
-        ``(i, n, g)``, the genes that the search ended with.
-    n_generations, n_evaluations
-        The most generations that a row took, and how many candidates of all rows were evaluated.
-    """
-
-    shortlist: Shortlist
-    check: LastCheck
-    cut_short: Tensor
-    population: Tensor
-    n_generations: int
-    n_evaluations: int
-
-    def take_population(self, instances: Tensor) -> "Solution":
-        """Return the solution for an attempt that goes on from the population of some rows."""
-        return replace(self, population=self.population[instances])
-
-    @property
-    def is_solved(self) -> Tensor:
-        """Whether a row has a candidate that passed the last check, ``(i,)``."""
-        is_solved = torch.zeros_like(self.cut_short)
-        is_solved[self.shortlist.owner[self.check.passed]] = True
-        return is_solved
-
-    @property
-    def n_actions(self) -> Tensor:
-        """How many actions and holds the recommended candidate of each row has, ``(i,)``."""
-        lines, counts = self.lines_to_show(1), torch.zeros_like(self.cut_short, dtype=torch.long)
-        by_hand = done_by_hand(self.shortlist.changes[lines])
-        return counts.index_copy(0, self.shortlist.owner[lines], by_hand.sum(-1))
-
-    @property
-    def distance(self) -> Tensor:
-        """The distance of the recommended candidate of each row, infinite without one, ``(i,)``."""
-        lines, losses = self.lines_to_show(1), self.shortlist.losses
-        distance = losses.new_full((len(self.cut_short),), torch.inf)
-        return distance.index_copy(0, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
-
-    def lines_to_show(self, n: int) -> Tensor:
-        """Return the positions in the shortlist of each row's first ``n`` that passed."""
-        return torch.nonzero(self.check.passed & (self._passed_so_far() <= n)).flatten()
-
-    def n_dropped(self, n: int) -> Tensor:
-        """Return how many candidates of each row failed before ``n`` had passed, ``(i,)``."""
-        failed = ~self.check.passed & (self._passed_so_far() < n)
-        return self.shortlist.owner[failed].bincount(minlength=len(self.cut_short))
-
-    def _passed_so_far(self) -> Tensor:
-        """Return for each candidate how many of its row passed up to and with it, ``(n,)``."""
-        owner, passed = self.shortlist.owner, self.check.passed.long()
-        per_row = torch.zeros(len(self.cut_short), dtype=torch.long).index_add(0, owner, passed)
-        return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]
 
 
 def solve(
@@ -141,10 +79,12 @@ def solve(
         A function that is called after each generation; the search ends where it returns False.
     """
     sparse = fitted.settings.sparse
-    scans = sparse and options.max_evaluations is None
-    # A search that knows the limit on changes would find other ways than one that does not. So
-    # that a call without the limit is never farther, both make the same search at first.
-    searched = replace(problem, max_changes=None) if scans and not attempt.limited else problem
+    scans = sparse and options.max_evaluations is None and not attempt.surely
+    # A search that knows the limit on changes finds other ways than one that does not: so that a
+    # call without the limit is never farther, both make the same search at first.
+    posed = replace(problem, max_changes=None) if sparse and not attempt.limited else problem
+    improved = attempt.improved(posed)
+    searched = improved.with_few_worlds()
     scanned = _scan(searched) if scans else []
     seeds = [_genes(problem, group) for group in scanned]
     if before is not None:
@@ -153,11 +93,11 @@ def solve(
         searched, frame_rows.positions, fitted, options, attempt, seeds, budget_seconds, progress
     )
     shortlist = make_shortlist(
-        searched,
+        posed,
         result,
         scanned,
         options,
-        fitted.refits,
+        improved=improved,
         keep_fronts=keep_fronts,
         sparse=sparse,
         max_changes=problem.max_changes,
@@ -177,7 +117,12 @@ def solution_of(
     problem: CounterfactualProblem, frame_rows: FrameRows, shortlist: Shortlist
 ) -> Solution:
     """Return candidates that were found elsewhere as the solution of the rows that own them."""
-    shortlist, check = _checked(problem, frame_rows, shortlist)
+    part = problem.take(shortlist.owner)  # an instance for each candidate
+    by_hand = done_by_hand(shortlist.changes)[:, None]
+    realised = part.realise_by_hand(shortlist.rows[:, None], by_hand)
+    missing = missing_chances(part, realised, by_hand.any(-1))[:, 0]
+    shortlist, check = _checked(problem, frame_rows, replace(shortlist, missing=missing))
+    check = replace(check, passed=check.passed & missing.isfinite())
     not_cut = torch.zeros(len(frame_rows.positions), dtype=torch.bool)
     return Solution(shortlist, check, not_cut, shortlist.misses, 0, 0)
 
@@ -207,7 +152,7 @@ def search(
         gene_map,
         settings.population_size,
         seed,
-        settings.start if fitted.left_out is None else "gaussian",
+        attempt.start(settings) if fitted.left_out is None else "gaussian",
     )
     return nsga2(
         NamesFailingRow(problem, positions),

@@ -11,11 +11,13 @@ from proce.classifier import Classifier
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.chances import SURE
 from proce.objective import (
     CallLimits,
     Clock,
     CounterfactualProblem,
     Doubt,
+    EquationDoubt,
     Limits,
     ModelDoubt,
     Query,
@@ -127,11 +129,16 @@ class SearchTerms:
 
     @cached_property
     def doubts(self) -> tuple[Doubt, ...]:
-        """The possible worlds in which a counterfactual must work."""
-        return () if self.robust is None else (ModelDoubt(self.models, self.robust),)
+        """The possible worlds in which advice should work, with the chance that is asked for."""
+        doubts: list[Doubt] = []
+        if self.fitted.refits is not None:
+            doubts.append(EquationDoubt(self.fitted.refits, SURE))
+        if self.robust is not None:
+            doubts.append(ModelDoubt(self.models, self.robust))
+        return tuple(doubts)
 
     def problem(self, query: Query) -> CounterfactualProblem:
-        """Return the search problem of a query; nobody waits."""
+        """Return the search problem of a query; nobody waits, and nothing is doubted."""
         fitted = self.fitted
         return CounterfactualProblem(
             codec=fitted.codec,
@@ -150,5 +157,4 @@ class SearchTerms:
             causal_weight=fitted.settings.causal_weight,
             effect_weight=fitted.settings.effect_weight,
             squared=fitted.settings.distance == "squared",
-            doubts=self.doubts,
         )

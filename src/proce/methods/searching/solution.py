@@ -1,0 +1,87 @@
+"""What the search of some rows has come to: candidates, which of them hold, and how it ended."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from proce.explanation import done_by_hand
+from proce.losses import Loss
+from proce.methods.calls.last_check import LastCheck
+from proce.methods.searching.chances import is_better
+from proce.methods.searching.shortlist import Shortlist
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """The candidates for the rows of a problem, and how the search for them ended.
+
+    Attributes
+    ----------
+    shortlist, check
+        The candidates worth showing, and which of them passed the last check.
+    cut_short
+        ``(i,)``, whether time or the caller ended the search of a row.
+    population
+        ``(i, n, g)``, the genes that the search ended with.
+    n_generations, n_evaluations
+        The most generations that a row took, and how many candidates of all rows were evaluated.
+    """
+
+    shortlist: Shortlist
+    check: LastCheck
+    cut_short: Tensor
+    population: Tensor
+    n_generations: int
+    n_evaluations: int
+
+    def take_population(self, instances: Tensor) -> "Solution":
+        """Return the solution whose population an attempt at some rows goes on from."""
+        return replace(self, population=self.population[instances])
+
+    @property
+    def is_solved(self) -> Tensor:
+        """Whether a row has a candidate that passed the last check, ``(i,)``."""
+        is_solved = torch.zeros_like(self.cut_short)
+        is_solved[self.shortlist.owner[self.check.passed]] = True
+        return is_solved
+
+    @property
+    def n_actions(self) -> Tensor:
+        """How many actions and holds the recommended candidate of each row has, ``(i,)``."""
+        lines, counts = self.lines_to_show(1), torch.zeros_like(self.cut_short, dtype=torch.long)
+        by_hand = done_by_hand(self.shortlist.changes[lines])
+        return counts.index_copy(0, self.shortlist.owner[lines], by_hand.sum(-1))
+
+    @property
+    def distance(self) -> Tensor:
+        """The distance of the recommended candidate of each row, infinite without one, ``(i,)``."""
+        lines, losses = self.lines_to_show(1), self.shortlist.losses
+        distance = losses.new_full((len(self.cut_short),), torch.inf)
+        return distance.index_copy(0, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
+
+    @property
+    def missing(self) -> Tensor:
+        """What each row's recommended candidate lacks until it is sure, infinite without one."""
+        lines, missing = self.lines_to_show(1), self.shortlist.missing
+        nothing = missing.new_full((len(self.cut_short),), torch.inf)
+        return nothing.index_copy(0, self.shortlist.owner[lines], missing[lines])
+
+    def is_better_than(self, other: "Solution", rows: Tensor) -> Tensor:
+        """Return where advice beats that of the ``rows (i,)`` of another solution."""
+        return is_better(self.missing, self.distance, other.missing[rows], other.distance[rows])
+
+    def lines_to_show(self, n: int) -> Tensor:
+        """Return the positions in the shortlist of each row's first ``n`` that passed."""
+        return torch.nonzero(self.check.passed & (self._passed_so_far() <= n)).flatten()
+
+    def n_dropped(self, n: int) -> Tensor:
+        """Return how many candidates of each row failed before ``n`` had passed, ``(i,)``."""
+        failed = ~self.check.passed & (self._passed_so_far() < n)
+        return self.shortlist.owner[failed].bincount(minlength=len(self.cut_short))
+
+    def _passed_so_far(self) -> Tensor:
+        """Return for each candidate how many of its row passed up to and with it, ``(n,)``."""
+        owner, passed = self.shortlist.owner, self.check.passed.long()
+        per_row = torch.zeros(len(self.cut_short), dtype=torch.long).index_add(0, owner, passed)
+        return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]

@@ -1,0 +1,136 @@
+"""Which advice is sure enough, and which of two is better."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+from tests.worlds import QUICK, logistic
+
+from proce import ProCE, SearchSettings
+from proce.methods.searching.chances import is_better, missing_chances, surest
+
+
+def flags(values: Any) -> list[bool]:
+    return values.tolist()
+
+
+def test_sure_advice_is_preferred_to_all_other_and_nearly_the_best_where_none_is_sure() -> None:
+    assert flags(surest(torch.tensor([0.0, 0.001, 0.0]))) == [True, False, True]
+    assert flags(surest(torch.tensor([0.10, 0.115, 0.13]))) == [True, True, False]
+    assert flags(surest(torch.tensor([]))) == []
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ((0.0, 9.0), (0.001, 1.0), True),  # sure, though farther
+        ((0.0, 1.0), (0.0, 2.0), True),  # both sure, closer
+        ((0.0, 2.0), (0.0, 1.0), False),
+        ((0.10, 9.0), (0.15, 1.0), True),  # shaky, but surer by more than a little
+        ((0.10, 9.0), (0.11, 1.0), False),  # surer by a little, and farther
+        ((0.11, 1.0), (0.10, 9.0), True),  # about as sure, and closer
+        ((0.01, 1.0), (0.0, 9.0), False),  # shaky never beats sure
+        ((torch.inf, torch.inf), (0.4, 9.0), False),  # nothing found
+        ((0.4, 9.0), (torch.inf, torch.inf), True),
+    ],
+)
+def test_surer_advice_is_better_and_of_equally_sure_the_closer(
+    ours: tuple[float, float], theirs: tuple[float, float], expected: bool
+) -> None:
+    columns = [torch.tensor([value]).double() for value in (*ours, *theirs)]
+    assert flags(is_better(*columns)) == [expected]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A doubt under which candidates have given chances."""
+
+    chances: tuple[float, ...]
+    least: float
+
+    @property
+    def few(self) -> "Fixed":
+        return self
+
+    def odds(self, problem: Any, realised: Any) -> torch.Tensor:
+        return torch.tensor(self.chances).double()[realised.point[:, 0, 0].long()][None, :, None]
+
+    def chance(self, odds: torch.Tensor) -> torch.Tensor:
+        return odds[0]
+
+
+def test_of_two_doubts_the_one_counts_that_asks_for_most() -> None:
+    explainer, _ = refused()
+    problem = explainer_problem(explainer)
+    doubts = (Fixed((0.99, 0.90, 0.90, 0.49), 0.98), Fixed((0.99, 0.99, 0.80, 0.99), 0.95))
+    problem = replace(problem, doubts=doubts)
+    numbered = torch.arange(4.0).double().reshape(1, 4, 1).expand(1, 4, 2)
+    realised = replace(
+        problem.realise(problem.query.factual[:, None].expand(1, 4, 2)), point=numbered
+    )
+    asked = torch.tensor([[True, True, True, True]])
+    missing = missing_chances(problem, realised, asked)[0].tolist()
+    assert missing == pytest.approx([0.0, 0.08, 0.15, torch.inf])
+    assert missing_chances(problem, realised, ~asked).isinf().all()
+
+
+def noisy_world(n: int = 300, seed: int = 0) -> pd.DataFrame:
+    """Return people whose score follows from their effort, with much noise."""
+    draw = np.random.default_rng(seed)
+    effort = draw.uniform(0, 1, n)
+    return pd.DataFrame({"effort": effort, "score": effort + draw.normal(0, 0.8, n)})
+
+
+def judge(rows: pd.DataFrame) -> Any:
+    return logistic(6 * (rows["score"] - 1.2))
+
+
+def refused() -> tuple[ProCE, pd.DataFrame]:
+    frame = noisy_world()
+    schema = ProCE(judge).fit(frame).schema_.edit("score", action="indirect")
+    settings = SearchSettings(autoencoder=QUICK)
+    explainer = ProCE(judge, schema, [("effort", "score")], settings=settings).fit(frame)
+    rows = frame[(judge(frame)[:, 1] < 0.5) & (frame["score"] > 0.6)].head(12)
+    return explainer, rows
+
+
+def explainer_problem(explainer: ProCE) -> Any:
+    from proce.methods.calls.options import Options
+    from proce.methods.explaining.proce_call import ProceCall
+
+    call = ProceCall(explainer.fitted_, Options(target=1, n=1), noisy_world().head(1))
+    return call.terms.problem(call.query(torch.tensor([0])))
+
+
+def test_what_is_shown_says_how_likely_it_works_and_is_never_less_likely_than_not() -> None:
+    explainer, rows = refused()
+    result = explainer.explain(rows, target=1, n=2)
+    told = [item for item in result if len(item)]
+    assert len(told) >= 4
+    for item in told:
+        assert bool((item.confidence >= 0.5).all())
+        assert bool((item.confidence <= (item.refits + 1) / 21).all())
+    sure = [item.confidence[0].item() >= 0.98 for item in told]
+    assert any(sure)
+
+
+def test_confidence_does_not_depend_on_the_batch() -> None:
+    explainer, rows = refused()
+    together = explainer.explain(rows, target=1, n=1)
+    for row in (0, 5):
+        alone = explainer.explain(rows.iloc[[row]], target=1, n=1)[0]
+        assert torch.equal(alone.rows, together[row].rows)
+        if len(alone):
+            assert torch.equal(alone.confidence, together[row].confidence)
+
+
+def test_without_equations_there_is_nothing_to_doubt() -> None:
+    frame = noisy_world()
+    explainer = ProCE(judge, settings=SearchSettings(autoencoder=QUICK)).fit(frame)
+    result = explainer.explain(frame[judge(frame)[:, 1] < 0.5].head(2), target=1, n=1)
+    assert [item.confidence for item in result] == [None, None]
+    assert result.outcomes()["confidence"].isna().all()
+    assert result.changes()["confidence"].isna().all()
