@@ -116,7 +116,7 @@ def test_changes_has_a_line_for_every_change() -> None:
 
 def test_outcomes_and_changes_say_how_sure_advice_is() -> None:
     ways = (samples.RAISE_SAVINGS, CHANGE_JOB)
-    chances = torch.tensor([0.99, 0.75]).double()
+    chances = torch.tensor([0.99, 0.75], dtype=torch.float64)
     result = explanations(explanation(*ways, confidence=chances))
     assert result.outcomes()["confidence"].tolist() == [0.99]
     assert result.changes().groupby("rank")["confidence"].unique().tolist() == [[0.99], [0.75]]
