@@ -19,6 +19,7 @@ from proce.explanation.words.values import percent
 from proce.files import write_text
 
 _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
+_SUMMARY_KINDS = ("action", "doubt")
 _MAX_ROWS_IN_SENTENCES = 3  # a terminal shows more rows than these as a table
 _MAX_ROWS_SHOWN = 20  # on a terminal
 _MAX_REASONS = 3  # rows without a counterfactual whose reason is shown
@@ -197,5 +198,5 @@ def _summarise(item: Explanation, sentences: Sequence[Line]) -> tuple[str, str, 
     now = percent(item.probability)
     if item.outcome is not Outcome.FOUND:
         return now, "", sentences[0].text
-    actions = " ".join(sentence.text for sentence in sentences if sentence.kind == "action")
+    actions = " ".join(sentence.text for sentence in sentences if sentence.kind in _SUMMARY_KINDS)
     return now, percent(float(item.probabilities[0])), actions

@@ -9,17 +9,12 @@ from proce.objective.doubt import (
     chance_among,
     chance_of,
 )
+from proce.objective.effects import EffectPredictor, effect_predictors
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import clamp_for_model, target_probability
-from proce.objective.problem import (
-    CounterfactualProblem,
-    EffectPredictor,
-    Mode,
-    effect_predictors,
-    gene_map_of,
-)
+from proce.objective.problem import CounterfactualProblem, Mode, gene_map_of
 from proce.objective.query import Query, pose_query
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, Start, genome_of, initial_population

@@ -34,6 +34,7 @@ def one() -> Explanations:
         front=samples.front(RAISE_SAVINGS, CHANGE_JOB),
         contributions=added,
         refits=torch.tensor([10, 9]),
+        confidence=torch.tensor([0.99, 0.84], dtype=torch.float64),
         support=torch.tensor([46, 40]),
     )
     return explanations(item)
@@ -47,6 +48,16 @@ def page_of_one() -> str:
 @cache
 def page_of_all() -> str:
     return page_of_rows(everything())
+
+
+def test_that_a_way_is_unsure_is_said_once_and_where_it_is_told() -> None:
+    shared = samples.context(n_refits=20)
+    chance = torch.tensor([0.8], dtype=torch.float64)
+    item = explanation(RAISE_SAVINGS, shared=shared, refits=torch.tensor([16]), confidence=chance)
+    page = Page(page_of_rows(explanations(item)))
+    unsure = "This is unsure: it works in 16 of 20 refits of the equations."
+    assert page.text.count(unsure) == 1
+    assert page.text.index(unsure) < page.text.index("What is expected to follow")
 
 
 def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
@@ -66,8 +77,12 @@ def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
         "What was asked",
     ):
         assert heading in page.text
-    assert "It holds in 46 of 50 graphs learned from this data." in page.text
-    assert "It still reaches approved in 10 of 10 refits of the equations" in page.text
+    assert (
+        "It holds in 46 of 50 graphs learned from this data, and works in 10 of 10 refits of the"
+        " equations." in page.text
+    )
+    assert page.text.count("This is unsure") == 1
+    assert "Of 100 pieces of advice like it, about 84 would work." in page.text  # the other way
     assert "The probability is 62%, where 60% was asked for." in page.text
     assert "+31 points" in page.text
     assert "Way 2: approved with 72%" in page.text

@@ -25,6 +25,7 @@ from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.explaining.what_if import what_if
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.chances import SURE, missing_chances
 from proce.methods.searching.terms import SearchTerms
 
 from ...worlds import (
@@ -61,7 +62,8 @@ def count_needless(
     """Take every action back alone, by ``what_if``; count those without which all still holds.
 
     In mode ``soft`` all that moves counts, so that holding a feature can keep a row near: there an
-    action is needless only where the row is no farther without it.
+    action is needless only where the row is no farther without it. Nowhere is it needless where
+    the rest is less sure to work when the equations are fitted again.
     """
     fitted = explainer._fitted()
     codec, n_needless, n_actions = fitted.codec, 0, 0
@@ -85,13 +87,16 @@ def count_needless(
                 shown[:, None], by_hand[:, None], codec.reach
             )
             holds = reached and not told.broken and float(excess) <= 1e-6
+            query = terms.query(factual, torch.tensor([target]), codec.to_raw(factual))
+            problem = replace(terms.problem(query), doubts=terms.doubts)
+            shorter = problem.realise_by_hand(shown[:, None], by_hand[:, None])
             if holds and fitted.mode == "soft":
-                query = terms.query(factual, torch.tensor([target]), codec.to_raw(factual))
-                problem = terms.problem(query)
-                shorter = problem.realise_by_hand(shown[:, None], by_hand[:, None])
                 holds = float(problem.final_distance(shorter)) <= float(
                     item.losses[way, Loss.DISTANCE]
                 )
+            if holds and item.confidence is not None:
+                missing = float(missing_chances(problem, shorter, torch.ones(1, 1).bool()))
+                holds = missing <= max(0.0, SURE - float(item.confidence[way]))
             n_needless += holds and not less_typical(fitted, result, index, way, shown)
     return n_needless, n_actions
 
@@ -212,8 +217,10 @@ def test_a_limit_on_changes_never_finds_a_closer_way(
         for ours, theirs in zip(free, limited, strict=True):
             if len(theirs) and ours.margin_met == theirs.margin_met:
                 n_compared += 1
-                is_firmer = ours.refits is not None and ours.refits[0] > theirs.refits[0]
-                assert is_firmer or ours.losses[0, 2] <= theirs.losses[0, 2] + 1e-12
+                is_shakier = ours.confidence is not None and theirs.confidence[0] < min(
+                    SURE, ours.confidence[0].item()
+                )
+                assert is_shakier or ours.losses[0, 2] <= theirs.losses[0, 2] + 1e-12
     assert n_compared > 5
 
 

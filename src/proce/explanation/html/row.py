@@ -14,7 +14,7 @@ from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.needs import need_text, reached_text
-from proce.explanation.words.sentences import Line, refit_text
+from proce.explanation.words.sentences import Line
 from proce.explanation.words.values import class_texts, name_text, percent, value_text
 from proce.schema import Action, Layout
 
@@ -107,13 +107,12 @@ def row_report(
         other_way(explanation, rank, other_cells)
         for rank, other_cells in enumerate(cells_by_rank[1:], start=2)
     ]
-    contrast = _texts(lines, "contrast")
     return RowReport(
         anchor=row_anchor(explanation),
         heading=_heading(explanation, layout),
         decision=_decision(explanation),
         values=_values(explanation),
-        recommended=recommended_way(explanation, cells, contrast) if cells else None,
+        recommended=recommended_way(explanation, cells, lines) if cells else None,
         outcome=_texts(lines, "outcome"),
         obstacles=None if diagnosis is None else obstacles_of(diagnosis, explanation.context),
         cautions=_texts(lines, "caution"),
@@ -192,10 +191,7 @@ def _certainty(explanation: ExplainedRow, assumptions: Sequence[str]) -> list[st
         return certainty
     if explanation.margin_met:
         certainty.insert(0, reached_text(explanation))
-    refits, context = explanation.refits, explanation.context
-    if refits is not None and context.n_refits == int(refits[0]):
-        certainty.append(refit_text(explanation))
-    if refits is None and context.edges:
+    if explanation.refits is None and explanation.context.edges:
         certainty.append(
             "The equations behind the consequences were not tried again on other rows."
         )

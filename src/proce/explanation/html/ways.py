@@ -9,8 +9,9 @@ from proce.explanation.plots.changes import plot_changes
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.certainty import doubt_texts
 from proce.explanation.words.instructions import consequence, instructions, interval_text
-from proce.explanation.words.sentences import MAX_SHOWN
+from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text, percent
 from proce.explanation.words.waiting import is_waiting
 
@@ -33,6 +34,8 @@ class RecommendedWay:
         What to do, one sentence a feature.
     contrast
         What the model would have said.
+    doubt
+        That the way is unsure, and how sure it is; empty where it is sure.
     consequences
         What is expected to follow, one sentence a feature.
     changes
@@ -41,6 +44,7 @@ class RecommendedWay:
 
     actions: Sequence[str]
     contrast: Sequence[str]
+    doubt: Sequence[str]
     consequences: FoldedList[str]
     changes: Exhibit
 
@@ -59,16 +63,19 @@ class OtherWay:
         What is expected to follow, in one sentence; ``None`` where nothing follows.
     distance
         How far it is from the row, beside the recommended one.
+    doubt
+        That the way is unsure, and how sure it is; empty where it is sure.
     """
 
     heading: str
     actions: Sequence[str]
     consequences: str | None
     distance: str
+    doubt: Sequence[str]
 
 
 def recommended_way(
-    explanation: ExplainedRow, cells: Sequence[ChangedCell], contrast: Sequence[str]
+    explanation: ExplainedRow, cells: Sequence[ChangedCell], lines: Sequence[Line]
 ) -> RecommendedWay:
     """Return the recommended counterfactual.
 
@@ -78,8 +85,9 @@ def recommended_way(
         The explanation of the row.
     cells
         The changed cells of the recommended counterfactual.
-    contrast
-        The sentences that say what the model would have said.
+    lines
+        The sentences for the row, of which those are shown that say what the model would have
+        said, and how unsure the way is.
     """
     consequences = [
         consequence(cell, explanation.context)
@@ -88,7 +96,8 @@ def recommended_way(
     ]
     return RecommendedWay(
         actions=_instructions(explanation, cells),
-        contrast=contrast,
+        contrast=[line.text for line in lines if line.kind == "contrast"],
+        doubt=[line.text for line in lines if line.kind == "doubt"],
         consequences=fold_after(MAX_SHOWN, consequences),
         changes=_changes(explanation, cells),
     )
@@ -111,6 +120,7 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
             f"Expected to follow: {joined(consequences, MAX_SHOWN)}." if consequences else None
         ),
         distance=f"Distance {distances[rank - 1]:.2f}, where the first has {distances[0]:.2f}.",
+        doubt=doubt_texts(explanation, cells, rank),
     )
 
 

@@ -18,7 +18,8 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.frames import frame_of
-from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
+from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells, row_cells
+from proce.explanation.words.certainty import doubt_texts
 from proce.explanation.words.instructions import direction_of_action, drift_text
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import change_texts, class_texts, name_text, percents
@@ -238,6 +239,7 @@ def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
         f"The order was found by comparing this application with a variant of it for which the"
         f" model says {target} ({new}; it was {old}): {measured}. The reasons describe the model;"
         " they are not a promise.",
+        *filter(None, [" ".join(doubt_texts(row, row_cells(row)[0]))]),
     ]
 
 

@@ -10,6 +10,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.words.certainty import certainty_texts, doubt_texts
 from proce.explanation.words.instructions import condition, consequence, instructions
 from proce.explanation.words.values import (
     class_text,
@@ -36,9 +37,9 @@ class Line:
     Attributes
     ----------
     kind
-        ``action``, ``contrast``, ``consequence``, ``outcome``, ``certainty`` (what the sentence
-        before rests on), ``fixed`` (what could not change, and who says so), ``note``, ``search``
-        (how the search ended, and what else it found) or ``caution``.
+        ``action``, ``contrast``, ``consequence``, ``outcome``, ``doubt`` (that this is unsure),
+        ``certainty`` (what it rests on), ``fixed`` (what could not change, and who says so),
+        ``note``, ``search`` (how the search ended, and what else it found) or ``caution``.
     text
         The sentence.
     """
@@ -100,6 +101,7 @@ def lines_of_counterfactual(
             *(consequence(cell, context) for cell in effects[:MAX_SHOWN]),
             *_further_consequences(effects),
         ],
+        "doubt": doubt_texts(row, cells, rank),
         "certainty": [*_assumptions(row, cells, rank), *_narrow_pass(row, rank)],
         "fixed": limits_of_request(context),
         "note": row.notes,
@@ -139,15 +141,6 @@ def caution(context: Context) -> str:
             f"{start} The causal graph was learned from data ({context.origin}) and may be wrong."
         )
     return f"{start} The causal graph was given by a person, not learned."
-
-
-def refit_text(row: ExplainedRow, rank: int = 1) -> str:
-    """Return in how many refits of the equations the counterfactual of a rank works."""
-    assert row.refits is not None, "there are refits"
-    return (
-        f"It still reaches {_target_text(row)} in {int(row.refits[rank - 1])} of"
-        f" {row.context.n_refits} refits of the equations on resampled rows."
-    )
 
 
 def robustness_text(row: ExplainedRow, rank: int = 1) -> str:
@@ -234,11 +227,7 @@ def _assumptions(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
     texts = []
     if parts:
         texts.append(f"This assumes that {', and that '.join(parts[:_MAX_CAUSES])}{rest}.")
-    if row.support is not None and context.n_graphs:
-        count = int(row.support[rank - 1])
-        texts.append(f"It holds in {count} of {context.n_graphs} graphs learned from this data.")
-    if row.refits is not None and int(row.refits[rank - 1]) < context.n_refits:
-        texts.append(refit_text(row, rank))
+    texts += certainty_texts(row, cells, rank)
     if row.robustness is not None and context.n_models:
         texts.append(robustness_text(row, rank))
     return texts

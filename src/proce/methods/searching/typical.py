@@ -48,16 +48,16 @@ def most_typical(search: SearchResult, limit: Tensor, n: int) -> Tensor:
     return population.genes[torch.arange(len(first))[:, None], first]
 
 
-def not_too_far(distance: Tensor, shortfall: Tensor, within: float) -> Tensor:
+def not_too_far(distance: Tensor, missing: Tensor, within: float) -> Tensor:
     """Return flags ``(p,)`` for candidates that are not too far to be typical.
 
     Parameters
     ----------
-    distance, shortfall
+    distance, missing
         ``(p,)``, how far each candidate is, and what it lacks in the worst refit.
     within
         How many times as far as the closest of the firmest a candidate may be.
     """
     if not len(distance):
         return distance.bool()
-    return distance <= within * distance[shortfall <= shortfall.amin()].amin() + 1e-12
+    return distance <= within * distance[missing <= missing.amin()].amin() + 1e-12
