@@ -54,9 +54,9 @@ def not_too_far(distance: Tensor, missing: Tensor, within: float) -> Tensor:
     Parameters
     ----------
     distance, missing
-        ``(p,)``, how far each candidate is, and what it lacks in the worst refit.
+        ``(p,)``, how far each candidate is, and what it lacks until it is sure to work.
     within
-        How many times as far as the closest of the firmest a candidate may be.
+        How many times as far as the closest of the surest a candidate may be.
     """
     if not len(distance):
         return distance.bool()
