@@ -1,7 +1,8 @@
 """Draw candidates towards the person as far as they stay feasible.
 
 The numbers that are acted on go back towards where they would be by themselves: all of them by the
-same share, and each alone, where the others may make up for what it gives up.
+same share, and each alone, where the others may make up for what it gives up. In each round all of
+this is tried at once, and the closest is kept; the steps become finer from round to round.
 """
 
 import torch
@@ -11,39 +12,69 @@ from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem, GeneMap, genome_of
 from proce.schema import Categorical
 
-_SWEEPS = 3
 _MAX_TURNS = 4  # numbers of a candidate that are drawn in one by one
 _MIN_GAIN = 1e-9
 _CONSOLIDATIONS = 4  # rounds in each of which actions are left out
 _MAX_LEFT_OUT = 16  # actions of a candidate, the smallest of all, that are left out on trial
 _FARTHER = (1.0, 1.03, 1.1, 1.3)  # how much farther the others go then
-# Of their way, one number keeps the first share, and the others the second.
-_ALONE = tuple((share, 1.0) for share in (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97))
+
+
+# What one number keeps of its way in a round, the others going as far as before.
+_COARSE = (0.03, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
+_MIDDLE = (0.6, 0.8, 0.9, 0.95, 0.98, 0.99)
+_FINE = (0.98, 0.99, 0.995, 0.998, 0.999)
+# What one number keeps of its way, and what the others keep.
 _TRADED = ((0.0, 1.2), (0.5, 1.1), (0.8, 1.05), (1.1, 0.8), (1.3, 0.5))
-_ALIKE = tuple((share, share) for share in (0.5, 0.75, 0.9, 0.97))
+_FINELY_TRADED = ((0.9, 1.02), (0.97, 1.01), (1.02, 0.9), (1.01, 0.97))
+_ALIKE = (0.5, 0.75, 0.9, 0.97, 0.99, 0.997)  # what all numbers keep of their way
+_Pairs = tuple[tuple[float, float], ...]
+
+
+def _pairs(shares: tuple[float, ...], traded: _Pairs = ()) -> _Pairs:
+    return (*((share, 1.0) for share in shares), *traded)
+
+
+_ROUNDS_ALONE = tuple(_pairs(shares) for shares in (_COARSE, _MIDDLE, _MIDDLE, _FINE, _FINE))
+_ROUNDS = (
+    *(_pairs(_COARSE, _TRADED),) * 3,
+    *(_pairs(_MIDDLE, _FINELY_TRADED),) * 2,
+    *(_pairs(_FINE),) * 2,
+)
 
 
 def polish(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
     best, owner = trials.each_alone()
-    is_number = _is_number(problem)
-    active = torch.nonzero(best.is_feasible[:, 0]).flatten()
-    for sweep in range(_SWEEPS):
-        before, moved = best.distance[:, 0], best.by_hand[:, 0] & is_number  # (n, f)
-        order = moved.byte().argsort(dim=-1, descending=True, stable=True)
-        n_moved = moved.sum(-1)
-        several = active[n_moved[active] > 1]
-        best = _draw(problem, best, owner, several, moved, None, _ALIKE)
-        alone = active[n_moved[active] == 1]
-        best = _draw(problem, best, owner, alone, moved, order[:, 0], _ALONE)
-        pairs = _ALONE if sweep == _SWEEPS - 1 else (*_ALONE, *_TRADED)
-        for turn in range(min(_MAX_TURNS, moved.shape[1])):
-            several = several[n_moved[several] > turn]
-            best = _draw(problem, best, owner, several, moved, order[:, turn], pairs)
-        active = active[(best.distance[:, 0] < before - _MIN_GAIN)[active]]
-        if not len(active):
-            break
+    n_moved = (best.by_hand[:, 0] & _is_number(problem)).sum(-1)
+    n_turns = torch.where(best.is_feasible[:, 0], n_moved, 0).clamp(max=_MAX_TURNS)
+    for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
+        same = torch.nonzero(n_turns == n).flatten()
+        if len(same):
+            nearer = _polish_numbers(problem.take(owner[same]), best.take_rows(same), n)
+            best = best.with_rows(same, nearer)
     return best.side_by_side(len(trials.rows))
+
+
+def _polish_numbers(problem: CounterfactualProblem, best: Trials, n_turns: int) -> Trials:
+    """Return feasible candidates ``(n, 1)``, of each of which ``n_turns`` numbers are drawn in.
+
+    Candidates of another number of turns are polished apart, so that what is tried of a candidate
+    does not depend on the others.
+    """
+    rounds = _ROUNDS if n_turns > 1 else _ROUNDS_ALONE
+    everyone = active = torch.arange(len(best.rows))
+    for number, pairs in enumerate(rounds):
+        if number and pairs is not rounds[number - 1]:
+            active = everyone
+        if not len(active):
+            continue
+        part = best.take_rows(active)
+        variants = _drawn(problem.take(active), part, n_turns, pairs)
+        closest, which = variants.feasible_distance.min(-1)
+        better = torch.nonzero(closest < part.distance[:, 0] - _MIN_GAIN).flatten()
+        active = active[better]
+        best = best.with_rows(active, variants.take(which[:, None]).take_rows(better))
+    return best
 
 
 def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
@@ -87,46 +118,31 @@ def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
 
 
-def _draw(
-    problem: CounterfactualProblem,
-    best: Trials,
-    owner: Tensor,
-    drawn: Tensor,
-    moved: Tensor,
-    turn: Tensor | None,
-    pairs: tuple[tuple[float, float], ...],
-) -> Trials:
-    """Return the candidates ``(n, 1)``, some of them replaced by a variant that is nearer.
+def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: _Pairs) -> Trials:
+    """Try candidates ``(n, 1)`` with their numbers nearer, or traded, as ``(n, v)``.
 
     Parameters
     ----------
-    problem, best, owner
-        The problem, the candidates, and the row of each.
-    drawn
-        The positions of the candidates that are drawn in.
-    moved
-        ``(n, f)``, the numbers that are acted on.
-    turn
-        ``(n,)``, the number whose turn it is; ``None`` for all alike.
+    problem, trials
+        The problem, with an instance for each candidate, and the candidates.
+    n_turns
+        How many numbers of each candidate have their turn.
     pairs
-        The shares that this number keeps of its way, and those that the others keep.
+        The shares that the number whose turn it is keeps of its way, and those of the others.
     """
-    if not len(drawn):
-        return best
-    part, n_features = best.take_rows(drawn), moved.shape[1]
+    moved = trials.by_hand[:, 0] & _is_number(problem)  # (n, f)
+    turn = moved.byte().argsort(dim=-1, descending=True, stable=True)[:, :n_turns]  # (n, t)
     own, others = torch.tensor(pairs, dtype=torch.float64).unbind(-1)
-    share = others[:, None].expand(len(drawn), len(pairs), n_features)
-    if turn is not None:
-        where = turn[drawn][:, None, None].expand(-1, len(pairs), 1)
-        share = share.scatter(-1, where, own[:, None].expand(len(drawn), -1, 1))
-    nearer = part.expected + share * (part.rows - part.expected)
-    rows = torch.where(moved[drawn][:, None], nearer, part.rows)
-    by_hand = part.by_hand.expand_as(rows)
-    problem = problem.take(owner[drawn])
-    variants = try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
-    closest, which = variants.feasible_distance.min(-1)
-    better = torch.nonzero(closest < part.distance[:, 0] - _MIN_GAIN).flatten()
-    return best.with_rows(drawn[better], variants.take(which[:, None]).take_rows(better))
+    share = others[:, None].expand(*turn.shape, len(pairs), moved.shape[1])
+    where = turn[..., None, None].expand(*share.shape[:-1], 1)
+    share = share.scatter(-1, where, own[:, None].expand(where.shape)).flatten(1, 2)
+    if n_turns > 1:
+        alike = torch.tensor(_ALIKE, dtype=torch.float64)[:, None].expand(-1, moved.shape[1])
+        share = torch.cat([share, alike.expand(len(moved), -1, -1)], dim=1)
+    nearer = trials.expected + share * (trials.rows - trials.expected)
+    rows = torch.where(moved[:, None], nearer, trials.rows)
+    by_hand = trials.by_hand.expand_as(rows)
+    return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
 
 
 def _is_number(problem: CounterfactualProblem) -> Tensor:
