@@ -6,15 +6,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.linear_model import LinearRegression
 
-from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
-from proce.causal.models.candidates import fit_of, held_out_of
-from proce.causal.models.comparison import folds
-from proce.causal.models.effect_rows import EffectRows
-from proce.causal.models.fitting import fit_equation
-from proce.causal.models.moments import Moments
-from proce.causal.models.selection import needed_terms
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous, Ordinal, Schema
 
@@ -99,130 +92,6 @@ def test_the_first_of_ordered_levels_counts_as_much_as_the_last_one():
         records.append(fitted(*_with_graph(_pair(x, levels)))[0].records["y"])
     assert records[0].kind == records[1].kind
     assert records[0].errors == pytest.approx(records[1].errors)
-
-
-def test_a_spline_that_wins_is_tried_with_more_knots():
-    draw = np.random.default_rng(0)
-    x = draw.uniform(0, 10, 1500)
-    wave = _pair(x, np.sin(2 * x) + draw.normal(0, 0.2, 1500))
-    record = fitted(*_with_graph(wave))[0].records["y"]
-    assert record.kind == "fine-spline"
-    assert record.errors["fine-spline"] < 0.5 * record.errors["spline"]
-    assert record.description == "a fine spline"
-    bend = _pair(x, np.maximum(x, 5) + draw.normal(0, 0.2, 1500))
-    assert "fine" not in fitted(*_with_graph(bend))[0].records["y"].kind
-
-
-def plots(n=1000):
-    """The price of a plot is twice its area; lengths are far from zero."""
-    draw = np.random.default_rng(0)
-    width, length = draw.uniform(30, 50, n), draw.uniform(60, 90, n)
-    price = 2 * width * length + draw.normal(0, 50, n)
-    frame = pd.DataFrame({"width": width, "length": length, "price": price})
-    return frame, CausalGraph([("width", "price"), ("length", "price")])
-
-
-def test_an_area_is_one_product_of_lengths_from_zero_on():
-    frame, graph = plots()
-    scm, _ = fitted(frame, "auto", graph)
-    record = scm.records["price"]
-    assert record.kind == "sparse-quadratic"
-    weights = scm.mechanisms["price"].predict.weights[1:]
-    terms = scm.mechanisms["price"].predict.terms
-    assert weights.nonzero().flatten().tolist() == [4]  # width, length, two squares, the product
-    assert terms.size == 6
-    asked = pd.DataFrame({"width": [20.0, 100.0], "length": [20.0, 100.0], "price": 0.0})
-    told = scm.codec.raw_numbers(2, scm.predict("price", scm.codec.encode(asked)))
-    np.testing.assert_allclose(told, [800, 20_000], rtol=0.01)  # where nobody was seen
-
-
-def test_needless_terms_cost_accuracy_and_are_dropped():
-    frame, graph = plots(120)
-    full, _ = fitted(frame, "quadratic", graph)
-    sparse, _ = fitted(frame, "auto", graph)
-    truth = frame.assign(width=50.0).eval("2 * width * length")
-    error = {}
-    for name, scm in (("full", full), ("sparse", sparse)):
-        asked = scm.codec.encode(frame.assign(width=50.0))
-        told = scm.codec.raw_numbers(2, scm.predict("price", asked)).numpy()
-        error[name] = np.abs(told - truth).mean()
-    assert error["sparse"] < 0.7 * error["full"]
-
-
-@pytest.mark.parametrize("kind", ["linear", "log-quadratic", "sparse-spline", "log-sparse-spline"])
-def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
-    """From sums over rows, as by a fit on each part; with the knots of all rows."""
-    frame, graph = plots(300)
-    codec = Codec.fit(Schema.infer(frame), frame)
-    effect = EffectRows.of("price", graph, codec.encode(frame), codec)
-    told = held_out_of(kind, effect, 3)
-    expected = torch.empty_like(told)
-    terms = fit_of(kind, effect, 3)(effect.parents, effect.target).predict
-    terms = getattr(terms, "polynomial", terms).terms
-    for unseen in folds(300, 3):
-        seen = torch.ones(300, dtype=torch.bool)
-        seen[unseen] = False
-        columns, target = terms(effect.parents), effect.target
-        target = (target - effect.origin).log() if kind.startswith("log") else target
-        kept = list(range(columns.shape[1]))
-        if "sparse" in kind:
-            kept = needed_terms(Moments.of(columns[seen], target[seen])).tolist()
-        model = LinearRegression().fit(columns[seen][:, kept], target[seen])
-        expected[unseen] = torch.from_numpy(model.predict(columns[unseen][:, kept]))
-    expected = expected.exp() + effect.origin if kind.startswith("log") else expected
-    torch.testing.assert_close(told, expected, rtol=1e-4, atol=1e-4)
-
-
-def steps(n=3000, seed=0):
-    """Levels of a latent number with noise, far from evenly wide, many at the ends."""
-    draw = np.random.default_rng(seed)
-    x = draw.uniform(-3, 3, n)
-    latent, noise = 1.5 * x, draw.normal(size=n)
-    levels = np.digitize(latent + noise, [-1, -0.4, 2.5])
-    frame = pd.DataFrame({"x": x})
-    frame["y"] = pd.Categorical.from_codes(levels, list("abcd"), ordered=True)
-    return frame, noise
-
-
-def test_ordered_levels_are_fitted_with_their_thresholds():
-    frame, _ = steps()
-    scm, _ = fitted(frame, "auto", CausalGraph([("x", "y")]))
-    assert scm.records["y"].kind == "ordered-linear"
-    mechanism = scm.mechanisms["y"]
-    slope = mechanism.score.weights[1].item() / float(scm.codec.span[0])
-    at_zero = -mechanism.score.weights[1].item() * float(scm.codec.low[0] / scm.codec.span[0])
-    assert slope == pytest.approx(1.5, rel=0.05)
-    np.testing.assert_allclose(mechanism.thresholds - at_zero, [-1, -0.4, 2.5], atol=0.12)
-
-
-def test_what_follows_for_ordered_levels_is_nearer_to_the_truth_than_by_ranks():
-    frame, noise = steps()
-    graph = CausalGraph([("x", "y")])
-    truth = np.digitize(1.5 * (frame["x"] + 1) + noise, [-1, -0.4, 2.5])
-    wrong = {}
-    for kind in ("auto", "linear", "quadratic"):
-        scm, rows = fitted(frame, kind, graph)
-        moved = scm.counterfactual(rows, {"x": torch.from_numpy(frame["x"].to_numpy() + 1)})
-        wrong[kind] = (moved[:, 1].numpy() != truth).mean()
-    assert wrong["auto"] < 0.8 * min(wrong["linear"], wrong["quadratic"])
-
-
-@pytest.mark.parametrize("kind", ["linear", "ordered-quadratic", "ordered-spline"])
-def test_ordered_levels_can_be_fitted_again_by_their_kind(kind):
-    frame, _ = steps()
-    codec = Codec.fit(Schema.infer(frame), frame)
-    rows, graph = codec.encode(frame), CausalGraph([("x", "y")])
-    again = fit_equation("y", graph, rows, codec, kind, 0)
-    assert getattr(again, "noise", "drawn") == "drawn"
-    assert again.n_levels == 4
-
-
-def test_of_few_levels_the_chosen_noise_is_the_median_and_those_of_refits_are_drawn():
-    frame, _ = steps()
-    scm, rows = fitted(frame, "auto", CausalGraph([("x", "y")]))
-    assert torch.equal(scm.abduct(rows, seed=0), scm.abduct(rows, seed=1))
-    (member,) = Ensemble.refit(scm, rows, 1).members
-    assert not torch.equal(member.abduct(rows, seed=0), member.abduct(rows, seed=1))
 
 
 def _pair(x, y):
