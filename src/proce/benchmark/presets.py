@@ -69,7 +69,7 @@ _SENSITIVITY = _vary(
     n_neighbours=(5, 15, 25, 35, 45),
     population_size=(25, 50, 100, 200),
     n_generations=(10, 25, 50, 100),
-    causal_weight=(0.1, 0.2, 0.5, 1.0, 3.0, 10.0),
+    causal_weight=(0.1, 0.3, 1.0, 3.0, 10.0),
     margin=(0.0, 0.05, 0.1, 0.2),
 )
 

@@ -87,7 +87,7 @@ class CounterfactualProblem:
     rules: Sequence[tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]]
     effort: Tensor
     max_changes: int | None = None
-    causal_weight: float = 0.2
+    causal_weight: float = 0.1
     effect_weight: float = 1.0
     squared: bool = False
     clock: Clock | None = None

@@ -66,7 +66,7 @@ class SearchSettings(NSGA2Settings):
     n_neighbours: int = 10
     latent_size: int | None = None
     margin: float = 0.1
-    causal_weight: float = 0.2
+    causal_weight: float = 0.1
     effect_weight: float = 1.0
     distance: Distance = "absolute"
     max_wait_years: float = 5.0

@@ -24,7 +24,7 @@ _SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0)  # of the way from the row t
 _FEW_SHARES = (1 / 4, 1.0)  # where there are many features, and beside other actions
 _MANY_FEATURES = 40
 _MAX_LEVELS = 12  # of a feature that are tried
-_N_KEPT = 4  # feasible candidates with as many actions each
+_N_KEPT = (6, 4, 4)  # feasible candidates of one action, of two and of three
 _N_BASES = (6, 4)  # candidates that get a second action, and a third
 _N_BESIDE = (12, 8)  # features that are tried as the second action, and as the third
 _N_WALKED = 12  # further actions, one by one, of rows for which three are not enough
@@ -99,7 +99,7 @@ def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list
     can_move = problem.limits.movable.gather(1, moved)
     tried = _beside(problem, start, moves.values(problem), moved, can_move)
     worth = _worth(tried, start)
-    groups = [_kept(tried)]
+    groups = [_kept(tried, _N_KEPT[0])]
     few = _Moves.of(problem.codec, positions, _FEW_SHARES if many else _SHARES[1::2])
     order = _best_features(worth, moves.position, len(problem.codec.schema))
     longest = len(positions) if max_actions is None else min(max_actions, len(positions))
@@ -108,7 +108,7 @@ def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list
         features = order[:, : _N_BESIDE[n_actions - 2]]
         values, moved, can_move = _moves_of(problem, few, features)
         tried = _beside(problem, bases, values, moved, can_move)
-        groups.append(_kept(tried))
+        groups.append(_kept(tried, _N_KEPT[n_actions - 1]))
     if longest > MAX_SCANNED:
         groups.append(_walk(problem, start, tried, order, positions, groups))
     return groups
@@ -211,9 +211,9 @@ def _best_features(worth: Tensor, position: Tensor, n_features: int) -> Tensor:
     return best.argsort(dim=1, descending=True, stable=True)
 
 
-def _kept(tried: Trials) -> Trials:
+def _kept(tried: Trials, n: int) -> Trials:
     """Return the closest feasible candidates, each with a set of actions of its own."""
-    return tried.take(_first_of_each_set(tried, tried.feasible_distance, _N_KEPT))
+    return tried.take(_first_of_each_set(tried, tried.feasible_distance, n))
 
 
 def _bases(tried: Trials, start: Trials, n: int) -> Trials:
