@@ -55,6 +55,10 @@ class Doubt(Protocol):
         """The chance with which a candidate must work to be feasible."""
 
     @property
+    def is_asked_for(self) -> bool:
+        """Whether the caller asks for it, so that no candidate is good without it."""
+
+    @property
     def few(self) -> "Doubt":
         """The doubt with fewer worlds, for a search that asks often and is judged by all."""
 
@@ -101,6 +105,11 @@ class EquationDoubt:
         return torch.cat([_odds_beyond(problem, block) for block in blocks])
 
     @property
+    def is_asked_for(self) -> bool:
+        """No: that advice is sure to work is preferred, but nobody asks for it."""
+        return False
+
+    @property
     def few(self) -> "EquationDoubt":
         """Some of the refits, for a search that asks often and is judged by all of them."""
         return replace(self, refits=Ensemble(self.refits.members[:_N_FEW]))
@@ -140,6 +149,21 @@ class ModelDoubt:
 
     models: tuple[Classifier, ...]
     least: float
+
+    @classmethod
+    def of(cls, models: tuple[Classifier, ...], share: float) -> "ModelDoubt":
+        """Return the doubt that leaves a share of models like these, also of unseen ones.
+
+        Of the candidates that seem good enough the closest is taken, and its chance is estimated
+        too high more often than too low. Where the models are enough to judge unseen ones by, the
+        search therefore allows half of the risk.
+        """
+        return cls(models, share if len(models) < _MIN_SAMPLE else 1 - (1 - share) / 2)
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Yes: the caller names the models."""
+        return True
 
     @property
     def few(self) -> "ModelDoubt":

@@ -102,6 +102,10 @@ class CounterfactualProblem:
         """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
         return replace(self, doubts=tuple(doubt.few for doubt in self.doubts))
 
+    def with_doubts_asked_for(self) -> "CounterfactualProblem":
+        """Return the problem without the doubts that nobody asks for."""
+        return replace(self, doubts=tuple(doubt for doubt in self.doubts if doubt.is_asked_for))
+
     def without_doubts(self) -> "CounterfactualProblem":
         """Return the problem in which a candidate need not be sure to work."""
         return replace(self, doubts=())

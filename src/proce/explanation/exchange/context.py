@@ -46,6 +46,7 @@ def read_context(text: WireExplanations) -> Context:
         lead=model.lead,
         n_models=model.n_models or 0,
         models_are_refits=bool(model.models_are_refits),
+        robust=model.robust,
         edges=edges,
         n_graphs=graph.n_graphs,
         n_refits=graph.n_refits or 0,

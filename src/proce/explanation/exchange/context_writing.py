@@ -47,4 +47,8 @@ def _other_models(context: Context) -> Plain:
     """Return how many other models were asked, where there were any."""
     if not context.n_models:
         return {}
-    return {"n_models": context.n_models, "models_are_refits": context.models_are_refits}
+    return {
+        "n_models": context.n_models,
+        "models_are_refits": context.models_are_refits,
+        **({} if context.robust is None else {"robust": context.robust}),
+    }

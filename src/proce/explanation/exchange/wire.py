@@ -93,6 +93,7 @@ class WireModel(StrictRecord):
     lead: Number | None = None
     n_models: Count | None = None
     models_are_refits: bool | None = None
+    robust: Number | None = None
 
 
 class WireGraph(StrictRecord):

@@ -37,6 +37,8 @@ class Context:
         The number of other models, of which ``robustness`` counts some; 0 without them.
     models_are_refits
         Whether these are the model itself, fitted again on resampled rows.
+    robust
+        The share of these models under which a counterfactual was asked to keep its class.
     origin
         Where the graph came from: ``"given"``, or what discovered it; ``None`` if not known.
     vary
@@ -67,6 +69,7 @@ class Context:
     n_refits: int = 0
     n_models: int = 0
     models_are_refits: bool = False
+    robust: float | None = None
     origin: str | None = None
     vary: tuple[str, ...] | None = None
     ranges: Mapping[str, tuple[Level, Level]] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.certainty import certainty_texts, doubt_texts
 from proce.explanation.words.instructions import condition, consequence, instructions
+from proce.explanation.words.robustness import robustness_texts
 from proce.explanation.words.values import (
     class_text,
     joined,
@@ -143,18 +144,6 @@ def caution(context: Context) -> str:
     return f"{start} The causal graph was given by a person, not learned."
 
 
-def robustness_text(row: ExplainedRow, rank: int = 1) -> str:
-    """Return in how many of the other models the counterfactual of a rank reaches its target."""
-    assert row.robustness is not None, "there are other models"
-    n_models = row.context.n_models
-    others = "other models"
-    if row.context.models_are_refits:
-        others = "refits of the model on resampled rows"
-    if n_models == 1:
-        others = others.replace("refits", "refit").replace("models", "model")
-    return f"It keeps its decision in {int(row.robustness[rank - 1])} of {n_models} {others}."
-
-
 def limits_of_request(context: Context) -> list[str]:
     """Return what could not change, and whether the schema or the request says so."""
     schema = context.codec.schema
@@ -228,8 +217,7 @@ def _assumptions(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
     if parts:
         texts.append(f"This assumes that {', and that '.join(parts[:_MAX_CAUSES])}{rest}.")
     texts += certainty_texts(row, cells, rank)
-    if row.robustness is not None and context.n_models:
-        texts.append(robustness_text(row, rank))
+    texts += robustness_texts(row, rank)
     return texts
 
 

@@ -114,11 +114,12 @@ class ProceCall(Call):
             elif self.over:
                 solution = replace(solution, cut_short=solution.cut_short | unsolved)
                 unsolved = torch.zeros_like(unsolved)
-            if not attempt.with_margin and posed.requirement.margin > 0:
-                self.record.mark_margin_missed(chunk[solution.is_solved])
-            recorded = ~unsolved
+            recorded, surer = ~unsolved, torch.zeros_like(unsolved)
             if goes_on and not self.over:
-                recorded &= ~self._surer_recorded(problem, chunk, solution, attempt)
+                surer = self._surer_recorded(problem, chunk, solution, attempt)
+                recorded, unsolved = recorded & ~surer, unsolved & ~surer
+            if not attempt.with_margin and posed.requirement.margin > 0:
+                self.record.mark_margin_missed(chunk[solution.is_solved | surer])
             if attempt is attempts[0] and goes_on and not self.over:
                 recorded &= ~self._shorter_recorded(problem, chunk, solution, recorded)
             self._record(problem, chunk, solution, recorded)
@@ -157,7 +158,10 @@ class ProceCall(Call):
         Flags ``(i,)`` say where it was.
         """
         surer = torch.zeros_like(solution.cut_short)
-        shaky = torch.nonzero(solution.is_solved & (solution.missing > 0)).flatten()
+        shaky = solution.missing > 0
+        if not problem.with_doubts_asked_for().doubts:
+            shaky &= solution.is_solved
+        shaky = torch.nonzero(shaky).flatten()
         if not len(shaky):
             return surer
         part, again = problem.take(shaky), attempt.for_surer()

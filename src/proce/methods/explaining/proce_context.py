@@ -27,6 +27,7 @@ def proce_context(terms: SearchTerms, options: Options) -> Context:
         n_refits=len(fitted.refits.members) if fitted.refits else 0,
         n_models=len(terms.models),
         models_are_refits=isinstance(options.models, Integral | None),
+        robust=options.robust,
         origin=str(graph.origin) if graph else None,
         rules=tuple(rule.text for rule, _ in terms.rules),
         spread=fitted.spread,

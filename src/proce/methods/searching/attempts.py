@@ -52,8 +52,12 @@ class Attempt:
         return "anywhere" if self.surely else settings.start
 
     def improved(self, problem: CounterfactualProblem) -> CounterfactualProblem:
-        """Return the problem in which candidates are improved: only with doubts where it must."""
-        return problem if self.surely else problem.without_doubts()
+        """Return the problem in which candidates are improved: with doubts where it must."""
+        return problem if self.surely else problem.with_doubts_asked_for()
+
+    def searched(self, problem: CounterfactualProblem) -> CounterfactualProblem:
+        """Return the problem that is searched: doubts are dear, and few rows need them."""
+        return problem.with_few_worlds() if self.surely else problem.without_doubts()
 
     def settings(self, settings: SearchSettings) -> SearchSettings:
         """Return the settings of the search: every further attempt is shorter.

@@ -115,6 +115,7 @@ def make_shortlist(
     all_missing = missing_chances(problem, realised, feasible)
     feasible &= all_missing.isfinite()
     all_by_hand = realised.by_hand
+    asked_for = bool(problem.with_doubts_asked_for().doubts)  # then no others are shown beside
     chosen = []
     for instance in range(len(feasible)):
         losses, by_hand = scored.losses[instance], all_by_hand[instance]
@@ -129,6 +130,8 @@ def make_shortlist(
             size = realised.point[instance, good] / problem.codec.reach
             good = good[~alike(size, by_hand[good], losses[good, preferred], missing[good])]
         firm = surest(missing[good])
+        if asked_for:
+            good, firm = good[firm], firm[firm]
         n_wanted = options.n + _N_SPARE
         chosen.append(
             good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]

@@ -84,7 +84,7 @@ def solve(
     # call without the limit is never farther, both make the same search at first.
     posed = replace(problem, max_changes=None) if sparse and not attempt.limited else problem
     improved = attempt.improved(posed)
-    searched = improved.with_few_worlds()
+    searched = attempt.searched(posed)
     scanned = _scan(searched) if scans else []
     seeds = [_genes(problem, group) for group in scanned]
     if before is not None:

@@ -134,7 +134,7 @@ class SearchTerms:
         if self.fitted.refits is not None:
             doubts.append(EquationDoubt(self.fitted.refits, SURE))
         if self.robust is not None:
-            doubts.append(ModelDoubt(self.models, self.robust))
+            doubts.append(ModelDoubt.of(self.models, self.robust))
         return tuple(doubts)
 
     def problem(self, query: Query) -> CounterfactualProblem:
