@@ -146,7 +146,7 @@ class ProCE(FittedEstimator):
             The most counterfactuals of a row.
         pick
             Which counterfactual is recommended: the ``closest``, a ``balanced`` one that does well
-            in all three losses, the most ``typical`` one of the target class that is at most three
+            in all three losses, the most ``typical`` one of the target class that is at most four
             times as far as the closest, or the ``first`` of the last population, as in the paper.
             What is typical is learned when it is first asked for, which takes some seconds.
         vary

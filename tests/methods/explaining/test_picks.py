@@ -117,7 +117,7 @@ def test_a_typical_pick_looks_more_like_its_target_and_is_not_much_farther(
     likeness_losses = likeness.loss(rows, ones, 0 * ones).log().mean(0)
     assert likeness_losses[0] < likeness_losses[1]
     far, near = (sum(float(pair[at].losses[0, 2]) for pair in pairs) for at in (0, 1))
-    assert near < far <= 3 * near
+    assert near < far <= 4 * near
 
 
 def test_only_the_typical_pick_learns_what_classes_look_like_and_only_once() -> None:

@@ -143,6 +143,21 @@ def test_no_action_of_any_way_is_needless_in_any_mode_and_pick(
     assert n_needless == 0
 
 
+def test_working_through_causes_buys_nothing_with_a_token_move(
+    loan: Dataset, trees: Any, rejected: pd.DataFrame
+) -> None:
+    """Where acting on effects costs more, every action is still needed for the decision."""
+    settings = replace(SETTINGS, effect_weight=4.0)
+    explainer = ProCE(
+        trees, loan.recourse_schema, loan.truth, loan.rules, causal="hard", settings=settings
+    ).fit(loan.frame)
+    rows = rejected.head(6)
+    result = explainer.explain(rows, n=3, progress=without_diagnosis)
+    n_needless, n_actions = count_needless(explainer, rows, result)
+    assert n_actions > 6
+    assert n_needless == 0
+
+
 def network(frame: pd.DataFrame, label: Any) -> Any:
     model = make_pipeline(StandardScaler(), MLPClassifier((16,), max_iter=60, random_state=0))
     with warnings.catch_warnings():

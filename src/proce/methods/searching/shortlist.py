@@ -26,7 +26,7 @@ from proce.search import SearchResult, non_dominated
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
 _N_POLISHED = 4  # of these that are drawn in
-_TYPICAL_DISTANCE_FACTOR = 3.0  # how many times as far as the closest a typical row may be
+_TYPICAL_DISTANCE_FACTOR = 4.0  # how many times as far as the closest a typical row may be
 _N_MISSES = 16  # candidates of a row with which a diagnosis begins
 _ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check

@@ -6,6 +6,7 @@ from torch import Tensor
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.chances import surest
 from proce.objective import Likeness
 from proce.search import SearchResult
 
@@ -54,10 +55,10 @@ def not_too_far(distance: Tensor, missing: Tensor, within: float) -> Tensor:
     Parameters
     ----------
     distance, missing
-        ``(p,)``, how far each candidate is, and what it lacks until it is sure to work.
+        ``(p,)``, how far each candidate is, and what it lacks of the chance that is asked for.
     within
         How many times as far as the closest of the surest a candidate may be.
     """
     if not len(distance):
         return distance.bool()
-    return distance <= within * distance[missing <= missing.amin()].amin() + 1e-12
+    return distance <= within * distance[surest(missing)].amin() + 1e-12
