@@ -81,5 +81,5 @@ def test_a_letter_says_where_its_variant_is_unsure(chance: float) -> None:
         confidence=torch.tensor([chance]),
     )
     letter = explanations(item).reasons().letter(0)
-    unsure = "This is unsure: it works in 15 of 20 refits of the equations."
+    unsure = "That variant is unsure: it works in 15 of 20 refits of the equations."
     assert (unsure in letter) == (chance < 0.98)

@@ -13,6 +13,7 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
+from proce.explanation.words.certainty import is_unsure
 from proce.explanation.words.sentences import Line
 from proce.explanation.words.values import (
     class_texts,
@@ -171,10 +172,7 @@ def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
     return Table(
         "Every row, and how it ended",
         columns,
-        [
-            (str(item.row), *class_texts(item), OUTCOME_WORDS[item.outcome], _chance(item))
-            for item in listed
-        ],
+        [(str(item.row), *class_texts(item), _ending(item), _chance(item)) for item in listed],
         anchors=[row_anchor(item) for item in listed[:n_articles]],
     )
 
@@ -185,3 +183,9 @@ def _chance(explanation: ExplainedRow) -> str:
         return percent(explanation.probability)
     after, before = percents(explanation.probabilities[0].item(), explanation.probability)
     return f"{before} → {after}"
+
+
+def _ending(item: ExplainedRow) -> str:
+    """Return how the search of a row ended, and whether what it found is unsure."""
+    unsure = ", but unsure" if len(item) and is_unsure(item) else ""
+    return f"{OUTCOME_WORDS[item.outcome]}{unsure}"

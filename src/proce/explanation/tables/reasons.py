@@ -239,7 +239,7 @@ def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
         f"The order was found by comparing this application with a variant of it for which the"
         f" model says {target} ({new}; it was {old}): {measured}. The reasons describe the model;"
         " they are not a promise.",
-        *filter(None, [" ".join(doubt_texts(row, row_cells(row)[0]))]),
+        *doubt_texts(row, row_cells(row)[0], subject="That variant")[:1],
     ]
 
 

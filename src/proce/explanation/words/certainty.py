@@ -41,14 +41,16 @@ def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int =
     return [] if counts is None else [f"It {counts}."]
 
 
-def doubt_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1) -> list[str]:
+def doubt_texts(
+    row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1, subject: str = "This"
+) -> list[str]:
     """Return that the counterfactual of a rank is unsure, and how unsure; nothing where it is sure.
 
-    The parameters are those of :func:`certainty_texts`.
+    The parameters are those of :func:`certainty_texts`; ``subject`` is what is called unsure.
     """
     if not is_unsure(row, rank):
         return []
-    texts = [f"This is unsure: it {_counts_text(row, cells, rank)}."]
+    texts = [f"{subject} is unsure: it {_counts_text(row, cells, rank)}."]
     if row.confidence is not None and row.confidence[rank - 1].item() < SURE:
         n_true = round(100 * row.confidence[rank - 1].item())
         ending = ", and no surer one was found" if rank == 1 else ""

@@ -62,11 +62,12 @@ class Attempt:
     def settings(self, settings: SearchSettings) -> SearchSettings:
         """Return the settings of the search: every further attempt is shorter.
 
-        One that knows the limit on changes has few ways left to look at.
+        One that knows the limit on changes has few ways left to look at, and one for surer advice
+        is dear: it tries every candidate in many worlds.
         """
         if self.number == 0:
             return settings
-        n_generations = settings.n_generations // (4 if self.limited else 2)
+        n_generations = settings.n_generations // (4 if self.limited or self.surely else 2)
         return replace(settings, n_generations=max(1, n_generations))
 
     def problem(self, problem: CounterfactualProblem, limits: CallLimits) -> CounterfactualProblem:
