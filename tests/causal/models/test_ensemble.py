@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 import torch
 
-from proce.causal import CausalGraph, Ensemble
+from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
+from proce.causal.models.side_by_side import SideBySide
 from proce.errors import GraphError
-from proce.schema import Codec, Schema
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 
 @pytest.fixture(scope="module")
@@ -47,3 +48,71 @@ def test_a_feature_with_the_same_causes_is_fitted_once(setting):
 def test_an_ensemble_of_nothing_is_refused(setting):
     with pytest.raises(GraphError, match="at least one graph"):
         Ensemble.fit([], setting[1], setting[0])
+
+
+@pytest.fixture(scope="module")
+def pupils():
+    """Numbers, ordered levels and levels without an order that follow from effort."""
+    draw = np.random.default_rng(1)
+    effort = draw.uniform(0, 1, 600)
+    grade = np.digitize(effort + draw.normal(0, 0.2, 600), [0.35, 0.65])
+    club = np.where(draw.uniform(0, 1, 600) < effort, "chess", "rowing")
+    frame = pd.DataFrame(
+        {
+            "effort": effort,
+            "grade": np.array(["low", "mid", "top"])[grade],
+            "club": club,
+            "score": effort**2 + 0.3 * grade + draw.normal(0, 0.1, 600),
+        }
+    )
+    schema = Schema(
+        [
+            Continuous("effort"),
+            Ordinal("grade", ("low", "mid", "top")),
+            Categorical("club", ("chess", "rowing")),
+            Continuous("score"),
+        ]
+    )
+    codec = Codec.fit(schema, frame)
+    graph = CausalGraph([("effort", "grade"), ("effort", "club"), ("effort", "score")])
+    graph = CausalGraph([*graph.edges, ("grade", "score")])
+    return StructuralCausalModel.fit(graph, codec.encode(frame), codec), codec.encode(frame)
+
+
+def test_rows_go_through_all_refits_at_once_as_through_each(pupils):
+    scm, rows = pupils
+    refits = Ensemble.refit(scm, rows, 4)
+    factual, candidates = rows[:7], rows[7:42].reshape(7, 5, 4)
+    by_hand = torch.rand(7, 5, 4, generator=torch.Generator().manual_seed(0)) < 0.3
+    noise = refits.abduct(factual, seed=3)
+    start = torch.where(by_hand, candidates, factual[:, None])
+    together = list(refits.outcomes(factual, candidates, by_hand, noise))
+    assert len(together) == 4
+    for member, residual, outcome in zip(refits.members, noise, together, strict=True):
+        assert torch.equal(member.propagate(start, residual, by_hand), outcome)
+
+
+def test_refits_differ_in_their_equations_and_in_noise_that_is_drawn(pupils):
+    scm, rows = pupils
+    refits = Ensemble.refit(scm, rows, 3, seed=5)
+    noise = torch.stack(refits.abduct(rows[:50], seed=1))
+    assert not bool((noise[0] == noise[1]).all(0).any())
+    assert refits.members[0].mechanisms["club"] is refits.members[1].mechanisms["club"]
+    assert refits.members[0].mechanisms["score"] is not refits.members[1].mechanisms["score"]
+    again = torch.stack(Ensemble.refit(scm, rows, 3, seed=5).abduct(rows[:50], seed=1))
+    assert torch.equal(noise, again)
+
+
+def test_noise_and_predictions_of_several_members_are_theirs_side_by_side(pupils):
+    scm, rows = pupils
+    members = Ensemble.refit(scm, rows, 3).members
+    mechanisms = tuple(member.mechanisms["score"] for member in members)
+    several = SideBySide(mechanisms)
+    draw = torch.rand(3, 20, 3, generator=torch.Generator().manual_seed(1)).double()
+    parents = {"effort": draw[..., 0], "grade": (3 * draw[..., 1]).floor()}
+    for place, mechanism in enumerate(mechanisms):
+        own = {name: values[place] for name, values in parents.items()}
+        assert torch.equal(several.predict(parents)[place], mechanism.predict(own))
+        expected = mechanism.abduct(own, draw[place, :, 2], draw[place, :, :1])
+        found = several.abduct(parents, draw[..., 2], draw[..., :1])[place]
+        assert torch.equal(found, expected)

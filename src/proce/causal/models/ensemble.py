@@ -7,6 +7,7 @@ to the consequences shown.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from proce.causal.graph import CausalGraph
 from proce.causal.models.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
 from proce.causal.models.mechanism import Mechanism
 from proce.causal.models.scm import StructuralCausalModel
+from proce.causal.models.side_by_side import SideBySide
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
 
@@ -100,8 +102,25 @@ class Ensemble:
             ``(i, w)`` for each member, as :meth:`abduct` returns it.
         """
         start = torch.where(by_hand, rows, factual[:, None])
+        if self._together is not None:
+            residuals = torch.stack(list(noise))[:, :, None]  # (m, i, 1, w)
+            start = start.expand(len(self.members), *start.shape)
+            yield from self._together.propagate(start, residuals, by_hand)
+            return
         for member, residual in zip(self.members, noise, strict=True):
             yield member.propagate(start, residual, by_hand)
+
+    @cached_property
+    def _together(self) -> StructuralCausalModel | None:
+        """All members as one model of rows ``(m, …)``; ``None`` where their graphs differ."""
+        first = self.members[0]
+        if any(member.graph is not first.graph for member in self.members):
+            return None
+        by_name = {
+            name: SideBySide(tuple(member.mechanisms[name] for member in self.members))
+            for name in first.mechanisms
+        }
+        return StructuralCausalModel(first.graph, by_name, first.codec)
 
     def support(
         self,
