@@ -47,6 +47,8 @@ class Terms:
     maps
         For some continuous parents, the factor and the shift that bring them to the unit range
         on which the equation was learned.
+    pairs
+        The plain columns that are multiplied, where they are not all of those of the degree.
     """
 
     parents: tuple[Feature, ...]
@@ -54,6 +56,7 @@ class Terms:
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
     ends: tuple[tuple[str, float, float], ...] = ()
     maps: tuple[tuple[str, float, float], ...] = ()
+    pairs: tuple[tuple[int, int], ...] | None = None
 
     def with_knots(
         self, parents: Parents, quantiles: tuple[float, ...] = KNOT_QUANTILES
@@ -77,6 +80,20 @@ class Terms:
         maps = tuple((name, 1.0, -zero) for name, zero in zeros.items())
         ends = tuple((name, low - zeros[name], high - zeros[name]) for name, low, high in self.ends)
         return replace(self, maps=maps, ends=ends)
+
+    def without_needless(self, weights: Tensor) -> tuple["Terms", Tensor]:
+        """Return the terms and weights ``(size,)`` less products and splines of weight 0."""
+        n_plain, products = 1 + len(self._names), list(zip(*self._products, strict=True))
+        sizes = [n_plain, len(products), self.size - n_plain - len(products)]
+        plain, of_products, of_bends = torch.split(weights, sizes)
+        needed = of_products != 0
+        pairs = tuple(pair for pair, keep in zip(products, needed.tolist(), strict=True) if keep)
+        bends = torch.split(of_bends, [len(places) - 2 for _, places in self.knots])
+        bent = [bool((bend != 0).any()) for bend in bends]
+        knots = tuple(knots for knots, keep in zip(self.knots, bent, strict=True) if keep)
+        kept = [bend for bend, keep in zip(bends, bent, strict=True) if keep]
+        lean = replace(self, pairs=pairs, knots=knots)
+        return lean, torch.cat([plain, of_products[needed], *kept])
 
     def mapped_by(self, maps: Mapping[str, tuple[float, float]]) -> "Terms":
         """Return the terms for parents on other unit ranges, by their factors and shifts."""
@@ -112,16 +129,19 @@ class Terms:
                 columns.append(values)
         plain = torch.cat(columns, dim=-1)
         parts = [plain]
-        if self.degree == 2:
-            first, second = self._products
+        first, second = self._products
+        if first:
             parts.append(plain[..., first] * plain[..., second])
         parts += [_bends(parents[name], places) for name, places in self.knots]
         return torch.cat(parts, dim=-1) if len(parts) > 1 else plain
 
     def _mapped(self, parents: Parents) -> Parents:
-        for name, factor, shift in self.maps:
-            parents = {**parents, name: parents[name] * factor + shift}
-        return parents
+        if not self.maps:
+            return parents
+        return {
+            **parents,
+            **{name: parents[name] * factor + shift for name, factor, shift in self.maps},
+        }
 
     @property
     def _names(self) -> list[tuple[str, bool]]:
@@ -139,6 +159,8 @@ class Terms:
         """The positions of the factors of each product among the plain columns."""
         if self.degree == 1:
             return [], []
+        if self.pairs is not None:
+            return [first for first, _ in self.pairs], [second for _, second in self.pairs]
         names = self._names
         factors = [(column, column) for column, (_, is_level) in enumerate(names) if not is_level]
         pairs = combinations(range(len(names)), 2)
@@ -172,9 +194,17 @@ class Polynomial:
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the prediction, of the parents' shape, with a last axis for levels."""
-        columns = self.terms(parents)
-        weights = self.weights.to(columns)
+        terms, weights = self._lean
+        columns = terms(parents)
+        weights = weights.to(columns)
         return columns @ weights[1:] + weights[0]
+
+    @cached_property
+    def _lean(self) -> tuple[Terms, Tensor]:
+        """The terms and weights without what weighs nothing, which need not be computed."""
+        if self.weights.ndim > 1 or self.terms.degree == 1:
+            return self.terms, self.weights
+        return self.terms.without_needless(self.weights)
 
     @classmethod
     def fit(
