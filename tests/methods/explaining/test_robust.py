@@ -60,6 +60,9 @@ def test_a_row_alone_has_the_answer_that_it_has_in_a_batch(banker: ProCE) -> Non
 def test_what_most_models_refuse_is_no_advice(banker: ProCE) -> None:
     result = banker.explain(REFUSED.head(1), n=1, robust=0.9, models=[never, never, harder(0.0)])
     assert result[0].outcome is Outcome.NOT_FOUND
+    (blocker,) = result[0].diagnosis.blockers
+    assert blocker.kind == "robust"
+    assert "if it need not hold under other models" in result[0].sentences()[0]
 
 
 def test_where_the_share_cannot_be_had_the_most_robust_is_shown_as_what_it_is(

@@ -14,6 +14,7 @@ _LIMIT_TEXTS = {
     "vary": "what may vary, by this request",
     "max_changes": "the number of changes",
     "min_probability": "the probability asked for",
+    "robust": "holding under other models, as asked for",
     "fixed": "held fixed by the schema",
     "indirect": "never acted on, by the schema",
     "increase": "may only rise, by the schema",

@@ -14,12 +14,12 @@ class Blocker:
     Attributes
     ----------
     kind
-        ``rule``, ``range``, ``vary``, ``max_changes`` or ``min_probability``; what the schema
-        says of a feature: ``fixed``, ``indirect``, ``increase``, ``decrease`` or ``protected``;
-        ``search`` where a setting of the search stands in the way.
+        ``rule``, ``range``, ``vary``, ``max_changes``, ``min_probability`` or ``robust``; what the
+        schema says of a feature: ``fixed``, ``indirect``, ``increase``, ``decrease`` or
+        ``protected``; ``search`` where a setting of the search stands in the way.
     name
         The text of the rule, or the name of the feature or the setting; empty for ``vary``,
-        ``max_changes`` and ``min_probability``.
+        ``max_changes``, ``min_probability`` and ``robust``.
     relaxation
         In words, under which condition there is a counterfactual, such as ``"with savings allowed
         to reach 53,400"``, ``"if debt may vary too"`` or ``"with 3 changes"``.

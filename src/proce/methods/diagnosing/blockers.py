@@ -5,13 +5,13 @@ What that costs is bounded for each row: at most 16 limits are lifted, and all o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 import torch
 from torch import Tensor
 
-from proce.explanation import Blocker, Change, Fronts
+from proce.explanation import Blocker, Change, Fronts, done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.call import Call
 from proce.methods.calls.method import Progress
@@ -19,6 +19,7 @@ from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits
 from proce.methods.diagnosing.opened_ways import OpenedWays
 from proce.methods.diagnosing.relaxations import relaxation_text
 from proce.methods.diagnosing.relaxed_search import RelaxedSearch
+from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.shortlist import Shortlist
 from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.methods.searching.terms import SearchTerms
@@ -146,13 +147,21 @@ def _search_chunk(
         call.seconds_left,
         report,
     ).run()
-    with_limits = terms.without_margin().problem(query)
+    with_limits = replace(terms.without_margin().problem(query), doubts=terms.doubts)
     frame_rows = FrameRows(positions, call.raw[positions], call.layout)
     for opened in ways:
         _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
     for row in chunk:
         if finished or row in result.blockers:
             result.n_lifted[row] = len(lifted)
+
+
+def _is_likely(problem: CounterfactualProblem, ways: OpenedWays, asked: Tensor) -> Tensor:
+    """Return which of the ways asked about are likely to work in the worlds that are doubted."""
+    part = problem.take(ways.row)  # an instance for each way
+    by_hand = done_by_hand(ways.changes)[:, None]
+    realised = part.realise_by_hand(ways.rows[:, None], by_hand)
+    return missing_chances(part, realised, asked[:, None])[:, 0].isfinite()
 
 
 def _judge_ways(
@@ -170,6 +179,7 @@ def _judge_ways(
     # Where a fixed effect was freed, it follows from its causes; under all limits it never does.
     is_fixed = torch.tensor([f.action is Action.FIXED for f in with_limits.codec.schema])
     allowed &= ((opened.changes == Change.NONE) | ~is_fixed).all(-1)
+    allowed &= _is_likely(with_limits, opened, allowed)
     if bool(allowed.any()):
         ways = opened.take(torch.nonzero(allowed).flatten())
         result.found.append(FoundAfterAll(with_limits, frame_rows.positions, ways))

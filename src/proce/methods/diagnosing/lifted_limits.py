@@ -66,6 +66,8 @@ def _lift_options(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]
     if options.min_probability is not None:
         requirement = replace(terms.requirement, min_probability=None)
         yield LiftedLimit("min_probability", "", replace(terms, requirement=requirement))
+    if terms.robust is not None:
+        yield LiftedLimit("robust", "", replace(terms, robust=None))
 
 
 def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[LiftedLimit]:

@@ -48,6 +48,8 @@ def relaxation_text(
             return f"with {len(by_hand)} changes"
         case "min_probability":
             return f"with a probability of {percent(probability)}"
+        case "robust":
+            return "if it need not hold under other models"
     position = codec.schema.position(limit.name)
     feature, span = codec.schema.features[position], codec.span[position].item()
     name = name_text(feature)

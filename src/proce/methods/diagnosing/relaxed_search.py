@@ -26,6 +26,7 @@ _MAX_PROMISING = 5  # limits that go on after all were tried briefly
 _N_ENDED, _N_FRESH, _N_SCANNED = 8, 24, 16  # candidates with which the search of a limit begins
 _N_BRIEF = 24  # candidates beyond these of a limit that is tried briefly
 _MIN_POPULATION, _MIN_GENERATIONS = 12, 2
+_OF_NO_FEATURE = ("rule", "search", "vary", "max_changes", "min_probability", "robust")
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,5 +179,4 @@ def _with_gene_map(genes: Tensor, own: GeneMap, wanted: GeneMap) -> Tensor:
 def freed_position(terms: SearchTerms, limit: LiftedLimit) -> int | None:
     """Return the position of the feature that a limit binds; ``None`` where it binds no feature."""
     schema = terms.fitted.codec.schema
-    of_feature = limit.kind not in ("rule", "search", "vary", "max_changes", "min_probability")
-    return schema.position(limit.name) if of_feature else None
+    return schema.position(limit.name) if limit.kind not in _OF_NO_FEATURE else None

@@ -272,7 +272,7 @@ class ProceCall(Call):
         """Record ways within all limits that were found while limits were lifted."""
         frame_rows = FrameRows(found.rows, self.raw[found.rows], self.layout)
         is_open = torch.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
-        problem = replace(found.problem, doubts=self.terms.doubts)
+        problem = found.problem
         solution = solution_of(problem, frame_rows, found.nearest(is_open))
         solution = self._needed(problem, frame_rows, solution)
         with_margin = replace(problem, requirement=self.terms.requirement)
