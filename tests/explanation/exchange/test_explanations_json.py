@@ -79,8 +79,8 @@ def test_a_text_of_an_older_version_is_read_and_written_again_as_it_was() -> Non
     # counted in one sentence now. Nothing else differs.
     expected = text.replace("to at least ", "to ").replace("to at most ", "to ")
     apart = (
-        '"It holds in 40 of 50 graphs learned from this data.",\n    "It still reaches approved in 9'
-        ' of 10 refits of the equations on resampled rows."'
+        '"It holds in 40 of 50 graphs learned from this data.",\n    "It still reaches approved in'
+        ' 9 of 10 refits of the equations on resampled rows."'
     )
     assert apart in expected
     together = (
