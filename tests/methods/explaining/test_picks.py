@@ -120,6 +120,18 @@ def test_a_typical_pick_looks_more_like_its_target_and_is_not_much_farther(
     assert near < far <= 4 * near
 
 
+def test_a_typical_pick_does_not_depend_on_its_batch(
+    lender: Lender, rejected: pd.DataFrame
+) -> None:
+    options = {"pick": "typical", "n": 2, "progress": without_diagnosis}
+    together = lender("soft").explain(rejected.head(5), **options)
+    for position in (0, 3):
+        alone = lender("soft").explain(rejected.iloc[[position]], **options)[0]
+        assert len(alone)
+        assert torch.equal(alone.rows, together[position].rows)
+        assert torch.equal(alone.losses, together[position].losses)
+
+
 def test_only_the_typical_pick_learns_what_classes_look_like_and_only_once() -> None:
     explainer, rows = ProCE(bank, schema=SCHEMA, settings=SETTINGS).fit(people()), one()
     for pick in ("closest", "balanced", "first"):
