@@ -13,6 +13,7 @@ with the same rows in another such file, such as one of an older version.
 
 import argparse
 import json
+import math
 import time
 import warnings
 from collections.abc import Iterator, Sequence
@@ -177,7 +178,7 @@ def follow(
         helpable=[way or work for way, work in zip(ways.exist.tolist(), worked, strict=True)],
         found=[done is not None for done in spread(owner, owner, n)],
         works=worked,
-        confidence=spread(owner, chances(told.refits, result.context.n_refits), n),
+        confidence=spread(owner, chances(told.confidence), n),
         agreement=spread(
             owner, [s / n_graphs if n_graphs else None for s in told.support.tolist()], n
         ),
@@ -186,11 +187,9 @@ def follow(
     )
 
 
-def chances(n_reached: torch.Tensor, n_refits: int) -> list[float | None]:
-    """Return how likely advice works, by the refits of the equations that it works in."""
-    if not n_refits:
-        return [None] * len(n_reached)
-    return ((n_reached + 1) / (n_refits + 1)).tolist()
+def chances(confidence: torch.Tensor) -> list[float | None]:
+    """Return how likely advice says that it works; None where it says nothing."""
+    return [None if math.isnan(chance) else chance for chance in confidence.tolist()]
 
 
 def spread(owner: Sequence[int], values: Sequence[Any], n: int) -> list[Any]:

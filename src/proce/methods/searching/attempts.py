@@ -48,8 +48,14 @@ class Attempt:
         return replace(self, number=self.number + _N_SEEDS, surely=True)
 
     def start(self, settings: SearchSettings) -> Start:
-        """Return where the search of this attempt starts."""
-        return "anywhere" if self.surely else settings.start
+        """Return where the search of this attempt starts.
+
+        Where nothing was found near the row, the ways that there are may be far from it, and what
+        is lacking may lead away from them.
+        """
+        if settings.start == "gaussian":
+            return settings.start
+        return "anywhere" if self.surely or not self.with_margin else settings.start
 
     def improved(self, problem: CounterfactualProblem) -> CounterfactualProblem:
         """Return the problem in which candidates are improved: with doubts where it must."""
