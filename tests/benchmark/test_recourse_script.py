@@ -56,6 +56,14 @@ def test_most_people_who_can_be_helped_are_helped(script: ModuleType) -> None:
     assert broken <= 0.05 * shown
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("world", ["sangiovese", "loan", "linear", "opposing"])
+def test_nearly_everybody_who_can_be_helped_is_helped(script: ModuleType, world: str) -> None:
+    measured = script.measure(script.Cell(world, "first", 1_000), 60)
+    assert sum(measured.works) >= 0.98 * sum(measured.helpable)
+    assert script.broken(measured) <= 0.01 * sum(measured.found)
+
+
 def test_the_tables_of_four_people_by_hand(script: ModuleType, line: object) -> None:
     text = script.tables([line], [replace(line, cost=[0.2, 0.5, None, None])])
     assert (
