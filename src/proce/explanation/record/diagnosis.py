@@ -16,7 +16,8 @@ class Blocker:
     kind
         ``rule``, ``range``, ``vary``, ``max_changes``, ``min_probability`` or ``robust``; what the
         schema says of a feature: ``fixed``, ``indirect``, ``increase``, ``decrease`` or
-        ``protected``; ``search`` where a setting of the search stands in the way.
+        ``waits`` or ``protected``; ``search`` where there is a way, but it fails in too many refits
+        of the equations to be advised.
     name
         The text of the rule, or the name of the feature or the setting; empty for ``vary``,
         ``max_changes``, ``min_probability`` and ``robust``.
@@ -34,9 +35,14 @@ class Blocker:
 
 
 def ways_text(blockers: Sequence[Blocker]) -> str:
-    """Return what would open a way, as the end of a diagnosis in words; empty without blockers."""
-    ways = " or ".join(blocker.relaxation for blocker in blockers[:_MAX_WAYS])
-    return f" There is one {ways}." if ways else ""
+    """Return what would open a way, as the end of a diagnosis in words; empty without blockers.
+
+    That a way exists which is too unlikely to be advised is no way; the others are then likelier.
+    """
+    likely = [blocker for blocker in blockers if blocker.kind != "search"]
+    ways = " or ".join(blocker.relaxation for blocker in likely[:_MAX_WAYS])
+    one = "one" if len(likely) == len(blockers) else "a likelier one"
+    return f" There is {one} {ways}." if ways else ""
 
 
 @dataclass(frozen=True)

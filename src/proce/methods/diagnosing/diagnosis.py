@@ -1,12 +1,13 @@
 """Why nothing was found, in words and as data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from proce.causal import Actions
 from proce.classifier import ask_frame
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
@@ -17,8 +18,14 @@ from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
 from proce.methods.diagnosing.blockers import BlockerSearch
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.terms import SearchTerms
-from proce.objective import target_probability
+from proce.objective import CounterfactualProblem, EquationDoubt, target_probability
+
+_UNLIKELY = (
+    " A way was found, but by the refits of the equations it is more likely to fail than to work,"
+    " so it is not advised."
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,9 @@ class ClosestMiss:
         The rules that the candidate breaks.
     rival, rival_probability
         Of more than two classes, the likeliest other one, in words, and its probability.
+    is_unlikely
+        Whether it is within all limits and reaches the target, but fails in too many refits of
+        the equations to be advice.
     """
 
     values: Mapping[str, Any] | None = None
@@ -42,6 +52,7 @@ class ClosestMiss:
     broken: tuple[str, ...] = ()
     rival: str | None = None
     rival_probability: float = 0.0
+    is_unlikely: bool = False
 
 
 def diagnose(
@@ -88,11 +99,11 @@ def _diagnosis(
     label = class_text(call.context, call.context.classes[target])
     if not bool(terms.fitted.index.sizes[target] > 0):
         return Diagnosis(_unknown_class_text(terms.fitted, label), None, None, needed)
-    reason = (
-        f"No counterfactual was found for {label}."
-        + nearness_text(closest, needed)
-        + _cause_text(blockers, n_tried)
-    )
+    if closest.is_unlikely or any(blocker.kind == "search" for blocker in blockers):
+        told = _UNLIKELY + ways_text(blockers)
+    else:
+        told = nearness_text(closest, needed) + _cause_text(blockers, n_tried)
+    reason = f"No counterfactual was found for {label}.{told}"
     return Diagnosis(
         reason,
         closest.values,
@@ -151,13 +162,15 @@ def _closest_misses(
     if not rows:
         return {}
     positions, codec = torch.tensor(rows), terms.fitted.codec
-    problem = terms.problem(
+    problem = terms.without_margin().problem(
         terms.query(call.factual[positions], call.target[positions], call.raw[positions])
     )
     genes = torch.stack([misses[row][0] for row in rows])[:, None]
+    realised = problem.realise(genes)
+    is_unlikely = _is_unlikely(terms, problem, realised)
     shown = as_shown(
         codec,
-        problem.realise(genes).point[:, 0],
+        realised.point[:, 0],
         call.factual[positions],
         call.raw[positions],
         call.layout,
@@ -174,8 +187,17 @@ def _closest_misses(
             float(chances[index]),
             broken_rules(terms.rules, call.factual[row], shown.rows[index]),
             *_rival(call, int(others.indices[index]), float(others.values[index])),
+            is_unlikely=bool(is_unlikely[index]),
         )
     return result
+
+
+def _is_unlikely(terms: SearchTerms, problem: CounterfactualProblem, realised: Actions) -> Tensor:
+    """Return which candidates ``(i, 1)`` are within all limits, but too unlikely to be advice."""
+    doubts = tuple(doubt for doubt in terms.doubts if isinstance(doubt, EquationDoubt))
+    is_allowed = (problem.score(realised).violation <= 0) & (realised.count > 0)
+    missing = missing_chances(replace(problem, doubts=doubts), realised, is_allowed)
+    return (is_allowed & missing.isinf())[:, 0]
 
 
 def _rival(call: Call, position: int, probability: float) -> tuple[str | None, float]:

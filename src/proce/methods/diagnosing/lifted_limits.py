@@ -6,9 +6,7 @@ from dataclasses import dataclass, replace
 from proce.methods.calls.options import Options
 from proce.methods.searching.terms import SearchTerms
 from proce.objective import CallLimits
-from proce.schema import Action, Continuous, Schema
-
-_UNRESTRICTED = Action.FREE
+from proce.schema import Action, Continuous, Feature, Schema
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,8 +72,8 @@ def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[Lifted
     """Yield what the schema says of features; what this call does not let vary still may not."""
     schema = terms.fitted.codec.schema
     for feature in schema:
-        if feature.action is not _UNRESTRICTED and not feature.protected:
-            freed = schema.edit(feature.name, action=_UNRESTRICTED)
+        if feature.action is not Action.FREE and not feature.protected:
+            freed = schema.edit(feature.name, action=_lifted(feature))
             yield LiftedLimit(
                 feature.action.value, feature.name, _under_schema(terms, options, freed)
             )
@@ -87,8 +85,13 @@ def _lift_schema_limits(terms: SearchTerms, options: Options) -> Iterator[Lifted
             yield LiftedLimit("range", feature.name, _under_schema(terms, options, wider))
     for feature in schema:  # for an auditor alone, and so after all others
         if feature.protected:
-            freed = schema.edit(feature.name, action=_UNRESTRICTED, protected=False)
+            freed = schema.edit(feature.name, action=_lifted(feature), protected=False)
             yield LiftedLimit("protected", feature.name, _under_schema(terms, options, freed))
+
+
+def _lifted(feature: Feature) -> Action:
+    """Return what may be done with a feature whose limit is lifted; time never passes backwards."""
+    return Action.INCREASE if feature.action is Action.WAITS else Action.FREE
 
 
 def _under_schema(terms: SearchTerms, options: Options, schema: Schema) -> SearchTerms:
