@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import torch
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
@@ -15,6 +16,7 @@ from proce.batch.chunks import (
     ExplainTable,
     Rows,
     as_table,
+    doubts,
     explain_chunks,
     explain_to,
     table_of,
@@ -24,6 +26,8 @@ from proce.batch.parts import Parts
 from proce.batch.source import Source
 from proce.batch.typed import TypedColumns
 from proce.errors import FileError, SchemaError
+
+from ..explanation import samples
 
 People = Callable[[int], Path]
 
@@ -169,3 +173,22 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
     whole = banker.explain(rows.table(), target=1)
     assert pq.read_table(out).equals(as_table(whole.to_frame()))
     assert tally(whole).total() == 21
+
+
+def test_rows_whose_advice_is_in_doubt_are_counted() -> None:
+    """The recommended counterfactual counts; a row may be in doubt twice."""
+    shared = samples.context(n_refits=20, n_models=20, robust=0.9)
+    items = [
+        samples.explanation(
+            samples.RAISE_SAVINGS,
+            row=row,
+            shared=shared,
+            refits=torch.tensor([20]),
+            confidence=torch.tensor([chance]),
+            robustness=torch.tensor([count]),
+        )
+        for row, (chance, count) in enumerate([(0.99, 18), (0.97, 17), (0.99, 17)])
+    ]
+    result = samples.explanations(*items)
+    assert doubts(result) == {"less robust than asked for": 2, "unsure": 1}
+    assert doubts(samples.explanations(items[0])) == {}

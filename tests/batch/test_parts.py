@@ -30,8 +30,9 @@ def test_nothing_is_left_where_no_part_was_finished(out: Path) -> None:
 def test_the_header_is_written_once(out: Path) -> None:
     with Parts.open(out, {}, restart=False) as parts:
         for number in range(2):
-            parts.add(number, TABLE, {"found": 2})
+            parts.add(number, TABLE, {"found": 2}, {"unsure": number})
         assert parts.tally() == {"found": 4}
+        assert parts.doubts() == {"unsure": 1}
         assert parts.put_together() == 4
     assert out.read_text().count("row,age,job") == 1
 

@@ -1,6 +1,7 @@
 """``proce explain``: csv, Parquet and JSON, options, receipts, exit codes."""
 
 import json
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from pandas.testing import assert_frame_equal
 from proce import Explanations, ProCE
 from proce.batch.chunks import Rows
 from proce.cli.main import main
+from proce.cli.output import JobSummary, show_summary
 
 EXPLAIN = ["explain", "credit", "new.csv", "--target", "yes", "-n", "2"]
 
@@ -190,3 +192,22 @@ def test_a_receipt_is_written_for_every_row_and_holds(
     receipt.write_text(receipt.read_text("utf-8").replace('"probability": 0.', '"probability": 1.'))
     assert main(["verify", str(receipt), "--model", "credit"]) == 1
     assert "was changed after it was written" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("doubts", "found"),
+    [
+        ({}, "10 found,"),
+        ({"unsure": 1}, "10 found (1 of them unsure),"),
+        (
+            {"unsure": 1, "less robust than asked for": 2},
+            "10 found (2 of them less robust than asked for, 1 unsure),",
+        ),
+    ],
+)
+def test_the_summary_counts_advice_that_is_in_doubt(
+    doubts: dict[str, int], found: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    summary = JobSummary(Counter(found=10, not_found=2), Counter(doubts))
+    show_summary(summary, None)
+    assert capsys.readouterr().err == f"12 rows: {found} 2 not found.\n"

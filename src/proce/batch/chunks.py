@@ -16,6 +16,8 @@ from proce.batch.source import Source
 from proce.batch.typed import TypedColumns
 from proce.errors import FileError, SchemaError
 from proce.explanation import Explanations
+from proce.explanation.words.certainty import is_unsure
+from proce.explanation.words.robustness import is_less_robust
 from proce.methods import Progress
 
 CHUNK_ROWS = 4_096  # explained in one call
@@ -177,13 +179,23 @@ def explain_to(
     for number, result in enumerate(results, n_done):
         if on_result is not None:
             on_result(result)
-        parts.add(number, table_of(result), tally(result))
+        parts.add(number, table_of(result), tally(result), doubts(result))
 
 
 def tally(result: Explanations) -> Counter[str]:
     """Return how many rows have each outcome."""
     counts = result.rows.outcome_counts()
     return Counter({outcome.value: count for outcome, count in counts.items()})
+
+
+def doubts(result: Explanations) -> Counter[str]:
+    """Return for how many rows the recommended counterfactual is not robust, or unsure."""
+    counts: Counter[str] = Counter()
+    for item in result:
+        if len(item):
+            counts["less robust than asked for"] += is_less_robust(item)
+            counts["unsure"] += is_unsure(item)
+    return +counts
 
 
 def table_of(result: Explanations) -> pa.Table:

@@ -22,6 +22,7 @@ from proce.errors import FileError
 from proce.files import atomic_write, write_text
 
 _TALLY_KEY = b"proce"  # of a part's metadata: how many of its rows have each outcome
+_DOUBTS_KEY = b"proce.doubts"  # and how many of those found have each doubt
 
 
 @dataclass(frozen=True)
@@ -76,17 +77,33 @@ class Parts:
         """Return the files of the finished parts, in order."""
         return sorted(self.folder.glob("[0-9]*.parquet"))
 
-    def add(self, number: int, table: pa.Table, tally: Mapping[str, int]) -> None:
-        """Keep a part, and how many of its rows have each outcome."""
-        marked = table.replace_schema_metadata({_TALLY_KEY: json.dumps(dict(tally)).encode()})
+    def add(
+        self,
+        number: int,
+        table: pa.Table,
+        tally: Mapping[str, int],
+        doubts: Mapping[str, int] | None = None,
+    ) -> None:
+        """Keep a part, how many of its rows have each outcome, and how many found ones a doubt."""
+        counts = {_TALLY_KEY: tally, _DOUBTS_KEY: doubts or {}}
+        marked = table.replace_schema_metadata(
+            {key: json.dumps(dict(count)).encode() for key, count in counts.items()}
+        )
         with atomic_write(self.folder / f"{number:08d}.parquet") as draft:
             pq.write_table(marked, draft)
 
     def tally(self) -> Counter[str]:
         """Return how many rows of all finished parts have each outcome."""
+        return self._sum(_TALLY_KEY)
+
+    def doubts(self) -> Counter[str]:
+        """Return how many rows of all finished parts have each doubt."""
+        return self._sum(_DOUBTS_KEY)
+
+    def _sum(self, key: bytes) -> Counter[str]:
         total: Counter[str] = Counter()
         for path in self.paths():
-            total.update(json.loads(pq.read_schema(path).metadata[_TALLY_KEY]))
+            total.update(json.loads(pq.read_schema(path).metadata[key]))
         return total
 
     def put_together(self) -> int:

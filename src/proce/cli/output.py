@@ -8,7 +8,15 @@ from typing import Any
 
 import typer
 
-from proce.batch.chunks import ExplainTable, Rows, explain_chunks, explain_to, table_of, tally
+from proce.batch.chunks import (
+    ExplainTable,
+    Rows,
+    doubts,
+    explain_chunks,
+    explain_to,
+    table_of,
+    tally,
+)
 from proce.batch.parts import Parts, csv_text
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
@@ -66,6 +74,8 @@ class JobSummary:
     ----------
     counts
         How many rows ended with which outcome.
+    doubts
+        How many of the rows that were found have advice that is not robust, or unsure.
     reasons
         Why the first rows without a counterfactual have none.
     preview
@@ -73,6 +83,7 @@ class JobSummary:
     """
 
     counts: Counter[str] = field(default_factory=Counter)
+    doubts: Counter[str] = field(default_factory=Counter)
     reasons: list[str] = field(default_factory=list)
     preview: list[Explanation] = field(default_factory=list)
 
@@ -96,7 +107,7 @@ def write_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) 
             note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
         try:
             explain_to(parts, job.rows, job.explain, progress=job.progress, on_result=record_chunk)
-            summary.counts = parts.tally()
+            summary.counts, summary.doubts = parts.tally(), parts.doubts()
             parts.put_together()
         except KeyboardInterrupt:
             kept = _describe_kept(parts, job.rows.count)
@@ -123,7 +134,7 @@ def write_json(job: Job, out: Path) -> JobSummary:
         raise KeyboardInterrupt("interrupted; nothing was written") from None
     job.write_receipts(result)
     write_text(out, result.to_json())
-    summary = JobSummary(tally(result))
+    summary = JobSummary(tally(result), doubts(result))
     summary.add_reasons(result)
     return summary
 
@@ -136,6 +147,7 @@ def write_stdout(job: Job) -> JobSummary:
         job.write_receipts(result)
         summary.add_reasons(result)
         summary.counts += tally(result)
+        summary.doubts += doubts(result)
         if terminal:
             summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
         else:
@@ -155,10 +167,21 @@ def show_summary(summary: JobSummary, out: Path | None) -> None:
         for reason in summary.reasons:
             note(reason)
     counts = ", ".join(
-        f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in summary.counts.items()
+        f"{count:,} {outcome.replace('_', ' ')}"
+        + (_doubts_text(summary.doubts) if outcome == Outcome.FOUND else "")
+        for outcome, count in summary.counts.items()
     )
     where = "" if out is None else f" Written to {out}."
     note(f"{total:,} row{'s' * (total != 1)}{': ' * bool(counts)}{counts}.{where}")
+
+
+def _doubts_text(counts: Counter[str]) -> str:
+    """Return `` (2 of them less robust than asked for, 1 unsure)``; empty where there is none."""
+    texts = [
+        f"{count:,} {'of them ' * (place == 0)}{doubt}"
+        for place, (doubt, count) in enumerate(sorted(counts.items()))
+    ]
+    return f" ({', '.join(texts)})" if texts else ""
 
 
 def _describe_kept(parts: Parts, total: int) -> str:

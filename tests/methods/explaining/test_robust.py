@@ -72,7 +72,7 @@ def test_where_the_share_cannot_be_had_the_most_robust_is_shown_as_what_it_is(
     item = banker.explain(REFUSED.head(1), n=1, robust=0.95, models=models)[0]
     assert item.robustness.tolist() == [3]
     told = (
-        "This is not robust: it keeps its decision in 3 of 4 other models; 95 of 100 were asked"
-        " for, and no advice was found that does in more."
+        "This advice is not robust: it keeps its decision in 3 of 4 other models; 95 of 100 were"
+        " asked for, and no advice was found that does in more."
     )
     assert told in item.sentences()

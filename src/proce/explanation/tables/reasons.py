@@ -21,6 +21,7 @@ from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells, row_cells
 from proce.explanation.words.certainty import doubt_texts
 from proce.explanation.words.instructions import direction_of_action, drift_text
+from proce.explanation.words.robustness import is_less_robust, robustness_texts
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import change_texts, class_texts, name_text, percents
 from proce.explanation.words.waiting import duration_text, is_waiting
@@ -240,6 +241,7 @@ def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
         f" model says {target} ({new}; it was {old}): {measured}. The reasons describe the model;"
         " they are not a promise.",
         *doubt_texts(row, row_cells(row)[0], subject="That variant")[:1],
+        *(robustness_texts(row, subject="That variant") if is_less_robust(row) else []),
     ]
 
 

@@ -3,10 +3,19 @@
 from proce.explanation.record.rows import ExplainedRow
 
 
-def robustness_texts(row: ExplainedRow, rank: int = 1) -> list[str]:
+def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
+    """Return whether the counterfactual of a rank is less robust than was asked for."""
+    robust, n_models = row.context.robust, row.context.n_models
+    if row.robustness is None or robust is None or not n_models:
+        return False
+    return int(row.robustness[rank - 1]) < robust * n_models - 1e-9
+
+
+def robustness_texts(row: ExplainedRow, rank: int = 1, subject: str = "This advice") -> list[str]:
     """Return in how many other models the counterfactual of a rank keeps its decision.
 
-    Where it was asked for more, that is said too; nothing is said without other models.
+    Where it was asked for more, that is said too, of the ``subject``; nothing is said without
+    other models.
     """
     context = row.context
     if row.robustness is None or not context.n_models:
@@ -17,8 +26,8 @@ def robustness_texts(row: ExplainedRow, rank: int = 1) -> list[str]:
     if context.n_models == 1:
         others = others.replace("refits", "refit").replace("models", "model")
     kept = f"keeps its decision in {count} of {context.n_models} {others}"
-    if context.robust is None or count >= context.robust * context.n_models - 1e-9:
+    if context.robust is None or not is_less_robust(row, rank):
         return [f"It {kept}."]
     wanted = f"{100 * context.robust:.3g} of 100 were asked for"
     ending = ", and no advice was found that does in more" if rank == 1 else ""
-    return [f"This is not robust: it {kept}; {wanted}{ending}."]
+    return [f"{subject} is not robust: it {kept}; {wanted}{ending}."]
