@@ -137,3 +137,4 @@ def test_missing_cells_are_left_alone():
     assert result.count.tolist() == [[0, 1]]
     assert result.point[..., 1].isnan().all()
     assert (result.point[..., 2] == FACTUAL[0, 2]).all()  # a missing parent moves nothing
+    assert not result.consequence.any()  # nor does what is missing go from missing to missing

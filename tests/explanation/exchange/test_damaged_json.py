@@ -126,9 +126,3 @@ def test_values_that_their_dtype_cannot_hold_are_refused() -> None:
     record["layout"]["columns"]["education"] = "int64"
     with pytest.raises(SchemaError, match="do not fit their schema or layout"):
         Explanations.from_json(json.dumps(record))
-
-
-def test_a_row_says_how_sure_all_of_its_counterfactuals_are_or_none() -> None:
-    text = set_at(json.loads(FIXTURE.read_text("utf-8")), (*WAY, "confidence"), 0.5)
-    with pytest.raises(SchemaError, match="expected a number from 0 to 1, as for the other"):
-        Explanations.from_json(text)

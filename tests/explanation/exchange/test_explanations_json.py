@@ -85,7 +85,7 @@ def test_a_text_of_an_older_version_is_read_and_written_again_as_it_was() -> Non
     assert apart in expected
     together = (
         '"It holds in 40 of 50 graphs learned from this data, and works in 9 of 10 refits of the'
-        ' equations."'
+        ' equations, if the arrows of the causal graph are right."'
     )
     assert result.to_json() == expected.replace(apart, together)
     assert [len(item) for item in result] == [2, 0, 0, 0, 1]

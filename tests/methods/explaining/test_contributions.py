@@ -1,14 +1,29 @@
 """What each action adds: the model is asked again with that action taken back, by hand here."""
 
+import numpy as np
 import pandas as pd
 import pytest
 import torch
 
 from proce import CausalGraph, ProCE, StructuralCausalModel
 from proce.explanation import Change, Explanations
-from proce.schema import Codec
+from proce.schema import Codec, Continuous, Schema
 
-from ...worlds import SCHEMA, SETTINGS, bank, one, people, refused
+from ...worlds import (
+    SCHEMA,
+    SETTINGS,
+    bank,
+    logistic,
+    one,
+    people,
+    refused,
+    students,
+)
+
+
+def studious(frame: pd.DataFrame) -> np.ndarray:
+    """Say yes to those who study much, and are paid no less for it."""
+    return logistic(frame["study"] + 0.1 * frame["pay"] - 6)
 
 
 def taken_back(result: Explanations, rank: int, name: str) -> pd.DataFrame:
@@ -67,6 +82,22 @@ def test_refits_are_counted_and_the_rows_do_not_depend_on_their_batch() -> None:
         alone = explainer.explain(refused(people(), 4).iloc[[row]], n=2)[0]
         assert torch.equal(alone.contributions, item.contributions)
         assert torch.equal(alone.confidence, item.confidence)
+
+
+def test_how_sure_advice_is_cannot_be_told_where_what_follows_goes_through_a_missing_cell() -> None:
+    """Pay follows study through skill: without skill it stays as it is in every refit."""
+    schema = Schema([Continuous("study", (0, 20)), Continuous("skill"), Continuous("pay")])
+    frame = students()
+    frame.loc[:19, "skill"] = np.nan
+    graph = [("study", "skill"), ("skill", "pay")]
+    explainer = ProCE(studious, schema=schema, graph=graph, settings=SETTINGS).fit(frame)
+    asked = frame.iloc[[0, 30]].assign(study=1.0)
+    result = explainer.explain(asked, vary=["study"], n=1)
+    assert result.outcomes()["confidence"].isna().tolist() == [True, False]
+    of_first = result.changes()["row"] == 0
+    assert result.changes()["feature"][of_first].tolist() == ["study"]  # not that skill "follows"
+    told = "How sure this is cannot be told: skill is missing, and what would follow depends on it."
+    assert [told in item.sentences() for item in result] == [True, False]
 
 
 def test_how_the_training_rows_lie_comes_with_the_result(banker: ProCE) -> None:

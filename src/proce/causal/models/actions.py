@@ -195,7 +195,8 @@ def separate(
         held[..., position] = chosen & ~moved[..., position]
         kept = torch.where(moved[..., position], wanted, before)
         point[..., position] = torch.where(chosen, kept, expected[..., position])
-        consequence[..., position] = ~chosen & (expected[..., position] != before)
+        went = follows & (expected[..., position] != before)  # a missing cell equals nothing
+        consequence[..., position] = ~chosen & went
         if isinstance(model.codec.schema.features[position], Continuous):
             now = expected[..., position]
             low, high = float(tolerances.lowest[position]), float(tolerances.highest[position])

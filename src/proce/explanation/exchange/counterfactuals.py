@@ -69,10 +69,13 @@ def read_counterfactuals(
         losses=loss_column([[getattr(way.losses, name) for name in LOSS_NAMES] for way in ways]),
         expected=reader.entries(changes.expected(len(ways)), own_raw),
         contributions=changes.contributions(owner),
-        support=_known(ways, owner, places, "support", UNKNOWN_COUNT),
-        refits=_known(ways, owner, places, "refits", UNKNOWN_COUNT),
-        confidence=_known(ways, owner, places, "confidence", math.nan),
-        robustness=_known(ways, owner, places, "robustness", UNKNOWN_COUNT),
+        support=_counts(ways, owner, places, "support"),
+        refits=_counts(ways, owner, places, "refits"),
+        confidence=torch.tensor(
+            [math.nan if way.confidence is None else way.confidence for way in ways],
+            dtype=torch.float64,
+        ),
+        robustness=_counts(ways, owner, places, "robustness"),
         holds_from=intervals.low,
         holds_to=intervals.high,
         open_ends=intervals.open_ends,
@@ -188,24 +191,22 @@ class _Changes:
         return list(zip(self.line.tolist(), self.position.tolist(), strict=True))
 
 
-def _known(
+def _counts(
     ways: Sequence[WireCounterfactual],
     owner: Tensor,
     places: Sequence[str],
     field: str,
-    unknown: float,
 ) -> Tensor:
-    """Return a field ``(n,)``; a row has it for all of its counterfactuals or for none."""
+    """Return counts ``(n,)``; a row has them for all of its counterfactuals or for none."""
     values = [getattr(way, field) for way in ways]
     absent = np.array([value is None for value in values], dtype=bool)
     owners = owner.numpy()
     wrong = np.flatnonzero(absent & np.isin(owners, owners[~absent]))
     if len(wrong):
-        kind = "whole number" if isinstance(unknown, int) else "number from 0 to 1"
-        expected = f"a {kind}, as for the other counterfactuals of the row"
+        expected = "a whole number, as for the other counterfactuals of the row"
         raise RecordError(f"{places[wrong[0]]}.{field}", None, expected)
-    dtype = torch.long if isinstance(unknown, int) else torch.float64
-    return torch.tensor([unknown if value is None else value for value in values], dtype=dtype)
+    known = [UNKNOWN_COUNT if value is None else value for value in values]
+    return torch.tensor(known, dtype=torch.long)
 
 
 def _steps(

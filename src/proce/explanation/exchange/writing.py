@@ -197,11 +197,13 @@ def _known_contributions(rows: ExplainedRows) -> Floats:
 
 
 def _certainties(rows: ExplainedRows) -> list[Plain]:
-    """Return how sure each counterfactual is, without what is not known of all those of its row."""
+    """Return how sure each counterfactual is: its chance, and the counts that its row has."""
     certainties: list[Plain] = [{} for _ in range(len(rows.counterfactuals))]
     for name in ("support", "refits", "confidence", "robustness"):
         column = getattr(rows.counterfactuals, name)
-        known = ~_lines_of_rows_with(rows, ~(column >= 0))  # NaN is not known either
+        known = column >= 0  # NaN is not known
+        if name != "confidence":
+            known = ~_lines_of_rows_with(rows, ~known)
         for line in torch.nonzero(known).flatten().tolist():
             certainties[line][name] = column[line].item()
     return certainties

@@ -63,7 +63,7 @@ class Counterfactuals:
         without refits.
     confidence
         ``(n,)``, the chance that the actions reach the target in the true equations, as the refits
-        say; NaN without refits.
+        say; NaN without refits, and where a missing cell leaves open what follows.
     robustness
         ``(n,)``, in how many of the other models of the call the target is reached; -1 without
         such models.

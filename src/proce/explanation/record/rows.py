@@ -234,9 +234,9 @@ class ExplainedRow:
 
     @property
     def confidence(self) -> Tensor | None:
-        """How likely each works in the true equations, ``(n,)``; ``None`` without refits."""
+        """How likely each works in the true equations, ``(n,)``; NaN or ``None`` if not known."""
         own = self.record.counterfactuals.confidence[self._lines]
-        return None if not len(own) or bool(own.isnan().any()) else own
+        return None if bool(own.isnan().all()) else own
 
     @property
     def robustness(self) -> Tensor | None:

@@ -6,11 +6,14 @@ learned again on rows drawn anew, and in some of these the actions may lead else
 
 from collections.abc import Sequence
 
+from proce.causal.graphs.unknown import unknown_causes
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.values import joined, name_texts
 
 SURE = 0.98  # advice that works with a smaller chance is told as unsure
+_IF_RIGHT = "if the arrows of the causal graph are right"
 _MIN_GRAPH_SHARE = 0.8  # what holds in fewer of the learned graphs is told as unsure
 
 
@@ -37,8 +40,12 @@ def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int =
     rank
         The rank of the counterfactual.
     """
-    counts = None if is_unsure(row, rank) else _counts_text(row, cells, rank)
-    return [] if counts is None else [f"It {counts}."]
+    if is_unsure(row, rank):
+        return []
+    parts = _graphs_texts(row, rank)
+    if not _unknown_texts(row, cells, rank):
+        parts += _refits_texts(row, cells, rank)
+    return [f"It {', and '.join(parts)}."] if parts else []
 
 
 def doubt_texts(
@@ -46,37 +53,64 @@ def doubt_texts(
 ) -> list[str]:
     """Return that the counterfactual of a rank is unsure, and how unsure; nothing where it is sure.
 
-    The parameters are those of :func:`certainty_texts`; ``subject`` is what is called unsure.
+    Where a missing cell hides how sure it is, that is said. The parameters are those of
+    :func:`certainty_texts`; ``subject`` is what is called unsure.
     """
+    unknown = _unknown_texts(row, cells, rank, subject)
     if not is_unsure(row, rank):
+        return unknown
+    graphs = _graphs_texts(row, rank)
+    if row.confidence is None or not row.confidence[rank - 1].item() < SURE:
+        return [f"{subject} is unsure: it {graphs[0]}.", *unknown]
+    n_true = round(100 * row.confidence[rank - 1].item())
+    ending = ", and no clearly surer one was found" if rank == 1 else ""
+    return [
+        f"{subject} is unsure: about {n_true} of 100 such pieces of advice would work,"
+        f" {_IF_RIGHT}{ending}.",
+        *(f"It {text}." for text in graphs),
+    ]
+
+
+def _unknown_texts(
+    row: ExplainedRow, cells: Sequence[ChangedCell], rank: int, subject: str = "This"
+) -> list[str]:
+    """Return which missing cells hide how sure the counterfactual of a rank is; mostly nothing."""
+    context = row.context
+    is_known = row.confidence is not None and not bool(row.confidence[rank - 1].isnan())
+    if is_known or row.refits is None or not context.n_refits:
         return []
-    texts = [f"{subject} is unsure: it {_counts_text(row, cells, rank)}."]
-    if row.confidence is not None and row.confidence[rank - 1].item() < SURE:
-        n_true = round(100 * row.confidence[rank - 1].item())
-        ending = ", and no surer one was found" if rank == 1 else ""
-        texts.append(f"Of 100 pieces of advice like it, about {n_true} would work{ending}.")
-    return texts
+    codec = context.codec
+    flags = codec.missing(row.factual).tolist()
+    names = unknown_causes(
+        context.edges,
+        codec.schema,
+        [name for name, is_missing in zip(codec.schema.names, flags, strict=True) if is_missing],
+        [cell.feature.name for cell in cells if cell.kind is not Change.HOLD],
+        [cell.feature.name for cell in cells if cell.kind.by_hand],
+    )
+    start = f"How sure {subject.lower()} is cannot be told:"
+    if names:
+        verb, pronoun = ("is", "it") if len(names) == 1 else ("are", "them")
+        missing = joined(name_texts(context, names))
+        return [f"{start} {missing} {verb} missing, and what would follow depends on {pronoun}."]
+    if context.withheld:
+        return [f"{start} a value that what follows depends on is missing."]
+    return []  # a result from before chances were told
 
 
-def _counts_text(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1) -> str | None:
-    """Return ``holds in 46 of 50 graphs …, and works in 20 of 20 refits …``; ``None`` without."""
-    context, parts = row.context, []
-    if row.support is not None and context.n_graphs:
-        count = int(row.support[rank - 1])
-        parts.append(f"holds in {count} of {context.n_graphs} graphs learned from this data")
-    if row.refits is not None and context.n_refits and _is_at_stake(row, cells, rank):
-        parts.append(_refits_text(row, rank))
-    return ", and ".join(parts) or None
+def _graphs_texts(row: ExplainedRow, rank: int) -> list[str]:
+    n_graphs = row.context.n_graphs
+    if row.support is None or not n_graphs:
+        return []
+    return [f"holds in {int(row.support[rank - 1])} of {n_graphs} graphs learned from this data"]
 
 
-def _refits_text(row: ExplainedRow, rank: int) -> str:
-    assert row.refits is not None, "there are refits"
-    count, n_refits = int(row.refits[rank - 1]), row.context.n_refits
-    text = f"works in {count} of {n_refits} refits of the equations"
-    confidence = row.confidence
-    if count == n_refits and confidence is not None and confidence[rank - 1].item() < SURE:
-        return f"{text}, but in some of them only just"
-    return text
+def _refits_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> list[str]:
+    n_refits = row.context.n_refits
+    if row.refits is None or not n_refits or not _is_at_stake(row, cells, rank):
+        return []
+    count = int(row.refits[rank - 1])
+    return [f"works in {count} of {n_refits} refits of the equations, {_IF_RIGHT}"]
 
 
 def _is_at_stake(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> bool:

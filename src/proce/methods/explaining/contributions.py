@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Ensemble
+from proce.causal.graphs.unknown import unknown_causes
 from proce.classifier import Classifier, decide
 from proce.explanation import Change, done_by_hand
 from proce.methods.explaining.taken_back import take_back
@@ -45,14 +46,31 @@ def measure_confidence(
 ) -> tuple[Tensor | None, Tensor | None]:
     """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``.
 
-    The second result is the chance that they do in the true equations. Both are ``None`` without
-    refits.
+    The second result is the chance that they do in the true equations, NaN where a missing cell
+    hides what follows from them. Both are ``None`` without refits.
     """
     if refits is None:
         return None, None
     realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
     odds = EquationDoubt(refits, SURE).odds(problem, realised)[..., 0]
-    return (odds >= 0).sum(0), chance_of(odds)
+    unknown = _hides_what_follows(problem, changes)
+    return (odds >= 0).sum(0), chance_of(odds).masked_fill(unknown, torch.nan)
+
+
+def _hides_what_follows(problem: CounterfactualProblem, changes: Tensor) -> Tensor:
+    """Return flags ``(n,)`` where a missing cell leaves open what follows from the actions."""
+    schema, missing = problem.codec.schema, problem.codec.missing(problem.query.factual)
+    hides = torch.zeros(len(changes), dtype=torch.bool)
+    assert problem.scm is not None, "there are equations"
+    edges = problem.scm.graph.edges
+    by_hand, moved = done_by_hand(changes), (changes != 0) & (changes != Change.HOLD)
+    for line in torch.nonzero(missing.any(1)).flatten().tolist():
+        names = (
+            [schema.names[position] for position in torch.nonzero(flags[line]).flatten().tolist()]
+            for flags in (missing, moved, by_hand)
+        )
+        hides[line] = bool(unknown_causes(edges, schema, *names))
+    return hides
 
 
 def count_models_kept(
