@@ -13,10 +13,10 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from proce import Codec, ModelError, Schema, as_classifier
-from proce.classifier.refits import ModelRefits, can_refit, read_known_labels
+from proce import Codec, ModelError, ProCE, Schema, as_classifier
+from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
 
-from ..worlds import SCHEMA, people, score
+from ..worlds import SCHEMA, TINY, people, score
 
 FRAME = people(200)
 LABEL = np.where(score(FRAME) + np.random.default_rng(1).normal(0, 1, 200) > 0, "yes", "no")
@@ -171,6 +171,8 @@ def test_only_estimators_can_be_fitted_again(fitted: Any) -> None:
     [
         (LABEL[:5], r"shape \(5,\) for 200 rows; expected one label for each row"),
         (np.where(LABEL == "yes", "ja", "no"), "unknown class 'ja'.*Leave y out"),
+        (pd.Series(LABEL).where(FRAME.index > 3), "y has 4 missing labels; .* Leave these rows"),
+        ([None, *LABEL[1:]], "y has 1 missing label; expected one label for each row"),
         ((LABEL == "yes").astype(int), "y is not of the model's classes: unknown class 0"),
     ],
 )
@@ -187,3 +189,14 @@ def test_labels_may_be_a_column_of_any_frame(fitted: Any) -> None:
     assert [classifier.classes[code] for code in read.tolist()] == LABEL.tolist()
     assert torch.equal(read_known_labels(pd.Series(LABEL), classifier, 200), read)
     assert torch.equal(read_known_labels(pd.DataFrame({"y": LABEL}), classifier, 200), read)
+
+
+def test_labels_in_another_order_than_their_rows_are_refused(fitted: Any) -> None:
+    label = pd.Series(LABEL, FRAME.index)
+    shuffled = label.sample(frac=1, random_state=0)
+    for given in (shuffled, shuffled.to_frame()):
+        with pytest.raises(ModelError, match=r"another order.*y\.loc\[X\.index\]"):
+            ProCE(fitted, schema=SCHEMA, settings=TINY).fit(FRAME, given)
+    other_index = label.set_axis(range(1000, 1200))
+    for given in (label, shuffled.loc[FRAME.index], shuffled.to_numpy(), other_index, LABEL):
+        require_same_order(FRAME, given)

@@ -5,6 +5,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -101,6 +102,11 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Tensor
         raise ModelError(
             f"y has the shape {values.shape} for {n_rows} rows; expected one label for each row."
         )
+    if n_missing := int(pd.isna(values).sum()):
+        raise ModelError(
+            f"y has {n_missing:,} missing label{'s' * (n_missing != 1)}; expected one label for"
+            " each row. Leave these rows out of X and y."
+        )
     try:
         unique, inverse = np.unique(values, return_inverse=True)
         positions = [position_of(value, classifier.classes) for value in unique]
@@ -110,6 +116,24 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Tensor
             " again."
         ) from error
     return torch.tensor(positions)[torch.from_numpy(inverse)]
+
+
+def require_same_order(frame: Any, label: Any) -> None:
+    """Refuse labels whose index names the rows of a frame in another order than the frame has.
+
+    Labels belong to rows by position, so such labels would belong to other rows. Labels with any
+    other index, or without one, are taken as they stand.
+    """
+    if not isinstance(frame, pd.DataFrame) or not isinstance(label, pd.Series | pd.DataFrame):
+        return
+    rows, own = frame.index, label.index
+    if rows.equals(own) or not rows.is_unique or len(rows) != len(own):
+        return
+    if own.is_unique and bool(own.isin(rows).all()):
+        raise ModelError(
+            "y has the rows of X in another order, as its index says, and labels are taken by"
+            " position. Give y.loc[X.index]; or y.to_numpy() if the order is right as it is."
+        )
 
 
 def can_refit(classifier: Classifier) -> bool:

@@ -90,7 +90,8 @@ class ProCE(FittedEstimator):
         X
             The rows that the model was trained on, as a frame.
         y
-            The label of each row. It is needed only to fit the model again, for ``robust``.
+            The label of each row, by position. It is needed only to fit the model again, for
+            ``robust``.
         progress
             A function that is called with a ``Progress`` while the auto-encoder learns.
         """

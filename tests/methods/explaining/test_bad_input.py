@@ -156,7 +156,12 @@ def test_training_rows_that_do_not_fit(rows: Any, message: str) -> None:
         ({"causal_weight": -1}, "causal_weight is -1"),
         ({"start": "middle"}, "start is 'middle'"),
         ({"chunk_size": 0}, "chunk_size is 0"),
-        ({"n_refits": -1}, "n_refits is -1"),
+        ({"n_refits": -1}, "n_refits is -1; expected a whole number, 0 .* or at least 2"),
+        ({"n_refits": 2.5}, "n_refits is 2.5; expected a whole number"),
+        ({"n_refits": 20.0}, "n_refits is 20.0; expected a whole number"),
+        ({"n_refits": True}, "n_refits is True; expected a whole number"),
+        ({"n_refits": "20"}, "n_refits is '20'; expected a whole number"),
+        ({"n_refits": 1}, "n_refits is 1; .* at least 2: one alone says nothing of a chance"),
     ],
 )
 def test_settings_that_cannot_be_searched_with(settings: Any, message: str) -> None:

@@ -30,7 +30,7 @@ SMALL = SearchSettings(
     population_size=8,
     n_offspring=8,
     n_generations=2,
-    n_refits=1,
+    n_refits=2,
     autoencoder=AutoEncoderSettings(latent_size=3, hidden_size=4, training=QUICK),
 )
 ODD: list[Any] = [

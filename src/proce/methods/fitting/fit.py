@@ -8,7 +8,7 @@ from torch import Tensor
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
-from proce.classifier.refits import ModelRefits, can_refit, read_known_labels
+from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
 from proce.errors import GraphError, SearchError, did_you_mean
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
 from proce.methods.calls.construction import check_construction, checked_class_labels
@@ -51,6 +51,7 @@ def fit_parts(
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
     class_labels = checked_class_labels(classes, classifier.classes)
+    require_same_order(X, label)
     model_refits = _model_refits(classifier, rows, label, threshold, seed)
     predicted = predict_in_blocks(classifier, rows)
     scm, ensemble = _fit_causes(graph, X, rows, codec, seed)

@@ -1,6 +1,7 @@
 """The settings of ProCE."""
 
 from dataclasses import dataclass, field, fields, replace
+from numbers import Integral
 from typing import Literal, Self
 
 from proce.errors import SearchError
@@ -10,6 +11,7 @@ from proce.schema.scale import Scale
 from proce.search import NSGA2Settings
 
 MAX_WAIT_YEARS = 100.0
+_MIN_REFITS = 2  # one has no spread
 Distance = Literal["absolute", "squared"]
 
 
@@ -49,7 +51,7 @@ class SearchSettings(NSGA2Settings):
         How often the equations are fitted again on resampled rows. How far the actions pass the
         decision in these refits says how likely they work in the true equations. Advice that
         works with a chance of 98% is preferred, and searched for again where it was not found;
-        advice with a chance below one half is not shown. 0 for no such test.
+        advice with a chance below one half is not shown. 0 for no such test, otherwise at least 2.
     scale
         What the unit range of a number is: ``bulk``, the central 99% of the training rows, which
         outliers cannot move, with changed numbers rounded to about a thousandth of it; or
@@ -93,8 +95,13 @@ class SearchSettings(NSGA2Settings):
                 f"max_wait_years is {self.max_wait_years}; expected 0 (never) to"
                 f" {MAX_WAIT_YEARS:g}."
             )
-        if self.n_refits < 0:
-            raise SearchError(f"n_refits is {self.n_refits}; expected 0 or more.")
+        number: object = self.n_refits
+        is_whole = isinstance(number, Integral) and not isinstance(number, bool)
+        if not is_whole or (self.n_refits != 0 and self.n_refits < _MIN_REFITS):
+            raise SearchError(
+                f"n_refits is {number!r}; expected a whole number, 0 (no refits) or at least"
+                f" {_MIN_REFITS}: one alone says nothing of a chance."
+            )
         if self.scale not in ("bulk", "range"):
             raise SearchError(f"scale is {self.scale!r}; expected 'bulk' or 'range'.")
         if self.start not in ("mixed", "gaussian"):
