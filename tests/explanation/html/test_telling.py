@@ -25,9 +25,9 @@ def test_the_page_shows_where_an_action_holds() -> None:
     held = samples.holds(savings=(3_400, 9_000, "none"))
     page = Page(page_of_row(explanation({"savings": ("action", 3_500)}, intervals=held)))
     assert "Raise savings from 2,000 to between 3,500 and 9,000." in page.text
-    assert "holds between" in page.text
+    assert "today's model decides so between" in page.text
     assert "3,400 and 9,000" in page.text
-    assert "holds between" not in Page(page_of_row(explanation(CHANGE_JOB))).text
+    assert "today's model decides so between" not in Page(page_of_row(explanation(CHANGE_JOB))).text
 
 
 def test_every_action_is_shown_and_many_ways_are_folded_away_and_counted() -> None:

@@ -97,6 +97,20 @@ def test_outcomes_has_a_line_for_every_row() -> None:
     assert lines["margin_met"].iloc[4] is np.False_ or not lines["margin_met"].iloc[4]
 
 
+def test_with_learned_graphs_frames_count_those_that_hold() -> None:
+    shared = samples.context(n_graphs=50, origin="discovered by PC")
+    ways = (samples.RAISE_SAVINGS, samples.CHANGE_JOB)
+    result = samples.explanations(
+        samples.explanation(*ways, shared=shared, support=torch.tensor([46, 12])),
+        samples.explanation(row=1, shared=shared),
+    )
+    assert result.outcomes()["support"].tolist() == [46, pd.NA]
+    assert result.changes()["support"].tolist() == [46, 46, 46, 12]
+    assert result.changes().columns[-2:].tolist() == ["confidence", "support"]
+    assert "support" not in everything().outcomes()
+    assert "support" not in everything().changes()
+
+
 def test_changes_has_a_line_for_every_change() -> None:
     lines = everything().changes()
     measured = ["holds_from", "holds_to", "confidence"]

@@ -10,7 +10,8 @@ import torch
 from tests.worlds import QUICK, logistic
 
 from proce import ProCE, SearchSettings
-from proce.methods.searching.chances import is_better, missing_chances, surest
+from proce.explanation import done_by_hand
+from proce.methods.searching.chances import is_better, missing_chances, outdone, surest
 
 
 def flags(values: Any) -> list[bool]:
@@ -115,6 +116,19 @@ def test_what_is_shown_says_how_likely_it_works_and_is_never_less_likely_than_no
         assert bool((item.confidence <= (item.refits + 1) / 21).all())
     sure = [item.confidence[0].item() >= 0.98 for item in told]
     assert any(sure)
+
+
+def test_a_shaky_way_with_the_features_of_a_sure_one_is_dropped() -> None:
+    by_hand = torch.tensor([[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]]).bool()
+    missing = torch.tensor([0.0, 0.1, 0.1, 0.2, 0.1])
+    assert flags(outdone(by_hand, missing)) == [False, True, False, False, False]
+    assert flags(outdone(by_hand[:0], missing[:0])) == []
+    explainer, rows = refused()
+    found = [item for item in explainer.explain(rows, target=1, n=4) if len(item)]
+    assert found
+    for item in found:
+        by_hand = done_by_hand(item.changes)
+        assert not outdone(by_hand, (0.98 - item.confidence).clamp(min=0)).any()
 
 
 def test_confidence_does_not_depend_on_the_batch() -> None:

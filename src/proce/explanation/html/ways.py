@@ -138,7 +138,7 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
     ]
     with_intervals = any(cell.holds_from == cell.holds_from for cell in cells)
     if with_intervals:
-        columns.append(Column("holds between", numeric=True))
+        columns.append(Column("today's model decides so between", numeric=True))
     if explanation.contributions is not None:
         columns.append(Column("adds to the probability", numeric=True))
     rows = [

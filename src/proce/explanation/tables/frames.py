@@ -25,6 +25,7 @@ _NULLABLE_DTYPES = {  # of columns that are missing where there is no counterfac
     "n_holds": "Int64",
     "n_consequences": "Int64",
     "margin_met": "boolean",
+    "support": "Int64",
     "robustness": "Int64",
 }
 
@@ -98,6 +99,7 @@ def outcomes(result: ExplainedFrame) -> Any:
         },
         "margin_met": _of_recommended(rows.counts, rows.margin_met[best.owner]),
         "confidence": _of_recommended(rows.counts, best.confidence, best.confidence >= 0),
+        **_if_learned(result, _of_recommended(rows.counts, best.support, best.support >= 0)),
         "robustness": _of_recommended(rows.counts, best.robustness, best.robustness >= 0),
         "reason": pa.array([d.reason if d else None for d in diagnoses], pa.string()),
     }
@@ -112,6 +114,7 @@ def changes(result: ExplainedFrame) -> Any:
     rows = result.rows.positions[ways.owner[lines]]
     names = pa.array(list(result.context.codec.schema.names), pa.string())
     kinds = pa.array([change.name.lower() for change in CHANGES])
+    support = ways.support[lines]
     columns = {
         "row": pa.array(rows.numpy(), pa.int64()),
         "rank": pa.array(ways.ranks()[lines].numpy(), pa.int64()),
@@ -122,6 +125,7 @@ def changes(result: ExplainedFrame) -> Any:
         "holds_from": pa.array(cells.holds_from, pa.float64(), from_pandas=True),
         "holds_to": pa.array(cells.holds_to, pa.float64(), from_pandas=True),
         "confidence": pa.array(ways.confidence[lines].numpy(), pa.float64(), from_pandas=True),
+        **_if_learned(result, pa.array(support.numpy(), mask=(support < 0).numpy())),
     }
     return frame_of(result, columns, rows.tolist())
 
@@ -167,6 +171,11 @@ def shown_frame(rows: ExplainedRows, layout: Layout, ways: Counterfactuals) -> A
     if not len(rows):
         return codec.decode(ways.rows, layout)
     return codec.rebuild(ways.rows, layout, rows.factual[ways.owner], rows.raw[ways.owner])
+
+
+def _if_learned(result: ExplainedFrame, support: pa.Array) -> dict[str, pa.Array]:
+    """Return in how many learned graphs counterfactuals hold, as a column where there are any."""
+    return {"support": support} if result.context.n_graphs else {}
 
 
 def _codes(column: Tensor) -> pa.Array:

@@ -48,6 +48,22 @@ def surest(missing: Tensor) -> Tensor:
     return missing <= (least + _SLACK if least > 0 else least)
 
 
+def outdone(by_hand: Tensor, missing: Tensor) -> Tensor:
+    """Return flags ``(p,)`` for the candidates that are a sure one with weaker numbers.
+
+    They lack something until they are sure to work, and a sure one acts on the same features.
+
+    Parameters
+    ----------
+    by_hand
+        ``(p, f)``, the features that each candidate acts on or holds.
+    missing
+        ``(p,)``, what each candidate lacks until it is sure to work.
+    """
+    same = (by_hand[None] == by_hand[:, None]).all(-1)
+    return (same & (missing[None] <= 0) & (missing[:, None] > 0)).any(1)
+
+
 def is_better(missing: Tensor, distance: Tensor, than: Tensor, than_distance: Tensor) -> Tensor:
     """Return flags where advice is surer than other advice, or as sure and closer.
 

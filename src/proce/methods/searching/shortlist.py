@@ -15,7 +15,7 @@ from proce.causal import Actions
 from proce.explanation import Change, Fronts
 from proce.losses import Loss
 from proce.methods.calls.options import Options
-from proce.methods.searching.chances import missing_chances, surest
+from proce.methods.searching.chances import missing_chances, outdone, surest
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
 from proce.methods.searching.ranking import ranked
@@ -129,6 +129,7 @@ def make_shortlist(
             good = good[~needless(losses[good][:, compared], by_hand[good], missing[good])]
             size = realised.point[instance, good] / problem.codec.reach
             good = good[~alike(size, by_hand[good], losses[good, preferred], missing[good])]
+        good = good[~outdone(by_hand[good], missing[good])]
         firm = surest(missing[good])
         if asked_for:
             good, firm = good[firm], firm[firm]
