@@ -158,7 +158,26 @@ def test_refits_need_labels_and_a_model_that_can_be_fitted_again(
     assert main(without) == 2
     assert "--models 2 fits the model again, which takes labels" in capsys.readouterr().err
     assert main([*FIT, "--model", "train:mlp", *out]) == 2
-    assert "no estimator of scikit-learn's kind" in capsys.readouterr().err
-    explain = ["explain", "credit", "new.csv", "--target", "yes", "--robust", "0.9"]
-    assert main(explain) == 2
-    assert "proce fit --label COLUMN --models N" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "--models 2 fits the model again, and --model train:mlp is no estimator of" in told
+    assert "Leave --models out, or give --model train:boosting or a .skops file." in told
+    assert "models=" not in told
+
+
+def test_what_robust_lacks_is_told_in_flags(
+    at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    explain = ["explain", "credit", "new.csv", "--target", "yes"]
+    for asked in (["--robust", "0.9"], ["--models", "3"]):
+        assert main([*explain, *asked]) == 2
+        assert capsys.readouterr().err == (
+            f"proce: {' '.join(asked)} needs refits of the model, and 'credit' has none: it was"
+            " fitted without them. Fit it again with 'proce fit --label COLUMN --models N'.\n"
+        )
+    network = str(tmp_path / "network")
+    assert main([*FIT, "--model", "train:mlp", "--out", network]) == 0
+    capsys.readouterr()
+    assert main(["explain", network, "new.csv", "--robust", "0.9"]) == 2
+    told = capsys.readouterr().err
+    assert "no estimator of scikit-learn's kind" in told
+    assert told.endswith("Leave --robust out.\n")

@@ -11,7 +11,7 @@ from proce.cli.console import InterruptWatch, interrupt_watch, note, progress_ba
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.cli.views import ViewOption, read_view
-from proce.errors import FileError, did_you_mean
+from proce.errors import FileError, ModelError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.chunks import ExplainTable
@@ -186,6 +186,7 @@ def explain(
     use_one_thread()
     source = Source.open(rows, separator)
     explainer = ProCE.load(folder)
+    _require_refits(explainer, folder, robust, models)
     codec = explainer.fitted_.codec
     options = _CallOptions(
         target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
@@ -234,6 +235,24 @@ def _explain_with(
         return result.seen_by(view)
 
     return explain_table
+
+
+def _require_refits(
+    explainer: "ProCE", folder: Path, robust: float | None, models: int | None
+) -> None:
+    """Refuse ``--robust`` and ``--models`` where the explainer cannot fit its model again."""
+    from proce.classifier.refits import can_refit
+
+    if (robust is None and models is None) or explainer.fitted_.model_refits is not None:
+        return
+    asked = f"--models {models}" if robust is None else f"--robust {robust:g}"
+    reason = "it was fitted without them. Fit it again with 'proce fit --label COLUMN --models N'."
+    if not can_refit(explainer.fitted_.classifier):
+        reason = (
+            "its model is no estimator of scikit-learn's kind, which could be fitted again. Leave"
+            f" {asked.split()[0]} out."
+        )
+    raise ModelError(f"{asked} needs refits of the model, and '{folder}' has none: {reason}")
 
 
 def _require_suffix(out: Path) -> None:

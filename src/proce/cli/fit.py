@@ -22,6 +22,7 @@ from proce.errors import ModelError, did_you_mean
 if TYPE_CHECKING:
     from proce.cli.training import ModelAndRows
     from proce.methods import ProCE, SearchSettings
+    from proce.schema import Schema
 
 _TRAIN_PREFIX = "train:"
 
@@ -117,7 +118,8 @@ def fit(
             seed=seed,
             models=models,
         )
-        _require_labels(models, ready)
+        if models is not None:
+            _require_refittable(model, models, ready, rows.schema)
         _fit_with_notes(explainer, ready, progress, with_labels=models is not None)
         if models is not None:
             other_models(explainer.fitted_, models, None, robust=True)
@@ -131,11 +133,23 @@ def fit(
     )
 
 
-def _require_labels(models: int | None, ready: "ModelAndRows") -> None:
-    if models is not None and ready.label is None:
+def _require_refittable(text: str, models: int, ready: "ModelAndRows", schema: "Schema") -> None:
+    """Refuse ``--models`` where the model cannot be fitted again, before the explainer is."""
+    from proce.classifier import as_classifier
+    from proce.classifier.refits import can_refit
+    from proce.schema import Codec
+
+    if ready.label is None:
         raise ModelError(
             f"--models {models} fits the model again, which takes labels; name their column with"
             " --label."
+        )
+    codec = Codec.fit(schema, ready.frame)
+    if not can_refit(as_classifier(ready.model, codec)):
+        raise ModelError(
+            f"--models {models} fits the model again, and --model {text} is no estimator of"
+            " scikit-learn's kind. Leave --models out, or give --model train:boosting or a .skops"
+            " file."
         )
 
 
