@@ -107,6 +107,11 @@ def test_a_typical_pick_looks_more_like_its_target_and_is_not_much_farther(
     explainer, rows = lender(mode), rejected.head(6)
     typical = explainer.explain(rows, pick="typical", **options)
     closest = explainer.explain(rows, **options)
+    asked = "A typical way was asked for: it may ask for more than the decision needs"
+    for result, is_asked in ((typical, True), (closest, False)):
+        for item in result:
+            is_said = any(text.startswith(asked) for text in item.sentences())
+            assert is_said == (is_asked and len(item) > 0)
     likeness = explainer.fitted_.likeness_of({0, 1})
     assert likeness is not None
     pairs = [pair for pair in zip(typical, closest, strict=True) if len(pair[0])]

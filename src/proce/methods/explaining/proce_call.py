@@ -25,7 +25,7 @@ from proce.methods.searching.scan import MAX_SCANNED
 from proce.methods.searching.solution import Solution
 from proce.methods.searching.solve import FrameRows, solution_of, solve
 from proce.methods.searching.terms import SearchTerms
-from proce.methods.searching.typical import NO_LOOKS, learn_likeness, wants_typical
+from proce.methods.searching.typical import NO_LOOKS, TYPICAL, learn_likeness, wants_typical
 from proce.objective import CounterfactualProblem, Likeness, Query
 from proce.search import SearchProgress
 
@@ -241,7 +241,7 @@ class ProceCall(Call):
         )
 
     def _finish_open_rows(self, reachable: Tensor) -> None:
-        """Give every row an outcome, and the notes that all rows get."""
+        """Give every row an outcome and its notes."""
         rows = self.record.open_rows()
         is_reachable = torch.isin(rows, reachable)
         self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
@@ -252,6 +252,9 @@ class ProceCall(Call):
         for text in notes:
             for row in range(len(self)):
                 self.record.note(row, text)
+        if self._likeness is not None:
+            for row in self.record.rows_with(Outcome.FOUND).tolist():
+                self.record.note(row, TYPICAL)
 
     def _diagnose(self) -> None:
         """Record for rows without a counterfactual what blocks them, or a way that turns up."""

@@ -15,6 +15,10 @@ NO_LOOKS = (
     " saved, or hardly any of them has the class. The row nearest to the prototype of the target"
     " was picked instead."
 )
+TYPICAL = (
+    "A typical way was asked for: it may ask for more than the decision needs, so that the row"
+    " looks more like others with this decision."
+)
 
 
 def wants_typical(fitted: FittedParts, options: Options) -> bool:
