@@ -55,7 +55,7 @@ def test_that_a_way_is_unsure_is_said_once_and_where_it_is_told() -> None:
     chance = torch.tensor([0.8], dtype=torch.float64)
     item = explanation(RAISE_SAVINGS, shared=shared, refits=torch.tensor([16]), confidence=chance)
     page = Page(page_of_rows(explanations(item)))
-    unsure = "This is unsure: about 80 of 100 such pieces of advice would work"
+    unsure = "This advice is unsure: about 80 of 100 such pieces of advice would work"
     assert page.text.count(unsure) == 1
     assert page.text.index(unsure) < page.text.index("What is expected to follow")
 
@@ -81,7 +81,7 @@ def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
         "It holds in 46 of 50 graphs learned from this data, and works in 10 of 10 refits of the"
         " equations, if the arrows of the causal graph are right." in page.text
     )
-    assert page.text.count("This is unsure") == 1
+    assert page.text.count("This advice is unsure") == 1
     assert "about 84 of 100 such pieces of advice would work" in page.text  # the other way
     assert "The probability is 62%, where 60% was asked for." in page.text
     assert "+31 points" in page.text

@@ -33,7 +33,8 @@ def test_sure_advice_is_told_with_its_count_and_what_that_rests_on() -> None:
 def test_unsure_advice_says_so_plainly_and_with_one_number(refits: int) -> None:
     lines = told(RAISE_SAVINGS, refits=[refits], confidence=[0.838])
     assert (
-        f"This is unsure: about 84 of 100 such pieces of advice would work, {IF_RIGHT}, and no"
+        f"This advice is unsure: about 84 of 100 such pieces of advice would work,"
+        f" {IF_RIGHT}, and no"
         " clearly surer one was found." in lines
     )
     assert not any("refits" in line for line in lines)
@@ -41,7 +42,10 @@ def test_unsure_advice_says_so_plainly_and_with_one_number(refits: int) -> None:
 
 def test_of_another_way_nothing_is_said_about_surer_ones() -> None:
     lines = told(RAISE_SAVINGS, RAISE_SAVINGS, refits=[20, 12], confidence=[0.99, 0.6], rank=2)
-    assert f"This is unsure: about 60 of 100 such pieces of advice would work, {IF_RIGHT}." in lines
+    assert (
+        f"This advice is unsure: about 60 of 100 such pieces of advice would work, {IF_RIGHT}."
+        in lines
+    )
 
 
 def test_graphs_and_refits_are_told_in_one_sentence() -> None:
@@ -54,7 +58,7 @@ def test_graphs_and_refits_are_told_in_one_sentence() -> None:
 
 def test_few_graphs_make_advice_unsure() -> None:
     lines = told(RAISE_SAVINGS, shared=LEARNED, support=[12], refits=[20], confidence=[0.99])
-    assert "This is unsure: it holds in 12 of 50 graphs learned from this data." in lines
+    assert "This advice is unsure: it holds in 12 of 50 graphs learned from this data." in lines
     assert not any("pieces of advice" in line for line in lines)
     lines = told(RAISE_SAVINGS, shared=LEARNED, support=[12], refits=[15], confidence=[0.7])
     assert sum("unsure" in line for line in lines) == 1
@@ -77,7 +81,8 @@ def test_where_a_missing_cell_hides_what_follows_that_is_said(chances: list[floa
         **counted,
     )
     unknown = (
-        "How sure this is cannot be told: education is missing, and what would follow depends on"
+        "How sure this advice is cannot be told: education is missing, and what"
+        " would follow depends on"
         " it."
     )
     lines = item.sentences(2)

@@ -96,7 +96,10 @@ def test_how_sure_advice_is_cannot_be_told_where_what_follows_goes_through_a_mis
     assert result.outcomes()["confidence"].isna().tolist() == [True, False]
     of_first = result.changes()["row"] == 0
     assert result.changes()["feature"][of_first].tolist() == ["study"]  # not that skill "follows"
-    told = "How sure this is cannot be told: skill is missing, and what would follow depends on it."
+    told = (
+        "How sure this advice is cannot be told: skill is missing, and what would"
+        " follow depends on it."
+    )
     assert [told in item.sentences() for item in result] == [True, False]
 
 

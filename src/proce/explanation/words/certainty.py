@@ -49,7 +49,7 @@ def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int =
 
 
 def doubt_texts(
-    row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1, subject: str = "This"
+    row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1, subject: str = "This advice"
 ) -> list[str]:
     """Return that the counterfactual of a rank is unsure, and how unsure; nothing where it is sure.
 
