@@ -140,6 +140,14 @@ def test_a_damaged_interval_or_rule_is_refused(field: str, value: Any, expected:
         Explanations.from_json(json.dumps(record))
 
 
+def test_an_action_without_a_value_is_refused() -> None:
+    result = samples.explanations(samples.explanation({"savings": ("action", 3_500)}))
+    record = json.loads(result.to_json())
+    record["explanations"][0]["counterfactuals"][0]["values"]["savings"] = None
+    with pytest.raises(SchemaError, match=r"values.savings is None; expected a value, .* an action"):
+        Explanations.from_json(json.dumps(record))
+
+
 def test_what_may_be_absent_may_be_absent() -> None:
     record = json.loads(FIXTURE.read_text("utf-8")) | {"unknown": 1}
     for name in ("training_layout", "spread"):

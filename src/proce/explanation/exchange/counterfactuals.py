@@ -24,6 +24,7 @@ from proce.losses import LOSS_NAMES
 from proce.schema.records import RecordError
 
 Integers = NDArray[np.int64]
+_ARTICLES = {"action": "an action", "hold": "a hold"}
 
 
 def read_counterfactuals(
@@ -60,6 +61,7 @@ def read_counterfactuals(
     wanted = reader.objects([way.values for way in ways], [f"{place}.values" for place in places])
     rows = reader.entries(wanted, own_raw)
     changes = _Changes.of(ways, places, reader)
+    changes.refuse_missing(reader.codec.missing(rows))
     intervals = changes.intervals(len(ways))
     return Counterfactuals(
         owner=owner,
@@ -124,6 +126,15 @@ class _Changes:
             for change, place in zip(items, places, strict=True)
         ]
         return cls(reader, _integers(line), _integers(position), items, places)
+
+    def refuse_missing(self, missing: Tensor) -> None:
+        """Refuse an action on, or a hold of, a cell whose value ``(n, f)`` is missing."""
+        gone = missing.numpy()[self.line, self.position]
+        for change, place, is_missing in zip(self.items, self.places, gone, strict=True):
+            if is_missing and change.kind != "consequence":
+                way = place.rpartition(".changes")[0]
+                expected = f"a value, since a change names it as {_ARTICLES[change.kind]}"
+                raise RecordError(f"{way}.values.{change.feature}", None, expected)
 
     def kinds(self, n_ways: int) -> Tensor:
         """Return a ``Change`` for each cell ``(n, f)``."""
