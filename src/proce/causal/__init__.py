@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from proce.causal.discovery.caveats import DiscoveryWarning
     from proce.causal.discovery.resampling import DiscoveryProgress
-    from proce.causal.graph import CausalGraph
-    from proce.causal.graphs.edges import Edge
-    from proce.causal.graphs.features import cut_sentence
-    from proce.causal.graphs.origin import Origin
-    from proce.causal.graphs.shares import PairShares
-    from proce.causal.models.actions import Actions
-    from proce.causal.models.ensemble import Ensemble
-    from proce.causal.models.fitting import MechanismRecord
-    from proce.causal.models.generate import generate
-    from proce.causal.models.mechanism import (
+    from proce.causal.equations.fitting import MechanismRecord
+    from proce.causal.equations.mechanism import (
         Additive,
         Choice,
         Mechanism,
@@ -26,6 +18,14 @@ if TYPE_CHECKING:
         Ordered,
         Ranked,
     )
+    from proce.causal.graph import CausalGraph
+    from proce.causal.graphs.edges import Edge
+    from proce.causal.graphs.features import cut_sentence
+    from proce.causal.graphs.origin import Origin
+    from proce.causal.graphs.shares import PairShares
+    from proce.causal.models.actions import Actions
+    from proce.causal.models.ensemble import Ensemble
+    from proce.causal.models.generate import generate
     from proce.causal.models.scm import StructuralCausalModel
 
 __all__ = [
@@ -51,20 +51,20 @@ __all__ = [
 
 _LOCATIONS = {
     "Actions": "proce.causal.models.actions",
-    "Additive": "proce.causal.models.mechanism",
+    "Additive": "proce.causal.equations.mechanism",
     "CausalGraph": "proce.causal.graph",
-    "Choice": "proce.causal.models.mechanism",
+    "Choice": "proce.causal.equations.mechanism",
     "DiscoveryProgress": "proce.causal.discovery.resampling",
     "DiscoveryWarning": "proce.causal.discovery.caveats",
     "Edge": "proce.causal.graphs.edges",
     "Ensemble": "proce.causal.models.ensemble",
-    "Mechanism": "proce.causal.models.mechanism",
-    "MechanismRecord": "proce.causal.models.fitting",
-    "Multiplicative": "proce.causal.models.mechanism",
-    "Ordered": "proce.causal.models.mechanism",
+    "Mechanism": "proce.causal.equations.mechanism",
+    "MechanismRecord": "proce.causal.equations.fitting",
+    "Multiplicative": "proce.causal.equations.mechanism",
+    "Ordered": "proce.causal.equations.mechanism",
     "Origin": "proce.causal.graphs.origin",
     "PairShares": "proce.causal.graphs.shares",
-    "Ranked": "proce.causal.models.mechanism",
+    "Ranked": "proce.causal.equations.mechanism",
     "StructuralCausalModel": "proce.causal.models.scm",
     "cut_sentence": "proce.causal.graphs.features",
     "generate": "proce.causal.models.generate",

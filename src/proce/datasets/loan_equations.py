@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ordered
-from proce.causal.models.mechanism import Parents
+from proce.causal.equations.mechanism import Parents
 
 EDUCATION = ("no diploma", "high school", "some college", "bachelor", "master", "doctorate")
 JOBS = (

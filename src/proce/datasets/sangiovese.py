@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
-from proce.causal.models.mechanism import Parents
+from proce.causal.equations.mechanism import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.schema import Action, Categorical, Codec, Continuous, Feature, Schema
 

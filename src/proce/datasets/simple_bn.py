@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
-from proce.causal.models.mechanism import Parents
+from proce.causal.equations.mechanism import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.schema import Action, Codec, Continuous, Schema
 

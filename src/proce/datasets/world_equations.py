@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.causal.models.mechanism import Parents
+from proce.causal.equations.mechanism import Parents
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,8 @@ import torch
 from torch import Tensor
 
 from proce.causal import Additive, CausalGraph, Choice, Mechanism, Ordered, StructuralCausalModel
+from proce.causal.equations.mechanism import Parents
 from proce.causal.models.generate import generate
-from proce.causal.models.mechanism import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.datasets.world_equations import Response, Scale, Term
 from proce.schema import Action, Categorical, Codec, Continuous, Feature, Ordinal, Schema

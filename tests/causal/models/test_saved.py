@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
-from proce.causal.models.fitting import fit_equation
+from proce.causal.equations.fitting import fit_equation
 from proce.causal.models.saved import SavedCauses
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from proce.causal import Additive, CausalGraph, Choice, Multiplicative, Ranked
 from proce.causal import StructuralCausalModel as Model
-from proce.causal.models.mechanism import Mechanism, Parents
+from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.errors import GraphError, SchemaError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 

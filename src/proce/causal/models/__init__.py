@@ -1,1 +1,1 @@
-"""Structural causal models: equations, actions and their consequences."""
+"""Structural causal models: actions, what follows from them, and ensembles of models."""

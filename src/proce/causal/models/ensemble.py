@@ -12,9 +12,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from proce.causal.equations.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
+from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
-from proce.causal.models.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
-from proce.causal.models.mechanism import Mechanism
 from proce.causal.models.scm import StructuralCausalModel
 from proce.causal.models.side_by_side import SideBySide
 from proce.errors import GraphError

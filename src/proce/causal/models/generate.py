@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from torch import Tensor
 
+from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.causal.graph import CausalGraph
-from proce.causal.models.mechanism import Mechanism, Parents
 from proce.schema import Continuous, Schema
 
 

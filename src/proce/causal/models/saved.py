@@ -11,10 +11,10 @@ from typing import Any
 
 from torch import Tensor
 
+from proce.causal.equations.fitting import MechanismRecord, given_mechanism
+from proce.causal.equations.mechanism import Equation, Mechanism
+from proce.causal.equations.saved_mechanism import SavedMechanism, equation_of
 from proce.causal.graph import CausalGraph
-from proce.causal.models.fitting import MechanismRecord, given_mechanism
-from proce.causal.models.mechanism import Equation, Mechanism
-from proce.causal.models.saved_mechanism import SavedMechanism, equation_of
 from proce.causal.models.scm import StructuralCausalModel
 from proce.errors import GraphError
 from proce.schema import Codec, Schema

@@ -8,16 +8,16 @@ from itertools import accumulate, pairwise
 import torch
 from torch import Tensor
 
-from proce.causal.graph import CausalGraph
-from proce.causal.models.actions import Actions, Tolerances, separate
-from proce.causal.models.consistency import (
+from proce.causal.equations.consistency import (
     check_consistency,
     check_same_features,
     require_equation,
 )
-from proce.causal.models.fitting import Kind, MechanismRecord, fit_mechanisms
-from proce.causal.models.mechanism import Equation, Mechanism, Ordered, Units
-from proce.causal.models.rescaling import on_scale_of
+from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanisms
+from proce.causal.equations.mechanism import Equation, Mechanism, Ordered, Units
+from proce.causal.equations.rescaling import on_scale_of
+from proce.causal.graph import CausalGraph
+from proce.causal.models.actions import Actions, Tolerances, separate
 from proce.schema import Codec, Continuous, Level
 from proce.streams import Purpose, RowStreams
 

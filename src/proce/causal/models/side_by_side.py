@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.causal.models.mechanism import Mechanism, Parents, Units
+from proce.causal.equations.mechanism import Mechanism, Parents, Units
 
 
 @dataclass(frozen=True)

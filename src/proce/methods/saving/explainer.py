@@ -15,7 +15,7 @@ from typing import Any
 from torch import Tensor
 
 from proce.causal import Mechanism
-from proce.causal.models.mechanism import Equation
+from proce.causal.equations.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
 from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows

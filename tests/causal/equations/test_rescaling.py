@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from proce.causal import CausalGraph, StructuralCausalModel
-from proce.causal.models.fitting import fit_equation
+from proce.causal.equations.fitting import fit_equation
 from proce.schema import Codec, Schema
 
 N = 400

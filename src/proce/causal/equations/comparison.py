@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from proce.causal.models.forms import Form
-from proce.causal.models.mechanism import Mechanism, Parents
+from proce.causal.equations.forms import Form
+from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.schema import Categorical, Feature, Ordinal
 
 Fit = Callable[[Parents, Tensor], Mechanism]

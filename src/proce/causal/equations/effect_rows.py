@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from proce.causal.equations.regression import NONE, Terms
 from proce.causal.graph import CausalGraph
-from proce.causal.models.regression import NONE, Terms
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.bulk import bulk_ends

@@ -6,9 +6,8 @@ from typing import Any
 
 import torch
 
-from proce.causal.graph import CausalGraph
-from proce.causal.models.consistency import check_same_scale
-from proce.causal.models.mechanism import (
+from proce.causal.equations.consistency import check_same_scale
+from proce.causal.equations.mechanism import (
     Additive,
     Choice,
     Mechanism,
@@ -16,7 +15,8 @@ from proce.causal.models.mechanism import (
     Ordered,
     Ranked,
 )
-from proce.causal.models.regression import Boosted, Exponential, Polynomial
+from proce.causal.equations.regression import Boosted, Exponential, Polynomial
+from proce.causal.graph import CausalGraph
 from proce.schema import Codec, Continuous
 
 Map = tuple[float, float]  # factor and shift: old = new * factor + shift

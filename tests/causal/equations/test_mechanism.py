@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
-from proce.causal.models.mechanism import Mechanism, Parents
+from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.streams import Purpose, RowStreams
 
 NO_DRAWS = torch.empty(1, 1)

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
+from proce.causal.equations.mechanism import Choice, Mechanism, Ordered, Ranked
 from proce.causal.graph import CausalGraph
 from proce.causal.graphs.features import require_features
-from proce.causal.models.mechanism import Choice, Mechanism, Ordered, Ranked
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Codec, Continuous, Feature, Level, Schema
 

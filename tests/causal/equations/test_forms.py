@@ -2,7 +2,7 @@
 
 import pytest
 
-from proce.causal.models.forms import Form, describe
+from proce.causal.equations.forms import Form, describe
 
 
 @pytest.mark.parametrize(

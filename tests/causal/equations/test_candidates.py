@@ -7,12 +7,12 @@ import torch
 from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
-from proce.causal.models.candidates import fit_of, held_out_of
-from proce.causal.models.comparison import folds
-from proce.causal.models.effect_rows import EffectRows
-from proce.causal.models.fitting import fit_equation
-from proce.causal.models.moments import Moments
-from proce.causal.models.selection import needed_terms
+from proce.causal.equations.candidates import fit_of, held_out_of
+from proce.causal.equations.comparison import folds
+from proce.causal.equations.effect_rows import EffectRows
+from proce.causal.equations.fitting import fit_equation
+from proce.causal.equations.moments import Moments
+from proce.causal.equations.selection import needed_terms
 from proce.schema import Codec, Schema
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.causal.models.mechanism import Parents
-from proce.causal.models.moments import Moments, least_squares
+from proce.causal.equations.mechanism import Parents
+from proce.causal.equations.moments import Moments, least_squares
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values

@@ -6,8 +6,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proce.causal.models.moments import Moments
-from proce.causal.models.selection import needed_terms, sparse_least_squares
+from proce.causal.equations.moments import Moments
+from proce.causal.equations.selection import needed_terms, sparse_least_squares
 
 
 def test_one_term_by_hand():

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from proce.causal.models.mechanism import Ordered, Parents
-from proce.causal.models.regression import Polynomial, Terms
+from proce.causal.equations.mechanism import Ordered, Parents
+from proce.causal.equations.regression import Polynomial, Terms
 
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
 _FARTHEST = 37.0  # normal numbers beyond have no density

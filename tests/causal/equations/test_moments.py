@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from proce.causal.models.moments import Moments, least_squares, weights_of
+from proce.causal.equations.moments import Moments, least_squares, weights_of
 
 
 def drawn(n=60, m=4, seed=0):

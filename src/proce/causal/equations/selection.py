@@ -5,7 +5,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from proce.causal.models.moments import RIDGE, Moments, weights_of
+from proce.causal.equations.moments import RIDGE, Moments, weights_of
 
 _MIN_SCALE = 1e-8  # of a column on the unit range: less is constant
 _MAX_INFLATION = 1e4  # of the variance of a weight: beyond, what is left would be rounding

@@ -7,10 +7,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.causal.models.comparison import Fit, folds, held_out
-from proce.causal.models.effect_rows import EffectRows
-from proce.causal.models.forms import Form
-from proce.causal.models.mechanism import (
+from proce.causal.equations.comparison import Fit, folds, held_out
+from proce.causal.equations.effect_rows import EffectRows
+from proce.causal.equations.forms import Form
+from proce.causal.equations.mechanism import (
     Additive,
     Choice,
     Equation,
@@ -19,9 +19,9 @@ from proce.causal.models.mechanism import (
     Parents,
     Ranked,
 )
-from proce.causal.models.moments import Moments, least_squares
-from proce.causal.models.ordered import fit_ordered, held_out_chances
-from proce.causal.models.regression import (
+from proce.causal.equations.moments import Moments, least_squares
+from proce.causal.equations.ordered import fit_ordered, held_out_chances
+from proce.causal.equations.regression import (
     FINE_KNOT_QUANTILES,
     KNOT_QUANTILES,
     NONE,
@@ -31,7 +31,7 @@ from proce.causal.models.regression import (
     Solve,
     Terms,
 )
-from proce.causal.models.selection import sparse_least_squares
+from proce.causal.equations.selection import sparse_least_squares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 

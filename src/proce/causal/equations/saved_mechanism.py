@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import torch
 
-from proce.causal.models.mechanism import (
+from proce.causal.equations.mechanism import (
     Additive,
     Choice,
     Mechanism,
@@ -15,7 +15,7 @@ from proce.causal.models.mechanism import (
     Ranked,
     Units,
 )
-from proce.causal.models.regression import Boosted, Exponential, Polynomial, Terms
+from proce.causal.equations.regression import Boosted, Exponential, Polynomial, Terms
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Schema
 

@@ -6,20 +6,18 @@ from typing import Literal, get_args
 
 from torch import Tensor
 
-from proce.causal.graph import CausalGraph
-from proce.causal.graphs.features import require_features
-from proce.causal.models.candidates import (
+from proce.causal.equations.candidates import (
     finer_form,
     fit_of,
     held_out_of,
     simple_forms,
     sparser_form,
 )
-from proce.causal.models.comparison import error, surprise, surprise_of_levels
-from proce.causal.models.consistency import require_equation
-from proce.causal.models.effect_rows import EffectRows
-from proce.causal.models.forms import Form, describe
-from proce.causal.models.mechanism import (
+from proce.causal.equations.comparison import error, surprise, surprise_of_levels
+from proce.causal.equations.consistency import require_equation
+from proce.causal.equations.effect_rows import EffectRows
+from proce.causal.equations.forms import Form, describe
+from proce.causal.equations.mechanism import (
     Additive,
     Choice,
     Equation,
@@ -28,6 +26,8 @@ from proce.causal.models.mechanism import (
     Ordered,
     Ranked,
 )
+from proce.causal.graph import CausalGraph
+from proce.causal.graphs.features import require_features
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Categorical, Codec, Feature, Ordinal
 

@@ -6,9 +6,9 @@ import torch
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from proce.causal.models.comparison import folds
-from proce.causal.models.ordered import fit_ordered, held_out_chances
-from proce.causal.models.regression import Terms
+from proce.causal.equations.comparison import folds
+from proce.causal.equations.ordered import fit_ordered, held_out_chances
+from proce.causal.equations.regression import Terms
 from proce.schema import Categorical, Continuous
 
 NUMBER = Terms((Continuous("a"),))

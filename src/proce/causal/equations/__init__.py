@@ -1,0 +1,1 @@
+"""Equations of effects: their forms, how they are fitted and compared, and their noise."""
