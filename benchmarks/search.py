@@ -16,6 +16,7 @@ from unittest import mock
 import torch
 from torch import Tensor, nn
 
+from proce.compiled import engine
 from proce.search import (
     Evaluation,
     GeneKind,
@@ -25,7 +26,6 @@ from proce.search import (
     RowStreams,
     nsga2,
 )
-from proce.search.kernels import engine
 from proce.search.survival import Candidates, survive
 from proce.search.variation import offspring
 

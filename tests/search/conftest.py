@@ -2,7 +2,7 @@
 
 import pytest
 
-from proce.search.kernels import engine as kernel_engine
+from proce.compiled import engine as kernel_engine
 
 
 @pytest.fixture(params=["numba", "torch"])

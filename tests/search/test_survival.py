@@ -7,9 +7,9 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from proce.compiled import engine
 from proce.search import Evaluation
 from proce.search.crowding import crowding_distance
-from proce.search.kernels import engine
 from proce.search.pareto import clean, pareto_rank
 from proce.search.survival import Candidates, survive
 

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from proce.compiled import engine
 from proce.search import GeneKind, Genome, NSGA2Settings, RowStreams
-from proce.search.kernels import engine
 from proce.search.variation import mutate, offspring, random_pairs, tournament
 
 REAL, GRID, LEVEL = GeneKind

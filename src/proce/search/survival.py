@@ -12,8 +12,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from proce.compiled import engine
 from proce.search.crowding import Crowding, crowding_distance
-from proce.search.kernels import engine
 from proce.search.pareto import pareto_rank
 from proce.streams import hash_values
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from proce.compiled import engine
 from proce.search.genome import GeneKind, Genome
-from proce.search.kernels import engine
 from proce.search.settings import NSGA2Settings
 from proce.streams import Purpose, RowStreams, halves, uniform, whole_numbers
 

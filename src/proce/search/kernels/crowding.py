@@ -6,7 +6,7 @@ those of :mod:`proce.search.crowding`, which the survivors must equal to the las
 
 import numpy as np
 
-from proce.search.kernels.compiling import kernel
+from proce.compiled.kernel import kernel
 from proce.search.kernels.pareto import UNRANKED, Floats, Ints
 
 

@@ -10,7 +10,7 @@ because numba takes three times as long to compile the latter.
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.search.kernels.compiling import kernel
+from proce.compiled.kernel import kernel
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

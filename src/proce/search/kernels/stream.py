@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.search.kernels.compiling import kernel
+from proce.compiled.kernel import kernel
 from proce.streams import FIRST_FACTOR, GOLDEN, LOW_HALF, SECOND_FACTOR
 
 GOLDEN_WORD, _LOW_HALF = np.uint64(GOLDEN), np.uint64(LOW_HALF)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.search.kernels.compiling import kernel
+from proce.compiled.kernel import kernel
 from proce.search.kernels.pareto import UNRANKED, Floats, Ints, Words, sort
 from proce.search.kernels.stream import GOLDEN_WORD, mix
 

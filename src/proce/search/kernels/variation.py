@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.search.kernels.compiling import kernel
+from proce.compiled.kernel import kernel
 from proce.search.kernels.pareto import Floats, Ints, Words
 from proce.search.kernels.stream import (
     draw_bits,

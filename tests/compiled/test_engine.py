@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-from proce.search.kernels import engine
+from proce.compiled import engine
 
 WITHOUT_NUMBA = """
 import logging
@@ -14,7 +14,7 @@ import sys
 sys.modules["numba"] = None  # as if it were not installed
 logging.basicConfig()
 import torch
-from proce.search.kernels.engine import use_kernels
+from proce.compiled.engine import use_kernels
 
 print([use_kernels(torch.device("cpu")) for _ in range(2)])
 """

@@ -10,9 +10,11 @@ logger = logging.getLogger(__name__)
 
 @cache
 def kernels_available() -> bool:
-    """Return whether the kernels can be compiled; this imports numba, which takes half a second."""
+    """Return whether kernels can be compiled; this imports numba, which takes half a second."""
     try:
-        from proce.search.kernels import survival, variation  # noqa: F401
+        from proce.compiled.kernel import kernel
+
+        kernel(_nothing)
     except (ImportError, RuntimeError) as reason:  # numba raises the latter without a cache folder
         logger.warning("searching without numba, several times slower: %s", reason)
         return False
@@ -22,3 +24,7 @@ def kernels_available() -> bool:
 def use_kernels(device: torch.device) -> bool:
     """Return whether tensors of this device go through numba."""
     return device.type == "cpu" and kernels_available()
+
+
+def _nothing() -> None:
+    """Do nothing: a kernel that is never called, to see whether there can be one."""
