@@ -80,6 +80,17 @@ def mix(state: Tensor) -> Tensor:
     return state ^ _shift_right(state, 31)
 
 
+def power(base: Tensor, exponent: Tensor | float) -> Tensor:
+    """Return a power whose last bit does not depend on where in a batch an element stands.
+
+    On the CPU PyTorch computes the last few elements of a tensor in another way than the rest.
+    """
+    if base.device.type != "cpu":
+        return base.pow(exponent)
+    numbers = exponent.numpy() if isinstance(exponent, Tensor) else exponent
+    return torch.from_numpy(np.power(base.numpy(), numbers))
+
+
 def hash_values(values: Tensor) -> Tensor:
     """Return a hash (…,) of float64 values (…, n); the same values in another order differ."""
     salt = torch.arange(values.shape[-1], device=values.device) * _signed(GOLDEN)

@@ -72,9 +72,12 @@ def ask_about_changes(
     codec
         The features and their scale.
     """
-    if not isinstance(classifier, FrameClassifier) or classifier.takes_units:
+    if not isinstance(classifier, FrameClassifier):
+        return classifier.predict_proba(rows.cpu()).to(rows.device)
+    if classifier.takes_units:
         return classifier.predict_proba(rows)
-    return classifier.predict_raw(torch.where(rows == factual, raw, codec.to_raw(rows)))
+    values = torch.where(rows == factual, raw, codec.to_raw(rows))
+    return classifier.predict_raw(values.cpu()).to(rows.device)
 
 
 def ask_raw(classifier: Classifier, raw: Tensor, codec: Codec) -> Tensor:

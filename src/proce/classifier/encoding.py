@@ -78,7 +78,7 @@ class InputEncoding:
         They are rows of ``codec.by_range``.
         """
         by_feature = rows.to(dtype).T.contiguous()  # (f, n): whole columns are written below
-        missing = self._missing(by_feature)
+        missing = self._missing(by_feature).tolist()
         inputs = by_feature.new_empty(self.width, len(rows))  # (w, n)
         start = 0
         for values, codes in zip(by_feature, self.codes, strict=True):
@@ -94,7 +94,7 @@ class InputEncoding:
 
     def _missing(self, by_feature: Tensor) -> Tensor:
         """Return which features ``(f,)`` are missing in some row; refuse one without a flag."""
-        lowest = by_feature.amin(-1).cpu()  # NaN where one is NaN
+        lowest = by_feature.amin(-1).to(self.is_level.device)  # NaN where one is NaN
         missing = torch.where(self.is_level, lowest < 0, lowest.isnan())
         if (missing & ~self.may_miss).any():
             position = int((missing & ~self.may_miss).int().argmax())
@@ -107,7 +107,7 @@ class InputEncoding:
         return missing
 
     def _write_missing(
-        self, inputs: Tensor, by_feature: Tensor, missing: Tensor, start: int
+        self, inputs: Tensor, by_feature: Tensor, missing: list[bool], start: int
     ) -> None:
         for position in self.may_miss.nonzero()[:, 0].tolist():
             if not missing[position]:

@@ -76,6 +76,15 @@ class PrototypeIndex:
         order = positions.argsort()
         return latents[order], predicted[order]
 
+    def on_device(self, device: torch.device) -> "PrototypeIndex":
+        """Return the same index on a device."""
+        if all(rows.device.type == device.type for rows in self._rows):
+            return self
+        moved = PrototypeIndex(torch.empty(0, 0), torch.empty(0), self.classes, self._block_bytes)
+        moved._rows = [rows.to(device) for rows in self._rows]
+        moved._latents = [latents.to(device) for latents in self._latents]
+        return moved
+
     def prototype(self, latent: Tensor, target: int, n_neighbours: int) -> Prototypes:
         """Return the prototypes of latents ``(q, e)`` for a class.
 

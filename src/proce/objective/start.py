@@ -7,7 +7,6 @@ follows for every endogenous feature that can be acted on: is it acted on?
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -16,6 +15,7 @@ from proce.objective.query import Query
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.features.feature import MIN_CHANGE
 from proce.search import GeneKind, Genome, Purpose, RowStreams
+from proce.streams import power
 
 Start = Literal["mixed", "gaussian", "anywhere"]
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
@@ -145,8 +145,7 @@ def initial_population(
         is_noisy = torch.arange(size) % 3 == 0
         changed = torch.where(is_noisy[:, None], torch.where(is_level, level, gaussian), near)
     n_movable = genome.movable[:, : gene_map.n_features].sum(-1).clamp(min=1).to(draws)
-    # By numpy: the last bit of PyTorch's power depends on where in a batch an element stands.
-    share = torch.from_numpy(np.power(n_movable[:, None].numpy(), -draws[:, 5 * n_draws :].numpy()))
+    share = power(n_movable[:, None], -draws[:, 5 * n_draws :])
     if gene_map.switched:  # a feature and its switch change together, or the one is for nothing
         fifth[..., gene_map.n_features :] = fifth[..., list(gene_map.switched)]
     mixed = torch.where(fifth < share[..., None], changed, own)

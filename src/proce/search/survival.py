@@ -1,7 +1,8 @@
 """Which candidates survive: fronts by rank, the one that does not fit cut by crowding.
 
-Two implementations choose the same survivors to the last: numba on the CPU, PyTorch on other
-devices and where numba is missing. Ties are broken by position, so both choose alike.
+Three implementations choose the same survivors to the last: numba on the CPU, Triton on CUDA
+devices, PyTorch elsewhere and where neither is installed. Ties are broken by position, so all
+choose alike.
 """
 
 from collections.abc import Sequence
@@ -14,6 +15,7 @@ from torch import Tensor
 
 from proce.compiled import engine
 from proce.search.crowding import Crowding, crowding_distance
+from proce.search.gpu.engine import use_triton
 from proce.search.pareto import pareto_rank
 from proce.streams import hash_values
 
@@ -90,14 +92,19 @@ def _tensors(candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
 def _survive(
     genes: Tensor, losses: Tensor, violation: Tensor, size: int, crowding: Crowding
 ) -> Population:
-    copy = _is_copy(genes)
-    losses = losses.masked_fill(copy[..., None], torch.inf)
-    violation = violation.masked_fill(copy, torch.inf)
-    rank = pareto_rank(losses, violation)
-    distance = crowding_distance(losses, rank, crowding)
-    order = distance.argsort(dim=-1, descending=True, stable=True)
-    order = order.gather(-1, rank.gather(-1, order).argsort(dim=-1, stable=True))
-    chosen = order[:, :size]  # (i, n)
+    if crowding == "deb" and use_triton(genes.device):
+        from proce.search.gpu.survival import choose
+
+        chosen, rank = choose(genes, losses, violation, size)  # copies are marked in place
+    else:
+        copy = _is_copy(genes)
+        losses = losses.masked_fill(copy[..., None], torch.inf)
+        violation = violation.masked_fill(copy, torch.inf)
+        rank = pareto_rank(losses, violation)
+        distance = crowding_distance(losses, rank, crowding)
+        order = distance.argsort(dim=-1, descending=True, stable=True)
+        order = order.gather(-1, rank.gather(-1, order).argsort(dim=-1, stable=True))
+        chosen = order[:, :size]  # (i, n)
     wide = chosen[..., None]
     return Population(
         genes.gather(1, wide.expand(-1, -1, genes.shape[-1])),

@@ -1,8 +1,9 @@
 """Children: mating, crossover and mutation of all instances at once.
 
-There are two implementations: numba on the CPU, and PyTorch on other devices and where numba is
-missing. They draw the same numbers and differ by rounding alone. Every draw belongs to a row (see
-:mod:`proce.streams`), so a child does not depend on what else is in the batch.
+There are three implementations: numba on the CPU, Triton on CUDA devices, and PyTorch elsewhere and
+where neither is installed. They draw the same numbers and differ by rounding alone. Every draw
+belongs to a row (see :mod:`proce.streams`), so a child does not depend on what else is in the
+batch.
 """
 
 import numpy as np
@@ -11,8 +12,9 @@ from torch import Tensor
 
 from proce.compiled import engine
 from proce.search.genome import GeneKind, Genome
+from proce.search.gpu.engine import use_triton
 from proce.search.settings import NSGA2Settings
-from proce.streams import Purpose, RowStreams, halves, uniform, whole_numbers
+from proce.streams import Purpose, RowStreams, halves, power, uniform, whole_numbers
 
 
 def offspring(
@@ -41,6 +43,10 @@ def offspring(
     n_pairs = (n_offspring + 1) // 2
     if engine.use_kernels(genes.device):
         children = _offspring_compiled(genes, genome, streams, generation, n_pairs, settings)
+    elif settings.mating == "tournament" and use_triton(genes.device):
+        from proce.search.gpu.variation import breed
+
+        return breed(genes, genome, streams, generation, n_offspring, settings)
     else:
         mate = tournament if settings.mating == "tournament" else random_pairs
         parents = mate(streams, generation, genes.shape[1], n_pairs)
@@ -143,14 +149,14 @@ def _blend(
     gap = high - low
     below = 1 + 2 * (low - genome.lower[:, None]).clamp(min=0) / gap
     above = 1 + 2 * (genome.upper[:, None] - high).clamp(min=0) / gap
-    down = _spread_factor(u * (2 - _power(below, -(eta + 1))), eta) * gap
-    up = _spread_factor(u * (2 - _power(above, -(eta + 1))), eta) * gap
+    down = _spread_factor(u * (2 - power(below, -(eta + 1))), eta) * gap
+    up = _spread_factor(u * (2 - power(above, -(eta + 1))), eta) * gap
     return 0.5 * (low + high - down), 0.5 * (low + high + up)
 
 
 def _spread_factor(share: Tensor, eta: float) -> Tensor:
     """Return the factor by which parents are drawn apart."""
-    return _power(torch.where(share <= 1, share, 1 / (2 - share)), 1 / (eta + 1))
+    return power(torch.where(share <= 1, share, 1 / (2 - share)), 1 / (eta + 1))
 
 
 def mutate(
@@ -195,20 +201,10 @@ def _shift(value: Tensor, genome: Genome, u: Tensor, eta: float) -> Tensor:
     room = torch.where(u < 0.5, present - lower, upper - present)
     room = torch.where(width > 0, room / width, 0.0)
     tail = torch.minimum(u, 1 - u) * 2
-    reach = _power(tail + (1 - tail) * _power(1 - room, eta + 1), 1 / (eta + 1))
+    reach = power(tail + (1 - tail) * power(1 - room, eta + 1), 1 / (eta + 1))
     shift = torch.maximum((1 - reach) * width, genome.step)
     return torch.where(
         torch.isnan(value),
         lower + u * width,
         torch.where(u < 0.5, present - shift, present + shift),
     )
-
-
-def _power(base: Tensor, exponent: float) -> Tensor:
-    """Return a power whose last bit does not depend on where in a batch an element stands.
-
-    On the CPU PyTorch computes the last few elements of a tensor in another way than the rest.
-    """
-    if base.device.type == "cpu":
-        return torch.from_numpy(np.power(base.numpy(), exponent))
-    return base.pow(exponent)

@@ -2,8 +2,9 @@
 
 import hashlib
 import platform
+import sys
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from torch import Tensor
 
@@ -12,7 +13,15 @@ _PACKAGES = ("proce", "torch", "numpy", "pandas", "scikit-learn", "numba")
 
 def versions_in_use(packages: Sequence[str] = _PACKAGES) -> dict[str, str]:
     """Return the versions of Python and of some packages: by default those that compute results."""
-    return {"python": platform.python_version(), **{name: version(name) for name in packages}}
+    return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
+
+
+def _version(package: str) -> str:
+    """Return the version of a package; a source tree need not be installed to be run."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return str(getattr(sys.modules.get(package), "__version__", "not installed"))
 
 
 def hash_of_rows(rows: Tensor) -> str:

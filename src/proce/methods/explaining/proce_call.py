@@ -68,7 +68,7 @@ class ProceCall(Call):
             self._likeness = learn_likeness(
                 self.fitted, self.options, self.target[reachable], self.predicted[reachable]
             )
-            for chunk in torch.split(reachable, self.fitted.settings.chunk_size):
+            for chunk in torch.split(reachable, self.fitted.chunk_size):
                 if len(chunk) and not self.over:
                     self._explain(chunk, self.terms.problem)
             self._let_wait(reachable)
@@ -94,7 +94,7 @@ class ProceCall(Call):
         rows = rows[torch.isin(rows, reachable)]
         if not self.terms.lets_wait or not len(rows):
             return
-        for chunk in torch.split(rows, self.fitted.settings.chunk_size):
+        for chunk in torch.split(rows, self.fitted.chunk_size):
             if not self.over:
                 self._explain(chunk, self.terms.waiting_problem)
 

@@ -10,6 +10,7 @@ from proce.causal import Ensemble, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.refits import ModelRefits
+from proce.devices import Twins, bytes_free
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
@@ -19,6 +20,9 @@ from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, Likeness, Mode
 from proce.schema import Codec, Level, Schema
 
+_MAX_ROWS_ON_DEVICE = 32_768  # that are searched at once, so that progress is seen
+_N_COLUMNS_BESIDE = 8  # losses, switches and so on, beside the features
+_N_COPIES = 24  # tensors of the size of a pool that a search holds at a time
 _N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
 _NO_TRAINING_ROWS = (
     "The explainer was saved without its training rows: the search started from noise around the"
@@ -97,6 +101,21 @@ class FittedParts:
     class_labels: Mapping[Level, str] = field(default_factory=dict)
     model_refits: ModelRefits | None = None
     looks: ClassLooks = field(default_factory=ClassLooks)
+
+    @cached_property
+    def twins(self) -> "Twins[FittedParts]":
+        """These parts, and their twin on the device of the latent space, where searches run."""
+        return Twins(self, next(self.autoencoder.parameters()).device)
+
+    @property
+    def chunk_size(self) -> int:
+        """How many rows are searched at once: as the settings say, or as many as a device holds."""
+        free = bytes_free(self.twins.device)
+        if free is None:
+            return self.settings.chunk_size
+        pool = self.settings.population_size + self.settings.n_offspring
+        of_row = 8 * pool * (len(self.codec.schema) + _N_COLUMNS_BESIDE) * _N_COPIES
+        return max(self.settings.chunk_size, min(_MAX_ROWS_ON_DEVICE, free // of_row))
 
     @cached_property
     def distance(self) -> FeatureDistance:

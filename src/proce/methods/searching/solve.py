@@ -78,6 +78,42 @@ def solve(
     progress
         A function that is called after each generation; the search ends where it returns False.
     """
+    twins = fitted.twins
+    with twins.at_work():
+        result, found = _search_for_shortlist(
+            twins.there(problem),
+            frame_rows.positions,
+            twins.twin,
+            options,
+            attempt,
+            before,
+            keep_fronts,
+            budget_seconds,
+            progress,
+        )
+    shortlist, check = _checked(problem, frame_rows, twins.here(found))
+    return Solution(
+        shortlist,
+        check,
+        torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
+        result.population.genes,
+        int(result.n_generations.max()),
+        int(result.n_evaluations.sum()),
+    )
+
+
+def _search_for_shortlist(
+    problem: CounterfactualProblem,
+    positions: Tensor,
+    fitted: FittedParts,
+    options: Options,
+    attempt: Attempt,
+    before: Solution | None,
+    keep_fronts: bool,
+    budget_seconds: float | None,
+    progress: Callable[[SearchProgress], object] | None,
+) -> tuple[SearchResult, Shortlist]:
+    """Search the rows of a problem where it lives, and return what is worth a last check there."""
     sparse = fitted.settings.sparse
     scans = sparse and options.max_evaluations is None and not attempt.surely
     # A search that knows the limit on changes finds other ways than one that does not: so that a
@@ -89,9 +125,7 @@ def solve(
     seeds = [_genes(problem, group) for group in scanned]
     if before is not None:
         seeds.append(before.population)
-    result = search(
-        searched, frame_rows.positions, fitted, options, attempt, seeds, budget_seconds, progress
-    )
+    result = search(searched, positions, fitted, options, attempt, seeds, budget_seconds, progress)
     shortlist = make_shortlist(
         posed,
         result,
@@ -102,15 +136,7 @@ def solve(
         sparse=sparse,
         max_changes=problem.max_changes,
     )
-    shortlist, check = _checked(problem, frame_rows, shortlist)
-    return Solution(
-        shortlist,
-        check,
-        torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
-        result.population.genes,
-        int(result.n_generations.max()),
-        int(result.n_evaluations.sum()),
-    )
+    return result, shortlist
 
 
 def solution_of(

@@ -84,18 +84,18 @@ class SearchTerms:
 
         ``raw`` is the rows in raw units, as they came in.
         """
-        fitted = self.fitted
-        return pose_query(
-            factual,
-            target,
-            row_keys(factual),
-            autoencoder=fitted.autoencoder,
-            index=fitted.index,
-            n_neighbours=fitted.settings.n_neighbours,
-            scm=fitted.scm,
-            seed=fitted.seed,
-            raw=raw,
-        )
+        twins = self.fitted.twins
+        there, fitted = twins.there((factual, target, row_keys(factual))), twins.twin
+        with twins.at_work():
+            query = pose_query(
+                *there,
+                autoencoder=fitted.autoencoder,
+                index=fitted.index,
+                n_neighbours=fitted.settings.n_neighbours,
+                scm=fitted.scm,
+                seed=fitted.seed,
+            )
+        return replace(twins.here(query), raw=raw)
 
     def limits_of(self, factual: Tensor) -> Limits:
         """Return what rows ``(i, f)`` may become."""

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Actions
+from proce.devices import bytes_free
 from proce.errors import ModelError
 from proce.losses import Loss
 from proce.methods.searching.failing_row import name_failing_row
@@ -17,6 +18,7 @@ from proce.objective import CounterfactualProblem
 from proce.streams import hash_values
 
 _BLOCK_CELLS = 4_000_000  # cells of rows that are tried at once; this bounds the memory
+_CELLS_PER_BYTE = 1 / 1024  # of a device's free memory: with what is worked out on the way
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,9 @@ def try_out(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Tr
     rows, by_hand
         ``(i, c, f)``: the values of what is done by hand, and which cells that are.
     """
-    n_at_once = max(1, _BLOCK_CELLS // max(1, rows[0].numel()))
+    free = bytes_free(rows.device)
+    n_cells = _BLOCK_CELLS if free is None else max(_BLOCK_CELLS, int(free * _CELLS_PER_BYTE))
+    n_at_once = max(1, n_cells // max(1, rows[0].numel()))
     if len(rows) > n_at_once:
         blocks = torch.split(torch.arange(len(rows)), n_at_once)
         parts = [try_out(problem.take(block), rows[block], by_hand[block]) for block in blocks]

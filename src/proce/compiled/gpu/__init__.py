@@ -1,0 +1,1 @@
+"""Networks on rows on a CUDA device."""

@@ -1,0 +1,54 @@
+"""Survival on a CUDA device: the choice of :mod:`proce.search.survival`, to the last candidate."""
+
+import torch
+import triton
+from torch import Tensor
+
+from proce.search.gpu.ranking import (
+    break_copies_kernel,
+    crowding_kernel,
+    hash_kernel,
+    order_kernel,
+    place_kernel,
+    rank_kernel,
+)
+
+_TILE = 32
+
+
+def choose(genes: Tensor, losses: Tensor, violation: Tensor, size: int) -> tuple[Tensor, Tensor]:
+    """Return the positions ``(i, size)`` of the survivors, and the ranks ``(i, m)`` of all.
+
+    Later copies of the same genes get losses and a violation of +inf, in place.
+
+    Parameters
+    ----------
+    genes, losses, violation
+        ``(i, m, g)``, ``(i, m, k)`` and ``(i, m)``, contiguous and in float64.
+    size
+        How many survive.
+    """
+    n_instances, n_candidates, n_genes = genes.shape
+    n_losses = losses.shape[2]
+    width = max(_TILE, triton.next_power_of_2(n_candidates))
+    codes = torch.empty(genes.shape[:2], dtype=torch.int64, device=genes.device)
+    ranks = torch.empty_like(codes)
+    crowding = torch.empty_like(violation)
+    chosen = torch.empty(n_instances, size, dtype=torch.int64, device=genes.device)
+    grid = (n_instances,)
+    hash_kernel[grid](
+        genes, codes, n_candidates, n_genes, M=width, G=triton.next_power_of_2(n_genes)
+    )
+    break_copies_kernel[grid](codes, losses, violation, n_candidates, K=n_losses, M=width)
+    words = width // _TILE
+    rank_kernel[grid](losses, violation, ranks, n_candidates, K=n_losses, M=width, W=words)
+    places = torch.empty(
+        n_instances, n_losses, n_candidates, dtype=torch.int32, device=genes.device
+    )
+    ordered = torch.empty_like(places, dtype=losses.dtype)
+    order_kernel[(n_instances, n_losses)](
+        losses, ranks, places, ordered, n_candidates, K=n_losses, M=width
+    )
+    crowding_kernel[grid](ranks, places, ordered, crowding, n_candidates, K=n_losses, M=width)
+    place_kernel[grid](ranks, crowding, chosen, n_candidates, size, M=width)
+    return chosen, ranks
