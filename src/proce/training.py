@@ -3,16 +3,21 @@
 Training runs over mini-batches, watches held-out rows and keeps the weights that were best on them.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 _HELD_OUT_BATCH = 4_096  # rows
+_WARM_UP_SHARE = 0.1  # of all steps, over which the rate of a cosine rises
+_MIN_IMPROVEMENT = 1e-4  # of the best loss: less does not keep the rate where it is
+_MEAN_DECAY, _SQUARE_DECAY, _ADAM_EPSILON = 0.9, 0.999, 1e-8  # Kingma and Ba 2015
 
 BatchLoss = Callable[[Tensor], Tensor]  # row positions -> mean loss of these rows
 
@@ -28,13 +33,17 @@ class TrainingSettings:
     batch_size
         The number of rows per step.
     learning_rate
-        The learning rate of Adam at the start.
+        The highest learning rate of Adam.
     patience
         The number of epochs without improvement on the held-out rows after which training stops.
     held_out
         The share of the rows that are not learned from; their loss says when to stop.
     halve_after
         The number of epochs without improvement after which the learning rate is halved.
+    schedule
+        How the learning rate falls: ``plateau`` halves it, ``cosine`` lets it rise over the first
+        tenth of all steps and fall along a cosine to zero at the last one, so that the loss rests
+        when the epochs are over.
     """
 
     n_epochs: int = 60
@@ -43,6 +52,7 @@ class TrainingSettings:
     patience: int = 6
     held_out: float = 0.1
     halve_after: int = 2
+    schedule: Literal["plateau", "cosine"] = "plateau"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +120,8 @@ def train(
     shuffled = torch.randperm(n_rows, generator=generator)
     n_held_out = min(max(1, round(settings.held_out * n_rows)), n_rows - 1)
     held_out, learned = shuffled[:n_held_out], shuffled[n_held_out:]
-    optimiser = torch.optim.Adam(network.parameters(), lr=settings.learning_rate)
-    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimiser, factor=0.5, patience=settings.halve_after - 1
-    )
+    optimiser = _Adam(network)
+    rates = Rates(settings, -(-len(learned) // settings.batch_size) * settings.n_epochs)
     best_loss, best_epoch, best_weights = float("inf"), 0, deepcopy(network.state_dict())
     epoch = 0
     for epoch in range(1, settings.n_epochs + 1):
@@ -122,14 +130,14 @@ def train(
         for batch in torch.split(order, settings.batch_size):
             if len(batch) == 1 < len(learned):
                 continue  # a batch norm has no spread to learn from a single row
-            optimiser.zero_grad()
+            optimiser.gradient.zero_()
             torch.autograd.backward(loss(batch))
-            optimiser.step()
+            optimiser.step(rates.next())
         network.eval()
         with torch.no_grad():
             parts = [loss(part) * len(part) for part in torch.split(held_out, _HELD_OUT_BATCH)]
             held_out_loss = float(torch.stack(parts).sum()) / len(held_out)
-        schedule.step(held_out_loss)
+        rates.see(held_out_loss)
         if held_out_loss < best_loss:
             best_loss, best_epoch = held_out_loss, epoch
             best_weights = deepcopy(network.state_dict())
@@ -138,5 +146,69 @@ def train(
         if is_stopped or epoch - best_epoch >= settings.patience:
             break
     network.load_state_dict(best_weights)
+    optimiser.let_go()
     network.eval()
     return TrainingRecord(epoch, best_epoch, best_loss, time.perf_counter() - start)
+
+
+class _Adam:
+    """Adam over all weights of a network as one vector.
+
+    It takes the steps of ``torch.optim.Adam``, which imports PyTorch's compiler: more than a second
+    before the first of them.
+    """
+
+    def __init__(self, network: nn.Module) -> None:
+        self.parameters = [weight for weight in network.parameters() if weight.requires_grad]
+        self.values = torch.cat([weight.detach().flatten() for weight in self.parameters])
+        self.gradient = torch.zeros_like(self.values)
+        self.mean, self.square = torch.zeros_like(self.values), torch.zeros_like(self.values)
+        self.n_steps = 0
+        sizes = [weight.numel() for weight in self.parameters]
+        parts = zip(torch.split(self.values, sizes), torch.split(self.gradient, sizes), strict=True)
+        for weight, (values, gradient) in zip(self.parameters, parts, strict=True):
+            weight.data, weight.grad = values.view_as(weight), gradient.view_as(weight)
+
+    def step(self, rate: float) -> None:
+        """Move all weights against their gradient."""
+        self.n_steps += 1
+        self.mean.lerp_(self.gradient, 1 - _MEAN_DECAY)
+        self.square.mul_(_SQUARE_DECAY)
+        self.square.addcmul_(self.gradient, self.gradient, value=1 - _SQUARE_DECAY)
+        size = self.square.sqrt() / math.sqrt(1 - _SQUARE_DECAY**self.n_steps)
+        by = -rate / (1 - _MEAN_DECAY**self.n_steps)
+        self.values.addcdiv_(self.mean, size.add_(_ADAM_EPSILON), value=by)
+
+    def let_go(self) -> None:
+        """Give every weight a memory of its own again."""
+        for weight in self.parameters:
+            weight.data, weight.grad = weight.detach().clone(), None
+
+
+class Rates:
+    """The learning rate of each step."""
+
+    def __init__(self, settings: TrainingSettings, n_steps: int) -> None:
+        self.settings, self.n_steps, self.n_taken = settings, n_steps, 0
+        self.rate = settings.learning_rate
+        self.best_loss, self.n_bad_epochs = float("inf"), 0
+
+    def next(self) -> float:
+        """Return the rate of the next step."""
+        if self.settings.schedule == "plateau":
+            return self.rate
+        self.n_taken += 1
+        done = self.n_taken / (self.n_steps + 1)
+        if done < _WARM_UP_SHARE:
+            return self.rate * done / _WARM_UP_SHARE
+        falling = (done - _WARM_UP_SHARE) / (1 - _WARM_UP_SHARE)
+        return self.rate * (1 + math.cos(math.pi * falling)) / 2
+
+    def see(self, held_out_loss: float) -> None:
+        """Take note of the loss after an epoch; a plateau halves the rate."""
+        if held_out_loss < self.best_loss * (1 - _MIN_IMPROVEMENT):
+            self.best_loss, self.n_bad_epochs = held_out_loss, 0
+            return
+        self.n_bad_epochs += 1
+        if self.n_bad_epochs >= self.settings.halve_after:
+            self.rate, self.n_bad_epochs = self.rate / 2, 0

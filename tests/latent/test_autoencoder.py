@@ -7,6 +7,7 @@ import torch
 
 from proce.errors import SchemaError
 from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
+from proce.latent.row_network import Cells
 from proce.schema import Codec, Schema
 from proce.training import TrainingSettings
 
@@ -75,6 +76,27 @@ def test_the_default_size_grows_with_the_features_to_a_limit():
     assert AutoEncoderSettings().sizes(4) == (16, 32)
     assert AutoEncoderSettings().sizes(100) == (64, 128)
     assert AutoEncoderSettings.paper().sizes(8) == (256, 256)
+
+
+def test_fewer_rows_are_learned_in_smaller_batches_and_more_epochs():
+    plans = {n: AutoEncoderSettings().schedule(n) for n in (100, 8_192, 26_048, 1_000_000)}
+    sizes = {n: (plan.n_epochs, plan.batch_size) for n, plan in plans.items()}
+    assert sizes == {100: (60, 64), 8_192: (22, 128), 26_048: (14, 256), 1_000_000: (1, 256)}
+    given = TrainingSettings(n_epochs=7)
+    assert AutoEncoderSettings(training=given).schedule(100) is given
+
+
+def test_inputs_of_rows_taken_apart_are_those_of_the_rows():
+    codec, rows = encoded(people())
+    rows[::3, 0], rows[::4, 2] = torch.nan, -1
+    autoencoder = AutoEncoder(codec, latent_size=2, hidden_size=4)
+    cells = autoencoder.cells(rows)
+    assert torch.equal(
+        autoencoder.join(Cells(*(part[5:9] for part in cells))), autoencoder.inputs(rows[5:9])
+    )
+    hidden = cells._replace(missing=torch.ones_like(cells.missing))
+    nothing = autoencoder.inputs(autoencoder.unknown)
+    assert torch.equal(autoencoder.join(hidden)[7], nothing)
 
 
 def test_the_same_seed_gives_the_same_latents():

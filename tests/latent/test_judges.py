@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from proce.latent import AutoEncoder, AutoEncoderSettings, Reconstruction
+from proce.latent.judges import JUDGE_TRAINING, for_judges
 from proce.metrics import Judges
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 from proce.training import TrainingSettings
@@ -160,3 +161,9 @@ def test_the_same_seed_gives_the_same_judges(trained):
     judges, settings, rows, predicted = trained
     again = Judges.fit(CODEC, rows, predicted, 2, settings=settings)
     assert torch.equal(judges.im2(rows[:9], 1), again.im2(rows[:9], 1))
+
+
+def test_judges_keep_their_training_whatever_a_latent_space_has():
+    assert for_judges(AutoEncoderSettings(latent_size=3)).training == JUDGE_TRAINING
+    own = TrainingSettings(n_epochs=2)
+    assert for_judges(AutoEncoderSettings(training=own)).training is own

@@ -5,7 +5,7 @@ predicted as the row's own class, and that of all rows. Those of an evaluation a
 and never shared with an explainer; an explainer that looks for typical rows trains its own.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
@@ -15,8 +15,11 @@ from torch.nn.functional import one_hot
 from proce.latent.autoencoder import AutoEncoder
 from proce.latent.training import AutoEncoderSettings, fit_autoencoder
 from proce.schema import Codec, Continuous
+from proce.training import TrainingSettings
 
 Norm = Literal["squared", "unsquared"]
+# How well a judge rebuilds decides what IM1 and IM2 are: values of other days stay comparable.
+JUDGE_TRAINING = TrainingSettings(batch_size=512, learning_rate=5e-3)
 EPSILON = 1e-6  # added to denominators, as printed in the paper
 
 
@@ -46,7 +49,11 @@ class Judges:
         settings: AutoEncoderSettings | None = None,
         seed: int = 10_000,
     ) -> "Judges":
-        """Train the judges on training rows ``(n, f)`` and their predicted classes ``(n,)``."""
+        """Train the judges on training rows ``(n, f)`` and their predicted classes ``(n,)``.
+
+        ``settings`` without a ``training`` of their own have :data:`JUDGE_TRAINING`.
+        """
+        settings = for_judges(settings or AutoEncoderSettings())
         parts = [rows[predicted == label] for label in range(n_classes)]
         by_class = [fit_autoencoder(codec, part, settings, seed=seed)[0] for part in parts]
         return cls(tuple(by_class), fit_autoencoder(codec, rows, settings, seed=seed)[0])
@@ -74,6 +81,11 @@ class Judges:
         gaps = [_norm(rebuild(judge, rows) - rebuilt, norm) for judge in self.by_class]
         size = _norm(unit_columns(self.of_all.codec, rows), norm)
         return _of_class(gaps, target) / (size + EPSILON)
+
+
+def for_judges(settings: AutoEncoderSettings) -> AutoEncoderSettings:
+    """Return settings under which an auto-encoder learns to judge, not to search in."""
+    return settings if settings.training else replace(settings, training=JUDGE_TRAINING)
 
 
 def _norm(points: Tensor, norm: Norm) -> Tensor:

@@ -1,10 +1,30 @@
 """How mixed rows enter a network, and how its outputs are read."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor, nn
 
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.schema.bulk import bulk_ends
+
+
+class Cells(NamedTuple):
+    """Rows taken apart.
+
+    Attributes
+    ----------
+    plain
+        ``(…, p)``, numbers and ranks as they stand in the rows.
+    codes
+        ``(…, coded)``, the rows of the embedding table for all other levels.
+    missing
+        ``(…, f)``, flags of the cells whose value is not known, whatever stands in the others.
+    """
+
+    plain: Tensor
+    codes: Tensor
+    missing: Tensor
 
 
 class RowNetwork(nn.Module):
@@ -56,14 +76,23 @@ class RowNetwork(nn.Module):
 
     def inputs(self, rows: Tensor) -> Tensor:
         """Return the network's inputs for rows ``(…, f)``; autograd runs through numbers."""
+        return self.join(self.cells(rows))
+
+    def cells(self, rows: Tensor) -> Cells:
+        """Return rows ``(…, f)`` taken apart, on the network's device."""
         rows = rows.to(self._reach.device)
         missing = self.codec.missing(rows)
-        plain = self.cut(rows)[..., self._plain].to(self._reach.dtype) / self._reach
-        plain = plain.masked_fill(missing[..., self._plain], 0.0)
-        present = ~missing[..., self._coded]
-        codes = rows[..., self._coded].where(present, 0).long() + self._starts
-        embedded = self.embeddings(codes) * present[..., None]  # (…, coded, d)
-        return torch.cat([plain, embedded.flatten(-2), missing.to(plain)], dim=-1)
+        codes = rows[..., self._coded].where(~missing[..., self._coded], 0).long() + self._starts
+        return Cells(rows[..., self._plain], codes, missing)
+
+    def join(self, cells: Cells) -> Tensor:
+        """Return the network's inputs for rows that were taken apart."""
+        low, high = self._ends[:, self._plain].to(cells.plain)
+        plain = cells.plain.maximum(low).minimum(high).to(self._reach.dtype) / self._reach
+        plain = plain.masked_fill(cells.missing[..., self._plain], 0.0)
+        present = ~cells.missing[..., self._coded]
+        embedded = self.embeddings(cells.codes) * present[..., None]  # (…, coded, d)
+        return torch.cat([plain, embedded.flatten(-2), cells.missing.to(plain)], dim=-1)
 
     def cut(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` without values that lie absurdly far outside of the unit range."""

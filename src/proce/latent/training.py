@@ -1,6 +1,6 @@
 """Fit an auto-encoder on training rows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -8,10 +8,16 @@ from torch.nn.functional import cross_entropy
 
 from proce.errors import SchemaError
 from proce.latent.autoencoder import AutoEncoder
-from proce.schema import MISSING_LEVEL, Codec, Continuous
+from proce.latent.row_network import Cells
+from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
 _NUMBER_WEIGHT = 30.0  # so that an error of 0.18 on the unit range counts like one nat of a level
+_N_STEPS = 1_400  # of the optimiser, where there are rows enough for them
+_MIN_BATCH, _MAX_BATCH = 64, 256  # rows
+_BATCHES_PER_EPOCH = 64  # where the size of a batch allows it
+_MAX_EPOCHS = 60
+_LEARNING_RATE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,16 +36,14 @@ class AutoEncoderSettings:
     jitter
         Standard deviation of the noise on numbers during training, on the unit range.
     training
-        How long and how fast.
+        How long and how fast; ``None`` for about 1,400 steps, in smaller batches for fewer rows.
     """
 
     latent_size: int | None = None
     hidden_size: int | None = None
     masked: float = 0.05
     jitter: float = 0.01
-    training: TrainingSettings = field(
-        default_factory=lambda: TrainingSettings(batch_size=512, learning_rate=5e-3)
-    )
+    training: TrainingSettings | None = None
 
     def __post_init__(self) -> None:
         for name, size in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
@@ -55,6 +59,16 @@ class AutoEncoderSettings:
         """Return the latent and the hidden size for so many features."""
         latent = self.latent_size or min(64, 4 * n_features)
         return latent, self.hidden_size or min(256, 2 * latent)
+
+    def schedule(self, n_rows: int) -> TrainingSettings:
+        """Return how long and how fast the network learns from so many rows."""
+        if self.training is not None:
+            return self.training
+        batch_size = min(_MAX_BATCH, max(_MIN_BATCH, n_rows // _BATCHES_PER_EPOCH))
+        n_epochs = max(1, min(_MAX_EPOCHS, round(_N_STEPS * batch_size / n_rows)))
+        return TrainingSettings(
+            n_epochs, batch_size, _LEARNING_RATE, patience=n_epochs, schedule="cosine"
+        )
 
 
 def fit_autoencoder(
@@ -98,8 +112,9 @@ def fit_autoencoder(
     latent_size, hidden_size = settings.sizes(len(codec.schema))
     with random_stream(seed) as generator:
         autoencoder = AutoEncoder(codec, latent_size, hidden_size).to(device)
+        schedule = settings.schedule(len(rows))
         goal = _Denoising(autoencoder, rows, settings, generator)
-        record = train(autoencoder, goal, len(rows), settings.training, generator, progress)
+        record = train(autoencoder, goal, len(rows), schedule, generator, progress)
     return autoencoder.requires_grad_(False), record
 
 
@@ -114,31 +129,35 @@ class _Denoising:
         generator: torch.Generator,
     ) -> None:
         self.autoencoder, self.settings, self.generator = autoencoder, settings, generator
-        self.device = next(autoencoder.parameters()).device
-        self.rows = rows.contiguous()
-        schema = autoencoder.codec.schema
-        self.numbers = [p for p, f in enumerate(schema) if isinstance(f, Continuous)]
-        self.levels = [(p, f.name) for p, f in enumerate(schema) if p not in self.numbers]
+        self.cells = autoencoder.cells(rows)
+        self.device = self.cells.plain.device
+        rows, features = rows.to(self.device), list(enumerate(autoencoder.codec.schema))
+        numbers = [p for p, f in features if isinstance(f, Continuous)]
+        levels = [p for p, f in features if not isinstance(f, Continuous)]
+        plain = [p for p, f in features if not isinstance(f, Categorical)]
+        self.number_columns = [plain.index(position) for position in numbers]
+        self.expected = autoencoder.cut(rows)[:, numbers].float()
+        self.codes = rows[:, levels].long()
 
     def __call__(self, positions: Tensor) -> Tensor:
-        clean = self.rows[positions]
-        damaged = self._damaged(clean) if self.autoencoder.training else clean
-        latents = self.autoencoder.encoder(self.autoencoder.inputs(damaged))
+        positions = positions.to(self.device)
+        cells = Cells(*(part[positions] for part in self.cells))
+        if self.autoencoder.training:
+            cells = self._damaged(cells)
+        latents = self.autoencoder.encoder(self.autoencoder.join(cells))
         units, logits = self.autoencoder.outputs(latents)
-        clean = clean.to(self.device)
-        expected = self.autoencoder.cut(clean)[:, self.numbers].float()
+        expected = self.expected[positions]
         offset = torch.where(expected.isnan(), 0.0, units - expected)
         loss = _NUMBER_WEIGHT * offset.square().sum()
-        for position, name in self.levels:
-            codes = clean[:, position].long()
-            loss = loss + cross_entropy(
-                logits[name], codes, ignore_index=MISSING_LEVEL, reduction="sum"
-            )
+        codes = self.codes[positions].unbind(-1)
+        for logit, code in zip(logits.values(), codes, strict=True):
+            loss = loss + cross_entropy(logit, code, ignore_index=MISSING_LEVEL, reduction="sum")
         return loss / len(positions)
 
-    def _damaged(self, clean: Tensor) -> Tensor:
-        noise = torch.randn(len(clean), len(self.numbers), generator=self.generator)
-        damaged = clean.clone()
-        damaged[:, self.numbers] += self.settings.jitter * noise
-        masked = torch.rand(clean.shape, generator=self.generator) < self.settings.masked
-        return torch.where(masked, self.autoencoder.unknown, damaged)
+    def _damaged(self, cells: Cells) -> Cells:
+        """Return cells of a batch, which are their own copy, with noise and more of them hidden."""
+        shape = (len(cells.plain), len(self.number_columns))
+        noise = self.settings.jitter * torch.randn(shape, generator=self.generator)
+        cells.plain[:, self.number_columns] += noise.to(self.device)
+        masked = torch.rand(cells.missing.shape, generator=self.generator) < self.settings.masked
+        return cells._replace(missing=cells.missing | masked.to(self.device))

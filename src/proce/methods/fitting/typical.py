@@ -6,6 +6,7 @@ from threading import Lock
 from torch import Tensor
 
 from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
+from proce.latent.judges import for_judges
 from proce.objective import Likeness
 from proce.schema import Codec
 
@@ -62,7 +63,7 @@ class ClassLooks:
             How and where the auto-encoders are learned; each of a class has a seed of its own,
             beyond the one that is given.
         """
-        ranged, codec = codec.on_range(rows), codec.by_range
+        ranged, codec, settings = codec.on_range(rows), codec.by_range, for_judges(settings)
         parts = {label: ranged[predicted == label] for label in sorted(classes)}
         if any(len(part) < MIN_CLASS_ROWS for part in parts.values()):
             return
