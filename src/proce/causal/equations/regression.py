@@ -83,7 +83,7 @@ class Terms:
 
     def without_needless(self, weights: Tensor) -> tuple["Terms", Tensor]:
         """Return the terms and weights ``(size,)`` less products and splines of weight 0."""
-        n_plain, products = 1 + len(self._names), list(zip(*self._products, strict=True))
+        n_plain, products = 1 + len(self._names), list(zip(*self.products, strict=True))
         sizes = [n_plain, len(products), self.size - n_plain - len(products)]
         plain, of_products, of_bends = torch.split(weights, sizes)
         needed = of_products != 0
@@ -110,7 +110,7 @@ class Terms:
     def size(self) -> int:
         """How many columns there are, the constant included."""
         bends = sum(len(places) - 2 for _, places in self.knots)
-        return 1 + len(self._names) + len(self._products[0]) + bends
+        return 1 + len(self._names) + len(self.products[0]) + bends
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
@@ -129,7 +129,7 @@ class Terms:
                 columns.append(values)
         plain = torch.cat(columns, dim=-1)
         parts = [plain]
-        first, second = self._products
+        first, second = self.products
         if first:
             parts.append(plain[..., first] * plain[..., second])
         parts += [_bends(parents[name], places) for name, places in self.knots]
@@ -155,7 +155,7 @@ class Terms:
         return names
 
     @cached_property
-    def _products(self) -> tuple[list[int], list[int]]:
+    def products(self) -> tuple[list[int], list[int]]:
         """The positions of the factors of each product among the plain columns."""
         if self.degree == 1:
             return [], []

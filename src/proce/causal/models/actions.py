@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from proce.schema import Action, Codec, Continuous
+from proce.causal.programs.program import TOLERANCE, Table
+from proce.schema import Action, Categorical, Codec, Continuous
 from proce.schema.features.feature import MIN_CHANGE
 
 _ROUNDING = 1e-9
@@ -112,6 +114,16 @@ class Tolerances:
             rounding=_COMPUTING_ERROR * (1 + codec.low.abs() / codec.span).cpu(),
         )
 
+    def table(self, codec: Codec) -> Table:
+        """Return the tolerances of a codec's features as kernels take them."""
+        table = np.zeros(len(codec.schema), TOLERANCE)
+        for name, values in vars(self).items():
+            table[name] = values.cpu().numpy()
+        table["reach"] = codec.reach.cpu().numpy()
+        table["is_number"] = [isinstance(feature, Continuous) for feature in codec.schema]
+        table["is_categorical"] = [isinstance(feature, Categorical) for feature in codec.schema]
+        return table
+
     def rounded(self, position: int, before: Tensor, drift: Tensor) -> Tensor:
         """Return where a feature that follows would be shown, from its value before and its drift.
 
@@ -203,3 +215,18 @@ def separate(
             beyond = (now < before.clamp(max=low)) | (now > before.clamp(min=high))
             outside[..., position] = consequence[..., position] & beyond
     return Actions(point, acted_on, held, consequence, expected, outside)
+
+
+def propagate(model: Propagating, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
+    """Return rows ``(…, f)`` in which every effect follows from its causes.
+
+    See :meth:`proce.causal.StructuralCausalModel.propagate`. The residual broadcasts to the rows'
+    columns, and the flags have the rows' shape.
+    """
+    columns = list(rows.unbind(-1))
+    for position in model.effects:
+        value, follows = model.outcome(position, columns, residual)
+        value = model.tolerances.settle(position, value, columns[position])
+        moves = follows & ~acted_on[..., position]
+        columns[position] = torch.where(moves, value, columns[position])
+    return torch.stack(columns, dim=-1)

@@ -15,8 +15,10 @@ from torch import Tensor
 from proce.causal.equations.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
+from proce.causal.models.compiled import propagate_compiled, runs_compiled
 from proce.causal.models.scm import StructuralCausalModel
 from proce.causal.models.side_by_side import SideBySide
+from proce.causal.programs.program import Program
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
 
@@ -103,9 +105,13 @@ class Ensemble:
         """
         start = torch.where(by_hand, rows, factual[:, None])
         if self._together is not None:
-            residuals = torch.stack(list(noise))[:, :, None]  # (m, i, 1, w)
+            residuals = torch.stack(list(noise))  # (m, i, w)
+            if runs_compiled(start, residuals):
+                asked = self._together.outcome
+                yield from propagate_compiled(self._program, asked, start, residuals, by_hand)
+                return
             start = start.expand(len(self.members), *start.shape)
-            yield from self._together.propagate(start, residuals, by_hand)
+            yield from self._together.propagate(start, residuals[:, :, None], by_hand)
             return
         for member, residual in zip(self.members, noise, strict=True):
             yield member.propagate(start, residual, by_hand)
@@ -121,6 +127,12 @@ class Ensemble:
             for name in first.mechanisms
         }
         return StructuralCausalModel(first.graph, by_name, first.codec)
+
+    @cached_property
+    def _program(self) -> Program:
+        """The equations of all members, whose graph is the same, as kernels take them."""
+        assert self._together is not None, "the members have one graph"
+        return self._together.program_of([member.mechanisms for member in self.members])
 
     def support(
         self,

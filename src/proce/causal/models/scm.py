@@ -14,11 +14,15 @@ from proce.causal.equations.consistency import (
     require_equation,
 )
 from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanisms
-from proce.causal.equations.mechanism import Equation, Mechanism, Ordered, Units
+from proce.causal.equations.mechanism import Equation, Mechanism, Ordered
 from proce.causal.equations.rescaling import on_scale_of
 from proce.causal.graph import CausalGraph
-from proce.causal.models.actions import Actions, Tolerances, separate
-from proce.schema import Codec, Continuous, Level
+from proce.causal.models.actions import Actions, Tolerances, propagate, separate
+from proce.causal.models.compiled import propagate_compiled, runs_compiled, separate_compiled
+from proce.causal.models.units import in_units, to_unit
+from proce.causal.programs.assembly import assemble
+from proce.causal.programs.program import Program
+from proce.schema import Codec, Level
 from proce.streams import Purpose, RowStreams
 
 
@@ -99,6 +103,16 @@ class StructuralCausalModel:
         """Which differences count when actions are separated from consequences."""
         return Tolerances.of(self.codec)
 
+    @cached_property
+    def program(self) -> Program:
+        """The equations as kernels take them."""
+        return self.program_of((self.mechanisms,))
+
+    def program_of(self, models: Sequence[Mapping[str, Mechanism]]) -> Program:
+        """Return the program of several models' mechanisms over the same graph and rows."""
+        tolerances = self.tolerances.table(self.codec)
+        return assemble(models, self.graph, self.codec, self.effects, self._noise, tolerances)
+
     def predict(self, name: str, rows: Tensor) -> Tensor:
         """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
 
@@ -106,8 +120,9 @@ class StructuralCausalModel:
         categorical one.
         """
         require_equation(name, self.graph)
-        columns = rows.unbind(-1)
-        return self._to_unit(name, self.mechanisms[name].predict(self._parents(name, columns)))
+        mechanism = self.mechanisms[name]
+        predicted = mechanism.predict(self._parents(name, rows.unbind(-1)))
+        return to_unit(self.codec, self._positions[name], predicted, mechanism.units)
 
     def chance(self, name: str, rows: Tensor, codes: Tensor) -> Tensor:
         """Return the chance ``(…)`` that causes in rows ``(…, f)`` give an effect these levels."""
@@ -140,7 +155,8 @@ class StructuralCausalModel:
         residuals = [rows.new_zeros(len(rows), 0)]
         for name in self.graph.endogenous:
             parents, mechanism = self._parents(name, columns), self.mechanisms[name]
-            value = self._in_units(name, columns[self._positions[name]], mechanism.units)
+            position = self._positions[name]
+            value = in_units(self.codec, position, columns[position], mechanism.units)
             noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
             used = [self._positions[feature] for feature in (name, *parents)]
             residuals.append(noise.masked_fill(missing[:, used].any(-1)[:, None], torch.nan))
@@ -151,10 +167,9 @@ class StructuralCausalModel:
 
         Features acted on keep their value, and so do roots, fixed features and features whose noise
         is unknown (NaN); all others are computed in causal order, whatever stands in the rows. What
-        is computed and differs from what stands in the row by no more
-        than rounding (1e-12 of the range) keeps the value of the row: trees could take a cause that
-        is off by the last bit for another value. Numbers are neither rounded to their step nor cut
-        to the range of the training rows.
+        is computed and differs from what stands in the row by no more than rounding (1e-12 of the
+        range) keeps the value of the row: trees could take a cause that is off by the last bit for
+        another value. Numbers are neither rounded to their step nor cut to the training range.
 
         Parameters
         ----------
@@ -165,15 +180,11 @@ class StructuralCausalModel:
         acted_on
             Flags that broadcast to the rows' shape.
         """
-        columns = list(rows.unbind(-1))
-        residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
         acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
-        for position in self.effects:
-            value, follows = self.outcome(position, columns, residual)
-            value = self.tolerances.settle(position, value, columns[position])
-            moves = follows & ~acted_on[..., position]
-            columns[position] = torch.where(moves, value, columns[position])
-        return torch.stack(columns, dim=-1)
+        if residual.ndim == 2 and runs_compiled(rows, residual):
+            return propagate_compiled(self.program, self.outcome, rows, residual[None], acted_on)[0]
+        residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
+        return propagate(self, rows, residual, acted_on)
 
     def outcome(
         self, position: int, columns: Sequence[Tensor], residual: Tensor
@@ -195,8 +206,10 @@ class StructuralCausalModel:
         if name not in self._propagated:
             return own, torch.zeros_like(own, dtype=torch.bool)
         noise = residual[..., self._noise[name]]
-        value = self.mechanisms[name].respond(self._parents(name, columns), noise)
-        return self._to_unit(name, value).to(own.dtype), ~noise[..., 0].isnan()
+        mechanism = self.mechanisms[name]
+        value = mechanism.respond(self._parents(name, columns), noise)
+        value = to_unit(self.codec, position, value, mechanism.units)
+        return value.to(own.dtype), ~noise[..., 0].isnan()
 
     def counterfactual(
         self,
@@ -246,6 +259,8 @@ class StructuralCausalModel:
         ``acting`` of the rows' shape are given, all other endogenous features follow.
         """
         residual = self.abduct(factual) if residual is None else residual
+        if runs_compiled(factual, rows, residual):
+            return separate_compiled(self.program, self.outcome, factual, rows, residual, acting)
         return separate(self, factual, rows, residual[:, None, :], acting)
 
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
@@ -277,24 +292,8 @@ class StructuralCausalModel:
     def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
         """Return the causes of a feature, in the units of its mechanism."""
         units = self.mechanisms[name].units
+        causes = {cause: self._positions[cause] for cause in self.graph.parents(name)}
         return {
-            cause: self._in_units(cause, columns[self._positions[cause]], units)
-            for cause in self.graph.parents(name)
+            cause: in_units(self.codec, position, columns[position], units)
+            for cause, position in causes.items()
         }
-
-    def _in_units(self, name: str, column: Tensor, units: Units) -> Tensor:
-        """Return a column in some units; missing values as 0, which every equation can read."""
-        position = self._positions[name]
-        if not isinstance(self.codec.schema.features[position], Continuous):
-            return column.clamp(min=0)
-        column = column.nan_to_num(nan=0.0)
-        if units == "unit":
-            return column
-        return column * self.codec.span[position].item() + self.codec.low[position].item()
-
-    def _to_unit(self, name: str, value: Tensor) -> Tensor:
-        """Return the value that a mechanism gave, numbers on the unit range."""
-        if self.mechanisms[name].units == "unit":
-            return value
-        position = self._positions[name]
-        return (value - self.codec.low[position].item()) / self.codec.span[position].item()

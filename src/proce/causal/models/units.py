@@ -1,0 +1,23 @@
+"""Columns of rows in the units of an equation, and back."""
+
+from torch import Tensor
+
+from proce.causal.equations.mechanism import Units
+from proce.schema import Codec, Continuous
+
+
+def in_units(codec: Codec, position: int, column: Tensor, units: Units) -> Tensor:
+    """Return a column in some units; missing values as 0, which every equation can read."""
+    if not isinstance(codec.schema.features[position], Continuous):
+        return column.clamp(min=0)
+    column = column.nan_to_num(nan=0.0)
+    if units == "unit":
+        return column
+    return column * codec.span[position].item() + codec.low[position].item()
+
+
+def to_unit(codec: Codec, position: int, value: Tensor, units: Units) -> Tensor:
+    """Return the value that an equation in some units gave, numbers on the unit range."""
+    if units == "unit":
+        return value
+    return (value - codec.low[position].item()) / codec.span[position].item()

@@ -1,0 +1,172 @@
+"""Equations for numba: what they give the candidates of one person, without their columns.
+
+All kernels take the effects, the parents and the weights of a
+:class:`~proce.causal.programs.program.Program`, and the place of one of its effects. They loop
+over candidates themselves: to call a kernel with arrays costs as much as to solve an equation.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.causal.programs.program import Floats, Kind, Link, Table
+from proce.compiled.kernel import kernel
+
+Ints = NDArray[np.int64]
+_LARGEST = np.finfo(np.float64).max
+
+
+@kernel
+def clamped(value: float, low: float, high: float) -> float:
+    """Return a value, or the end that it is beyond; what is no number stays none."""
+    if value < low:
+        return low
+    return high if value > high else value
+
+
+@kernel
+def sizes(effects: Table) -> tuple[int, int]:
+    """Return how many parents and how many outputs an equation has at most."""
+    n_parents, n_outputs = 1, 1
+    for model in range(effects.shape[0]):
+        for place in range(effects.shape[1]):
+            n_parents = max(n_parents, effects[model, place].n_parents)
+            n_outputs = max(n_outputs, effects[model, place].n_outputs)
+    return n_parents, n_outputs
+
+
+@kernel
+def read_parents(
+    effects: Table,
+    parents: Table,
+    model: int,
+    place: int,
+    rows: Floats,
+    columns: Ints,
+    amounts: Floats,
+) -> None:
+    """Write the active column ``(p, c)`` of each parent in rows ``(c, f)``, and what stands in it.
+
+    A missing number counts as 0, a missing level as the first. A code that is no level has the
+    column after the last one, whose weight is 0.
+    """
+    first, none = effects[model, place].first_parent, effects[model, place].n_columns
+    for cause in range(effects[model, place].n_parents):
+        parent = parents[first + cause]
+        for c in range(len(rows)):
+            value = rows[c, parent.position]
+            if parent.kind == Kind.LEVEL:
+                code = np.int64(max(value, 0.0))
+                known = (value < 0 or code == value) and code < parent.n_levels
+                columns[cause, c] = parent.column + code if known else none
+                amounts[cause, c] = 1.0
+                continue
+            if parent.kind == Kind.NUMBER:
+                value = 0.0 if value != value else clamped(value, -_LARGEST, _LARGEST)
+            elif value < 0:
+                value = 0.0
+            value = (value * parent.span + parent.low) * parent.factor + parent.shift
+            columns[cause, c] = parent.column
+            amounts[cause, c] = clamped(value, parent.lowest, parent.highest) / parent.divisor
+
+
+@kernel
+def predict(
+    effects: Table,
+    parents: Table,
+    weights: Floats,
+    model: int,
+    place: int,
+    rows: Floats,
+    columns: Ints,
+    amounts: Floats,
+    slopes: Floats,
+    predicted: Floats,
+) -> None:
+    """Write the equation without its noise for rows ``(c, f)``, or its logits, ``(o, c)``.
+
+    ``columns (p, c)``, ``amounts (p, c)`` and ``slopes (c,)`` are room to work in.
+    """
+    read_parents(effects, parents, model, place, rows, columns, amounts)
+    effect, n_rows = effects[model, place], len(rows)
+    n_columns, n_parents = effect.n_columns + 1, effect.n_parents
+    for output in range(effect.n_outputs):
+        constant = effect.weights + output * effect.stride
+        plain, matrix = constant + 1, constant + 1 + n_columns
+        for c in range(n_rows):
+            predicted[output, c] = weights[constant]
+        for cause in range(n_parents):
+            for c in range(n_rows):
+                slopes[c] = weights[plain + columns[cause, c]]
+            if effect.has_products:
+                for other in range(cause, n_parents):
+                    for c in range(n_rows):
+                        cell = columns[cause, c] * n_columns + columns[other, c]
+                        slopes[c] += weights[matrix + cell] * amounts[other, c]
+            for c in range(n_rows):
+                predicted[output, c] += slopes[c] * amounts[cause, c]
+            parent = parents[effect.first_parent + cause]
+            if parent.n_knots:
+                n_bends = parent.n_knots - 1
+                bends = parent.knots + parent.n_knots + output * n_bends
+                last = weights[parent.knots + n_bends]
+                for c in range(n_rows):
+                    slopes[c] = max(amounts[cause, c] - last, 0.0) ** 3
+                for bend in range(n_bends):
+                    knot, weight = weights[parent.knots + bend], weights[bends + bend]
+                    for c in range(n_rows):
+                        beyond = max(amounts[cause, c] - knot, 0.0)
+                        predicted[output, c] += weight * (beyond**3 - slopes[c])
+        if effect.is_exponential:
+            for c in range(n_rows):
+                predicted[output, c] = math.exp(predicted[output, c]) + effect.equation_origin
+
+
+@kernel
+def respond(
+    effects: Table,
+    weights: Floats,
+    model: int,
+    place: int,
+    noise: Floats,
+    predicted: Floats,
+    values: Floats,
+) -> None:
+    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the noise of a residual.
+
+    The first line of the predictions is lost.
+    """
+    effect, n_rows = effects[model, place], len(values)
+    link, own = effect.link, noise[effect.noise]
+    if link == Link.CHOICE:
+        for c in range(n_rows):
+            predicted[0, c] += own
+            values[c] = 0.0
+        for output in range(1, effect.n_outputs):
+            own = noise[effect.noise + output]
+            for c in range(n_rows):
+                logit = predicted[output, c] + own
+                if logit > predicted[0, c]:
+                    predicted[0, c] = logit
+                    values[c] = output
+    elif link == Link.ORDERED:
+        for c in range(n_rows):
+            values[c] = 0.0
+        for level in range(effect.n_levels - 1):
+            threshold = weights[effect.thresholds + level]
+            for c in range(n_rows):
+                values[c] += 1.0 if threshold < predicted[0, c] + own else 0.0
+    elif link == Link.RANKED:
+        highest = effect.n_levels - 1.0
+        for c in range(n_rows):
+            values[c] = clamped(np.rint(predicted[0, c] + own), 0.0, highest)
+    elif link == Link.MULTIPLICATIVE:
+        origin, factor = effect.noise_origin, math.exp(own)
+        for c in range(n_rows):
+            values[c] = (predicted[0, c] - origin) * factor + origin
+    else:
+        for c in range(n_rows):
+            values[c] = clamped(predicted[0, c] + own, effect.lowest, effect.highest)
+    for c in range(n_rows):
+        values[c] = (values[c] - effect.low) / effect.span
