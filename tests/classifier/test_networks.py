@@ -1,5 +1,8 @@
 """The paper's two classifiers: architecture, training, reproducibility."""
 
+from copy import deepcopy
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from proce.classifier import Classifier, DifferentiableClassifier, as_classifier, fit_network
+from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.classifier.networks import BLOCK_ROWS, build_network, fold
 from proce.errors import ModelError
 from proce.schema import Codec, Schema
@@ -170,3 +174,42 @@ def test_progress_is_told_and_can_stop():
     told = []
     network = fit_network(CODEC, ROWS, Y, progress=lambda epoch: told.append(epoch) or False)
     assert len(told) == network.record.n_epochs == 1
+
+
+@pytest.mark.parametrize("encoding", ["one_hot", "label"])
+@pytest.mark.parametrize("scale", ["range", "bulk"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_kernels_give_what_the_layers_give_for_rows_raw_values_and_frames(
+    encoding, scale, n_classes
+):
+    codec = Codec.fit(CODEC.schema, X, scale)
+    labels = np.digitize(X["income"].fillna(45), [48, 72][: n_classes - 1])
+    network = fit_network(codec, X, labels, encoding=encoding, settings=QUICK)
+    rows, raw = codec.encode(X), codec.raw_of_frame(X)
+    assert rows.isnan().any()
+    by_layers = TorchClassifier._probabilities_of(network, rows)
+    torch.testing.assert_close(network.predict_proba(rows), by_layers, rtol=0, atol=1e-6)
+    by_frame = network.predict_frame(X)
+    assert torch.equal(network.predict_raw(raw), by_frame)
+    on_range = fit_network(CODEC, ROWS, labels, encoding=encoding, settings=QUICK)
+    assert torch.equal(on_range.predict_frame(X), on_range.predict_proba(ROWS))
+    torch.testing.assert_close(network.predict_proba(rows), by_frame, rtol=0, atol=1e-6)
+
+
+def test_a_cell_that_was_never_missing_is_refused_by_name():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    lacking = ROWS[:3].clone()
+    lacking[1, 0] = torch.nan
+    with pytest.raises(ModelError, match="feature 'age' is missing in row 1"):
+        network.predict_proba(lacking)
+
+
+def test_a_network_of_doubles_is_asked_through_its_layers():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    before = network.predict_proba(ROWS)
+    double = replace(
+        network, module=deepcopy(network.module).double(), folded=deepcopy(network.folded).double()
+    )
+    answer = double.predict_proba(ROWS)
+    assert torch.equal(answer, TorchClassifier._probabilities_of(double, ROWS))
+    torch.testing.assert_close(answer, before, rtol=0, atol=1e-6)

@@ -174,3 +174,48 @@ def test_what_cannot_be_learned_is_refused(make, message):
 def _one_row():
     codec, rows = encoded(people(80))
     return codec, rows[:1]
+
+
+def with_gaps(rows):
+    rows = rows.clone()
+    rows[::7, 0] = torch.nan
+    rows[1::5, 2] = -1
+    rows[2::5, 3] = -1
+    rows[3::9, 1] = 40.0  # far outside of what was seen
+    return rows
+
+
+def test_kernels_encode_and_rebuild_as_the_layers_do():
+    frame = people()
+    frame.loc[:5, "income"] = 5_000.0
+    codec = Codec.fit(Schema([APPLICANT_SCHEMA[name] for name in frame]), frame, "bulk")
+    rows = with_gaps(codec.encode(frame))
+    autoencoder, _ = fit_autoencoder(codec, rows, brief(latent_size=5))
+    with torch.no_grad():
+        latents = autoencoder.encoder(autoencoder.inputs(rows))
+        units, logits = autoencoder.outputs(latents)
+    torch.testing.assert_close(autoencoder.encode(rows), latents, rtol=1e-5, atol=1e-5)
+    back = autoencoder.reconstruct(rows)
+    torch.testing.assert_close(back.units, units, rtol=1e-5, atol=1e-5)
+    for name, own in logits.items():
+        torch.testing.assert_close(back.probabilities[name], own.softmax(-1), rtol=1e-5, atol=1e-5)
+
+
+def test_the_latents_of_a_row_do_not_depend_on_its_batch():
+    codec, rows = encoded(people())
+    autoencoder, _ = fit_autoencoder(codec, rows, brief())
+    latents = autoencoder.encode(with_gaps(rows))
+    for start, count in ((0, 1), (3, 7), (100, 65)):
+        some = slice(start, start + count)
+        assert torch.equal(autoencoder.encode(with_gaps(rows)[some]), latents[some])
+
+
+def test_weights_that_change_later_count():
+    codec, rows = encoded(people(60))
+    autoencoder, _ = fit_autoencoder(codec, rows, brief())
+    before = autoencoder.encode(rows)
+    with torch.no_grad():
+        autoencoder.encoder[2].bias += 1
+    torch.testing.assert_close(autoencoder.encode(rows), before + 1)
+    autoencoder.double()
+    assert autoencoder.encode(rows).dtype == torch.float64

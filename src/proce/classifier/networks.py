@@ -4,8 +4,9 @@ Each hidden layer is linear, batch normalisation, dropout 0.1 and ReLU. One outp
 sigmoid for two classes; beyond the paper, a softmax over k outputs for more.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -18,7 +19,9 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.classifier import checked_classes
-from proce.classifier.encoding import EncodingName, as_encoding
+from proce.classifier.encoding import EncodingName, InputEncoding, as_encoding
+from proce.compiled.engine import use_kernels
+from proce.compiled.row_network import CellInput, CellKind, RowNetworkArrays
 from proce.errors import ModelError
 from proce.schema import Codec, Level
 from proce.training import (
@@ -34,13 +37,16 @@ HIDDEN_UNITS = {"first": (64, 32, 16), "second": (256, 128, 64, 32, 16)}
 DROPOUT = 0.1
 MODULES_PER_LAYER = 4  # linear, normalisation, dropout, ReLU
 # A product's last bits depend on its shape: a block of constant size makes the output for a row
-# independent of its batch, and stays in the cache.
+# independent of its batch, and stays in the cache. The kernels need no blocks.
 BLOCK_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class TrainedNetwork(TorchClassifier):
     """One of the paper's networks; the output for a row does not depend on its batch.
+
+    Rows on the CPU are answered by compiled kernels, which take a row as it is; gradients, other
+    devices and other precisions go through the layers.
 
     Attributes
     ----------
@@ -55,10 +61,45 @@ class TrainedNetwork(TorchClassifier):
     folded: nn.Module
     record: TrainingRecord
 
-    def _forward(self, inputs: Tensor) -> Tensor:
-        if inputs.device.type != "cpu":
-            answers: Tensor = self.folded(inputs)
-            return answers
+    def _probabilities_of(self, rows: Tensor) -> Tensor:
+        answers = self._compiled_answers(rows, self.arrays)
+        return super()._probabilities_of(rows) if answers is None else answers
+
+    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+        answers = self._compiled_answers(self.codec.by_range.to_unit(raw), self.arrays_of_range)
+        return super()._probabilities_of_raw(raw) if answers is None else answers
+
+    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+        rows = self.codec.by_range.encode(frame)
+        answers = self._compiled_answers(rows, self.arrays_of_range)
+        return super()._probabilities_of_frame(frame) if answers is None else answers
+
+    def _compiled_answers(self, rows: Tensor, arrays: RowNetworkArrays) -> Tensor | None:
+        """Return the probabilities by the kernels.
+
+        ``None`` where the layers must answer, or say why they cannot.
+        """
+        weights = next(self.folded.parameters())
+        is_plain = weights.dtype == torch.float32 and not weights.is_cuda
+        if not is_plain or not use_kernels(rows.device):
+            return None
+        return arrays.class_probabilities(rows)
+
+    @cached_property
+    def arrays(self) -> RowNetworkArrays:
+        """The network as flat arrays, for rows of the codec."""
+        assert isinstance(self.folded, nn.Sequential)
+        assert isinstance(self.encoding, InputEncoding)
+        return network_arrays(list(self.folded), self.encoding)
+
+    @cached_property
+    def arrays_of_range(self) -> RowNetworkArrays:
+        """The network as flat arrays, for rows of ``codec.by_range``."""
+        return self.arrays.without_scale()
+
+    def _forward(self, inputs: Tensor) -> Any:
+        if inputs.is_cuda:
+            return self.folded(inputs)
         blocks = torch.split(inputs, BLOCK_ROWS)
         n_padding = BLOCK_ROWS - len(blocks[-1])
         whole = [*blocks[:-1], functional.pad(blocks[-1], (0, 0, 0, n_padding))]
@@ -238,3 +279,26 @@ def fold(network: nn.Sequential) -> nn.Sequential:
         else:
             folded.append(nn.ReLU(inplace=True) if isinstance(layer, nn.ReLU) else layer)
     return nn.Sequential(*folded).eval().requires_grad_(False)
+
+
+def network_arrays(layers: Sequence[nn.Module], encoding: InputEncoding) -> RowNetworkArrays:
+    """Return linear layers and ReLU for the kernels, which take rows without their encoding."""
+    first, *others = layers
+    assert isinstance(first, nn.Linear)
+    n_features = len(encoding.features)
+    factor, shift = encoding.range_map or (torch.ones(n_features), torch.zeros(n_features))
+    inputs = []
+    for position, codes in enumerate(encoding.codes):
+        own = first.weight.T[encoding.source == position]
+        missing = own[-1] if encoding.may_miss[position] else None
+        kind = CellKind.RANK if encoding.is_level[position] else CellKind.NUMBER
+        inputs.append(
+            CellInput(
+                kind if codes is None else CellKind.LEVEL,
+                own if missing is None else own[:-1],
+                missing,
+                factor[position].item(),
+                shift[position].item(),
+            )
+        )
+    return RowNetworkArrays.of(inputs, first.bias, others)

@@ -1,11 +1,13 @@
 """A latent space for mixed rows: the encoder Q_phi of the paper, its decoder and embeddings."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from proce.compiled.engine import use_kernels
+from proce.compiled.row_network import RowNetworkArrays
 from proce.errors import SchemaError
 from proce.latent.row_network import RowNetwork
 from proce.schema import Codec
@@ -50,6 +52,8 @@ class AutoEncoder(RowNetwork):
         self.decoder = nn.Sequential(
             nn.Linear(latent_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, self.n_outputs)
         )
+        self._learned = tuple(self.parameters())
+        self._compiled: dict[bool, tuple[Hashable, RowNetworkArrays]] = {}
 
     @property
     def weights(self) -> dict[str, Tensor]:
@@ -81,17 +85,30 @@ class AutoEncoder(RowNetwork):
         return autoencoder.eval().requires_grad_(False)
 
     def encode(self, rows: Tensor) -> Tensor:
-        """Return the latents ``(…, e)`` of rows ``(…, f)``, as float32, on the rows' device."""
+        """Return the latents ``(…, e)`` of rows ``(…, f)``, as float32, on the rows' device.
+
+        On the CPU they come from compiled kernels, and those of a row do not depend on its batch.
+        """
+        arrays = self.encoder_arrays(rows.device)
+        if arrays is not None:
+            return arrays.outputs(rows)
         with torch.no_grad():
             latents: Tensor = self.encoder(self.inputs(rows))
             return latents.to(rows.device)
 
+    def encoder_arrays(self, device: torch.device) -> RowNetworkArrays | None:
+        """Return the encoder for the kernels; ``None`` where rows of this device have none."""
+        return self.arrays() if self._has_kernel(device) else None
+
     def reconstruct(self, rows: Tensor) -> Reconstruction:
         """Return the rows as the decoder rebuilds them from their latents."""
         with torch.no_grad():
-            units, logits = self.outputs(self.encoder(self.inputs(rows)))
-            probabilities = {n: logit.softmax(-1).to(rows.device) for n, logit in logits.items()}
-            return Reconstruction(units.to(rows.device), probabilities)
+            if self._has_kernel(rows.device):
+                outputs = self.arrays(with_decoder=True).outputs(rows)
+            else:
+                outputs = self.decoder(self.encoder(self.inputs(rows))).to(rows.device)
+            units, logits = self.split_outputs(outputs)
+            return Reconstruction(units, {name: own.softmax(-1) for name, own in logits.items()})
 
     def embed(self, name: str, codes: Tensor) -> Tensor:
         """Return the embeddings ``(…, d)`` of a categorical feature's level codes ``(…)``."""
@@ -107,3 +124,19 @@ class AutoEncoder(RowNetwork):
     def outputs(self, latents: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the decoder's numbers and level logits for latents; autograd runs through."""
         return self.split_outputs(self.decoder(latents))
+
+    def arrays(self, *, with_decoder: bool = False) -> RowNetworkArrays:
+        """Return the encoder as flat arrays, or both halves: made again where a weight changed."""
+        version = tuple((weights.data_ptr(), weights._version) for weights in self._learned)
+        known = self._compiled.get(with_decoder)
+        if known is None or known[0] != version:
+            first, *others = [*self.encoder, *self.decoder] if with_decoder else [*self.encoder]
+            assert isinstance(first, nn.Linear)
+            made = RowNetworkArrays.of(self.cell_inputs(first), first.bias, others)
+            self._compiled[with_decoder] = known = version, made
+        return known[1]
+
+    def _has_kernel(self, device: torch.device) -> bool:
+        """Return whether kernels compute rows of this device, where all weights are in float32."""
+        plain = all(not own.is_cuda and own.dtype == torch.float32 for own in self._learned)
+        return plain and use_kernels(device)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
+from proce.compiled.row_network import CellInput, CellKind
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.schema.bulk import bulk_ends
 
@@ -98,6 +99,35 @@ class RowNetwork(nn.Module):
         """Return rows ``(…, f)`` without values that lie absurdly far outside of the unit range."""
         low, high = self._ends.to(rows)
         return rows.maximum(low).minimum(high)
+
+    def cell_inputs(self, first: nn.Linear) -> list[CellInput]:
+        """Return how the cells of each feature enter the first layer, embeddings included.
+
+        What :meth:`inputs` puts into columns is here a row of weights for each number and level.
+        """
+        weights = first.weight.detach().T  # (w, h)
+        n_plain, width = len(self._plain), self.embeddings.embedding_dim
+        flags = weights[self.n_inputs - len(self.unknown) :]
+        low, high = self._ends.tolist()
+        cells: dict[int, CellInput] = {}
+        for column, position in enumerate(self._plain):
+            kind = CellKind.NUMBER if position in self._numbers else CellKind.RANK
+            cells[position] = CellInput(
+                kind,
+                weights[column, None],
+                flags[position],
+                low=low[position],
+                high=high[position],
+                reach=self._reach[column].item(),
+            )
+        for column, position in enumerate(self._coded):
+            start = int(self._starts[column])
+            n_levels = self._n_levels[self.codec.schema.names[position]]
+            embedded = self.embeddings.weight.detach()[start : start + n_levels].double()
+            own = weights[n_plain + column * width : n_plain + (column + 1) * width]
+            levels = (embedded @ own.double()).float()
+            cells[position] = CellInput(CellKind.LEVEL, levels, flags[position])
+        return [cells[position] for position in range(len(self.unknown))]
 
     def split_outputs(self, outputs: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """Return the numbers ``(…, r)`` and the level logits by feature in outputs ``(…, o)``."""
