@@ -12,10 +12,11 @@ from typing import Any, Literal
 import narwhals as nw
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from proce.classifier.answer import translate_errors
 from proce.classifier.asking import ask_with
+from proce.compiled.row_network import CellInput, CellKind
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
 from proce.schema.shown import frame_of_raw
@@ -91,6 +92,26 @@ class InputEncoding:
                 start += len(codes)
         self._write_missing(inputs, by_feature, missing, start)
         return inputs.T
+
+    def cell_inputs(self, first: nn.Linear) -> list[CellInput]:
+        """Return how the cells of each feature enter a first layer, without columns."""
+        n_features = len(self.features)
+        factor, shift = self.range_map or (torch.ones(n_features), torch.zeros(n_features))
+        cells = []
+        for position, codes in enumerate(self.codes):
+            own = first.weight.detach().T[self.source.to(first.weight.device) == position]
+            missing = own[-1] if self.may_miss[position] else None
+            number = CellKind.RANK if self.is_level[position] else CellKind.NUMBER
+            cells.append(
+                CellInput(
+                    number if codes is None else CellKind.LEVEL,
+                    own if missing is None else own[:-1],
+                    missing,
+                    factor[position].item(),
+                    shift[position].item(),
+                )
+            )
+        return cells
 
     def _missing(self, by_feature: Tensor) -> Tensor:
         """Return which features ``(f,)`` are missing in some row; refuse one without a flag."""

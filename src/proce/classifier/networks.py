@@ -4,7 +4,7 @@ Each hidden layer is linear, batch normalisation, dropout 0.1 and ReLU. One outp
 sigmoid for two classes; beyond the paper, a softmax over k outputs for more.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.classifier import checked_classes
 from proce.classifier.encoding import EncodingName, InputEncoding, as_encoding
 from proce.compiled.engine import use_kernels
-from proce.compiled.row_network import CellInput, CellKind, RowNetworkArrays
+from proce.compiled.row_network import RowNetworkArrays
 from proce.errors import ModelError
 from proce.schema import Codec, Level
 from proce.training import (
@@ -90,7 +90,9 @@ class TrainedNetwork(TorchClassifier):
         """The network as flat arrays, for rows of the codec."""
         assert isinstance(self.folded, nn.Sequential)
         assert isinstance(self.encoding, InputEncoding)
-        return network_arrays(list(self.folded), self.encoding)
+        first, *others = self.folded
+        assert isinstance(first, nn.Linear)
+        return RowNetworkArrays.of(self.encoding.cell_inputs(first), first.bias, others)
 
     @cached_property
     def arrays_of_range(self) -> RowNetworkArrays:
@@ -279,26 +281,3 @@ def fold(network: nn.Sequential) -> nn.Sequential:
         else:
             folded.append(nn.ReLU(inplace=True) if isinstance(layer, nn.ReLU) else layer)
     return nn.Sequential(*folded).eval().requires_grad_(False)
-
-
-def network_arrays(layers: Sequence[nn.Module], encoding: InputEncoding) -> RowNetworkArrays:
-    """Return linear layers and ReLU for the kernels, which take rows without their encoding."""
-    first, *others = layers
-    assert isinstance(first, nn.Linear)
-    n_features = len(encoding.features)
-    factor, shift = encoding.range_map or (torch.ones(n_features), torch.zeros(n_features))
-    inputs = []
-    for position, codes in enumerate(encoding.codes):
-        own = first.weight.T[encoding.source == position]
-        missing = own[-1] if encoding.may_miss[position] else None
-        kind = CellKind.RANK if encoding.is_level[position] else CellKind.NUMBER
-        inputs.append(
-            CellInput(
-                kind if codes is None else CellKind.LEVEL,
-                own if missing is None else own[:-1],
-                missing,
-                factor[position].item(),
-                shift[position].item(),
-            )
-        )
-    return RowNetworkArrays.of(inputs, first.bias, others)
