@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from proce.errors import SearchError
 from proce.methods.calls.options import check_pick
-from proce.methods.searching.ranking import ranked
+from proce.methods.searching.ranking import ranked as ranked_of_all
 
 PICKS = ("closest", "balanced", "typical", "first")
 
@@ -18,6 +18,14 @@ def numbers(rows) -> torch.Tensor:
 
 def flags(rows) -> torch.Tensor:
     return torch.tensor(rows, dtype=torch.bool)
+
+
+def ranked(losses, acted_on, pick, n, firm=None, within=2.0) -> list[int]:
+    """The order of one row's candidates, all of which can be shown."""
+    among = torch.ones(1, len(losses), dtype=torch.bool)
+    firm = None if firm is None else firm[None]
+    order = ranked_of_all(losses[None], acted_on[None], pick, n, among, firm, within)[0].tolist()
+    return [position for position in order if position >= 0]
 
 
 # Prediction, prototype and distance of five rows, and which of three features they act on.

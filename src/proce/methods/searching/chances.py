@@ -12,7 +12,7 @@ from proce.objective import CounterfactualProblem, chance_among
 
 SURE = 0.98  # advice that works with a smaller chance when equations are fitted again is shaky
 MIN_CHANCE = 0.5  # what works with a smaller chance is no advice
-_SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work
+SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work
 
 
 def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Tensor) -> Tensor:
@@ -38,30 +38,38 @@ def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Te
 
 
 def surest(missing: Tensor) -> Tensor:
-    """Return flags ``(p,)`` for the candidates to prefer: those that are sure, or nearly the best.
+    """Return flags ``(…, p)`` for the candidates to prefer: sure ones, or nearly the best.
 
-    Where none is sure, candidates count that lack the least, or little more.
+    Where none is sure, candidates count that lack the least, or little more. Candidates that lack
+    an infinite chance do not count.
     """
-    if not len(missing):
+    if not missing.numel():
         return torch.zeros_like(missing, dtype=torch.bool)
-    least = missing.min()
-    return missing <= (least + _SLACK if least > 0 else least)
+    least = missing.amin(-1, keepdim=True)
+    return (missing <= least.where(least <= 0, least + SLACK)) & missing.isfinite()
 
 
 def outdone(by_hand: Tensor, missing: Tensor) -> Tensor:
-    """Return flags ``(p,)`` for the candidates that are a sure one with weaker numbers.
+    """Return flags ``(…, p)`` for the candidates that are a sure one with weaker numbers.
 
     They lack something until they are sure to work, and a sure one acts on the same features.
 
     Parameters
     ----------
     by_hand
-        ``(p, f)``, the features that each candidate acts on or holds.
+        ``(…, p, f)``, the features that each candidate acts on or holds.
     missing
-        ``(p,)``, what each candidate lacks until it is sure to work.
+        ``(…, p)``, what each candidate lacks until it is sure to work.
     """
-    same = (by_hand[None] == by_hand[:, None]).all(-1)
-    return (same & (missing[None] <= 0) & (missing[:, None] > 0)).any(1)
+    is_sure = missing <= 0
+    return (same_actions(by_hand) & is_sure[..., None, :]).any(-1) & ~is_sure
+
+
+def same_actions(by_hand: Tensor) -> Tensor:
+    """Return flags ``(…, p, p)`` for the pairs that act on or hold the same ``(…, p, f)``."""
+    acts = by_hand.float()
+    shared, count = acts @ acts.mT, acts.sum(-1)
+    return (shared == count[..., :, None]) & (shared == count[..., None, :])
 
 
 def is_better(missing: Tensor, distance: Tensor, than: Tensor, than_distance: Tensor) -> Tensor:
@@ -74,7 +82,7 @@ def is_better(missing: Tensor, distance: Tensor, than: Tensor, than_distance: Te
     than, than_distance
         The same of the other advice.
     """
-    surer = (missing < than) & ((missing <= 0) | (missing < than - _SLACK))
-    both_shaky = (missing > 0) & (than > 0) & (missing <= than + _SLACK)
+    surer = (missing < than) & ((missing <= 0) | (missing < than - SLACK))
+    both_shaky = (missing > 0) & (than > 0) & (missing <= than + SLACK)
     as_sure = missing.isfinite() & ((missing == than) | both_shaky)
     return surer | (as_sure & (distance < than_distance))

@@ -15,20 +15,19 @@ from proce.causal import Actions
 from proce.explanation import Change, Fronts
 from proce.losses import Loss
 from proce.methods.calls.options import Options
-from proce.methods.searching.chances import missing_chances, outdone, surest
+from proce.methods.searching.chances import missing_chances
+from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
-from proce.methods.searching.ranking import ranked
 from proce.methods.searching.trials import Trials, assess, concatenate
-from proce.methods.searching.typical import most_typical, not_too_far
+from proce.methods.searching.typical import most_typical
 from proce.objective import CounterfactualProblem
-from proce.search import SearchResult, non_dominated
+from proce.search import SearchResult
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
 _N_POLISHED = 4  # of these that are drawn in
 _TYPICAL_DISTANCE_FACTOR = 4.0  # how many times as far as the closest a typical row may be
 _N_MISSES = 16  # candidates of a row with which a diagnosis begins
-_ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 _N_SPARE = 4  # candidates beyond those asked for, in case some fail the last check
 
 
@@ -112,45 +111,31 @@ def make_shortlist(
     feasible &= pool.violation.isfinite()  # that of copies is not
     if max_changes is not None:
         feasible &= realised.count <= max_changes
-    all_missing = missing_chances(problem, realised, feasible)
-    feasible &= all_missing.isfinite()
-    all_by_hand = realised.by_hand
-    asked_for = bool(problem.with_doubts_asked_for().doubts)  # then no others are shown beside
-    chosen = []
-    for instance in range(len(feasible)):
-        losses, by_hand = scored.losses[instance], all_by_hand[instance]
-        missing = all_missing[instance]
-        good = _first_of_each(realised.point[instance], feasible[instance])
-        if sparse:
-            compared, preferred = [Loss.PREDICTION, Loss.DISTANCE], Loss.DISTANCE
-            if problem.likeness is not None:
-                good = good[not_too_far(losses[good, Loss.DISTANCE], missing[good], factor)]
-                compared, preferred = list(Loss), Loss.PROTOTYPE
-            good = good[~needless(losses[good][:, compared], by_hand[good], missing[good])]
-            size = realised.point[instance, good] / problem.codec.reach
-            good = good[~alike(size, by_hand[good], losses[good, preferred], missing[good])]
-        good = good[~outdone(by_hand[good], missing[good])]
-        firm = surest(missing[good])
-        if asked_for:
-            good, firm = good[firm], firm[firm]
-        n_wanted = options.n + _N_SPARE
-        chosen.append(
-            good[ranked(losses[good], by_hand[good], options.pick, n_wanted, firm, factor)]
-        )
-    owner = torch.repeat_interleave(
-        torch.arange(len(feasible)), torch.tensor([len(positions) for positions in chosen])
+    missing = missing_chances(problem, realised, feasible)
+    order = choose(
+        Pool(realised.point, realised.by_hand, scored.losses, missing),
+        Choice(
+            options.pick,
+            options.n + _N_SPARE,
+            factor,
+            problem.codec.reach,
+            is_sparse=sparse,
+            is_typical=problem.likeness is not None,
+            only_firm=bool(problem.with_doubts_asked_for().doubts),
+        ),
     )
-    positions = torch.cat(chosen)
-    population = problem.realise(search.population.genes)
-    no_fronts = Fronts.empty(population.point.shape[-1])
+    owner, nth = torch.nonzero(order >= 0, as_tuple=True)
+    positions = order[owner, nth]
     return Shortlist(
         owner,
         realised.point[owner, positions],
         change_kinds(realised)[owner, positions],
         scored.losses[owner, positions],
         realised.expected[owner, positions],
-        all_missing[owner, positions],
-        _fronts(population, search, max_changes) if keep_fronts else no_fronts,
+        missing[owner, positions],
+        _fronts(problem, search, max_changes)
+        if keep_fronts
+        else Fronts.empty(realised.point.shape[-1]),
         _nearest_misses(search),
     )
 
@@ -204,50 +189,6 @@ def nearest_candidates(search: SearchResult) -> Tensor:
     return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
 
 
-def needless(losses: Tensor, by_hand: Tensor, missing: Tensor) -> Tensor:
-    """Return flags ``(p,)`` for the candidates that do more than another one for no benefit.
-
-    The other one acts on some of the same features only, is as good in every loss, and no less
-    sure to work.
-
-    Parameters
-    ----------
-    losses
-        ``(p, k)``, the losses of the candidates that count.
-    by_hand
-        ``(p, f)``, the features that each candidate acts on or holds.
-    missing
-        ``(p,)``, what each candidate lacks until it is sure to work.
-    """
-    subset = (by_hand[None] <= by_hand[:, None]).all(-1)
-    fewer = subset & (by_hand[None] != by_hand[:, None]).any(-1)
-    as_good = (losses[None] <= losses[:, None]).all(-1)
-    as_sure = missing[None] <= missing[:, None]
-    return (fewer & as_good & as_sure).any(1)
-
-
-def alike(size: Tensor, by_hand: Tensor, cost: Tensor, missing: Tensor) -> Tensor:
-    """Return flags ``(p,)`` for the candidates that are no other way than a better one.
-
-    The better one acts on the same features, ends at nearly the same values, and is as sure.
-
-    Parameters
-    ----------
-    size
-        ``(p, f)``, the candidates on the unit range; another level is a whole unit away.
-    by_hand
-        ``(p, f)``, the features that each candidate acts on or holds.
-    cost, missing
-        ``(p,)``, what is lower for the better one, and what each lacks until it is sure to work.
-    """
-    same = (by_hand[None] == by_hand[:, None]).all(-1)
-    apart = (size[None] - size[:, None]).abs().nan_to_num(nan=0.0) * by_hand
-    earlier = torch.arange(len(size))[None] < torch.arange(len(size))[:, None]
-    better = (cost[None] < cost[:, None]) | ((cost[None] == cost[:, None]) & earlier)
-    as_sure = missing[None] <= missing[:, None]
-    return (same & (apart <= _ALIKE).all(-1) & better & as_sure).any(1)
-
-
 def change_kinds(realised: Actions) -> Tensor:
     """Return a ``Change`` for each cell of realised rows, ``(i, c, f)``."""
     kinds = torch.zeros_like(realised.point, dtype=torch.int8)
@@ -260,29 +201,14 @@ def change_kinds(realised: Actions) -> Tensor:
     return kinds
 
 
-def _fronts(population: Actions, search: SearchResult, max_changes: int | None) -> Fronts:
-    """Return the feasible members of populations ``(i, c, f)`` that no other dominates."""
+def _fronts(
+    problem: CounterfactualProblem, search: SearchResult, max_changes: int | None
+) -> Fronts:
+    """Return the feasible members of populations that no other dominates."""
+    population, losses = problem.realise(search.population.genes), search.population.losses
     is_feasible = search.population.violation <= 0
     if max_changes is not None:
         is_feasible = is_feasible & (population.count <= max_changes)
-    parts = [Fronts.empty(population.point.shape[-1])]
-    for instance, rows in enumerate(population.point):
-        feasible = _first_of_each(rows, is_feasible[instance])
-        losses = search.population.losses[instance, feasible]
-        best = non_dominated(losses)
-        owner = torch.full((int(best.sum()),), instance)
-        parts.append(Fronts(owner, rows[feasible][best], losses[best]))
-    return Fronts.concatenate(parts)
-
-
-def _first_of_each(rows: Tensor, feasible: Tensor) -> Tensor:
-    """Return the positions of feasible rows ``(p, f)``, each row once, in their order."""
-    positions = torch.nonzero(feasible).flatten()
-    if len(positions) < 2:
-        return positions
-    rounded = rows[positions].nan_to_num(nan=-9.0).round(decimals=9)
-    _, which = torch.unique(rounded, dim=0, return_inverse=True)
-    first = torch.full((int(which.max()) + 1,), len(positions)).scatter_reduce(
-        0, which, torch.arange(len(positions)), "amin"
-    )
-    return positions[first.sort().values]
+    flags = find_fronts(population.point, losses, is_feasible)
+    owner, member = torch.nonzero(flags, as_tuple=True)
+    return Fronts(owner, population.point[owner, member], losses[owner, member])

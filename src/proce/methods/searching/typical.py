@@ -54,15 +54,16 @@ def most_typical(search: SearchResult, limit: Tensor, n: int) -> Tensor:
 
 
 def not_too_far(distance: Tensor, missing: Tensor, within: float) -> Tensor:
-    """Return flags ``(p,)`` for candidates that are not too far to be typical.
+    """Return flags ``(…, p)`` for candidates that are not too far to be typical.
 
     Parameters
     ----------
     distance, missing
-        ``(p,)``, how far each candidate is, and what it lacks of the chance that is asked for.
+        ``(…, p)``, how far each candidate is, and what it lacks of the chance that is asked for.
     within
         How many times as far as the closest of the surest a candidate may be.
     """
-    if not len(distance):
+    if not distance.numel():
         return distance.bool()
-    return distance <= within * distance[surest(missing)].amin() + 1e-12
+    closest = distance.where(surest(missing), torch.inf).amin(-1, keepdim=True)
+    return distance <= within * closest + 1e-12
