@@ -1,7 +1,7 @@
 """What is minimised, and what must hold."""
 
 from proce.objective.avoided import AvoidedLevels
-from proce.objective.distance import FeatureDistance
+from proce.objective.distance import FeatureDistance, Mode
 from proce.objective.doubt import (
     Doubt,
     EquationDoubt,
@@ -14,10 +14,10 @@ from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import clamp_for_model, target_probability
-from proce.objective.problem import CounterfactualProblem, Mode, gene_map_of
+from proce.objective.problem import CounterfactualProblem
 from proce.objective.query import Query, pose_query
 from proce.objective.requirement import Requirement
-from proce.objective.start import GeneMap, Start, genome_of, initial_population
+from proce.objective.start import GeneMap, Start, gene_map_of, genome_of, initial_population
 from proce.objective.waiting import Clock
 
 __all__ = [

@@ -1,14 +1,20 @@
 """How far a counterfactual is from the person (Eqs. 7-9), feature by feature."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.causal import Actions, Ordered, StructuralCausalModel
 from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
+
+Mode = Literal["hard", "soft", "paper", "off"]
 
 ACTION_CHARGE = 0.02  # per action, so that advice is short
 _MIN_LEVEL_DISTANCE = 0.5  # of two different levels, however alike their embeddings
@@ -77,6 +83,46 @@ class FeatureDistance:
             for position, table in self.tables.items()
         }
 
+    @cached_property
+    def flat_reach(self) -> NDArray[np.float64]:
+        """How far apart two entries of each feature can be, for a kernel."""
+        return self.codec.reach.numpy()
+
+    @cached_property
+    def flat_absolute(self) -> "FlatTables":
+        """The tables of :meth:`absolute` for a kernel."""
+        return FlatTables.of(self._absolute_tables, len(self.codec.schema))
+
+    @cached_property
+    def flat_squared(self) -> "FlatTables":
+        """The tables of :meth:`squared` for a kernel."""
+        return FlatTables.of(self._squared_tables, len(self.codec.schema))
+
+
+class FlatTables(NamedTuple):
+    """Tables of distances of levels, one behind the other.
+
+    Attributes
+    ----------
+    distances
+        ``(t,)``, the tables, row by row.
+    places
+        ``(f, 2)``, where the table of a feature begins, and how many levels it has; 0 of a number.
+    """
+
+    distances: NDArray[np.float64]
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, tables: Mapping[int, Tensor], n_features: int) -> "FlatTables":
+        """Return the tables of some features, given by position."""
+        places, start = np.zeros((n_features, 2), np.int64), 0
+        for position, table in tables.items():
+            places[position] = start, len(table)
+            start += table.numel()
+        parts = [table.flatten().numpy() for table in tables.values()]
+        return cls(np.concatenate([np.empty(0), *parts]), places)
+
 
 def _with_levels(
     distance: Tensor, rows: Tensor, other: Tensor, tables: dict[int, Tensor]
@@ -143,6 +189,22 @@ def printed_gap(rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Te
     return gaps.masked_fill(scm.codec.missing(factual)[:, None], 0.0)
 
 
+def printed_distance(
+    rows: Tensor,
+    factual: Tensor,
+    distance: FeatureDistance,
+    effort: Tensor,
+    scm: StructuralCausalModel,
+) -> Tensor:
+    """Return f_final_dist as printed (Eq. 9), ``(i, c)``: roots by Eq. 7, effects by Eq. 8."""
+    apart = distance.squared(rows, factual) * effort
+    names, effects = scm.codec.schema.names, scm.graph.endogenous
+    is_root = apart.new_tensor([name not in effects for name in names])
+    # A product, not a choice of columns: the order in which those are added up would depend on
+    # the size of the batch.
+    return (apart * is_root).sum(-1) + printed_gap(rows, factual, scm).sum(-1)
+
+
 def action_cost(realised: Actions, distance: FeatureDistance, effort: Tensor) -> Tensor:
     """Return the cost ``(i, c)`` of what a person does: L1 by effort, and a charge per action.
 
@@ -151,4 +213,27 @@ def action_cost(realised: Actions, distance: FeatureDistance, effort: Tensor) ->
     nearly holding it cost nearly the same.
     """
     size = distance.absolute(realised.point, realised.expected) * realised.by_hand
-    return (size * effort.to(size)).sum(-1) + ACTION_CHARGE * realised.count
+    return (size * effort.to(size)).sum(-1) + ACTION_CHARGE * realised.count.to(size)
+
+
+def action_weights(
+    effort: Tensor, movable: Tensor, scm: StructuralCausalModel, effect_weight: float
+) -> Tensor:
+    """Return efforts ``(i, 1, f)`` that are larger where causes could be moved instead.
+
+    Parameters
+    ----------
+    effort
+        ``(f,)``, how hard a change of each feature is.
+    movable
+        ``(i, f)``, which features a person may act on.
+    scm
+        Says which features are causes of others.
+    effect_weight
+        How many times an action on a feature counts that its causes could move.
+    """
+    schema, by_causes = scm.codec.schema, torch.zeros_like(movable)
+    for cause in scm.graph.nodes:
+        effects = [schema.position(effect) for effect in scm.graph.descendants(cause)]
+        by_causes[:, effects] |= movable[:, [schema.position(cause)]]
+    return (effort * torch.where(by_causes, effect_weight, 1.0))[:, None]

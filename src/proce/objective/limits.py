@@ -11,7 +11,7 @@ from proce.errors import SchemaError, did_you_mean
 from proce.schema import Action, Categorical, Codec, Continuous, Level
 from proce.schema.features.levels import shown
 
-_ROUNDING = 1e-9
+LIMIT_ROUNDING = 1e-9  # of the unit range: who is so near to a limit obeys it
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Limits:
         held = (rows == self.lower[:, None]) & (self.lower < self.action_lower)[:, None]
         held |= (rows == self.upper[:, None]) & (self.upper > self.action_upper)[:, None]
         beyond = beyond.masked_fill(held & by_hand, 0.0)
-        return beyond.nan_to_num(nan=0.0).where(beyond > _ROUNDING, 0.0).sum(-1)
+        return beyond.nan_to_num(nan=0.0).where(beyond > LIMIT_ROUNDING, 0.0).sum(-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,13 +2,13 @@
 
 from torch import Tensor
 
-_MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
+MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
 _MAX_ENTRY = 1e6  # unit ranges
 
 
 def prediction_loss(probabilities: Tensor, target: Tensor) -> Tensor:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
-    return -target_probability(probabilities, target).clamp(min=_MIN_PROBABILITY).log()
+    return -target_probability(probabilities, target).clamp(min=MIN_PROBABILITY).log()
 
 
 def target_probability(probabilities: Tensor, target: Tensor) -> Tensor:

@@ -6,21 +6,25 @@ Constraints are no fourth objective: they decide by constrained domination (Deb 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 import torch
 from torch import Tensor
 
 from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import Classifier, ask_about_changes
+from proce.compiled import engine
 from proce.latent import AutoEncoder
+from proce.losses import Loss
 from proce.objective.avoided import AvoidedLevels
+from proce.objective.compiled_terms import CompiledTerms, Measure
 from proce.objective.distance import (
     ACTION_CHARGE,
     FeatureDistance,
+    Mode,
     action_cost,
+    action_weights,
     causal_gap,
-    printed_gap,
+    printed_distance,
 )
 from proce.objective.doubt import Doubt, missing_chance
 from proce.objective.likeness import Likeness
@@ -33,8 +37,6 @@ from proce.objective.start import GeneMap
 from proce.objective.waiting import Clock
 from proce.schema import Codec, Rule
 from proce.search import Evaluation
-
-Mode = Literal["hard", "soft", "paper", "off"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +98,10 @@ class CounterfactualProblem:
 
     def take(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some of the rows, given by position."""
-        return replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
+        part = replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
+        if "_terms" in vars(self):  # what was laid out once is not laid out again
+            vars(part)["_terms"] = self._terms.take(instances)
+        return part
 
     def with_few_worlds(self) -> "CounterfactualProblem":
         """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
@@ -170,17 +175,33 @@ class CounterfactualProblem:
         """
         rows, query = realised.point, self.query
         chances = self.ask(rows)
-        prediction = prediction_loss(chances, query.target)
-        prototype = torch.zeros_like(prediction)
+        if engine.use_kernels(rows.device):
+            losses, violation = self._score_compiled(realised, chances)
+        else:
+            prediction = prediction_loss(chances, query.target)
+            nothing = torch.zeros_like(prediction)
+            losses = torch.stack([prediction, nothing, self.final_distance(realised)], dim=-1)
+            shortfall = self.requirement.shortfall(chances, query.target)
+            violation = shortfall + self.violation(realised)
         if with_prototype:
-            prototype = self.typicality_loss(rows)
-        losses = torch.stack([prediction, prototype, self.final_distance(realised)], dim=-1)
-        shortfall = self.requirement.shortfall(chances, query.target)
-        violation = shortfall + self.violation(realised)
+            losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
         if self.doubts:
             within = (violation <= 0) & (realised.count > 0)
             violation = violation + missing_chance(self, realised, self.doubts, within)
         return Evaluation(losses, violation)
+
+    def _score_compiled(self, realised: Actions, chances: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the losses but for the prototype's, and the violation, by kernels."""
+        losses, violation = self._terms.score(realised, chances)
+        distance = losses[..., Loss.DISTANCE]
+        if self._measure == "none":
+            distance.copy_(self.final_distance(realised))
+        else:
+            distance += self._causal_loss(realised)
+        for rule, mechanisms in self.rules:
+            if rule.dependence is not None:
+                violation += rule.violation(self.query.factual, realised.point, mechanisms)
+        return losses, violation
 
     def typicality_loss(self, rows: Tensor) -> Tensor:
         """Return the prototype loss (Eq. 6) of rows ``(i, c, f)``, or what takes its place."""
@@ -212,20 +233,19 @@ class CounterfactualProblem:
             return action_cost(realised, self.distance, self._weights)
         point, effort = realised.point, self.effort.to(realised.point)
         if self.mode == "paper" and self.scm is not None:
-            distance = self.distance.squared(point, factual) * effort
-            gap = printed_gap(point, factual, self.scm)
-            # A product, not a choice of columns: the order in which those are added up would
-            # depend on the size of the batch.
-            return (distance * self._is_root.to(distance)).sum(-1) + gap.sum(-1)
-        squared = self.squared or self.mode == "paper"
-        measure = self.distance.squared if squared else self.distance.absolute
+            return printed_distance(point, factual, self.distance, effort, self.scm)
+        measure = self.distance.squared if self._is_squared else self.distance.absolute
         total = (measure(point, factual) * effort).sum(-1)
-        if not squared:
-            total = total + ACTION_CHARGE * realised.count
-        if self.mode == "soft" and self.scm is not None:
-            gap = causal_gap(point, factual, self.query.residual, self.scm)
-            total = total + self.causal_weight * (gap.square() if squared else gap).sum(-1)
-        return total
+        if not self._is_squared:
+            total = total + ACTION_CHARGE * realised.count.to(total)
+        return total + self._causal_loss(realised)
+
+    def _causal_loss(self, realised: Actions) -> Tensor | float:
+        """Return what deviating from the causes costs in mode ``soft``, ``(i, c)``."""
+        if self.mode != "soft" or self.scm is None:
+            return 0.0
+        gap = causal_gap(realised.point, self.query.factual, self.query.residual, self.scm)
+        return self.causal_weight * (gap.square() if self._is_squared else gap).sum(-1)
 
     def violation(self, realised: Actions) -> Tensor:
         """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""
@@ -235,6 +255,34 @@ class CounterfactualProblem:
         if self.max_changes is not None:
             total = total + (realised.count - self.max_changes).clamp(min=0)
         return total
+
+    @property
+    def _is_squared(self) -> bool:
+        """Whether the distance is a sum of squares."""
+        return self.mode == "paper" or (self.squared and self.mode != "hard")
+
+    @property
+    def _measure(self) -> Measure:
+        """What the distance is for a kernel, but for what deviating from the causes costs."""
+        if self.mode == "hard":
+            return "actions"
+        if self.mode == "paper" and self.scm is not None:
+            return "none"
+        return "squared" if self._is_squared else "absolute"
+
+    @cached_property
+    def _terms(self) -> CompiledTerms:
+        """The terms that kernels compute."""
+        return CompiledTerms.of(
+            self.query,
+            self.limits,
+            self._weights if self.mode == "hard" else self.effort,
+            self.distance,
+            self._measure,
+            self.requirement,
+            [rule for rule, _ in self.rules if rule.dependence is None],
+            self.max_changes,
+        )
 
     @cached_property
     def avoided(self) -> AvoidedLevels:
@@ -246,25 +294,4 @@ class CounterfactualProblem:
         """The weight of an action ``(f,)`` or ``(i, 1, f)``: more where causes could be moved."""
         if self.scm is None or self.effect_weight == 1:
             return self.effort
-        by_causes = torch.zeros_like(self.limits.movable)
-        for cause in self.scm.graph.nodes:
-            effects = [self.codec.schema.position(e) for e in self.scm.graph.descendants(cause)]
-            by_causes[:, effects] |= self.limits.movable[:, [self.codec.schema.position(cause)]]
-        return (self.effort * torch.where(by_causes, self.effect_weight, 1.0))[:, None]
-
-    @cached_property
-    def _is_root(self) -> Tensor:
-        """Which features ``(f,)`` have no causes; all without a causal model."""
-        endogenous = self.scm.graph.endogenous if self.scm else ()
-        return torch.tensor([name not in endogenous for name in self.codec.schema.names])
-
-
-def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
-    """Return which gene belongs to which feature; ``hard`` has a switch per actionable effect.
-
-    The map depends on no row: a row with a missing cell has the same genes alone and in a batch.
-    """
-    if mode != "hard" or scm is None:
-        return GeneMap(len(codec.schema))
-    effects = [name for name in scm.graph.endogenous if codec.schema[name].can_be_acted_on]
-    return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
+        return action_weights(self.effort, self.limits.movable, self.scm, self.effect_weight)

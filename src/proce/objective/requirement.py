@@ -8,7 +8,7 @@ from torch import Tensor
 from proce.classifier import decide
 from proce.objective.prediction import target_index, target_probability
 
-_ROUNDING = 1e-12
+SHORTFALL_ROUNDING = 1e-12  # of a probability
 _MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
 
 
@@ -43,8 +43,8 @@ class Requirement:
         else:
             lacking = self._past_threshold(probabilities[..., 1], target, self.threshold)
         reached = decide(probabilities, self.threshold) == target[:, None]
-        enough = reached & (lacking <= _ROUNDING)  # 0.4 + 0.2 is more than 0.6
-        lacking = torch.where(enough, 0.0, lacking.clamp(min=_ROUNDING))
+        enough = reached & (lacking <= SHORTFALL_ROUNDING)  # 0.4 + 0.2 is more than 0.6
+        lacking = torch.where(enough, 0.0, lacking.clamp(min=SHORTFALL_ROUNDING))
         if self.min_probability is not None:
             lacking = torch.maximum(lacking, self.min_probability - own)
         return lacking.clamp(min=0)
@@ -67,7 +67,7 @@ class Requirement:
                 past, _log_odds(own) - _log_odds(own.new_tensor(self.min_probability))
             )
         reached = self.without_margin().shortfall(probabilities, target) <= 0
-        return torch.where(reached, past.clamp(min=0.0), past.clamp(max=-_ROUNDING))
+        return torch.where(reached, past.clamp(min=0.0), past.clamp(max=-SHORTFALL_ROUNDING))
 
     def probabilities(self, n_classes: int) -> tuple[float, ...]:
         """Return the probability that is enough for each class as the target, for a person.

@@ -10,6 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor
 
+from proce.causal import StructuralCausalModel
+from proce.objective.distance import Mode
 from proce.objective.limits import Limits
 from proce.objective.query import Query
 from proce.schema import Categorical, Codec, Continuous, Feature
@@ -49,6 +51,17 @@ class GeneMap:
         if self.switched:
             flags[..., list(self.switched)] = genes[..., self.n_features :] > 0.5
         return flags
+
+
+def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
+    """Return which gene belongs to which feature; ``hard`` has a switch per actionable effect.
+
+    The map depends on no row: a row with a missing cell has the same genes alone and in a batch.
+    """
+    if mode != "hard" or scm is None:
+        return GeneMap(len(codec.schema))
+    effects = [name for name in scm.graph.endogenous if codec.schema[name].can_be_acted_on]
+    return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
 
 
 def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) -> Genome:

@@ -5,15 +5,14 @@ training rows (see ``scale.py``), a level as its position. NaN is a missing numb
 level.
 """
 
-import sys
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
@@ -22,11 +21,10 @@ from proce.schema.features.levels import Level, find_level, shown
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import only_features, open_matching, read_feature
-from proce.schema.scale import Scale, fit_scale
+from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
-_GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,13 +240,6 @@ class Codec:
         return float(code)
 
     @cached_property
-    def _step_fractions(self) -> tuple[tuple[float, float], ...]:
-        """Every resolution as a fraction: 3 / 10 is the double written 0.3, and 3 * 0.1 is not."""
-        steps = [step or 1.0 for step in self.resolution.tolist()]
-        ratios = [Fraction(repr(step)).as_integer_ratio() for step in steps]
-        return tuple((float(numerator), float(denominator)) for numerator, denominator in ratios)
-
-    @cached_property
     def _spans_all(self) -> bool:
         """Whether no training row lies outside the unit range, nor ends within it."""
         same_end = torch.where(self._is_number, self.highest == 1, True)
@@ -266,21 +257,31 @@ class Codec:
 
     def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
         """Return the values of one continuous feature in raw units."""
-        raw = unit.double() * self.span[position].item() + self.low[position].item()
-        if not self.resolution[position]:
+        span, low, numerator, denominator, rounding = self._raw_units[position]
+        raw = unit.double() * span + low
+        if not numerator:
             return raw
-        numerator, denominator = self._step_fractions[position]
         counts = raw * (denominator / numerator)
         nearest = counts.round()
-        size = abs(self.low[position].item()) + self.span[position].item()
-        rounding = min(
-            0.25, _GRID_TOLERANCE + 8 * sys.float_info.epsilon * size * denominator / numerator
-        )
         on_grid = (counts - nearest).abs() <= rounding
         if numerator > denominator == 1:  # a whole number off the step keeps being whole
             whole = raw.round()
             raw = torch.where((raw - whole).abs() <= rounding, whole, raw)
         return torch.where(on_grid, nearest * numerator / denominator, raw)
+
+    @cached_property
+    def raw_units(self) -> NDArray[np.float64]:
+        """What turns entries into raw units, ``(f, 5)``.
+
+        The columns are the span and the low end, the resolution as a fraction (``0 / 1`` without
+        one) and by how many steps a value may be off the grid that lies on it.
+        """
+        return np.array(self._raw_units).reshape(-1, 5)
+
+    @cached_property
+    def _raw_units(self) -> tuple[tuple[float, float, float, float, float], ...]:
+        scales = (self.span.tolist(), self.low.tolist(), self.resolution.tolist())
+        return tuple(raw_units(*scale) for scale in zip(*scales, strict=True))
 
 
 def _is_known(value: Any) -> bool:

@@ -6,7 +6,9 @@ therefore that of the bulk of the rows; the lowest and the highest value are kep
 """
 
 import math
+import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
@@ -22,6 +24,7 @@ _FAR = 100.0  # interquartile ranges beyond the quartiles: what lies there is se
 _MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
 _WIDEST = 30.0  # interquartile ranges beyond the quartiles: no scale is wider than this
 _SLACK = 1e-6  # of a step
+_GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
 _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
 
 
@@ -165,3 +168,20 @@ def _check_ends(feature: Continuous, low: float, high: float) -> None:
             f"feature {feature.name!r}: the permitted range {feature.range} holds none of the"
             f" training values, which lie between {low:g} and {high:g}. Widen the range."
         )
+
+
+def raw_units(
+    span: float, low: float, resolution: float
+) -> tuple[float, float, float, float, float]:
+    """Return what turns an entry into raw units: span, low end, resolution and tolerance.
+
+    The resolution is a fraction, because 3 / 10 is the double written 0.3, and 3 * 0.1 is not; it
+    is ``0 / 1`` where there is none. The tolerance is by how many steps a value may be off the
+    grid that lies on it.
+    """
+    if not resolution:
+        return span, low, 0.0, 1.0, 0.0
+    numerator, denominator = map(float, Fraction(repr(resolution)).as_integer_ratio())
+    size = (abs(low) + span) * denominator / numerator  # in steps
+    tolerance = min(0.25, _GRID_TOLERANCE + 8 * sys.float_info.epsilon * size)
+    return span, low, numerator, denominator, tolerance

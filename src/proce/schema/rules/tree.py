@@ -109,9 +109,8 @@ class Arithmetic:
                 case "*":
                     result = result * right
                 case _:
-                    span = operand.span if _is_positive(operand.span) else 0.0
-                    nearly_zero = right.abs() <= MAX_ROUNDING_GAP * span
-                    result = result / right.masked_fill(nearly_zero, math.nan)
+                    is_zero = right.abs() <= largest_zero(operand)
+                    result = result / right.masked_fill(is_zero, math.nan)
             # Not infinite: one over infinity would be a number again.
             result = result.masked_fill(~result.isfinite(), math.nan)
         return result
@@ -216,6 +215,11 @@ class Junction:
 
 
 Condition = Comparison | Not | Junction
+
+
+def largest_zero(divisor: Quantity) -> float:
+    """Return the size up to which a divisor counts as zero."""
+    return MAX_ROUNDING_GAP * divisor.span if _is_positive(divisor.span) else 0.0
 
 
 def _is_positive(span: float) -> bool:

@@ -1,0 +1,1 @@
+"""The compiled twins of what is minimised and what must hold."""
