@@ -1,7 +1,7 @@
 """Any model behind one interface, and the paper's two networks."""
 
 from proce.classifier.accept import as_classifier
-from proce.classifier.asking import ask_about_changes, ask_frame, ask_raw
+from proce.classifier.asking import ask_about_changes, ask_frame, ask_raw, ask_read_frame
 from proce.classifier.classifier import (
     Classifier,
     DifferentiableClassifier,
@@ -21,6 +21,7 @@ __all__ = [
     "ask_about_changes",
     "ask_frame",
     "ask_raw",
+    "ask_read_frame",
     "decide",
     "fit_network",
     "label",

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import pandas as pd
-import torch
 from torch import Tensor
 
-from proce.classifier.classifier import Classifier
+from proce.classifier.classifier import Adapter, Classifier
+from proce.errors import ModelError
 from proce.schema import Codec, Continuous, Layout
-from proce.schema.shown import converted, fresh_frame
+from proce.schema.shown import ReadFrame, converted, fresh_frame
 
 Answer = TypeVar("Answer")
 
@@ -48,9 +48,25 @@ def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Tensor:
     codec
         How the frame is read for a classifier that takes rows only.
     """
-    if isinstance(classifier, FrameClassifier):
+    if isinstance(classifier, Adapter | FrameClassifier):
         return classifier.predict_frame(frame)
     return classifier.predict_proba(codec.encode(frame))
+
+
+def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Tensor:
+    """Return the class probabilities ``(n, k)`` of the rows of a frame that a codec has read.
+
+    A model that is given numbers on the unit range gets them from what was read, and no frame is
+    made for it.
+    """
+    if not isinstance(classifier, Adapter | FrameClassifier):
+        return classifier.predict_proba(read.codec.to_unit(read.raw))
+    if classifier.takes_units:
+        try:
+            return classifier.predict_raw(read.raw)
+        except ModelError:
+            pass  # what is asked about the frame names the cell that is to blame
+    return classifier.predict_frame(read.frame)
 
 
 def ask_about_changes(
@@ -72,11 +88,11 @@ def ask_about_changes(
     codec
         The features and their scale.
     """
-    if not isinstance(classifier, FrameClassifier):
+    if not isinstance(classifier, Adapter | FrameClassifier):
         return classifier.predict_proba(rows.cpu()).to(rows.device)
     if classifier.takes_units:
         return classifier.predict_proba(rows)
-    values = torch.where(rows == factual, raw, codec.to_raw(rows))
+    values = codec.raw_of_changes(rows, factual, raw)
     return classifier.predict_raw(values.cpu()).to(rows.device)
 
 
@@ -85,7 +101,7 @@ def ask_raw(classifier: Classifier, raw: Tensor, codec: Codec) -> Tensor:
 
     A classifier that takes the rows of a codec only is asked about those.
     """
-    if isinstance(classifier, FrameClassifier):
+    if isinstance(classifier, Adapter | FrameClassifier):
         return classifier.predict_raw(raw)
     return classifier.predict_proba(codec.to_unit(raw))
 
@@ -122,6 +138,8 @@ def ask_with(
 
 def _same_dtype(name: str, first: Layout, second: Layout) -> bool:
     own, other = first.dtypes[name], second.dtypes[name]
+    if own is other:
+        return True
     if isinstance(own, pd.CategoricalDtype) and isinstance(other, pd.CategoricalDtype):
         # To pandas the order of categories makes no difference; to a booster it may.
         return own.categories.equals(other.categories) and own.ordered == other.ordered

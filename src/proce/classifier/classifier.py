@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Protocol, Self, runtime_checkable
 
-import narwhals as nw
 import numpy as np
 import torch
 from torch import Tensor
@@ -19,6 +18,7 @@ from proce.classifier.missing import name_missing
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
 from proce.schema.features.levels import find_level, level_key, shown
+from proce.schema.frames.frame import count_rows
 
 _BLOCK_ROWS = 100_000  # rows that a model is asked about at a time
 
@@ -100,7 +100,7 @@ class Adapter(ABC):
         the model cannot take the frame it is given exactly the same values in a frame, an array
         or a tensor like those of its training rows.
         """
-        if len(nw.from_native(frame, eager_only=True)) == 0:
+        if count_rows(frame) == 0:
             return torch.empty((0, len(self.classes)), dtype=torch.float64)
         try:
             return self._probabilities_of_frame(frame)

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import narwhals as nw
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -19,6 +18,7 @@ from proce.classifier.asking import ask_with
 from proce.compiled.row_network import CellInput, CellKind
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
+from proce.schema.frames.frame import count_rows
 from proce.schema.shown import frame_of_raw
 
 EncodingName = Literal["one_hot", "label"]
@@ -213,7 +213,7 @@ class FrameEncoding:
         return self._inputs(frame_of_raw(self.codec, raw, self.codec.layout), dtype)
 
     def _inputs(self, frame: Any, dtype: torch.dtype) -> Tensor:
-        n_rows = len(nw.from_native(frame, eager_only=True))
+        n_rows = count_rows(frame)
         with translate_errors("the encoding function", n_rows):
             result = self.function(frame)
             inputs = result if isinstance(result, Tensor) else torch.from_numpy(np.array(result))

@@ -18,9 +18,11 @@ from torch import Tensor
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Continuous, Ordinal
 from proce.schema.features.levels import Level, find_level, shown
+from proce.schema.frames.cells import Numbers
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
-from proce.schema.matching import only_features, open_matching, read_feature
+from proce.schema.matching import MatchingFrame, only_features
+from proce.schema.raw_grid import RawGrid
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
@@ -93,8 +95,8 @@ class Codec:
             are trained on. ``bulk``: it is that of the central 99% of the values, which outliers
             cannot move, and changed numbers are rounded.
         """
-        opened = require_rows(open_matching(schema, frame))
-        scales = [fit_scale(feature, read_feature(opened, feature), scale) for feature in schema]
+        opened = require_rows(MatchingFrame(schema, frame))
+        scales = [fit_scale(feature, opened.read(feature), scale) for feature in schema]
         low, span, seen_low, seen_high, resolution = (
             torch.tensor([getattr(own, name) for own in scales], dtype=torch.float64)
             for name in ("low", "span", "seen_low", "seen_high", "resolution")
@@ -144,22 +146,22 @@ class Codec:
 
     def encode(self, frame: Any) -> Tensor:
         """Return a frame's rows as a tensor ``(i, f)``."""
-        opened = open_matching(self.schema, frame)
-        columns = np.empty((len(self.schema), len(opened)))
-        for position, feature in enumerate(self.schema):
-            values = read_feature(opened, feature)
-            if isinstance(feature, Continuous):
-                np.subtract(values, self.low[position].item(), out=columns[position])
-                columns[position] /= self.span[position].item()
-            else:
-                columns[position] = values
+        columns = self._read(frame)
+        columns -= self.low.numpy()[:, None]
+        columns /= self.span.numpy()[:, None]
         return torch.from_numpy(columns).T  # (i, f), each feature contiguous in memory
 
     def raw_of_frame(self, frame: Any) -> Tensor:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
-        opened = open_matching(self.schema, frame)
-        columns = [read_feature(opened, feature).copy() for feature in self.schema]
-        return torch.stack([torch.from_numpy(column) for column in columns], dim=-1)
+        return torch.from_numpy(self._read(frame)).T.contiguous()
+
+    def _read(self, frame: Any) -> Numbers:
+        """Return the features of a frame in raw units and level codes, ``(f, i)``."""
+        matching = MatchingFrame(self.schema, frame)
+        columns = np.empty((len(self.schema), len(matching)))
+        for position, feature in enumerate(self.schema):
+            columns[position] = matching.read(feature)
+        return columns
 
     def decode(self, rows: Tensor, layout: Layout | None = None) -> Any:
         """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
@@ -175,13 +177,20 @@ class Codec:
         factual, raw
             ``(i, f)``, what each row was before, from ``encode`` and from ``raw_of_frame``.
         """
+        same = rows == factual
         columns = self.columns(rows)
         for position, feature in enumerate(self.schema):
             if isinstance(feature, Continuous):
-                same = (rows[:, position] == factual[:, position]).numpy()
-                before = raw[:, position].numpy()
-                columns[feature.name] = np.where(same, before, columns[feature.name])
+                unchanged, before = same[:, position].numpy(), raw[:, position].numpy()
+                columns[feature.name] = np.where(unchanged, before, columns[feature.name])
         return layout.build(columns)
+
+    def raw_of_changes(self, rows: Tensor, factual: Tensor, raw: Tensor) -> Tensor:
+        """Return rows ``(i, f)`` in raw units, in which unchanged cells are those that came in.
+
+        ``factual`` and ``raw`` are as for ``rebuild``.
+        """
+        return torch.where(rows == factual, raw, self.to_raw(rows))
 
     def columns(self, rows: Tensor) -> dict[str, Any]:
         """Return rows ``(i, f)`` as the plain columns that ``Layout.build`` takes."""
@@ -202,13 +211,7 @@ class Codec:
         A number that lies on the grid of its feature's resolution, but for rounding, comes back
         exactly on that grid.
         """
-        columns = [
-            self.raw_numbers(position, rows[..., position])
-            if isinstance(feature, Continuous)
-            else rows[..., position].double()
-            for position, feature in enumerate(self.schema)
-        ]
-        return torch.stack(columns, dim=-1)
+        return self._grid.to_raw(rows)
 
     def to_unit(self, raw: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
@@ -240,6 +243,10 @@ class Codec:
         return float(code)
 
     @cached_property
+    def _grid(self) -> RawGrid:
+        return RawGrid.of(self.raw_units)
+
+    @cached_property
     def _spans_all(self) -> bool:
         """Whether no training row lies outside the unit range, nor ends within it."""
         same_end = torch.where(self._is_number, self.highest == 1, True)
@@ -257,17 +264,7 @@ class Codec:
 
     def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
         """Return the values of one continuous feature in raw units."""
-        span, low, numerator, denominator, rounding = self._raw_units[position]
-        raw = unit.double() * span + low
-        if not numerator:
-            return raw
-        counts = raw * (denominator / numerator)
-        nearest = counts.round()
-        on_grid = (counts - nearest).abs() <= rounding
-        if numerator > denominator == 1:  # a whole number off the step keeps being whole
-            whole = raw.round()
-            raw = torch.where((raw - whole).abs() <= rounding, whole, raw)
-        return torch.where(on_grid, nearest * numerator / denominator, raw)
+        return self._grid.of_feature(position, unit)
 
     @cached_property
     def raw_units(self) -> NDArray[np.float64]:
@@ -276,12 +273,9 @@ class Codec:
         The columns are the span and the low end, the resolution as a fraction (``0 / 1`` without
         one) and by how many steps a value may be off the grid that lies on it.
         """
-        return np.array(self._raw_units).reshape(-1, 5)
-
-    @cached_property
-    def _raw_units(self) -> tuple[tuple[float, float, float, float, float], ...]:
         scales = (self.span.tolist(), self.low.tolist(), self.resolution.tolist())
-        return tuple(raw_units(*scale) for scale in zip(*scales, strict=True))
+        units = [raw_units(*scale) for scale in zip(*scales, strict=True)]
+        return np.array(units).reshape(-1, 5)
 
 
 def _is_known(value: Any) -> bool:

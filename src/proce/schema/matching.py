@@ -1,6 +1,7 @@
 """A frame that fits a schema, and its columns feature by feature."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +12,12 @@ from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Categorical, Continuous, Feature
 from proce.schema.features.levels import shown
 from proce.schema.frames.cells import MISSING_LEVEL, Numbers
-from proce.schema.frames.frame import open_frame, read_levels, read_numbers
+from proce.schema.frames.frame import open_frame, read_levels, read_numbers, refuse_odd_names
+from proce.schema.frames.pandas_columns import (
+    read_pandas_flags,
+    read_pandas_levels,
+    read_pandas_numbers,
+)
 from proce.schema.schema import Schema
 
 
@@ -33,9 +39,50 @@ def only_features(schema: Schema, frame: Any) -> Any:
     return frame if len(named) == len(opened.columns) else opened.select(named).to_native()
 
 
-def open_matching(schema: Schema, frame: Any) -> "nw.DataFrame[Any]":
-    """Return the columns of a schema that a frame has, behind the interface of narwhals."""
-    return open_frame(only_features(schema, frame))
+class MatchingFrame:
+    """A frame that has the columns of a schema, read feature by feature.
+
+    Plain columns of pandas are read directly. All others, and columns that are not as they should
+    be, are read through narwhals, or refused.
+
+    Parameters
+    ----------
+    schema
+        The features.
+    frame
+        A frame of any library.
+    """
+
+    def __init__(self, schema: Schema, frame: Any) -> None:
+        self._frame = only_features(schema, frame)
+        if isinstance(self._frame, pd.DataFrame):
+            refuse_odd_names(list(self._frame.columns))
+        else:
+            _ = self._opened  # or say why it cannot be
+
+    @cached_property
+    def _opened(self) -> "nw.DataFrame[Any]":
+        return open_frame(self._frame)
+
+    def __len__(self) -> int:
+        frame = self._frame
+        return len(frame) if isinstance(frame, pd.DataFrame) else len(self._opened)
+
+    def read(self, feature: Feature) -> Numbers:
+        """Return a feature's column: raw numbers with NaN, or level codes with -1, where missing.
+
+        The array may be that of the frame itself.
+        """
+        values = None
+        if isinstance(self._frame, pd.DataFrame):
+            values = _read_pandas(self._frame, feature)
+        return _read_opened(self._opened, feature) if values is None else values
+
+
+def read_feature(frame: pd.DataFrame, feature: Feature) -> Numbers:
+    """Return a feature of a pandas frame: raw numbers with NaN, or level codes with -1."""
+    values = _read_pandas(frame, feature)
+    return _read_opened(open_frame(frame), feature) if values is None else values
 
 
 def _refuse_absent(schema: Schema, named: Sequence[str], columns: Sequence[Any]) -> None:
@@ -47,19 +94,33 @@ def _refuse_absent(schema: Schema, named: Sequence[str], columns: Sequence[Any])
         )
 
 
-def read_feature(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:
-    """Return a feature's column: raw numbers with NaN, or level codes with -1, where missing."""
+def _read_pandas(frame: pd.DataFrame, feature: Feature) -> Numbers | None:
     if isinstance(feature, Continuous):
-        return read_numbers(opened[feature.name])
+        return read_pandas_numbers(frame[feature.name])
+    if isinstance(feature, Categorical) and feature.one_hot:
+        flags = [read_pandas_flags(frame[column]) for column in feature.one_hot]
+        known = [column for column in flags if column is not None]
+        return _hot_codes(np.stack(known, axis=-1), feature) if len(known) == len(flags) else None
+    codes = read_pandas_levels(frame[feature.name], feature.levels)
+    return None if codes is None else codes.astype(np.float64)
+
+
+def _read_opened(opened: "nw.DataFrame[Any]", feature: Feature) -> Numbers:
+    if isinstance(feature, Continuous):
+        return read_numbers(opened.get_column(feature.name))
     if isinstance(feature, Categorical) and feature.one_hot:
         return _read_one_hot(opened, feature)
-    return read_levels(opened[feature.name], feature.levels).astype(np.float64)
+    return read_levels(opened.get_column(feature.name), feature.levels).astype(np.float64)
 
 
 def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
-    columns = [opened[column] for column in feature.one_hot]
+    columns = [opened.get_column(column) for column in feature.one_hot]
     flags = [c.cast(nw.Int8) if c.dtype == nw.Boolean else c for c in columns]
-    hot = np.stack([read_numbers(column) for column in flags], axis=-1)  # (i, level)
+    return _hot_codes(np.stack([read_numbers(column) for column in flags], axis=-1), feature)
+
+
+def _hot_codes(hot: Numbers, feature: Categorical) -> Numbers:
+    """Return the codes of rows of flags ``(i, level)``."""
     missing = np.isnan(hot).all(-1)
     sound = ((hot == 0) | (hot == 1)).all(-1) & (hot.sum(-1) == 1)
     if not (sound | missing).all():
@@ -68,4 +129,4 @@ def _read_one_hot(opened: "nw.DataFrame[Any]", feature: Categorical) -> Numbers:
             f"one-hot feature {feature.name!r}: row {row} is {hot[row].tolist()} over the columns"
             f" {shown(feature.one_hot)}; expected a single 1 and 0 elsewhere."
         )
-    return np.where(missing, MISSING_LEVEL, hot.argmax(-1))
+    return np.where(missing, MISSING_LEVEL, hot.argmax(-1)).astype(np.float64)

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from proce.errors import SchemaError, did_you_mean
@@ -87,25 +88,28 @@ class Schema:
         inferred = infer_features(frame, one_hot or {})
         return cls(inferred.features, scales=inferred.scales, notes=inferred.notes)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The features' names, in order."""
         return tuple(feature.name for feature in self.features)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns of a frame that fits, one-hot columns one by one."""
         return tuple(column for feature in self.features for column in feature.columns)
 
     def position(self, name: str) -> int:
         """Return where a feature stands in the tensors."""
-        for position, feature in enumerate(self.features):
-            if feature.name == name:
-                return position
+        if name in self:
+            return self._positions[name]
         raise SchemaError(
             f"unknown feature {name!r}; the features are {shown(self.names)}."
             + did_you_mean(name, self.names)
         )
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {feature.name: position for position, feature in enumerate(self.features)}
 
     def edit(self, names: str | Iterable[str], **changes: Any) -> "Schema":
         """Return a schema in which the named features are changed.
@@ -153,7 +157,7 @@ class Schema:
         return self.features[self.position(name)]
 
     def __contains__(self, name: object) -> bool:
-        return name in self.names
+        return isinstance(name, str) and name in self._positions
 
     def __iter__(self) -> Iterator[Feature]:
         return iter(self.features)

@@ -4,11 +4,14 @@ Nothing here goes through the unit range, so a number that came in comes out bit
 """
 
 import math
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 
@@ -16,15 +19,54 @@ from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.frames.frame import open_frame, read_numbers
 from proce.schema.frames.layout import Layout, level_columns
+from proce.schema.round_trip import values_in_frame
 
 _N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back exactly
 
 
+@dataclass(frozen=True, eq=False)
+class ReadFrame:
+    """What a codec reads from a frame, and that frame, which is made when somebody looks.
+
+    Attributes
+    ----------
+    codec
+        The features.
+    raw
+        ``(n, f)``, the rows of the frame in raw units and level codes.
+    make
+        Makes the frame.
+    """
+
+    codec: Codec
+    raw: Tensor
+    make: Callable[[], Any]
+
+    @classmethod
+    def of(cls, codec: Codec, frame: Any) -> "ReadFrame":
+        """Read a frame."""
+        return cls(codec, codec.raw_of_frame(frame), lambda: frame)
+
+    @classmethod
+    def holding(cls, codec: Codec, raw: Tensor, layout: Layout) -> "ReadFrame":
+        """Return the frame of a layout that holds rows ``(n, f)`` as far as its dtypes can."""
+        values = values_in_frame(codec, raw, layout) if len(raw) else raw
+        if values is None:
+            return cls.of(codec, frame_of_raw(codec, raw, layout))
+        return cls(codec, values, partial(frame_of_raw, codec, values, layout))
+
+    @cached_property
+    def frame(self) -> Any:
+        """The frame."""
+        return self.make()
+
+
 def frame_of_raw(codec: Codec, raw: Tensor, layout: Layout) -> Any:
     """Return rows ``(n, f)`` in raw units and level codes as a frame of some layout."""
+    by_feature = raw.detach().cpu().double().numpy().T.copy()  # the frame may be written into
     columns: dict[str, Any] = {}
     for position, feature in enumerate(codec.schema):
-        values = raw[:, position].detach().cpu().double().numpy()
+        values = by_feature[position]
         if isinstance(feature, Continuous):
             columns[feature.name] = values
         else:
@@ -47,7 +89,7 @@ def converted(codec: Codec, frame: Any, layout: Layout) -> Any:
     wide = dict(layout.dtypes)
     for position, feature in enumerate(codec.schema):
         if isinstance(feature, Continuous) and feature.name in layout.columns:
-            now = read_numbers(opened[feature.name])
+            now = read_numbers(opened.get_column(feature.name))
             if not np.array_equal(now, raw[:, position].numpy(), equal_nan=True):
                 wide[feature.name] = doubles
     if wide == layout.dtypes:
@@ -74,6 +116,8 @@ def exact_entries(codec: Codec, raw: Tensor) -> Tensor:
 
 def fresh_frame(frame: Any, columns: tuple[str, ...]) -> Any:
     """Return some columns of a frame, bit for bit, in a frame that may be written into."""
+    if isinstance(frame, pd.DataFrame) and tuple(frame.columns) == columns:
+        return frame.copy()
     opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
     if tuple(opened.columns) != columns:
         opened = opened.select(*columns)

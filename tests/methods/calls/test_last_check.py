@@ -29,7 +29,6 @@ def checked(rows: Sequence[Sequence[float]], person: int = 2) -> LastCheck:
     return last_check(
         shown,
         torch.ones(count, dtype=torch.bool),
-        codec=CODEC,
         factual=factual,
         target=torch.ones(count, dtype=torch.long),
         classifier=as_classifier(low_debt, CODEC),

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import torch
 from torch import Tensor
 
@@ -19,6 +18,7 @@ from proce.classifier.answer import (
 from proce.classifier.asking import ask_with
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.schema import Codec
+from proce.schema.frames.frame import count_rows
 from proce.schema.shown import frame_of_raw
 
 
@@ -51,7 +51,7 @@ class FunctionClassifier(Adapter):
         return check_probabilities(columns, self.output, len(self.classes), self.name)
 
     def _columns(self, frame: Any) -> Tensor:
-        n_rows = len(nw.from_native(frame, eager_only=True))
+        n_rows = count_rows(frame)
         with translate_errors(self.name, n_rows):
             answer = self.function(frame)
         if isinstance(answer, Tensor):

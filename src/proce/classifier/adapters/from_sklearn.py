@@ -20,6 +20,7 @@ from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.features.levels import level_type, shown
+from proce.schema.frames.frame import count_rows
 from proce.schema.shown import frame_of_raw
 
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
@@ -59,11 +60,12 @@ class SklearnClassifier(Adapter):
 
     def columns_of(self, frame: Any) -> Tensor:
         """Return the answer of the model for a frame, as columns that nobody has checked yet."""
-        opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
-        inputs = opened.to_numpy() if self.as_array else frame
-        with translate_errors(self.name, len(opened), _ADVICE):
+        inputs, n_rows = frame, count_rows(frame)
+        if self.as_array:
+            inputs = nw.from_native(frame, eager_only=True).to_numpy()
+        with translate_errors(self.name, n_rows, _ADVICE):
             answer = self.model.predict_proba(inputs)
-        return as_columns(answer, len(opened), self.name)
+        return as_columns(answer, n_rows, self.name)
 
 
 def from_sklearn(

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import torch
 
-from proce.classifier import Classifier, ask_frame, decide
+from proce.classifier import Classifier, ask_read_frame, decide
 from proce.explanation import ExplainedRows, Outcome
-from proce.explanation.tables.frames import shown_frame
 from proce.objective import target_probability
 from proce.schema import Layout
+from proce.schema.shown import ReadFrame
 
 
 def ask_about_all(rows: ExplainedRows, layout: Layout, classifier: Classifier) -> ExplainedRows:
@@ -29,9 +29,11 @@ def ask_about_all(rows: ExplainedRows, layout: Layout, classifier: Classifier) -
     ways = rows.counterfactuals
     if not len(ways):
         return rows
-    codec = rows.context.codec
-    answers = ask_frame(classifier, shown_frame(rows, layout, ways), codec)
-    target = rows.target[ways.owner]
+    codec, owner = rows.context.codec, ways.owner
+    raw = codec.raw_of_changes(ways.rows, rows.factual[owner], rows.raw[owner])
+    layout = layout.take(rows.positions[owner].tolist())
+    answers = ask_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
+    target = rows.target[owner]
     told = replace(ways, probabilities=target_probability(answers, target).double())
     kept = decide(answers, classifier.threshold) == target
     if bool(kept.all()):
@@ -40,5 +42,5 @@ def ask_about_all(rows: ExplainedRows, layout: Layout, classifier: Classifier) -
     outcomes = rows.outcomes.clone()
     lost = (rows.counts > 0) & (told.counts(len(rows)) == 0)
     outcomes[lost] = Outcome.NOT_FOUND.code
-    dropped = rows.dropped + ways.owner[~kept].bincount(minlength=len(rows))
+    dropped = rows.dropped + owner[~kept].bincount(minlength=len(rows))
     return replace(rows, counterfactuals=told, outcomes=outcomes, dropped=dropped)

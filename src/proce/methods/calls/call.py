@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, ask_frame, decide
+from proce.classifier import Classifier, ask_read_frame, decide
 from proce.explanation import Context, ExplainedRows, Explanations, Outcome, Provenance
 from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.explanation.words.values import name_text
@@ -19,6 +19,7 @@ from proce.methods.calls.provenance import versions_in_use
 from proce.objective import CallLimits, Requirement, target_probability
 from proce.schema import Codec, Layout, Level
 from proce.schema.matching import only_features
+from proce.schema.shown import ReadFrame
 
 _CUT_SHORT = "The search was ended early; more time may find better."
 _log = logging.getLogger(__name__)
@@ -74,9 +75,10 @@ class Call:
         self.context, self.classifier = context, classifier
         self.options, self.limits = options, limits
         X = only_features(codec.schema, X)
-        self.factual, self.raw = codec.encode(X).contiguous(), codec.raw_of_frame(X)
+        read = ReadFrame.of(codec, X)
+        self.factual, self.raw = codec.to_unit(read.raw), read.raw
         self.layout = Layout.of(X)
-        probabilities = ask_frame(classifier, X, codec)
+        probabilities = ask_read_frame(classifier, read)
         self.predicted = decide(probabilities, classifier.threshold)
         self.target = options.targets(self.predicted, classifier)
         self.record = ExplainedRowsBuilder(

@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, ask_frame, decide
+from proce.classifier import Classifier, ask_read_frame, decide
 from proce.methods.calls.rules import BoundRule
 from proce.objective import Requirement, target_probability
 from proce.schema import Codec, Layout
-from proce.schema.shown import exact_entries
+from proce.schema.shown import ReadFrame, exact_entries
 
 ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 _MAX_MOVE = 1e4  # unit ranges that a cell may move
@@ -23,10 +22,11 @@ class ShownRows:
 
     Attributes
     ----------
-    frame
-        The frame that the caller gets, with which the model is asked.
-    raw, rows
-        ``(n, f)``, what the codec reads from that frame, in raw units and in its entries.
+    read
+        The frame that the caller gets, with which the model is asked, and what the codec reads
+        from it.
+    rows
+        ``(n, f)``, what the codec reads from that frame, in its entries.
     given, factual
         ``(n, f)``, the rows as they were given, and those that they started from.
     codec
@@ -36,8 +36,7 @@ class ShownRows:
         Equations can lead anywhere; a cell that is too far stands in the frame as it was.
     """
 
-    frame: Any
-    raw: Tensor
+    read: ReadFrame
     rows: Tensor
     given: Tensor
     factual: Tensor
@@ -46,6 +45,11 @@ class ShownRows:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def raw(self) -> Tensor:
+        """What the codec reads from the frame, in raw units, ``(n, f)``."""
+        return self.read.raw
 
     def told(self) -> Tensor:
         """Return the rows ``(n, f)`` in entries that give the values of the frame back exactly.
@@ -93,18 +97,15 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
     """
     is_far = (rows - factual).abs() > _MAX_MOVE
     near = torch.where(is_far, factual, rows)
-    if not len(rows):
-        return ShownRows(None, raw, rows, near, factual, codec, ~is_far.any(-1))
-    frame = codec.rebuild(near, layout.without_index(), factual, raw)
-    shown = codec.raw_of_frame(frame)
-    return ShownRows(frame, shown, codec.to_unit(shown), near, factual, codec, ~is_far.any(-1))
+    values = codec.raw_of_changes(near, factual, raw)
+    read = ReadFrame.holding(codec, values, layout.without_index())
+    return ShownRows(read, codec.to_unit(read.raw), near, factual, codec, ~is_far.any(-1))
 
 
 def last_check(
     shown: ShownRows,
     allowed: Tensor,
     *,
-    codec: Codec,
     factual: Tensor,
     target: Tensor,
     classifier: Classifier,
@@ -119,8 +120,6 @@ def last_check(
         The ``n`` candidates as the caller would get them; see :func:`as_shown`.
     allowed
         ``(n,)``, which of them obey all limits.
-    codec
-        The features and their scale.
     factual, target
         ``(n, f)`` and ``(n,)``, the rows that the candidates started from, and the wanted classes.
     classifier
@@ -132,7 +131,7 @@ def last_check(
     """
     if not len(shown):
         return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0), shown)
-    probabilities = ask_frame(classifier, shown.frame, codec)
+    probabilities = ask_read_frame(classifier, shown.read)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
     shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
     passed &= shortfall <= ROUNDING

@@ -4,6 +4,7 @@ import hashlib
 import platform
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 from torch import Tensor
@@ -16,8 +17,9 @@ def versions_in_use(packages: Sequence[str] = _PACKAGES) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
+@cache
 def _version(package: str) -> str:
-    """Return the version of a package; a source tree need not be installed to be run."""
+    """Return the version of a package, also of one that runs from its sources; read once."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Actions
-from proce.classifier import ask_frame
+from proce.classifier import ask_read_frame
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
@@ -175,13 +175,12 @@ def _closest_misses(
         call.raw[positions],
         call.layout,
     )
-    answers = ask_frame(call.classifier, shown.frame, codec)
+    answers = ask_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
     others = answers.scatter(1, call.target[positions][:, None], -1.0).max(1)
-    raw = codec.raw_of_frame(shown.frame)
     result = {}
     for index, row in enumerate(rows):
-        values = zip(codec.schema, raw[index].tolist(), strict=True)
+        values = zip(codec.schema, shown.raw[index].tolist(), strict=True)
         result[row] = ClosestMiss(
             {feature.name: plain_value(feature, value) for feature, value in values},
             float(chances[index]),

@@ -72,7 +72,6 @@ def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> LastCheck:
     return last_check(
         shown,
         task.allowed(shown.rows[:, None], owner).squeeze(1),
-        codec=common.codec,
         factual=factual,
         target=task.target[owner],
         classifier=common.classifier,

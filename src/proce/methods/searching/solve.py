@@ -233,7 +233,6 @@ def check_candidates(
     return last_check(
         shown,
         _within_limits(part, shown.rows, changes),
-        codec=problem.codec,
         factual=factual,
         target=part.query.target,
         classifier=problem.classifier,

@@ -1,7 +1,7 @@
 """Read frames of any library, column by column: numbers, and positions among levels."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Sequence, Sized
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
@@ -21,14 +21,15 @@ from proce.schema.frames.cells import (
     one_array,
     to_numbers,
 )
+from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER
 
-_MAX_EXACT_INTEGER = 2**50  # beyond, the unit range in float64 cannot give every integer back
+Frame = TypeVar("Frame", bound=Sized)
 
 
 def open_frame(frame: Any) -> "nw.DataFrame[Any]":
     """Return a frame of any library behind the interface of narwhals, or say why it cannot be."""
     if isinstance(frame, pd.DataFrame):
-        _refuse_odd_names(list(frame.columns))
+        refuse_odd_names(list(frame.columns))
     try:
         opened: Any = nw.from_native(frame)
     except TypeError:
@@ -38,19 +39,27 @@ def open_frame(frame: Any) -> "nw.DataFrame[Any]":
         ) from None
     if isinstance(opened, nw.LazyFrame):
         raise SchemaError("got a lazy frame, whose rows are not there yet; call .collect() first.")
-    _refuse_odd_names(opened.columns)
+    refuse_odd_names(opened.columns)
     eager: nw.DataFrame[Any] = opened
     return eager
 
 
-def require_rows(opened: "nw.DataFrame[Any]") -> "nw.DataFrame[Any]":
+def count_rows(frame: Any) -> int:
+    """Return how many rows a frame of any library has."""
+    if isinstance(frame, pd.DataFrame):
+        return len(frame)
+    return len(nw.from_native(frame, eager_only=True))
+
+
+def require_rows(frame: Frame) -> Frame:
     """Return a frame from which something can be learned, or say that it is empty."""
-    if len(opened) == 0:
+    if len(frame) == 0:
         raise SchemaError("the frame has no rows; expected at least one.")
-    return opened
+    return frame
 
 
-def _refuse_odd_names(names: Sequence[Any]) -> None:
+def refuse_odd_names(names: Sequence[Any]) -> None:
+    """Refuse columns that are not named by texts, each by its own."""
     seen: set[Any] = set()
     for name in names:
         if not isinstance(name, str):
@@ -87,7 +96,7 @@ def read_numbers(column: "nw.Series[Any]") -> Numbers:
             f"feature {name!r}: row {row} is {numbers[row]}; expected finite numbers. Replace"
             " infinite values, or mark them as missing."
         )
-    if dtype.is_integer() and largest > _MAX_EXACT_INTEGER:
+    if dtype.is_integer() and largest > MAX_EXACT_INTEGER:
         raise SchemaError(
             f"feature {name!r}: {largest:.0f} is a whole number beyond 2**50, which looks like an"
             " identifier; drop the column, or convert it to text or to floats."

@@ -1,6 +1,6 @@
 """How a caller's frame looked, so that rows can be given back in a frame like it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,15 +8,12 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 from pandas.api.types import is_object_dtype
 
 from proce.schema.features.feature import Categorical, Ordinal
-from proce.schema.features.levels import Level
-from proce.schema.frames.cells import MISSING_LEVEL, Numbers, codes_of
-from proce.schema.frames.frame import open_frame
-
-Integers = NDArray[np.integer[Any]]
+from proce.schema.frames.cells import MISSING_LEVEL, Numbers
+from proce.schema.frames.frame import open_frame, refuse_odd_names
+from proce.schema.frames.pandas_columns import Integers, LevelColumn, pandas_column, to_integers
 
 
 @dataclass(frozen=True)
@@ -43,17 +40,19 @@ class Layout:
     @classmethod
     def of(cls, frame: Any) -> "Layout":
         """Read the layout of a frame."""
-        opened = open_frame(frame)
-        library, columns = opened.implementation, tuple(opened.columns)
         if isinstance(frame, pd.DataFrame):
-            dtypes = {name: frame[name].dtype for name in columns}
+            columns = tuple(frame.columns)
+            refuse_odd_names(columns)
+            dtypes = dict(zip(columns, frame.dtypes, strict=True))
             missing = {
                 name: _first_missing(frame[name])
-                for name in columns
-                if is_object_dtype(dtypes[name])
+                for name, dtype in dtypes.items()
+                if is_object_dtype(dtype)
             }
+            library = nw.Implementation.PANDAS
             return cls(library, columns, dtypes, missing, frame.index, frame.columns)
-        schema = opened.schema
+        opened = open_frame(frame)
+        library, columns, schema = opened.implementation, tuple(opened.columns), opened.schema
         nulls = {
             name: None if opened[name].null_count() else np.nan
             for name in columns
@@ -83,10 +82,13 @@ class Layout:
             return self
         return replace(self, index=self.index.take(positions))
 
-    def build(self, columns: dict[str, pa.Array | Numbers]) -> Any:
+    def build(self, columns: Mapping[str, LevelColumn | Numbers]) -> Any:
         """Make a frame of this layout from columns of plain values."""
         if self.library is nw.Implementation.PANDAS:
-            built = {name: _pandas_column(columns[name], self, name) for name in self.columns}
+            built = {
+                name: pandas_column(columns[name], self.dtypes[name], self.missing.get(name))
+                for name in self.columns
+            }
             frame = pd.DataFrame(built, index=self.index, copy=False)
             frame.columns = self.header.copy()  # or a caller's rename would reach us
             return frame
@@ -102,66 +104,14 @@ def _first_missing(column: "pd.Series[Any]") -> Any:
     return column.iloc[int(missing.argmax())] if missing.any() else None
 
 
-def _pandas_column(values: pa.Array | Numbers, layout: Layout, name: str) -> Any:
-    dtype = layout.dtypes[name]
-    if isinstance(values, pa.Array):
-        return _pandas_levels(values, dtype, layout.missing.get(name))
-    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
-        if np.isnan(values).any():
-            return values  # whole numbers cannot be missing; floats can
-        return _to_integers(values, dtype)
-    if isinstance(dtype, np.dtype):
-        return values.astype(dtype, copy=False)
-    return pd.array(values, dtype=dtype)
-
-
-def _to_integers(values: Numbers, dtype: "np.dtype[Any]") -> Integers:
-    """Return numbers as integers of a dtype; what it cannot hold becomes its nearest end."""
-    ends = np.iinfo(dtype)
-    high = np.nextafter(float(ends.max), 0) if ends.bits == 64 else float(ends.max)
-    return np.clip(np.rint(values), float(ends.min), high).astype(dtype)
-
-
-def _pandas_levels(values: pa.DictionaryArray, dtype: Any, missing: Any) -> Any:
-    if isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
-        return pd.array(values.cast(pa.large_string()), dtype=dtype)
-    levels, codes = values.dictionary.to_pylist(), codes_of(values)
-    if isinstance(dtype, pd.CategoricalDtype):
-        if absent := [level for level in levels if level not in dtype.categories]:
-            dtype = pd.CategoricalDtype([*dtype.categories, *absent], ordered=dtype.ordered)
-        positions = np.append(dtype.categories.get_indexer(levels), -1)
-        return pd.Categorical.from_codes(positions[codes], dtype=dtype)
-    any_missing = bool((codes < 0).any())
-    if isinstance(dtype, np.dtype) and dtype.kind in "biu" and not any_missing:
-        return np.asarray(levels)[codes].astype(dtype)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iuf":
-        return np.append(np.asarray(levels, dtype=np.float64), np.nan)[codes]
-    plain = np.empty(len(levels) + 1, dtype=object)
-    plain[:-1], plain[-1] = levels, missing
-    if isinstance(dtype, np.dtype):
-        return pd.Index(plain[codes], dtype=object)  # or flags with a cell missing
-    plain[-1] = pd.NA
-    return pd.array(plain[codes], dtype=dtype)
-
-
-def _arrow_column(values: pa.Array | Numbers, layout: Layout, name: str) -> pa.Array:
-    if isinstance(values, pa.Array):
-        return values.dictionary_decode()
+def _arrow_column(values: LevelColumn | Numbers, layout: Layout, name: str) -> pa.Array:
+    if isinstance(values, LevelColumn):
+        return values.to_arrow().dictionary_decode()
     missing = np.isnan(values)
     if layout.dtypes[name].is_integer():
-        return pa.array(
-            _to_integers(np.where(missing, 0, values), np.dtype(np.int64)), mask=missing
-        )
+        return pa.array(to_integers(np.where(missing, 0, values), np.dtype(np.int64)), mask=missing)
     null = layout.missing.get(name, np.nan) is None
     return pa.array(values, mask=missing if null else None)
-
-
-def level_column(codes: Integers, levels: Sequence[Level]) -> pa.DictionaryArray:
-    """Return level codes as a column that :meth:`Layout.build` takes; -1 is missing."""
-    indices = codes.astype(np.int32)
-    missing = indices < 0
-    mask = missing if missing.any() else None
-    return pa.DictionaryArray.from_arrays(pa.array(indices, mask=mask), pa.array(list(levels)))
 
 
 def level_columns(feature: Categorical | Ordinal, codes: Integers) -> dict[str, Any]:
@@ -172,4 +122,4 @@ def level_columns(feature: Categorical | Ordinal, codes: Integers) -> dict[str, 
             column: np.where(missing, np.nan, codes == code)
             for code, column in enumerate(feature.one_hot)
         }
-    return {feature.name: level_column(codes, feature.levels)}
+    return {feature.name: LevelColumn(codes, feature.levels)}
