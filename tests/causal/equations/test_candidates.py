@@ -1,5 +1,7 @@
 """The kinds of equations that are compared, and what a kind that wins is refined to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,9 +10,9 @@ from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations.candidates import fit_of, held_out_of
-from proce.causal.equations.comparison import folds
+from proce.causal.equations.comparison import Folds
 from proce.causal.equations.effect_rows import EffectRows
-from proce.causal.equations.fitting import fit_equation
+from proce.causal.equations.fitting import refitting
 from proce.causal.equations.moments import Moments
 from proce.causal.equations.selection import needed_terms
 from proce.schema import Codec, Schema
@@ -67,7 +69,7 @@ def test_what_weighs_nothing_is_not_computed_and_not_missed(kind):
     frame["price"] += 300 * np.maximum(frame["width"] - 40, 0)
     codec = Codec.fit(Schema.infer(frame), frame)
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)
-    equation = fit_of(kind, effect, 0)(effect.parents, effect.target).predict
+    equation = fit_of(kind, effect, 0)(effect.counts).predict
     expected = equation.terms(effect.parents) @ equation.weights[1:] + equation.weights[0]
     torch.testing.assert_close(equation(effect.parents), expected, rtol=1e-12, atol=1e-12)
     lean, weights = equation.terms.without_needless(equation.weights)
@@ -93,22 +95,57 @@ def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
     frame, graph = plots(300)
     codec = Codec.fit(Schema.infer(frame), frame)
     effect = EffectRows.of("price", graph, codec.encode(frame), codec)
-    told = held_out_of(kind, effect, 3)
-    expected = torch.empty_like(told)
-    terms = fit_of(kind, effect, 3)(effect.parents, effect.target).predict
+    folds = Folds.of(effect, 3)
+    told = held_out_of(kind, effect, folds, 3)
+    terms = fit_of(kind, effect, 3)(effect.counts).predict
     terms = getattr(terms, "polynomial", terms).terms
-    for unseen in folds(300, 3):
-        seen = torch.ones(300, dtype=torch.bool)
-        seen[unseen] = False
-        columns, target = terms(effect.parents), effect.target
-        target = (target - effect.origin).log() if kind.startswith("log") else target
+    columns, target = terms(effect.parents), effect.target
+    target = (target - effect.origin).log() if kind.startswith("log") else target
+    parts = []
+    for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
+        seen = counts == 0
         kept = list(range(columns.shape[1]))
         if "sparse" in kind:
             kept = needed_terms(Moments.of(columns[seen], target[seen])).tolist()
         model = LinearRegression().fit(columns[seen][:, kept], target[seen])
-        expected[unseen] = torch.from_numpy(model.predict(columns[unseen][:, kept]))
+        parts.append(torch.from_numpy(model.predict(columns[unseen][:, kept])))
+    expected = torch.cat(parts)
     expected = expected.exp() + effect.origin if kind.startswith("log") else expected
     torch.testing.assert_close(told, expected, rtol=1e-4, atol=1e-4)
+
+
+ALIKE = ["linear", "spline", "log-quadratic", "log-sparse-spline", "boosting"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*(("price", kind) for kind in ALIKE), ("grade", "ordered-spline"), ("place", "logistic")],
+)
+def test_rows_that_are_alike_are_learned_from_as_often_as_they_occur(name, kind):
+    """Drawn with replacement, each row stands alone or with those like it."""
+    draw = np.random.default_rng(0)
+    width = draw.integers(3, 9, 400).astype(float)
+    frame = pd.DataFrame({"width": width, "price": np.round(2 * width + draw.normal(9, 1, 400))})
+    grades = np.digitize(width + draw.normal(size=400), [4.5, 6])
+    frame["grade"] = pd.Categorical.from_codes(grades, list("abc"), ordered=True)
+    frame["place"] = pd.Categorical.from_codes(draw.integers(0, 3, 400), ["x", "y", "z"])
+    codec, graph = Codec.fit(Schema.infer(frame), frame), CausalGraph([("width", name)])
+    rows = codec.encode(frame)
+    drawn = torch.from_numpy(draw.integers(0, 400, 400))
+    together = EffectRows.of(name, graph, rows, codec)
+    alone = EffectRows.of(name, graph, rows, codec)
+    position = codec.schema.position(name)
+    alone = replace(
+        alone,
+        parents={"width": rows[:, 0]},
+        target=rows[:, position],
+        places=torch.arange(400),
+    )
+    assert len(together.target) < 100
+    times = torch.bincount(drawn, minlength=400)
+    fits = [fit_of(kind, effect, 0)(effect.counts_of(times)) for effect in (together, alone)]
+    told = [getattr(fit, "score", fit.predict)(alone.parents) for fit in fits]
+    torch.testing.assert_close(told[0], told[1], rtol=1e-6, atol=1e-6)
 
 
 def steps(n=3000, seed=0):
@@ -150,7 +187,7 @@ def test_ordered_levels_can_be_fitted_again_by_their_kind(kind):
     frame, _ = steps()
     codec = Codec.fit(Schema.infer(frame), frame)
     rows, graph = codec.encode(frame), CausalGraph([("x", "y")])
-    again = fit_equation("y", graph, rows, codec, kind, 0)
+    again = refitting("y", graph, rows, codec, kind, 0)(torch.ones(len(rows)))
     assert getattr(again, "noise", "drawn") == "drawn"
     assert again.n_levels == 4
 

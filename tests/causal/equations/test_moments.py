@@ -32,7 +32,7 @@ def test_weights_are_those_of_least_squares():
 def test_rows_that_are_taken_out_again_leave_nothing_behind():
     columns, target = drawn()
     whole, part = Moments.of(columns, target), slice(10, 25)
-    left = whole - Moments.of(columns[part], target[part], whole.middle)
+    left = whole - Moments.of(columns[part], target[part], middle=whole.middle)
     kept = torch.cat([torch.arange(10), torch.arange(25, 60)])
     expected = reference(columns[kept], target[kept])
     torch.testing.assert_close(least_squares(left), expected, rtol=1e-5, atol=1e-6)
@@ -45,3 +45,14 @@ def test_columns_that_are_not_kept_weigh_nothing():
     expected = reference(columns[:, [1, 3]], target)
     assert weights[[1, 3]].tolist() == [0, 0]
     torch.testing.assert_close(weights[[0, 2, 4]], expected, rtol=1e-5, atol=1e-6)
+
+
+def test_rows_that_occur_more_often_are_summed_as_often():
+    columns, target = drawn()
+    counts = torch.arange(60) % 3
+    repeated = torch.arange(60).repeat_interleave(counts)
+    told = Moments.of(columns, target, counts.double())
+    expected = Moments.of(columns[repeated], target[repeated])
+    assert told.n_rows == expected.n_rows == 60
+    torch.testing.assert_close(told.centred, expected.centred)
+    torch.testing.assert_close(told.means, expected.means)

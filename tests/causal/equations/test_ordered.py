@@ -6,8 +6,8 @@ import torch
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from proce.causal.equations.comparison import folds
-from proce.causal.equations.ordered import fit_ordered, held_out_chances
+from proce.causal.equations.comparison import Folds
+from proce.causal.equations.ordered import OrderedRows, fit_ordered, held_out_chances
 from proce.causal.equations.regression import Terms
 from proce.schema import Categorical, Continuous
 
@@ -21,12 +21,17 @@ def drawn(n=600, seed=0, noise=1.0):
     return {"a": torch.from_numpy(a)}, torch.from_numpy(np.digitize(latent, [-1, 0, 1.2]) * 1.0)
 
 
+def fit(terms, parents, ranks, n_levels):
+    counts = torch.ones(len(ranks), dtype=torch.float64)
+    return fit_ordered(terms, OrderedRows(terms(parents), ranks, counts, n_levels), counts)
+
+
 def test_shares_of_two_groups_by_hand():
     """Of the one 1,000, half are high; of the other 1,000, 84%: one standard deviation apart."""
     terms = Terms((Categorical("group", ("x", "y")),))
     group = torch.arange(2).repeat_interleave(1000).double()
     ranks = torch.cat([torch.arange(1000) >= 500, torch.arange(1000) >= 159]).double()
-    fitted = fit_ordered(terms, {"group": group}, ranks, 2)
+    fitted = fit(terms, {"group": group}, ranks, 2)
     _, of_x, of_y = fitted.score.weights.tolist()
     assert of_y - of_x == pytest.approx(norm.ppf(0.841), abs=1e-3)
     assert fitted.thresholds.item() - of_x == pytest.approx(0, abs=1e-3)
@@ -34,7 +39,7 @@ def test_shares_of_two_groups_by_hand():
 
 def test_slopes_and_thresholds_are_those_of_a_plain_search():
     parents, ranks = drawn()
-    fitted = fit_ordered(NUMBER, parents, ranks, 4)
+    fitted = fit(NUMBER, parents, ranks, 4)
     a, codes = parents["a"].numpy(), ranks.long().numpy()
 
     def loss(parameters):
@@ -52,23 +57,24 @@ def test_slopes_and_thresholds_are_those_of_a_plain_search():
 
 def test_chances_of_unseen_rows_are_those_of_a_fit_on_the_others():
     parents, ranks = drawn()
-    places = folds(len(ranks), 0)
-    chances = held_out_chances(NUMBER(parents), ranks, 4, places)
-    assert chances.sum(-1).tolist() == pytest.approx([1] * len(ranks))
-    for unseen in places:
-        seen = torch.ones(len(ranks), dtype=torch.bool)
+    folds = Folds(torch.nn.functional.one_hot(torch.arange(600) % 5).T.double())
+    rows = OrderedRows(NUMBER(parents), ranks, torch.ones(600, dtype=torch.float64), 4)
+    chances = held_out_chances(rows, folds)
+    assert chances.sum(-1).tolist() == pytest.approx([1] * 600)
+    for unseen, told in zip(folds.unseen, chances.split(120), strict=True):
+        seen = torch.ones(600, dtype=torch.bool)
         seen[unseen] = False
-        fitted = fit_ordered(NUMBER, {"a": parents["a"][seen]}, ranks[seen], 4)
+        fitted = fit(NUMBER, {"a": parents["a"][seen]}, ranks[seen], 4)
         for level in range(4):
-            of_level = torch.full((len(unseen),), level).double()
+            of_level = torch.full((120,), level).double()
             expected = fitted.chance({"a": parents["a"][unseen]}, of_level)
-            torch.testing.assert_close(chances[unseen, level], expected, rtol=0, atol=5e-4)
+            torch.testing.assert_close(told[:, level], expected, rtol=0, atol=5e-4)
 
 
 def test_a_level_that_never_occurs_is_next_to_never_chosen_but_can_be_had():
     parents, ranks = drawn()
     spread = torch.tensor([1.0, 2, 4, 6])[ranks.long()]  # of 8 levels; 0, 3, 5 and 7 are unseen
-    fitted = fit_ordered(NUMBER, parents, spread, 8)
+    fitted = fit(NUMBER, parents, spread, 8)
     assert bool((fitted.thresholds.diff() > 0).all())
     for level in (0, 3, 5, 7):
         of_level = torch.full_like(spread, level)
@@ -79,12 +85,12 @@ def test_a_level_that_never_occurs_is_next_to_never_chosen_but_can_be_had():
 
 def test_levels_that_follow_exactly_give_a_fit_that_is_finite_and_right():
     parents, ranks = drawn(noise=0.0)
-    fitted = fit_ordered(NUMBER, parents, ranks, 4)
+    fitted = fit(NUMBER, parents, ranks, 4)
     assert bool(fitted.score.weights.isfinite().all())
     assert float(fitted.chance(parents, ranks).log().mean()) > -0.2
 
 
 def test_one_level_alone_is_kept():
     parents, _ = drawn(50)
-    fitted = fit_ordered(NUMBER, parents, torch.ones(50).double(), 3)
+    fitted = fit(NUMBER, parents, torch.ones(50).double(), 3)
     assert float(fitted.chance(parents, torch.ones(50)).min()) > 0.999

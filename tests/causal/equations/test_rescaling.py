@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from proce.causal import CausalGraph, StructuralCausalModel
-from proce.causal.equations.fitting import fit_equation
+from proce.causal.equations.fitting import refitting
 from proce.schema import Codec, Schema
 
 N = 400
@@ -41,7 +41,7 @@ def test_fitted_equations_say_the_same_on_the_scale_of_the_bulk(kind):
 @pytest.mark.parametrize("kind", ["sparse-quadratic", "sparse-fine-spline", "log-sparse-spline"])
 def test_refined_equations_say_the_same_on_the_scale_of_the_bulk(kind):
     graph, rows = CausalGraph([("hours", "pay")]), PLAIN.encode(FRAME)
-    mechanism = fit_equation("pay", graph, rows, PLAIN, kind, 0)
+    mechanism = refitting("pay", graph, rows, PLAIN, kind, 0)(torch.ones(len(rows)))
     plain = StructuralCausalModel(graph, {"pay": mechanism}, PLAIN)
     moved = plain.with_codec(ROBUST)
     position = SCHEMA.position("pay")

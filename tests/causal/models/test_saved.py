@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
-from proce.causal.equations.fitting import fit_equation
+from proce.causal.equations.fitting import refitting
 from proce.causal.models.saved import SavedCauses
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -77,7 +77,7 @@ def test_ordered_levels_and_refined_curves(codec_and_rows: tuple[Codec, torch.Te
     codec, rows = codec_and_rows
     for name, kind in (("c", "ordered-spline"), ("b", "sparse-spline"), ("b", "log-fine-spline")):
         graph = CausalGraph([("a", name)])
-        mechanism = fit_equation(name, graph, rows, codec, kind, 0)
+        mechanism = refitting(name, graph, rows, codec, kind, 0)(torch.ones(len(rows)))
         causes = SavedCauses()
         causes.add(StructuralCausalModel(graph, {name: mechanism}, codec))
         (loaded,) = again(causes, codec)

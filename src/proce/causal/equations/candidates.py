@@ -1,5 +1,6 @@
 """The kinds of equations that an effect can have, and how each is fitted."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -7,20 +8,20 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.causal.equations.comparison import Fit, folds, held_out
+from proce.causal.equations.comparison import Fit, Folds, held_out
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
+from proce.causal.equations.logistic import fit_logistic
 from proce.causal.equations.mechanism import (
     Additive,
     Choice,
     Equation,
     Mechanism,
     Multiplicative,
-    Parents,
     Ranked,
 )
 from proce.causal.equations.moments import Moments, least_squares
-from proce.causal.equations.ordered import fit_ordered, held_out_chances
+from proce.causal.equations.ordered import OrderedRows, fit_ordered, held_out_chances
 from proce.causal.equations.regression import (
     FINE_KNOT_QUANTILES,
     KNOT_QUANTILES,
@@ -28,20 +29,20 @@ from proce.causal.equations.regression import (
     Boosted,
     Exponential,
     Polynomial,
-    Solve,
     Terms,
 )
 from proce.causal.equations.selection import sparse_least_squares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
+Solve = Callable[[Moments], Tensor]  # from sums over rows to weights
 _MIN_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
 
 
 def simple_forms(effect: EffectRows) -> list[Form]:
     """Return the forms that are compared first; those with too many weights are left out."""
     curved = replace(effect.terms, degree=2)
-    affordable = len(effect.target) > _MIN_ROWS_PER_WEIGHT * curved.size
+    affordable = effect.n_rows > _MIN_ROWS_PER_WEIGHT * curved.size
     forms = [Form("linear")]
     forms += [Form("quadratic"), Form("spline")] if affordable else []
     if effect.is_amount:
@@ -55,7 +56,7 @@ def finer_form(form: Form, effect: EffectRows) -> Form | None:
     """Return the form with more knots, of a spline of which there are rows enough."""
     n_numbers = sum(isinstance(cause, Continuous) for cause in effect.causes)
     size = replace(effect.terms, degree=2).size + (len(FINE_KNOT_QUANTILES) - 2) * n_numbers
-    return form.finer if len(effect.target) > 2 * _MIN_ROWS_PER_WEIGHT * size else None
+    return form.finer if effect.n_rows > 2 * _MIN_ROWS_PER_WEIGHT * size else None
 
 
 def sparser_form(form: Form, effect: EffectRows) -> Form | None:
@@ -63,85 +64,103 @@ def sparser_form(form: Form, effect: EffectRows) -> Form | None:
     sparser = form.sparser
     if sparser is None:
         return None
-    fitted: Any = fit_of(sparser.kind, effect, seed=0)(effect.parents, effect.target)
+    fitted: Any = fit_of(sparser.kind, effect, seed=0)(effect.counts)
     weights = getattr(fitted.predict, "polynomial", fitted.predict).weights
     return sparser if bool((weights[1:] == 0).any()) else None
 
 
 def fit_of(kind: str, effect: EffectRows, seed: int) -> Fit:
-    """Return how a mechanism of some kind is fitted; levels without an order have but one."""
+    """Return how a mechanism of some kind is fitted; levels without an order have but one.
+
+    Knots lie at quantiles of all rows, however often each of them then counts: they tell nothing
+    of the effect.
+    """
     feature = effect.feature
     if isinstance(feature, Categorical):
-        return partial(_fit_choice, effect.terms, len(feature.levels))
+        columns = effect.terms(effect.parents)
+        return partial(_fit_choice, effect.terms, columns, effect.target, len(feature.levels))
     if kind == "boosting":
-        return partial(_fit_boosted, feature, Terms(effect.causes), seed)
+        return partial(_fit_boosted, effect, Terms(effect.causes), seed)
     form = Form.of(kind)
     if form.is_logarithmic and not effect.is_amount:
         raise GraphError(
             f"{feature.name!r} is not an amount, above zero in most rows and never below, so its"
             f" equation cannot be {kind}; choose linear, quadratic, spline or auto."
         )
-    return partial(_fit_form, form, effect)
-
-
-def held_out_of(kind: str, effect: EffectRows, seed: int) -> Tensor:
-    """Return what a kind of equation predicts of rows that it was not fitted on.
-
-    A number or rank ``(i,)``; logits ``(i, l)`` of levels without an order, and chances ``(i, l)``
-    of ordered levels that are fitted as such. Knots lie at quantiles of all rows, which tell
-    nothing of the effect.
-    """
-    fit, feature = fit_of(kind, effect, seed), effect.feature
-    if isinstance(feature, Categorical) or kind == "boosting":
-        return held_out(fit, effect.parents, effect.target, seed)
-    form = Form.of(kind)
-    columns = _terms(form, effect, effect.parents)(effect.parents)
-    places = folds(len(effect.target), seed)
+    terms = _terms(form, effect)
+    columns = terms(effect.parents)
     if form.is_ordered and isinstance(feature, Ordinal):
-        return held_out_chances(columns, effect.target, len(feature.levels), places)
-    return _held_out_regression(form, effect, columns, places)
+        rows = OrderedRows(columns, effect.target, effect.counts, len(feature.levels))
+        return partial(fit_ordered, terms, rows)
+    return partial(_fit_form, form, effect, terms, columns)
 
 
-def _fit_choice(terms: Terms, n_levels: int, parents: Parents, target: Tensor) -> Mechanism:
-    return Choice(Polynomial.logistic(terms, parents, target, n_levels), n_levels, units="unit")
+def held_out_of(kind: str, effect: EffectRows, folds: Folds, seed: int) -> Tensor:
+    """Return what a kind of equation predicts of the rows of each fold, fitted on the others.
+
+    A number or rank ``(u,)``; logits ``(u, l)`` of levels without an order, and chances ``(u, l)``
+    of ordered levels that are fitted as such.
+    """
+    feature = effect.feature
+    if isinstance(feature, Categorical) or kind == "boosting":
+        return held_out(fit_of(kind, effect, seed), effect, folds)
+    form = Form.of(kind)
+    columns = _terms(form, effect)(effect.parents)
+    if form.is_ordered and isinstance(feature, Ordinal):
+        rows = OrderedRows(columns, effect.target, effect.counts, len(feature.levels))
+        return held_out_chances(rows, folds)
+    return _held_out_regression(form, effect, columns, folds)
 
 
-def _fit_boosted(
-    feature: Feature, terms: Terms, seed: int, parents: Parents, target: Tensor
+def _fit_choice(
+    terms: Terms, columns: Tensor, codes: Tensor, n_levels: int, counts: Tensor
 ) -> Mechanism:
-    return _with_added_noise(feature, Boosted.fit(terms, parents, target, seed))
+    equation = fit_logistic(terms, columns, codes, counts, n_levels)
+    return Choice(equation, n_levels, units="unit")
 
 
-def _fit_form(form: Form, effect: EffectRows, parents: Parents, target: Tensor) -> Mechanism:
-    terms = _terms(form, effect, parents)
-    if form.is_ordered and isinstance(effect.feature, Ordinal):
-        return fit_ordered(terms, parents, target, len(effect.feature.levels))
-    solve = _solve(form)
+def _fit_boosted(effect: EffectRows, terms: Terms, seed: int, counts: Tensor) -> Mechanism:
+    rows = torch.arange(len(counts)).repeat_interleave(counts.long())
+    columns = terms(effect.parents)[rows]
+    equation = Boosted.fit(terms, columns, effect.target[rows], seed)
+    return _with_added_noise(effect.feature, equation)
+
+
+def _fit_form(
+    form: Form, effect: EffectRows, terms: Terms, columns: Tensor, counts: Tensor
+) -> Mechanism:
+    used, target = _regressed(form, effect)
+    used &= counts > 0
+    weights = _solve(form)(Moments.of(columns[used], target[used], counts[used]))
+    polynomial = Polynomial(terms, weights)
     if form.is_logarithmic:
-        equation = Exponential.fit(terms, parents, target, effect.origin, solve)
+        equation = Exponential(polynomial, effect.origin)
         return Multiplicative(equation, effect.origin, units="unit")
-    return _with_added_noise(effect.feature, Polynomial.fit(terms, parents, target, solve))
+    return _with_added_noise(effect.feature, polynomial)
+
+
+def _regressed(form: Form, effect: EffectRows) -> tuple[Tensor, Tensor]:
+    """Return flags ``(d,)`` of the rows that least squares use, and what they are to predict."""
+    if not form.is_logarithmic:
+        return torch.ones_like(effect.target, dtype=torch.bool), effect.target
+    return effect.comparable, (effect.target - effect.origin).clamp(min=NONE).log()
 
 
 def _solve(form: Form) -> Solve:
     return sparse_least_squares if form.is_sparse else least_squares
 
 
-def _held_out_regression(
-    form: Form, effect: EffectRows, columns: Tensor, places: list[Tensor]
-) -> Tensor:
+def _held_out_regression(form: Form, effect: EffectRows, columns: Tensor, folds: Folds) -> Tensor:
     """Return what least squares predict of unseen rows, from the sums over all rows."""
-    target = effect.target
-    used = torch.ones_like(target, dtype=torch.bool)
-    if form.is_logarithmic:
-        used = effect.comparable
-        target = (target - effect.origin).clamp(min=NONE).log()
-    whole, solve = Moments.of(columns[used], target[used]), _solve(form)
-    predicted = torch.empty_like(target)
-    for unseen in places:
+    used, target = _regressed(form, effect)
+    whole, solve = Moments.of(columns[used], target[used], effect.counts[used]), _solve(form)
+    parts = []
+    for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
         part = unseen[used[unseen]]
-        weights = solve(whole - Moments.of(columns[part], target[part], whole.middle))
-        predicted[unseen] = columns[unseen] @ weights[1:] + weights[0]
+        taken = Moments.of(columns[part], target[part], counts[part], whole.middle)
+        weights = solve(whole - taken)
+        parts.append(columns[unseen] @ weights[1:] + weights[0])
+    predicted = torch.cat(parts)
     return predicted.exp() + effect.origin if form.is_logarithmic else predicted
 
 
@@ -151,7 +170,7 @@ def _with_added_noise(feature: Feature, equation: Equation) -> Mechanism:
     return Additive(equation, units="unit")
 
 
-def _terms(form: Form, effect: EffectRows, parents: Parents) -> Terms:
+def _terms(form: Form, effect: EffectRows) -> Terms:
     """Return the columns of a form; a straight line may go on for outliers."""
     if form.curve == "linear":
         curved = form.is_logarithmic or form.is_ordered
@@ -161,5 +180,7 @@ def _terms(form: Form, effect: EffectRows, parents: Parents) -> Terms:
         terms = terms.from_zeros(effect.zeros)
     if form.curve == "quadratic":
         return terms
+    times = effect.counts.long()
+    rows = {name: values.repeat_interleave(times) for name, values in effect.parents.items()}
     fine = form.curve == "fine-spline"
-    return terms.with_knots(parents, FINE_KNOT_QUANTILES if fine else KNOT_QUANTILES)
+    return terms.with_knots(rows, FINE_KNOT_QUANTILES if fine else KNOT_QUANTILES)

@@ -13,7 +13,7 @@ from proce.causal.equations.candidates import (
     simple_forms,
     sparser_form,
 )
-from proce.causal.equations.comparison import error, surprise, surprise_of_levels
+from proce.causal.equations.comparison import Fit, Folds, error, surprise, surprise_of_levels
 from proce.causal.equations.consistency import require_equation
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form, describe
@@ -129,23 +129,24 @@ def fit_mechanism(
         chosen, errors = kind, _errors(kind, effect, seed)
     else:
         chosen, errors = _choose(effect, seed)
-    record = MechanismRecord(chosen, errors, len(effect.target), effect.notes)
-    mechanism = fit_of(chosen, effect, seed)(effect.parents, effect.target)
+    record = MechanismRecord(chosen, errors, effect.n_rows, effect.notes)
+    mechanism = fit_of(chosen, effect, seed)(effect.counts)
     if isinstance(mechanism, Ordered):
         mechanism = replace(mechanism, noise="median")
     return mechanism, record
 
 
-def fit_equation(
+def refitting(
     name: str, graph: CausalGraph, rows: Tensor, codec: Codec, kind: str, seed: int
-) -> Mechanism:
-    """Fit a mechanism of a known kind again, as one of many.
+) -> Fit:
+    """Return what fits a mechanism of a known kind again, given how often each row occurs.
 
-    It differs from that of :func:`fit_mechanism` in the noise of ordered levels, which is drawn:
-    what is not known of a person is then another guess in each of the many.
+    Such a mechanism differs from that of :func:`fit_mechanism` in the noise of ordered levels,
+    which is drawn: what is not known of a person is then another guess in each of many refits.
     """
     effect = EffectRows.of(name, graph, rows, codec)
-    return fit_of(kind, effect, seed)(effect.parents, effect.target)
+    fit = fit_of(kind, effect, seed)
+    return lambda times: fit(effect.counts_of(times))
 
 
 def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechanism:
@@ -167,8 +168,12 @@ def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechani
 
 
 def _errors(kind: str, effect: EffectRows, seed: int) -> dict[str, float]:
-    predicted = held_out_of(kind, effect, seed)
-    return {kind: error(effect.feature, predicted, effect.target)}
+    folds = Folds.of(effect, seed)
+    return {kind: _error(effect, folds, held_out_of(kind, effect, folds, seed))}
+
+
+def _error(effect: EffectRows, folds: Folds, predicted: Tensor) -> float:
+    return error(effect.feature, predicted, effect.target[folds.positions], folds.weights)
 
 
 def _choose(effect: EffectRows, seed: int) -> tuple[str, dict[str, float]]:
@@ -176,13 +181,14 @@ def _choose(effect: EffectRows, seed: int) -> tuple[str, dict[str, float]]:
 
     A spline that wins is tried with more knots, and a curve without needless terms.
     """
+    folds = Folds.of(effect, seed)
     errors: dict[str, float] = {}
     costs: dict[Form, float] = {}
 
     def attempt(form: Form) -> None:
-        predicted = held_out_of(form.kind, effect, seed)
-        errors[form.kind] = error(effect.feature, predicted, effect.target)
-        costs[form] = _cost(form, effect, predicted)
+        predicted = held_out_of(form.kind, effect, folds, seed)
+        errors[form.kind] = _error(effect, folds, predicted)
+        costs[form] = _cost(form, effect, folds, predicted)
 
     for form in simple_forms(effect):
         attempt(form)
@@ -196,13 +202,14 @@ def _choose(effect: EffectRows, seed: int) -> tuple[str, dict[str, float]]:
     sparser = sparser_form(best, effect)
     if sparser is not None:
         attempt(sparser)
-        limit = costs[best] + _MAX_LOSS_OF_SPARSE / len(effect.target)
+        limit = costs[best] + _MAX_LOSS_OF_SPARSE / effect.n_rows
         best = sparser if costs[sparser] <= limit else best
     return best.kind, errors
 
 
-def _cost(form: Form, effect: EffectRows, predicted: Tensor) -> float:
+def _cost(form: Form, effect: EffectRows, folds: Folds, predicted: Tensor) -> float:
+    target, weights = effect.target[folds.positions], folds.weights
     if isinstance(effect.feature, Ordinal):
-        return surprise_of_levels(form, predicted, effect.target, len(effect.feature.levels))
-    judged = effect.comparable
-    return surprise(form, predicted[judged], effect.target[judged], effect.origin)
+        return surprise_of_levels(form, predicted, target, weights, len(effect.feature.levels))
+    judged = effect.comparable[folds.positions]
+    return surprise(form, predicted[judged], target[judged], weights[judged], effect.origin)

@@ -15,7 +15,7 @@ class Moments:
     Attributes
     ----------
     n_rows
-        How many rows there are.
+        How many rows there are, counted as often as they occur.
     middle
         ``(m + 1,)``, from where the columns and, last, the target are counted.
     sums
@@ -24,18 +24,30 @@ class Moments:
         ``(m + 1, m + 1)``, of all pairs of them.
     """
 
-    n_rows: int
+    n_rows: float
     middle: Tensor
     sums: Tensor
     products: Tensor
 
     @classmethod
-    def of(cls, columns: Tensor, target: Tensor, middle: Tensor | None = None) -> "Moments":
-        """Return the sums over rows; counted from the means where no middle is given."""
+    def of(
+        cls,
+        columns: Tensor,
+        target: Tensor,
+        counts: Tensor | None = None,
+        middle: Tensor | None = None,
+    ) -> "Moments":
+        """Return the sums over rows that occur ``counts`` times; once where it is not given.
+
+        They count from the means where no middle is given.
+        """
         both = torch.cat([columns, target[:, None]], dim=1).double()
-        middle = both.mean(0) if middle is None else middle
+        counts = both.new_ones(len(both)) if counts is None else counts
+        n_rows = float(counts.sum())
+        middle = counts @ both / n_rows if middle is None else middle
         offset = both - middle
-        return cls(len(target), middle, offset.sum(0), offset.T @ offset)
+        weighted = offset * counts[:, None]
+        return cls(n_rows, middle, weighted.sum(0), weighted.T @ offset)
 
     def __sub__(self, other: "Moments") -> "Moments":
         """Return the sums without some of the rows, which must count from the same middle."""

@@ -1,14 +1,15 @@
 """Ordered levels learned from rows: probit regression with thresholds (McKelvey, Zavoina 1975)."""
 
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from proce.causal.equations.mechanism import Ordered, Parents
+from proce.causal.equations.comparison import Folds
+from proce.causal.equations.mechanism import Ordered
 from proce.causal.equations.regression import Polynomial, Terms
 
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
@@ -22,75 +23,104 @@ _UNSEEN_WIDTH = 1e-3  # between the thresholds of a level that does not occur
 _UNSEEN_DISTANCE = 8.0  # of such a level before the first or after the last one, in noise
 
 
-def fit_ordered(terms: Terms, parents: Parents, ranks: Tensor, n_levels: int) -> Ordered:
-    """Fit a latent number and its thresholds by maximum likelihood, on the unit range.
+@dataclass(frozen=True, eq=False)
+class OrderedRows:
+    """Rows of an effect with ordered levels.
 
-    The log-likelihood is concave, so Newton's method with halved steps finds its only maximum. A
-    level that never occurs keeps thresholds between which it is next to never chosen.
+    Attributes
+    ----------
+    columns
+        The terms of the distinct rows, ``(d, m)``.
+    ranks
+        Their levels, ``(d,)``.
+    counts
+        How often each of them occurs, ``(d,)``.
+    n_levels
+        How many levels there are, seen or not.
     """
-    columns = terms(parents).double()
-    slopes, ends = _thresholds(columns, ranks, n_levels, _start(columns, ranks))
-    return Ordered(Polynomial(terms, torch.cat([slopes.new_zeros(1), slopes])), ends, units="unit")
+
+    columns: Tensor
+    ranks: Tensor
+    counts: Tensor
+    n_levels: int
+
+    def with_counts(self, counts: Tensor) -> "OrderedRows":
+        """Return the same rows, occurring more or less often or never."""
+        return replace(self, counts=counts)
+
+    @cached_property
+    def best(self) -> Parameters:
+        """The slopes ``(m,)`` and the thresholds between the levels that occur."""
+        return self.maximise(None)
+
+    def maximise(self, start: Parameters | None) -> Parameters:
+        """Return the slopes and thresholds of the greatest likelihood, found from a start on.
+
+        The log-likelihood is concave, so Newton's method with halved steps finds its only maximum
+        from any start; one of other levels is not taken.
+        """
+        seen = self.counts > 0
+        columns, counts = self.columns[seen].double(), self.counts[seen]
+        levels, codes = torch.unique(self.ranks[seen], return_inverse=True)
+        if start is None or len(start[1]) + 1 != len(levels):
+            start = _start(columns, codes, counts)
+        return _maximise(columns, codes, counts, start)
+
+    def thresholds(self, found: Parameters) -> Tensor:
+        """Return the thresholds of all levels, seen or not."""
+        seen = self.counts > 0
+        score = self.columns[seen].double() @ found[0]
+        levels = torch.unique(self.ranks[seen].long()).tolist()
+        return _with_unseen(found[1], levels, self.n_levels, float(score.min()), float(score.max()))
 
 
-def held_out_chances(
-    columns: Tensor, ranks: Tensor, n_levels: int, folds: Iterable[Tensor]
-) -> Tensor:
-    """Return the chances ``(i, n_levels)`` of levels in rows that were not fitted on.
+def fit_ordered(terms: Terms, rows: OrderedRows, counts: Tensor) -> Ordered:
+    """Fit a latent number and its thresholds on rows that occur ``counts`` times.
 
-    ``columns`` ``(i, m)`` are the terms of all rows. The fit on all rows is where each search
-    starts; where a search ends does not depend on it.
+    A level that never occurs keeps thresholds between which it is next to never chosen.
     """
-    columns = columns.double()
-    start = _maximise(columns, ranks, _start(columns, ranks))
-    chances = columns.new_empty(len(ranks), n_levels)
-    for unseen in folds:
-        seen = torch.ones_like(ranks, dtype=torch.bool)
-        seen[unseen] = False
-        known = len(torch.unique(ranks[seen])) == len(start[1]) + 1
-        begin = start if known else _start(columns[seen], ranks[seen])
-        slopes, ends = _thresholds(columns[seen], ranks[seen], n_levels, begin)
-        score = columns[unseen] @ slopes
-        below = torch.special.ndtr(ends - score[:, None])
+    drawn = rows.with_counts(counts)
+    found = drawn.maximise(rows.best)
+    weights = torch.cat([found[0].new_zeros(1), found[0]])
+    return Ordered(Polynomial(terms, weights), drawn.thresholds(found), units="unit")
+
+
+def held_out_chances(rows: OrderedRows, folds: Folds) -> Tensor:
+    """Return the chances ``(u, n_levels)`` of levels in unseen rows, fold by fold."""
+    chances = []
+    for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
+        others = rows.with_counts(rows.counts - counts)
+        found = others.maximise(rows.best)
+        score = rows.columns[unseen].double() @ found[0]
+        below = torch.special.ndtr(others.thresholds(found) - score[:, None])
         edges = [torch.zeros_like(below[:, :1]), below, torch.ones_like(below[:, :1])]
-        chances[unseen] = torch.cat(edges, dim=1).diff(dim=1)
-    return chances
+        chances.append(torch.cat(edges, dim=1).diff(dim=1))
+    return torch.cat(chances)
 
 
-def _thresholds(
-    columns: Tensor, ranks: Tensor, n_levels: int, start: Parameters
-) -> tuple[Tensor, Tensor]:
-    """Return the slopes, and the thresholds of all levels, seen or not."""
-    slopes, ends = _maximise(columns, ranks, start)
-    score, seen = columns @ slopes, torch.unique(ranks.long()).tolist()
-    return slopes, _with_unseen(ends, seen, n_levels, float(score.min()), float(score.max()))
-
-
-def _start(columns: Tensor, ranks: Tensor) -> Parameters:
+def _start(columns: Tensor, codes: Tensor, counts: Tensor) -> Parameters:
     """Return no slopes, and thresholds by the shares of the levels that occur."""
-    shares = torch.unique(ranks, return_counts=True)[1].double() / len(ranks)
+    shares = torch.bincount(codes, weights=counts) / counts.sum()
     return columns.new_zeros(columns.shape[1]), torch.special.ndtri(shares.cumsum(0)[:-1])
 
 
-def _maximise(columns: Tensor, ranks: Tensor, start: Parameters) -> Parameters:
-    """Return the slopes ``(m,)`` and the thresholds between the levels that occur."""
-    codes = torch.unique(ranks, return_inverse=True)[1]
-    now = _Point.at(columns, codes, *start)
+def _maximise(columns: Tensor, codes: Tensor, counts: Tensor, start: Parameters) -> Parameters:
+    now = _Point.at(columns, codes, counts, *start)
     n_slopes, n_ends = columns.shape[1], len(start[1])
-    levels = one_hot(codes, n_ends + 1).double()
+    levels = one_hot(codes, n_ends + 1).double() * counts[:, None]
     for _ in range(_MAX_STEPS if n_ends else 0):
-        gradient, curvature = now.derivatives(columns, levels)
+        gradient, curvature = now.derivatives(columns, levels, counts)
         step = torch.linalg.solve(curvature, gradient)
         new = now
         for halving in range(_MAX_HALVINGS):
             by = (step * 0.5**halving).split([n_slopes, n_ends])
-            new = _Point.at(columns, codes, now.slopes + by[0], now.ends + by[1])
+            new = _Point.at(columns, codes, counts, now.slopes + by[0], now.ends + by[1])
             if new.objective > now.objective:
                 break
         if new.objective <= now.objective:
             break
         now = new
-        if (float(gradient @ step) / 2) ** 2 < _MAX_LEFT * len(codes):
+        if (float(gradient @ step) / 2) ** 2 < _MAX_LEFT * float(counts.sum()):
             break
     return now.slopes, now.ends
 
@@ -110,7 +140,9 @@ class _Point:
     objective: float
 
     @classmethod
-    def at(cls, columns: Tensor, codes: Tensor, slopes: Tensor, ends: Tensor) -> "_Point":
+    def at(
+        cls, columns: Tensor, codes: Tensor, counts: Tensor, slopes: Tensor, ends: Tensor
+    ) -> "_Point":
         infinite = ends.new_full((1,), torch.inf)
         edges, score = torch.cat([-infinite, ends, infinite]), columns @ slopes
         low = (edges[codes] - score).clamp(-_FARTHEST, _FARTHEST)
@@ -118,15 +150,15 @@ class _Point:
         upper = low > 0  # there both are close to 1: take what is beyond instead
         start, stop = torch.where(upper, -high, low), torch.where(upper, -low, high)
         chance = (torch.special.ndtr(stop) - torch.special.ndtr(start)).clamp(min=_MIN_CHANCE)
-        objective = float(chance.log().sum() - _RIDGE / 2 * slopes.square().sum())
+        objective = float(counts @ chance.log() - _RIDGE / 2 * slopes.square().sum())
         if bool((ends.diff() <= 0).any()):
             objective = -torch.inf
         return cls(slopes, ends, low, high, chance, objective)
 
-    def derivatives(self, columns: Tensor, levels: Tensor) -> tuple[Tensor, Tensor]:
+    def derivatives(self, columns: Tensor, levels: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
         """Return the gradient and minus the second derivatives, of slopes, then thresholds.
 
-        ``levels`` are the codes as one column ``(i, l)`` per level.
+        ``levels`` ``(d, l)`` have the count of each row in the column of its level, else 0.
         """
         by_high = _density(self.high) / self.chance
         by_low = -_density(self.low) / self.chance
@@ -137,11 +169,12 @@ class _Point:
         of_level = levels.T @ terms  # (l, 5)
         gradient = torch.cat(
             [
-                -columns.T @ (by_high + by_low) - _RIDGE * self.slopes,
+                -columns.T @ (counts * (by_high + by_low)) - _RIDGE * self.slopes,
                 of_level[:-1, 0] + of_level[1:, 1],
             ]
         )
-        of_slopes = columns.T @ (columns * (high_high + low_low + 2 * low_high)[:, None])
+        bent = counts * (high_high + low_low + 2 * low_high)
+        of_slopes = columns.T @ (columns * bent[:, None])
         of_slopes.diagonal().add_(_RIDGE)
         by_upper = levels.T @ (columns * (high_high + low_high)[:, None])  # (l, m)
         by_lower = levels.T @ (columns * (low_low + low_high)[:, None])

@@ -4,18 +4,16 @@ Parents arrive by name: numbers on the unit range, levels as codes. A categorica
 enters as one column per level, an ordinal one by its rank on the unit range.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from proce.causal.equations.mechanism import Parents
-from proce.causal.equations.moments import Moments, least_squares
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
@@ -23,7 +21,6 @@ FINE_KNOT_QUANTILES = (
     *(0.002, 0.02, 0.07, 0.15, 0.27, 0.42),
     *(0.58, 0.73, 0.85, 0.93, 0.98, 0.998),
 )
-Solve = Callable[[Moments], Tensor]  # from sums over rows to weights
 NONE = 1e-9  # above the origin of an amount, on the unit range: less counts as zero
 
 
@@ -206,34 +203,6 @@ class Polynomial:
             return self.terms, self.weights
         return self.terms.without_needless(self.weights)
 
-    @classmethod
-    def fit(
-        cls, terms: Terms, parents: Parents, target: Tensor, solve: Solve = least_squares
-    ) -> "Polynomial":
-        """Fit by least squares; on all terms, unless solved otherwise."""
-        return cls(terms, solve(Moments.of(terms(parents), target)))
-
-    @classmethod
-    def logistic(cls, terms: Terms, parents: Parents, codes: Tensor, n_levels: int) -> "Polynomial":
-        """Fit the logits of levels by multinomial logistic regression.
-
-        A level that never occurs keeps a logit so low that it is never chosen.
-        """
-        from sklearn.linear_model import LogisticRegression
-
-        columns = terms(parents).double().numpy()
-        model = LogisticRegression(C=100.0, max_iter=1000).fit(columns, codes.numpy())
-        slopes, constants = model.coef_, model.intercept_
-        if len(model.classes_) == 2:  # scikit-learn keeps one row of weights for two levels
-            slopes = np.concatenate([np.zeros_like(slopes), slopes])
-            constants = np.concatenate([np.zeros_like(constants), constants])
-        weights = torch.zeros(terms.size, n_levels, dtype=torch.float64)
-        weights[0] = -50.0
-        seen = torch.from_numpy(model.classes_).long()
-        weights[0, seen] = torch.from_numpy(constants)
-        weights[1:, seen] = torch.from_numpy(slopes.T)
-        return cls(terms, weights)
-
 
 @dataclass(frozen=True)
 class Exponential:
@@ -245,24 +214,6 @@ class Exponential:
     def __call__(self, parents: Parents) -> Tensor:
         """Return the prediction, of the parents' shape."""
         return self.polynomial(parents).exp() + self.origin
-
-    @classmethod
-    def fit(
-        cls,
-        terms: Terms,
-        parents: Parents,
-        target: Tensor,
-        origin: float,
-        solve: Solve = least_squares,
-    ) -> "Exponential":
-        """Fit the logarithm of the distance from the origin by least squares.
-
-        Rows with a value at the origin are left out.
-        """
-        positive = target > origin + NONE
-        causes = {name: values[positive] for name, values in parents.items()}
-        logarithm = (target[positive] - origin).log()
-        return cls(Polynomial.fit(terms, causes, logarithm, solve), origin)
 
 
 @dataclass(frozen=True)
@@ -285,10 +236,9 @@ class Boosted:
         return told if self.output == (1.0, 0.0) else told * self.output[0] + self.output[1]
 
     @classmethod
-    def fit(cls, terms: Terms, parents: Parents, target: Tensor, seed: int) -> "Boosted":
-        """Fit the trees on training rows."""
+    def fit(cls, terms: Terms, columns: Tensor, target: Tensor, seed: int) -> "Boosted":
+        """Fit the trees on the terms ``(i, m)`` of training rows."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
-        columns = terms(parents).double().numpy()
         model = HistGradientBoostingRegressor(random_state=seed, early_stopping=False)
-        return cls(terms, model.fit(columns, target.double().numpy()))
+        return cls(terms, model.fit(columns.double().numpy(), target.double().numpy()))

@@ -12,7 +12,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from proce.causal.equations.fitting import Kind, MechanismRecord, fit_equation, fit_mechanism
+from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
 from proce.causal.models.compiled import propagate_compiled, runs_compiled
@@ -66,15 +66,17 @@ class Ensemble:
         that were given, and those of levels without an order, are the same in all members.
         """
         generator = torch.Generator().manual_seed(seed)
+        refits = {
+            name: refitting(name, scm.graph, rows, scm.codec, record.kind, seed)
+            for name, record in scm.records.items()
+            if record.kind not in ("given", "logistic")
+        }
         members = []
         for _ in range(n_members):
-            drawn = rows[torch.randint(len(rows), (len(rows),), generator=generator)]
-            mechanisms = dict(scm.mechanisms)
-            for name, record in scm.records.items():
-                if record.kind not in ("given", "logistic"):
-                    mechanisms[name] = fit_equation(
-                        name, scm.graph, drawn, scm.codec, record.kind, seed
-                    )
+            drawn = torch.randint(len(rows), (len(rows),), generator=generator)
+            times = torch.bincount(drawn, minlength=len(rows))
+            again = {name: refit(times) for name, refit in refits.items()}
+            mechanisms = {**scm.mechanisms, **again}
             members.append(StructuralCausalModel(scm.graph, mechanisms, scm.codec, scm.records))
         return cls(tuple(members))
 
