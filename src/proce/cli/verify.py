@@ -40,7 +40,8 @@ def verify(
     from proce.classifier.model_sum import model_sum
     from proce.explanation import Receipt
     from proce.explanation import verify as verify_receipt
-    from proce.explanation.receipts.receipt import model_file, was_changed
+    from proce.explanation.receipts.receipt import model_file
+    from proce.explanation.receipts.receipt_json import was_changed
     from proce.files import read_text
 
     text = read_text(receipt, "the receipt")

@@ -47,8 +47,8 @@ class ProCE(FittedEstimator):
         The seed of everything random. The same seed gives the same answer for a row, whatever else
         is in the batch.
     device
-        The device on which the auto-encoder runs: ``"cpu"`` or ``"cuda"``. The search runs on the
-        CPU.
+        Where networks learn and searches run: ``"cpu"`` or ``"cuda"``. A model that is no torch
+        module is asked on the CPU, wherever the search runs.
     classes
         The names of the model's classes for people, such as ``{0: "rejected", 1: "approved"}``; a
         class without one is told as it is.

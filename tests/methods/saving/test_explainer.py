@@ -211,7 +211,7 @@ def test_damaged_looks_are_refused() -> None:
     explained(explainer, refused(people(), 1), pick="typical")
     looks, codec = explainer.fitted_.looks, explainer.fitted_.codec
     tensors = looks_tensors(looks)
-    assert load_looks(tensors, codec, 2, "cpu").knows({0, 1})
+    assert load_looks(tensors, codec, 2).knows({0, 1})
     for damaged in (
         {name: tensor for name, tensor in tensors.items() if not name.startswith("looks.all")},
         {name: tensor for name, tensor in tensors.items() if not name.startswith("looks.1.0")},
@@ -219,4 +219,4 @@ def test_damaged_looks_are_refused() -> None:
         {name: tensor.double() for name, tensor in tensors.items()},
     ):
         with pytest.raises(PersistenceError, match="look like is damaged"):
-            load_looks(damaged, codec, 2, "cpu")
+            load_looks(damaged, codec, 2)

@@ -8,7 +8,6 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Layout
-from proce.schema.frames.layout_json import labelled_layout
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +41,8 @@ class ExplainedFrame:
 
     def labelled(self, labels: Any) -> Self:
         """Return the same explanations with a label for each row, a pandas index."""
+        from proce.schema.frames.layout_json import labelled_layout
+
         places = {row: place for place, row in enumerate(self.rows.positions.tolist())}
         return replace(self, layout=labelled_layout(self.layout, labels, places))
 

@@ -10,12 +10,7 @@ import torch
 
 from proce.classifier.model_sum import model_sum
 from proce.errors import SearchError
-from proce.explanation.receipts.receipt import (
-    ReceiptRecord,
-    model_file,
-    receipt_from_json,
-    receipt_to_json,
-)
+from proce.explanation.receipts.receipt import ReceiptRecord, model_file
 from proce.explanation.record.view import View
 from proce.explanation.result.explanation import Explanation
 from proce.explanation.result.shown import ShownFrame, require_whole
@@ -271,6 +266,8 @@ class Receipt(ReceiptRecord):
 
     def to_json(self) -> str:
         """Return the receipt as JSON text."""
+        from proce.explanation.receipts.receipt_json import receipt_to_json
+
         return receipt_to_json(self)
 
     @classmethod
@@ -282,6 +279,8 @@ class Receipt(ReceiptRecord):
         ReceiptError
             The text is not a receipt, or was changed after it was written.
         """
+        from proce.explanation.receipts.receipt_json import receipt_from_json
+
         read = receipt_from_json(text)
         frame = read.result
         result = Explanations(frame.rows, frame.layout, frame.provenance)

@@ -75,6 +75,7 @@ def fit_parts(
         seed=seed,
         class_labels=class_labels,
         model_refits=model_refits,
+        device=device,
     )
 
 
@@ -139,4 +140,4 @@ def _fit_autoencoder(
     autoencoder, _ = fit_autoencoder(
         codec, rows, settings.latent, seed=seed, device=device, progress=report
     )
-    return autoencoder
+    return autoencoder.cpu()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import torch
 from torch import Tensor
 
 from proce.causal import Ensemble, StructuralCausalModel
@@ -83,6 +84,8 @@ class FittedParts:
         labels of the training rows are not known, or the model cannot be fitted again.
     looks
         What the classes look like, as far as the pick ``typical`` asked for it.
+    device
+        Where searches run, and networks learn. All parts are on the host; see ``twins``.
     """
 
     codec: Codec
@@ -101,11 +104,12 @@ class FittedParts:
     class_labels: Mapping[Level, str] = field(default_factory=dict)
     model_refits: ModelRefits | None = None
     looks: ClassLooks = field(default_factory=ClassLooks)
+    device: str = "cpu"
 
     @cached_property
     def twins(self) -> "Twins[FittedParts]":
-        """These parts, and their twin on the device of the latent space, where searches run."""
-        return Twins(self, next(self.autoencoder.parameters()).device)
+        """These parts, and their twin on the device on which searches run."""
+        return Twins(self, torch.device(self.device))
 
     @property
     def chunk_size(self) -> int:
@@ -162,7 +166,7 @@ class FittedParts:
                 self.codec,
                 self.settings.autoencoder,
                 self.seed,
-                str(next(self.autoencoder.parameters()).device),
+                self.device,
             )
         return self.looks.likeness(self.codec) if self.looks.knows(classes) else None
 

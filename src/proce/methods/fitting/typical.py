@@ -71,7 +71,7 @@ class ClassLooks:
         def fit(part: Tensor) -> tuple[AutoEncoder, ...]:
             seeds = range(seed + 1, seed + 1 + N_LOOKS)
             fits = (fit_autoencoder(codec, part, settings, seed=s, device=device) for s in seeds)
-            return tuple(autoencoder for autoencoder, _ in fits)
+            return tuple(autoencoder.cpu() for autoencoder, _ in fits)
 
         with _LEARNING:
             for label, part in parts.items():

@@ -23,7 +23,7 @@ def looks_tensors(looks: ClassLooks) -> dict[str, Tensor]:
     }
 
 
-def load_looks(tensors: dict[str, Tensor], codec: Codec, n_classes: int, device: str) -> ClassLooks:
+def load_looks(tensors: dict[str, Tensor], codec: Codec, n_classes: int) -> ClassLooks:
     """Return what had been learned; nothing where the explainer was never asked for it."""
     weights: dict[tuple[str, str], dict[str, Tensor]] = {}
     for key, weight in tensors.items():
@@ -39,7 +39,7 @@ def load_looks(tensors: dict[str, Tensor], codec: Codec, n_classes: int, device:
         raise PersistenceError("what the classes look like is damaged.")
     learned = {
         label: [
-            AutoEncoder.of_weights(codec.by_range, weights[label, str(number)]).to(device)
+            AutoEncoder.of_weights(codec.by_range, weights[label, str(number)])
             for number in range(N_LOOKS)
         ]
         for label in labels

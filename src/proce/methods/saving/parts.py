@@ -103,8 +103,7 @@ def load_fitted(
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
     if any(weight.dtype != torch.float32 for weight in weights.values()):
         raise PersistenceError("the weights of the auto-encoder are damaged.")
-    device = present_device(manifest.options.device)
-    autoencoder = AutoEncoder.of_weights(codec, weights).to(device)
+    autoencoder = AutoEncoder.of_weights(codec, weights)
     latents, predicted = tensors["latents"], tensors["predicted"]
     known = predicted.dtype == torch.int64 and predicted.shape == (training.count,)
     known = known and latents.shape == (training.count, autoencoder.latent_size)
@@ -129,7 +128,8 @@ def load_fitted(
         manifest.options.seed,
         None if training.kept else RowsLeftOut(training.count, training.sha256),
         _class_labels(manifest, classifier),
-        looks=load_looks(tensors, codec, len(classifier.classes), device),
+        looks=load_looks(tensors, codec, len(classifier.classes)),
+        device=present_device(manifest.options.device),
     )
 
 
