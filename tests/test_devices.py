@@ -1,6 +1,6 @@
 """What was fitted has a twin on a device; what a call makes of either finds the other."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import pytest
@@ -20,6 +20,12 @@ class Part:
     @cached_property
     def total(self) -> Tensor:
         return self.numbers.sum()
+
+
+@dataclass(frozen=True, eq=False)
+class Collector:
+    numbers: Tensor
+    seen: dict[str, Tensor] = field(default_factory=dict, init=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +70,13 @@ def test_what_is_shared_stays_shared_and_what_holds_no_tensor_stays(whole):
 def test_what_was_worked_out_is_left_behind(whole):
     assert whole.part.total == 3
     assert "total" not in vars(Twins(whole, ELSEWHERE).twin.part)
+
+
+def test_what_it_collects_is_not_shared():
+    collector = Collector(torch.ones(1))
+    twin = Twins(collector, ELSEWHERE).twin
+    twin.seen["there"] = twin.numbers
+    assert collector.seen == {}
 
 
 def test_a_call_finds_from_the_original_to_the_twin_and_back(whole):

@@ -8,7 +8,7 @@ worked out.
 import copy
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -110,17 +110,24 @@ def _moved(value: Any, device: torch.device, known: _Known) -> Any:
 def _copied(value: Any, device: torch.device, known: _Known) -> Any:
     """Return a module, or a dataclass with its fields, on a device; itself where nothing moves.
 
-    What a dataclass has worked out from its fields is left behind.
+    What a dataclass has worked out from its fields is left behind, and so is what it collects.
     """
     if isinstance(value, nn.Module):
         tensors = (*value.parameters(), *value.buffers())
         is_there = all(tensor.device.type == device.type for tensor in tensors)
         return value if is_there else copy.deepcopy(value).to(device)
-    before = {field.name: getattr(value, field.name) for field in fields(value)}
+    given, collected = [], {}
+    for field in fields(value):
+        if field.init or field.default_factory is MISSING:
+            given.append(field.name)
+        else:
+            collected[field.name] = field.default_factory
+    before = {name: getattr(value, name) for name in given}
     after = {name: _moved(part, device, known) for name, part in before.items()}
-    if all(after[name] is before[name] for name in before):
+    if all(after[name] is before[name] for name in given):
         return value
     twin = object.__new__(type(value))
+    after |= {name: new() for name, new in collected.items()}
     for name, part in after.items():
         object.__setattr__(twin, name, part)
     return twin

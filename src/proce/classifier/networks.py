@@ -21,6 +21,7 @@ from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.classifier import checked_classes
 from proce.classifier.encoding import EncodingName, InputEncoding, as_encoding
 from proce.compiled.engine import use_kernels
+from proce.compiled.gpu.engine import use_triton
 from proce.compiled.row_network import RowNetworkArrays
 from proce.errors import ModelError
 from proce.schema import Codec, Level
@@ -80,8 +81,8 @@ class TrainedNetwork(TorchClassifier):
         ``None`` where the layers must answer, or say why they cannot.
         """
         weights = next(self.folded.parameters())
-        is_plain = weights.dtype == torch.float32 and not weights.is_cuda
-        if not is_plain or not use_kernels(rows.device):
+        has_kernel = use_kernels(rows.device) or use_triton(rows.device)
+        if weights.dtype != torch.float32 or weights.device != rows.device or not has_kernel:
             return None
         return arrays.class_probabilities(rows)
 

@@ -1,14 +1,17 @@
 """Networks on rows as flat arrays, for the kernels of :mod:`proce.compiled.row_network_kernels`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+if TYPE_CHECKING:
+    from proce.compiled.gpu.row_network import RowNetworkOnDevice
 
 
 class CellKind(IntEnum):
@@ -69,6 +72,9 @@ class RowNetworkArrays:
     table: NDArray[np.float32]
     layers: NDArray[np.int64]
     weights: NDArray[np.float32]
+    _on_devices: "dict[torch.device, RowNetworkOnDevice]" = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @classmethod
     def of(cls, inputs: Sequence[CellInput], bias: Tensor, layers: Sequence[nn.Module]) -> Self:
@@ -118,6 +124,8 @@ class RowNetworkArrays:
 
     def outputs(self, rows: Tensor) -> Tensor:
         """Return the outputs ``(…, o)`` of rows ``(…, f)`` in float32; any cell may be missing."""
+        if rows.is_cuda:
+            return self._outputs_on_device(rows)
         from proce.compiled.row_network_kernels import outputs
 
         flat = _flat(rows)
@@ -131,6 +139,9 @@ class RowNetworkArrays:
 
         ``None`` where a cell is missing that may not be, or a probability is not a number.
         """
+        if rows.is_cuda:
+            answers = _class_probabilities(self._outputs_on_device(rows).double())
+            return None if bool(answers.isnan().any()) else answers
         from proce.compiled.row_network_kernels import class_probabilities
 
         flat = _flat(rows)
@@ -143,6 +154,9 @@ class RowNetworkArrays:
 
         That is the mean of the squared differences; any cell may be missing.
         """
+        if rows.is_cuda:
+            offsets = self._outputs_on_device(rows) - points.to(rows.device)[:, None]
+            return offsets.square().mean(-1).double()
         from proce.compiled.row_network_kernels import mean_squared_offsets
 
         given = np.empty(rows.shape[0] * rows.shape[1])
@@ -150,6 +164,16 @@ class RowNetworkArrays:
         done = mean_squared_offsets(_flat(rows), *self._arrays, own, given)
         assert done, "every feature of such a network may be missing"
         return torch.from_numpy(given).reshape(rows.shape[:-1])
+
+    def _outputs_on_device(self, rows: Tensor) -> Tensor:
+        """Return the outputs ``(…, o)`` of rows on a CUDA device; NaN where they cannot be read."""
+        from proce.compiled.gpu.row_network import RowNetworkOnDevice
+
+        if rows.device not in self._on_devices:
+            tensors = (torch.from_numpy(array).to(rows.device) for array in self._arrays)
+            self._on_devices[rows.device] = RowNetworkOnDevice(*tensors)
+        given = self._on_devices[rows.device](rows.detach().flatten(0, -2))
+        return given.reshape(*rows.shape[:-1], given.shape[1])
 
     @property
     def _arrays(
@@ -162,6 +186,13 @@ class RowNetworkArrays:
         NDArray[np.float32],
     ]:
         return self.cells, self.scales, self.table, self.layers, self.weights
+
+
+def _class_probabilities(logits: Tensor) -> Tensor:
+    """Return the probabilities ``(n, k)`` of logits ``(n, o)``, of which two classes have one."""
+    if logits.shape[1] > 1:
+        return logits.softmax(-1)
+    return torch.cat([-logits, logits], dim=1).sigmoid()
 
 
 def _flat(rows: Tensor) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from proce.compiled.engine import use_kernels
+from proce.compiled.gpu.engine import use_triton
 from proce.compiled.row_network import RowNetworkArrays
 from proce.errors import SchemaError
 from proce.latent.row_network import RowNetwork
@@ -138,5 +139,5 @@ class AutoEncoder(RowNetwork):
 
     def _has_kernel(self, device: torch.device) -> bool:
         """Return whether kernels compute rows of this device, where all weights are in float32."""
-        plain = all(not own.is_cuda and own.dtype == torch.float32 for own in self._learned)
-        return plain and use_kernels(device)
+        plain = all(own.device == device and own.dtype == torch.float32 for own in self._learned)
+        return plain and (use_kernels(device) or use_triton(device))

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from proce.compiled import engine
+from proce.compiled.gpu.engine import use_triton
 from proce.search.crowding import Crowding, crowding_distance
-from proce.search.gpu.engine import use_triton
 from proce.search.pareto import pareto_rank
 from proce.streams import hash_values
 

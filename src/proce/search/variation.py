@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from proce.compiled import engine
+from proce.compiled.gpu.engine import use_triton
 from proce.search.genome import GeneKind, Genome
-from proce.search.gpu.engine import use_triton
 from proce.search.settings import NSGA2Settings
 from proce.streams import Purpose, RowStreams, halves, power, uniform, whole_numbers
 

@@ -14,6 +14,8 @@ TILE = tl.constexpr(32)
 _GOLDEN = tl.constexpr(GOLDEN)
 _FIRST_FACTOR, _SECOND_FACTOR = tl.constexpr(FIRST_FACTOR), tl.constexpr(SECOND_FACTOR)
 _INFINITE = tl.constexpr(float("inf"))
+_UNRANKED = tl.constexpr(2**30)  # of candidates beyond those that survive
+_OUTSIDE = tl.constexpr(2**31 - 1)  # of places beyond the pool
 
 
 @triton.jit
@@ -77,11 +79,12 @@ def rank_kernel(
     violation: tl.tensor,
     ranks: tl.tensor,
     n_candidates: tl.tensor,
+    n_kept: tl.tensor,
     K: tl.constexpr,
     M: tl.constexpr,
     W: tl.constexpr,
 ) -> None:
-    """Write the rank ``(i, m)`` of each candidate, 0 for the first front."""
+    """Write the rank ``(i, m)`` of candidates until ``n_kept`` have one; the others come last."""
     instance = tl.program_id(0).to(tl.int64)
     base = instance * n_candidates
     c, w, t = tl.arange(0, M), tl.arange(0, W), tl.arange(0, TILE)
@@ -105,18 +108,20 @@ def rank_kernel(
         dominators = tl.where((w == k)[:, None], word[None], dominators)
     home = (c // TILE)[None] == w[:, None]
     own_bit = (1 << (c % TILE))[None]
-    rank = tl.where(feasible, -1, -2)
+    n_feasible = tl.sum(feasible.to(tl.int32))
+    rank = tl.where(feasible, -1, _UNRANKED)
     front = 0
-    n_left = tl.sum(feasible.to(tl.int32))
-    while n_left > 0:
+    n_left = n_feasible
+    while (n_left > 0) & (n_feasible - n_left < n_kept):
         alive = rank == -1
         words = tl.sum(tl.where(home & alive[None], own_bit, 0), axis=1)
         dominated = tl.max(((dominators & words[:, None]) != 0).to(tl.int32), axis=0)
         rank = tl.where(alive & (dominated == 0), front, rank)
         front += 1
         n_left = tl.sum((rank == -1).to(tl.int32))
-    below = tl.zeros([M], tl.int32)  # of the distinct violations, how many are smaller
-    if tl.sum(infeasible.to(tl.int32)) > 0:
+    rank = tl.where(rank == -1, _UNRANKED, rank)
+    if n_feasible < n_kept:
+        below = tl.zeros([M], tl.int32)  # of the distinct violations, how many are smaller
         for start in range(0, n_candidates, TILE):
             d = start + t
             theirs = tl.load(violation + base + d, mask=d < n_candidates, other=_INFINITE)
@@ -128,7 +133,7 @@ def rank_kernel(
             )
             counts = (d < n_candidates) & (theirs > 0) & (earlier == 0)
             below += tl.sum((counts[:, None] & (theirs[:, None] < own[None])).to(tl.int32), axis=0)
-    rank = tl.where(infeasible, front + below, rank)
+        rank = tl.where(infeasible, front + below, rank)
     tl.store(ranks + base + c, rank, mask=inside)
 
 
@@ -158,7 +163,7 @@ def order_kernel(
     for start in range(0, n_candidates, TILE):
         d = start + t
         there = d < n_candidates
-        theirs = tl.load(ranks + base + d, mask=there, other=2147483647).to(tl.int32)[:, None]
+        theirs = tl.load(ranks + base + d, mask=there, other=_OUTSIDE).to(tl.int32)[:, None]
         other = tl.load(losses + (base + d) * K + o, mask=there, other=0.0)
         other = tl.where(tl.abs(other) < _INFINITE, other, 0.0)[:, None]
         ahead = (other < own[None]) | ((other == own[None]) & (d[:, None] < c[None]))
@@ -188,7 +193,7 @@ def crowding_kernel(
     first, size = tl.zeros([M], tl.int32), tl.zeros([M], tl.int32)
     for start in range(0, n_candidates, TILE):
         d = start + t
-        theirs = tl.load(ranks + base + d, mask=d < n_candidates, other=2147483647)
+        theirs = tl.load(ranks + base + d, mask=d < n_candidates, other=_OUTSIDE)
         theirs = theirs.to(tl.int32)[:, None]
         first += tl.sum((theirs < rank[None]).to(tl.int32), axis=0)
         size += tl.sum((theirs == rank[None]).to(tl.int32), axis=0)

@@ -17,7 +17,9 @@ _TILE = 32
 
 
 def choose(genes: Tensor, losses: Tensor, violation: Tensor, size: int) -> tuple[Tensor, Tensor]:
-    """Return the positions ``(i, size)`` of the survivors, and the ranks ``(i, m)`` of all.
+    """Return the positions ``(i, size)`` of the survivors, and the ranks ``(i, m)``.
+
+    Candidates beyond the fronts from which some survive have no rank, but a high number.
 
     Later copies of the same genes get losses and a violation of +inf, in place.
 
@@ -39,15 +41,17 @@ def choose(genes: Tensor, losses: Tensor, violation: Tensor, size: int) -> tuple
     hash_kernel[grid](
         genes, codes, n_candidates, n_genes, M=width, G=triton.next_power_of_2(n_genes)
     )
-    break_copies_kernel[grid](codes, losses, violation, n_candidates, K=n_losses, M=width)
+    break_copies_kernel[grid](
+        codes, losses, violation, n_candidates, K=n_losses, M=width, num_warps=2
+    )
     words = width // _TILE
-    rank_kernel[grid](losses, violation, ranks, n_candidates, K=n_losses, M=width, W=words)
+    rank_kernel[grid](losses, violation, ranks, n_candidates, size, K=n_losses, M=width, W=words)
     places = torch.empty(
         n_instances, n_losses, n_candidates, dtype=torch.int32, device=genes.device
     )
     ordered = torch.empty_like(places, dtype=losses.dtype)
     order_kernel[(n_instances, n_losses)](
-        losses, ranks, places, ordered, n_candidates, K=n_losses, M=width
+        losses, ranks, places, ordered, n_candidates, K=n_losses, M=width, num_warps=2
     )
     crowding_kernel[grid](ranks, places, ordered, crowding, n_candidates, K=n_losses, M=width)
     place_kernel[grid](ranks, crowding, chosen, n_candidates, size, M=width)
