@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from proce.search import Evaluation, GeneKind, Genome, NSGA2Settings, RowStreams, nsga2
-from proce.search.survival import Candidates, survive
 
 N_GENES = 5
 SETTINGS = NSGA2Settings(population_size=16, n_offspring=16, n_generations=40, stop_improvement=0.1)
@@ -88,16 +87,6 @@ def test_without_others_leaving_the_batch(engine):
         same = searched(KEYS, replace(SETTINGS, n_generations=length, stop_improvement=None))
         assert torch.equal(whole.population.genes[row], same.population.genes[row])
         assert torch.equal(whole.archive.genes[row], same.archive.genes[row])
-
-
-def test_in_blocks_of_any_size():
-    _, start = task(KEYS)
-    evaluation = problem_of(KEYS)(start, torch.arange(len(KEYS)))
-    candidates = Candidates(start, evaluation.losses, evaluation.violation)
-    whole = survive([candidates], 5, "deb")
-    blocks = survive([candidates], 5, "deb", block_size=2)
-    for name in ("genes", "losses", "violation", "rank"):
-        assert torch.equal(getattr(whole, name), getattr(blocks, name))
 
 
 def test_another_seed_is_another_search(engine):

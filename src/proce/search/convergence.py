@@ -12,11 +12,13 @@ late find into 'not found', which is the worst mistake; such an instance runs fo
 
 import math
 from collections import deque
+from functools import cache
 from typing import Self
 
 import torch
 from torch import Tensor
 
+from proce.compiled import engine
 from proce.search.survival import Population
 
 N_WEIGHTS = 16
@@ -61,12 +63,23 @@ def front_values(then: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
 
     A candidate outside of a front has losses of +inf; an empty front has the value +inf.
     """
+    if engine.use_kernels(now.device):
+        return _front_values_compiled(then, now)
     both = torch.cat([then, now], dim=1)
     ideal = both.amin(1, keepdim=True)  # (i, 1, k)
     worst = both.masked_fill(torch.isinf(both), -torch.inf).amax(1, keepdim=True)
     span = (worst - ideal).clamp(min=torch.finfo(both.dtype).tiny)
     weights = tchebycheff_weights(both.shape[-1]).to(both)  # (w, k)
     before, after = (_mean_value(front, ideal, span, weights) for front in (then, now))
+    return before, after
+
+
+def _front_values_compiled(then: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
+    from proce.search.kernels.convergence import front_values as kernel
+
+    before, after = torch.empty(2, len(now), dtype=torch.float64).unbind()
+    weights = tchebycheff_weights(now.shape[-1]).numpy()
+    kernel(then.numpy(), now.numpy(), weights, before.numpy(), after.numpy())
     return before, after
 
 
@@ -79,6 +92,7 @@ def _mean_value(front: Tensor, ideal: Tensor, span: Tensor, weights: Tensor) -> 
     return sum(best.unbind(-1), torch.zeros_like(best[:, 0])) / N_WEIGHTS
 
 
+@cache
 def tchebycheff_weights(k: int) -> Tensor:
     """Return 16 weights ``(w, k)`` that sum to 1: the corners first, then points spread inside."""
     corners = torch.eye(k, dtype=torch.float64)[:N_WEIGHTS]

@@ -128,15 +128,13 @@ def _report(
     settings: NSGA2Settings,
     elapsed: float,
 ) -> SearchProgress:
-    best_losses, front_size = ended.archive.losses.clone(), ended.population.front.sum(-1)
-    best_losses[running.instances] = running.archive.losses
-    front_size[running.instances] = running.population.front.sum(-1)
     return SearchProgress(
         generation,
         settings.n_generations,
-        len(running.instances),
-        len(best_losses),
-        best_losses,
-        front_size,
         elapsed,
+        running.instances,
+        running.population,
+        running.archive,
+        ended.archive.losses,
+        ended.front_size,
     )

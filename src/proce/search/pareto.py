@@ -12,18 +12,28 @@ import math
 import torch
 from torch import Tensor
 
+from proce.compiled import engine
 from proce.search.problem import Evaluation
 
 
 def clean(evaluation: Evaluation) -> Evaluation:
     """Return losses and violation with +inf throughout where one of them was not finite."""
-    if math.isfinite(evaluation.losses.sum() + evaluation.violation.sum()):
-        return evaluation  # nearly always so, and one sum is cheaper than a look at every value
+    if _is_finite(evaluation.losses, evaluation.violation):
+        return evaluation  # nearly always so
     finite = torch.isfinite(evaluation.losses).all(-1) & torch.isfinite(evaluation.violation)
     return Evaluation(
         evaluation.losses.where(finite[..., None], torch.inf),
         evaluation.violation.where(finite, torch.inf),
     )
+
+
+def _is_finite(losses: Tensor, violation: Tensor) -> bool:
+    """Return whether all losses and violations are finite; False also where a sum is too large."""
+    if engine.use_kernels(losses.device):
+        from proce.search.kernels.survival import is_finite
+
+        return bool(is_finite(losses.contiguous().numpy(), violation.contiguous().numpy()))
+    return math.isfinite(losses.sum() + violation.sum())
 
 
 def pareto_rank(losses: Tensor, violation: Tensor) -> Tensor:

@@ -103,9 +103,10 @@ class EndedInstances:
             torch.full(shape, _PADDING_RANK, device=anchor.device),
         )
         self.archive = Archive(anchor.clone(), anchor.new_full((i, k), torch.inf), first.archive.by)
+        self.front_size = torch.zeros(i, dtype=torch.int64, device=anchor.device)
         self.n_generations = torch.zeros(i, dtype=torch.int64)
         self.n_evaluations = torch.zeros(i, dtype=torch.int64)
-        self.stopped = [Stop.GENERATIONS] * i
+        self.stop_codes = torch.zeros(i, dtype=torch.int64)
 
     def add(
         self,
@@ -124,12 +125,17 @@ class EndedInstances:
         self.population.losses[rows, :size] = ending.population.losses
         self.population.violation[rows, :size] = ending.population.violation
         self.population.rank[rows, :size] = ending.population.rank
-        self.archive.genes[rows] = ending.archive.genes
-        self.archive.losses[rows] = ending.archive.losses
-        self.n_generations[rows.cpu()] = generation
-        self.n_evaluations[rows.cpu()] = n_evaluations
-        for row in rows.tolist():
-            self.stopped[row] = stop
+        # Copies: reports of earlier generations still look at what was there before.
+        self.archive = Archive(
+            self.archive.genes.index_copy(0, rows, ending.archive.genes),
+            self.archive.losses.index_copy(0, rows, ending.archive.losses),
+            self.archive.by,
+        )
+        self.front_size = self.front_size.index_copy(0, rows, ending.population.front.sum(-1))
+        places = rows.cpu()
+        self.n_generations[places] = generation
+        self.n_evaluations[places] = n_evaluations
+        self.stop_codes[places] = stop.code
         return running.take(torch.nonzero(~ends).flatten())
 
     def add_all(
@@ -146,6 +152,6 @@ class EndedInstances:
             self.archive,
             self.n_generations,
             self.n_evaluations,
-            tuple(self.stopped),
+            self.stop_codes,
             elapsed_seconds,
         )

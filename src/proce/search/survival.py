@@ -7,10 +7,11 @@ choose alike.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.compiled import engine
@@ -19,7 +20,7 @@ from proce.search.crowding import Crowding, crowding_distance
 from proce.search.pareto import pareto_rank
 from proce.streams import hash_values
 
-BLOCK_SIZE = 32  # instances whose pool and orders fit into the cache together
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +68,16 @@ class Population(Candidates):
         return type(self)(*(tensor[instances] for tensor in tensors))
 
 
-def survive(
-    groups: Sequence[Candidates], size: int, crowding: Crowding, block_size: int = BLOCK_SIZE
-) -> Population:
-    """Return the best ``size`` candidates of all groups, or all where there are fewer.
+def survive(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Population:
+    """Return the best ``size`` candidates of one or two groups, or all where there are fewer.
 
     A later copy of the same genes gets losses and a violation of +inf, so that it survives only
-    where nothing else is left; replacing it would cost an evaluation. The kernels take
-    ``block_size`` instances at a time, which changes the speed alone.
+    where nothing else is left; replacing it would cost an evaluation.
     """
+    assert len(groups) in (1, 2)
     size = min(size, sum(group.violation.shape[1] for group in groups))
     if engine.use_kernels(groups[0].genes.device):
-        return _survive_compiled(groups, size, crowding, block_size)
+        return _survive_compiled(groups, size, crowding)
     genes, losses, violation = (
         torch.cat(parts, dim=1) for parts in zip(*map(_tensors, groups), strict=True)
     )
@@ -122,40 +121,18 @@ def _is_copy(genes: Tensor) -> Tensor:
     return torch.empty_like(copy).scatter_(-1, order, copy)
 
 
-def _survive_compiled(
-    groups: Sequence[Candidates], size: int, crowding: Crowding, block_size: int
-) -> Population:
-    i, _, g = groups[0].genes.shape
-    k = groups[0].losses.shape[2]
-    arrays = [[tensor.numpy() for tensor in _tensors(group)] for group in groups]
-    survivors = (np.empty((i, size, g)), np.empty((i, size, k)), np.empty((i, size)))
+def _survive_compiled(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Population:
+    from proce.search.kernels.survival import survive as kernel
+
+    (i, _, g), k = groups[0].genes.shape, groups[0].losses.shape[2]
+    first = _arrays(groups[0])
+    nobody = first[0][:, :0].copy(), first[1][:, :0].copy(), first[2][:, :0].copy()
+    second = _arrays(groups[1]) if len(groups) > 1 else nobody
+    survivors = np.empty((i, size, g)), np.empty((i, size, k)), np.empty((i, size))
     rank = np.empty((i, size), np.int64)
-    for start in range(0, i, block_size):
-        block = slice(start, start + block_size)
-        pool = [
-            np.concatenate([part[block] for part in parts], axis=1)
-            for parts in zip(*arrays, strict=True)
-        ]
-        _choose_compiled(pool, crowding, [array[block] for array in (*survivors, rank)])
+    kernel(*first, *second, crowding == "deb", *survivors, rank)
     return Population(*map(torch.from_numpy, (*survivors, rank)))
 
 
-def _choose_compiled(pool: list[Any], crowding: Crowding, survivors: list[Any]) -> None:
-    """Write the survivors of a pool; the pool is written too, where it holds copies."""
-    from proce.search.kernels import crowding as crowding_kernel
-    from proce.search.kernels import pareto, survival
-
-    genes, losses, violation = pool
-    (i, m, k), size = losses.shape, survivors[0].shape[1]
-    order, below = np.empty((i, k, m), np.int64), np.empty((i, k, m), np.int64)
-    rank, distance = np.empty((i, m), np.int64), np.empty((i, m))
-    survival.break_duplicates(genes.view(np.uint64), losses, violation)
-    pareto.objective_orders(losses.view(np.int64), order, below)
-    pareto.rank_feasible(violation, order, below, size, rank)
-    pareto.rank_infeasible(violation, violation.view(np.int64), size, rank)
-    if crowding == "deb":
-        crowding_kernel.deb_crowding(losses, order, rank, distance)
-    else:
-        crowding_kernel.nearest_crowding(losses, rank, distance)
-    falling = distance.view(np.int64)
-    survival.choose(genes, losses, violation, rank, falling, *survivors)
+def _arrays(candidates: Candidates) -> tuple[Floats, Floats, Floats]:
+    return candidates.genes.numpy(), candidates.losses.numpy(), candidates.violation.numpy()

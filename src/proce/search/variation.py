@@ -63,37 +63,29 @@ def _offspring_compiled(
     n_pairs: int,
     settings: NSGA2Settings,
 ) -> Tensor:
-    from proce.search.kernels import variation
+    from proce.search.kernels.variation import offspring as kernel
 
     i, n, g = genes.shape
-    arrays, words = genome.arrays, streams.words
-    if settings.mating == "tournament":
+    is_tournament = settings.mating == "tournament"
+    if is_tournament:
         parents = np.empty((i, n_pairs, 2), np.int64)
-        variation.tournament(words, generation, n, parents)
     else:
         parents = random_pairs(streams, generation, n, n_pairs).numpy()
     children = np.empty((i, 2 * n_pairs, g))
-    variation.cross(
+    kernel(
         genes.numpy(),
         parents,
-        arrays.lower,
-        arrays.upper,
-        arrays.kind,
-        words,
+        is_tournament,
+        *genome.arrays,
+        streams.words,
         generation,
         settings.crossover_probability,
         settings.crossover == "sbx",
         settings.crossover_eta,
-        children,
-    )
-    variation.mutate(
-        children,
-        *arrays,
-        words,
-        generation,
         settings.mutation_rate,
         settings.revert_rate,
         settings.mutation_eta,
+        children,
     )
     return torch.from_numpy(children)
 

@@ -158,6 +158,11 @@ class Call:
         _log.warning("interrupted: %d of %d rows were finished", self.record.n_finished, len(self))
         self._stopped = True
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether somebody wants to know how far the call has come."""
+        return self._progress is not None
+
     def report(self, progress: Progress) -> object:
         """Tell the caller how far the call has come; the answer False ends the call soon."""
         answer = self._progress and self._progress(progress)

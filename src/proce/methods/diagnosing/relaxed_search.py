@@ -82,7 +82,7 @@ class RelaxedSearch:
             budget -= len(group) * (start.shape[1] + _N_BRIEF)
         n_each = int(budget / min(len(group), _MAX_PROMISING))
         result = self._search(problem.take(instances), start, n_each)
-        is_whole = not any(stop in (Stop.CALLER, Stop.OUT_OF_TIME) for stop in result.stopped)
+        is_whole = not bool(result.ended_by(Stop.CALLER, Stop.OUT_OF_TIME).any())
         own_limits = [limits[number] for number in (instances // n_rows).tolist()]
         freed = [freed_position(self.terms, limit) for limit in own_limits]
         n_doubts = len(self.terms.doubts)

@@ -192,7 +192,7 @@ class ProceCall(Call):
             before=before,
             keep_fronts=self.options.keeps_fronts(len(self)),
             budget_seconds=self.seconds_left,
-            progress=self._report_search,
+            progress=self._report_search if self.is_followed else None,
         )
         self._generations = max(self._generations, solution.n_generations)
         self.evaluations += solution.n_evaluations

@@ -23,8 +23,6 @@ from proce.objective import CounterfactualProblem, genome_of, initial_population
 from proce.schema import Layout
 from proce.search import SearchProgress, SearchResult, Stop, nsga2
 
-_CUT_SHORT = (Stop.OUT_OF_TIME, Stop.CALLER)
-
 
 @dataclass(frozen=True, eq=False)
 class FrameRows:
@@ -95,7 +93,7 @@ def solve(
     return Solution(
         shortlist,
         check,
-        torch.tensor([stop in _CUT_SHORT for stop in result.stopped], dtype=torch.bool),
+        result.ended_by(Stop.OUT_OF_TIME, Stop.CALLER),
         result.population.genes,
         int(result.n_generations.max()),
         int(result.n_evaluations.sum()),

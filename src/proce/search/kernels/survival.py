@@ -1,10 +1,107 @@
-"""Survival for numba: the first and the last step of :mod:`proce.search.survival`."""
+"""Survival for numba, as :mod:`proce.search.survival` and the archive define it."""
 
 import numpy as np
 
 from proce.compiled.kernel import kernel
-from proce.search.kernels.pareto import UNRANKED, Floats, Ints, Words, sort
+from proce.search.kernels.crowding import deb_crowding, nearest_crowding
+from proce.search.kernels.pareto import (
+    UNRANKED,
+    Floats,
+    Ints,
+    Words,
+    objective_orders,
+    rank_feasible,
+    rank_infeasible,
+    sort,
+)
 from proce.search.kernels.stream import GOLDEN_WORD, mix
+
+
+@kernel
+def survive(
+    genes: Floats,  # (i, n, g)
+    losses: Floats,  # (i, n, k)
+    violation: Floats,  # (i, n)
+    new_genes: Floats,  # (i, c, g)
+    new_losses: Floats,  # (i, c, k)
+    new_violation: Floats,  # (i, c)
+    is_deb: bool,
+    out_genes: Floats,  # (i, size, g); written
+    out_losses: Floats,  # (i, size, k); written
+    out_violation: Floats,  # (i, size); written
+    out_rank: Ints,  # (i, size); written
+) -> None:
+    """Write the best of two groups of candidates, instance by instance.
+
+    The pool of one instance stays in the cache from the first step to the last.
+    """
+    n_instances, n, g = genes.shape
+    k, m, size = losses.shape[2], n + new_genes.shape[1], out_rank.shape[1]
+    pool_genes, pool_losses = np.empty((1, m, g)), np.empty((1, m, k))
+    pool_violation, crowding = np.empty((1, m)), np.empty((1, m))
+    order, below = np.empty((1, k, m), np.int64), np.empty((1, k, m), np.int64)
+    rank = np.empty((1, m), np.int64)
+    for i in range(n_instances):
+        for c in range(m):
+            is_new, d = c >= n, c - n if c >= n else c
+            pool_violation[0, c] = new_violation[i, d] if is_new else violation[i, d]
+            for o in range(k):
+                pool_losses[0, c, o] = new_losses[i, d, o] if is_new else losses[i, d, o]
+            for j in range(g):
+                pool_genes[0, c, j] = new_genes[i, d, j] if is_new else genes[i, d, j]
+        break_duplicates(pool_genes.view(np.uint64), pool_losses, pool_violation)
+        objective_orders(pool_losses.view(np.int64), order, below)
+        rank_feasible(pool_violation, order, below, size, rank)
+        rank_infeasible(pool_violation, pool_violation.view(np.int64), size, rank)
+        if is_deb:
+            deb_crowding(pool_losses, order, rank, crowding)
+        else:
+            nearest_crowding(pool_losses, rank, crowding)
+        choose(
+            pool_genes,
+            pool_losses,
+            pool_violation,
+            rank,
+            crowding.view(np.int64),
+            out_genes[i : i + 1],
+            out_losses[i : i + 1],
+            out_violation[i : i + 1],
+            out_rank[i : i + 1],
+        )
+
+
+@kernel
+def keep_best(
+    genes: Floats,  # (i, c, g)
+    losses: Floats,  # (i, c, k)
+    violation: Floats,  # (i, c)
+    by: int,
+    best_genes: Floats,  # (i, g); written
+    best_losses: Floats,  # (i, k); written
+) -> None:
+    """Write each instance's first feasible candidate with the lowest loss, where it is better."""
+    for i in range(len(genes)):
+        best = -1
+        for c in range(genes.shape[1]):
+            if violation[i, c] <= 0 and losses[i, c, by] < best_losses[i, by]:
+                best_losses[i, by] = losses[i, c, by]
+                best = c
+        if best >= 0:
+            for o in range(losses.shape[2]):
+                best_losses[i, o] = losses[i, best, o]
+            for j in range(genes.shape[2]):
+                best_genes[i, j] = genes[i, best, j]
+
+
+@kernel
+def is_finite(losses: Floats, violation: Floats) -> bool:
+    """Return whether every loss and every violation is a finite number."""
+    n_odd = 0
+    for loss in losses.flat:
+        n_odd += not np.isfinite(loss)
+    for amount in violation.flat:
+        n_odd += not np.isfinite(amount)
+    return n_odd == 0
 
 
 @kernel

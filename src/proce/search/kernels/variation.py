@@ -25,6 +25,63 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
 @kernel
+def offspring(
+    genes: Floats,  # (i, n, g)
+    parents: Ints,  # (i, pairs, 2); written where they are drawn here
+    is_tournament: bool,
+    lower: Floats,  # (i, g)
+    upper: Floats,  # (i, g)
+    anchor: Floats,  # (i, g)
+    movable: Flags,  # (i, g)
+    kind: Ints,  # (g,)
+    origin: Floats,  # (g,)
+    step: Floats,  # (g,)
+    snap: Floats,  # (g,)
+    streams: Words,  # (i,)
+    generation: int,
+    probability: float,
+    blend: bool,
+    crossover_eta: float,
+    mutation_rate: float,
+    revert_rate: float,
+    mutation_eta: float,
+    children: Floats,  # (i, 2 * pairs, g); written
+) -> None:
+    """Write children, from the choice of their parents to values that each gene is allowed."""
+    if is_tournament:
+        tournament(streams, generation, genes.shape[1], parents)
+    cross(
+        genes,
+        parents,
+        lower,
+        upper,
+        kind,
+        streams,
+        generation,
+        probability,
+        blend,
+        crossover_eta,
+        children,
+    )
+    mutate(
+        children,
+        lower,
+        upper,
+        anchor,
+        movable,
+        kind,
+        origin,
+        step,
+        snap,
+        streams,
+        generation,
+        mutation_rate,
+        revert_rate,
+        mutation_eta,
+    )
+
+
+@kernel
 def tournament(streams: Words, generation: int, n: int, parents: Ints) -> None:
     """Write the parents ``(i, pairs, 2)``: the better of two at random, then of the others."""
     n_instances, n_pairs, _ = parents.shape
