@@ -1,12 +1,14 @@
 """What an explainer keeps of its fit, by the conventions of scikit-learn."""
 
-from typing import Self
+from collections.abc import Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from proce.errors import NotFittedError
 from proce.methods.calls.construction import changed_parameters
+from proce.methods.fitting.causes import with_graph
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
 from proce.methods.fitting.parameters import with_parameters
@@ -15,6 +17,9 @@ from proce.schema.bulk import with_scales
 
 class FittedEstimator(BaseEstimator):  # type: ignore[misc]
     """The fitted parts of an explainer, and whether they still serve its parameters."""
+
+    causal: str
+    rules: Sequence[str]
 
     def _set_fitted(self, fitted: FittedParts) -> None:
         """Keep the fitted or loaded parts, and set the attributes that scikit-learn expects."""
@@ -48,6 +53,45 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
         if causal not in self._by_mode or self._by_mode[causal][0] is not fitted:
             self._by_mode[causal] = fitted, in_mode(fitted, causal)
         return self._by_mode[causal][1]
+
+    def with_graph(self, graph: Any, causal: str | None = None) -> Self:
+        """Return a fitted explainer with another graph that answers as if it was fitted with it.
+
+        The equations and their refits are fitted on the same training rows; all else, the latent
+        space above all, is shared. This explainer stays as it is.
+
+        Parameters
+        ----------
+        graph
+            What causes what, as for the constructor.
+        causal
+            How strictly causes are taken, as for the constructor; by default as in this explainer.
+        """
+        fitted = self._fitted()
+        causal = self.causal if causal is None else causal
+        parts = with_graph(fitted, graph, causal, self.rules)
+        return self._sharing(parts, graph=graph, causal=causal)
+
+    def with_rules(self, rules: Sequence[str]) -> Self:
+        """Return a fitted explainer with other rules that answers as if it was fitted with them.
+
+        Everything else is shared, and this explainer stays as it is.
+
+        Parameters
+        ----------
+        rules
+            The rules that every counterfactual must obey, as for the constructor; they take the
+            place of those of this explainer.
+        """
+        fitted, before = self._fitted(), self.get_params(deep=False)
+        parts = with_parameters(fitted, before, {**before, "rules": rules})
+        return self._sharing(parts, rules=rules)
+
+    def _sharing(self, fitted: FittedParts, **changed: Any) -> Self:
+        """Return another explainer around fitted parts, with some parameters of its own."""
+        explainer = type(self)(**{**self.get_params(deep=False), **changed})
+        explainer._set_fitted(fitted)
+        return explainer
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_")

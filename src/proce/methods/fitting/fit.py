@@ -6,17 +6,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
-from proce.errors import GraphError, SearchError, did_you_mean
+from proce.errors import SearchError
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
 from proce.methods.calls.construction import check_construction, checked_class_labels
 from proce.methods.calls.method import Progress, ProgressCallback
-from proce.methods.calls.options import checked_texts
-from proce.methods.calls.rules import bind_rules, refuse_contradiction
+from proce.methods.fitting.causes import CausalParts
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.fitting.modes import fit_refits, resolve_mode
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Codec, Schema
 from proce.training import Epoch
@@ -54,10 +51,9 @@ def fit_parts(
     require_same_order(X, label)
     model_refits = _model_refits(classifier, rows, label, threshold, seed)
     predicted = predict_in_blocks(classifier, rows)
-    scm, ensemble = _fit_causes(graph, X, rows, codec, seed)
-    mode = resolve_mode(causal, scm)
-    bound_rules = bind_rules(checked_texts("rules", rules), codec, rows, scm, seed)
-    refuse_contradiction(bound_rules, rows)
+    causes = CausalParts.fit(
+        graph, causal, rules, codec=codec, rows=rows, settings=settings, seed=seed
+    )
     autoencoder = _fit_autoencoder(codec, rows, settings, seed, device, progress)
     latents = torch.cat([autoencoder.encode(block) for block in torch.split(rows, _BLOCK_ROWS)])
     return FittedParts(
@@ -66,16 +62,12 @@ def fit_parts(
         autoencoder=autoencoder,
         index=PrototypeIndex(latents, predicted, classifier.classes),
         rows=rows,
-        scm=scm if mode != "off" else None,
-        ensemble=ensemble if mode != "off" else None,
-        refits=fit_refits(scm, rows, mode, settings.n_refits, seed),
-        mode=mode,
-        rules=bound_rules,
         settings=settings,
         seed=seed,
         class_labels=class_labels,
         model_refits=model_refits,
         device=device,
+        **vars(causes),
     )
 
 
@@ -99,31 +91,6 @@ def _check_device(device: Any) -> None:
             f"device is {device!r}, which is not there; expected 'cpu', or 'cuda' on a machine"
             " with such a device."
         ) from None
-
-
-def _fit_causes(
-    graph: Any, X: Any, rows: Tensor, codec: Codec, seed: int
-) -> tuple[StructuralCausalModel | None, Ensemble | None]:
-    """Return the causal model of what was given as a graph, and one for each bootstrap graph."""
-    if graph is None:
-        return None, None
-    if isinstance(graph, StructuralCausalModel):
-        return graph.with_codec(codec), None
-    if isinstance(graph, str):
-        if graph != "discover":
-            raise GraphError(
-                f"graph is {graph!r}; expected 'discover', a CausalGraph, edges (cause, effect), a"
-                " networkx.DiGraph, a StructuralCausalModel or None."
-                + did_you_mean(graph, ["discover"])
-            )
-        accepted = CausalGraph.discover(X, codec.schema, seed=seed)
-    else:
-        accepted = CausalGraph.accept(graph)
-    scm = StructuralCausalModel.fit(accepted, rows, codec, seed=seed)
-    ensemble = None
-    if accepted.resamples:
-        ensemble = Ensemble.fit(accepted.resamples, rows, codec, seed=seed)
-    return scm, ensemble
 
 
 def _fit_autoencoder(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -24,6 +25,7 @@ from proce.schema import Codec, Level, Schema
 _MAX_ROWS_ON_DEVICE = 32_768  # that are searched at once, so that progress is seen
 _N_COLUMNS_BESIDE = 8  # losses, switches and so on, beside the features
 _N_COPIES = 24  # tensors of the size of a pool that a search holds at a time
+_OF_ROWS_AND_MODEL = ("distance", "training_hash", "spread", "sample_answers")
 _N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
 _NO_TRAINING_ROWS = (
     "The explainer was saved without its training rows: the search started from noise around the"
@@ -181,6 +183,16 @@ class FittedParts:
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
         """Read rules, and find or fit the equations that they need."""
         return bind_rules(texts, self.codec, self.rows, self.scm, self.seed)
+
+    def with_causes(self, **parts: Any) -> "FittedParts":
+        """Return the parts with other causes, another mode or other rules, by field.
+
+        What was computed of the rows, the model and the latent space is kept.
+        """
+        changed = replace(self, **parts)
+        known = {name: value for name, value in vars(self).items() if name in _OF_ROWS_AND_MODEL}
+        vars(changed).update(known)
+        return changed
 
     def with_schema(self, schema: Schema) -> "FittedParts":
         """Return the same parts under a schema with other limits; nothing is fitted anew."""
