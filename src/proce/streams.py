@@ -5,6 +5,7 @@ computed from n alone, so a row draws the same numbers alone, in any batch, and 
 have left the batch. `proce.search.kernels.stream` is the same arithmetic for numba.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -49,8 +50,14 @@ class RowStreams:
     @classmethod
     def of(cls, seed: int, keys: Tensor) -> "RowStreams":
         """Return the streams of rows with the given whole-number keys ``(i,)``."""
-        start = mix(torch.tensor(_signed(seed % 2**64 + GOLDEN), device=keys.device))
-        return cls(mix(start + keys.to(torch.int64) * _signed(GOLDEN)))
+        return cls.of_each((seed,), keys)
+
+    @classmethod
+    def of_each(cls, seeds: Sequence[int], keys: Tensor) -> "RowStreams":
+        """Return the streams of rows under each of several seeds, one seed after the other."""
+        words = [_signed(seed % 2**64 + GOLDEN) for seed in seeds]
+        starts = mix(torch.tensor(words, device=keys.device))
+        return cls(mix(starts[:, None] + keys.to(torch.int64) * _signed(GOLDEN)).flatten())
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:

@@ -99,6 +99,14 @@ def test_the_median_of_the_noise_of_an_ordered_level_needs_no_draw() -> None:
     assert not torch.equal(drawn.abduct(zeros, ranks, others), expected)
 
 
+def test_the_noise_of_a_level_that_hardly_ever_occurs_is_just_enough_for_it() -> None:
+    """Noise beyond 12 has its median near 12 + log(2) / 12, since its tail falls by exp(-12 x)."""
+    mechanism = Ordered(lambda p: p["a"], double(12.0), noise="median")
+    for score, rank, sign in ((0.0, 1.0, 1), (24.0, 0.0, -1)):
+        noise = mechanism.abduct({"a": double(score)}, double(rank), NO_DRAWS)
+        assert sign * noise.item() == pytest.approx(12 + math.log(2) / 12, abs=1e-3)
+
+
 @given(
     st.floats(1e-9, 1 - 1e-9),
     st.floats(-60, 60),

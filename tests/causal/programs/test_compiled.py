@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations.regression import Polynomial, Terms
 from proce.causal.models import actions, compiled
+from proce.causal.models.units import draw_uniforms
 from proce.causal.programs.program import Link
 from proce.datasets import load_dataset
 from proce.schema import Categorical, Codec, Continuous, Schema
@@ -21,7 +22,7 @@ SEEDS = st.integers(0, 2**20)
 
 def assert_same_actions(scm, factual, rows, acting=None):
     noise = scm.abduct(factual, seed=1)
-    ours = compiled.separate_compiled(scm.program, scm.outcome, factual, rows, noise, acting)
+    ours = compiled.separate(scm.program, scm.outcome, factual, rows, noise, acting)
     theirs = actions.separate(scm, factual, rows, noise[:, None], acting)
     for name, expected in vars(theirs).items():
         found = getattr(ours, name)
@@ -147,14 +148,14 @@ class TestByHand:
 def test_gradients_go_through_tensors() -> None:
     scm = random_model(3, given_share=0.0)
     rows = random_rows(scm.codec, (4,), 0, missing=0.0).requires_grad_()
-    assert not compiled.runs_compiled(rows)
-    assert compiled.runs_compiled(rows.detach())
+    assert not compiled.can_run(rows)
+    assert compiled.can_run(rows.detach())
     with torch.no_grad():
-        assert compiled.runs_compiled(rows)
+        assert compiled.can_run(rows)
 
 
 def test_what_is_not_double_goes_through_tensors() -> None:
-    assert not compiled.runs_compiled(torch.zeros(2, dtype=torch.float32))
+    assert not compiled.can_run(torch.zeros(2, dtype=torch.float32))
 
 
 @settings(max_examples=20, deadline=None)
@@ -169,3 +170,17 @@ def test_a_candidate_does_not_depend_on_those_beside_it(seed: int) -> None:
         assert torch.equal(
             part.nan_to_num(nan=-9.0), getattr(together, name)[2:3, 5:8].nan_to_num(nan=-9.0)
         )
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.sampled_from([0.0, 0.3, 1.0]))
+def test_noise_is_explained_alike(seed: int, given_share: float) -> None:
+    scm = random_model(seed, given_share=given_share)
+    rows = random_rows(scm.codec, (30,), seed)
+    uniforms = draw_uniforms(rows, (seed,), None, scm.residual_size)
+    positions = [scm.codec.schema.position(name) for name in scm.graph.endogenous]
+    parts = [scm.noise_of(position, rows, uniforms[0]) for position in positions]
+    expected = torch.cat([torch.zeros(30, 0), *parts], dim=-1)
+    torch.testing.assert_close(
+        scm.abduct(rows, seed=seed), expected, rtol=1e-9, atol=1e-9, equal_nan=True
+    )

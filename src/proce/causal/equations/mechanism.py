@@ -168,22 +168,22 @@ class Ordered:
         """Return the chance ``(…)`` of the level with some rank."""
         low, high = self._ends(parents, rank)
         upper = low > 0  # there both shares are close to 1: take what is beyond instead
-        start: Tensor = torch.special.ndtr(torch.where(upper, -high, low))
-        stop: Tensor = torch.special.ndtr(torch.where(upper, -low, high))
+        start = _share_below(torch.where(upper, -high, low))
+        stop = _share_below(torch.where(upper, -low, high))
         return stop - start
 
     def predict(self, parents: Parents) -> Tensor:
         """Return the mean rank, over the chances of the levels."""
         score = self.score(parents)[..., None]
-        above: Tensor = torch.special.ndtr(score - self.thresholds.to(score))
+        above = _share_below(score - self.thresholds.to(score))
         return above.sum(-1)
 
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
         """Return normal noise from its posterior, given that this level came about."""
         low, high = self._ends(parents, value)
         upper = low > 0  # there both shares are close to 1: draw from the other side
-        start = torch.special.ndtr(torch.where(upper, -high, low))
-        stop = torch.special.ndtr(torch.where(upper, -low, high))
+        start = _share_below(torch.where(upper, -high, low))
+        stop = _share_below(torch.where(upper, -low, high))
         share = uniforms[..., 0] if self.noise == "drawn" else torch.full_like(low, 0.5)
         share = torch.where(upper, 1 - share, share)
         drawn = torch.special.ndtri(start + (stop - start) * share)
@@ -240,3 +240,12 @@ class Choice:
     def respond(self, parents: Parents, residual: Tensor) -> Tensor:
         """Return the code of the chosen level."""
         return (self.predict(parents) + residual).argmax(-1).double()
+
+
+def _share_below(values: Tensor) -> Tensor:
+    """Return the share of standard normal numbers below values, also where it is next to none.
+
+    The one of PyTorch is 0 below -8.3.
+    """
+    beyond: Tensor = torch.special.erfc(-values * math.sqrt(0.5))
+    return beyond / 2

@@ -16,11 +16,12 @@ from proce.causal.programs.program import Program
 from proce.compiled.engine import use_kernels
 
 Outcome = Callable[[int, Sequence[Tensor], Tensor], tuple[Tensor, Tensor]]
-_NO_FLAGS = np.empty((0, 0, 0), np.bool_)
-_NO_VALUES = np.empty((0, 0, 0))
+NoiseOf = Callable[[int, Tensor, Tensor], Tensor]
+_NO_FLAGS = np.empty((0, 0), np.bool_)
+_NO_VALUES = np.empty((0, 0))
 
 
-def runs_compiled(*tensors: Tensor) -> bool:
+def can_run(*tensors: Tensor) -> bool:
     """Return whether kernels can take these tensors: float64 on the CPU without a gradient."""
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
         return False
@@ -29,7 +30,7 @@ def runs_compiled(*tensors: Tensor) -> bool:
     ) and use_kernels(tensors[0].device)
 
 
-def separate_compiled(
+def separate(
     program: Program,
     outcome: Outcome,
     factual: Tensor,
@@ -48,24 +49,25 @@ def separate_compiled(
     factual, rows, residual, acting
         ``(i, f)``, ``(i, c, f)``, ``(i, w)`` and flags ``(i, c, f)``.
     """
-    from proce.causal.programs.kernels import separate
+    from proce.causal.programs import kernels
 
-    n_rows, _, n_features = rows.shape
-    point, expected = rows.new_empty(rows.shape), rows.new_empty(rows.shape)
-    flags = [torch.empty(rows.shape, dtype=torch.bool) for _ in range(4)]
-    columns, noise = point.unbind(-1), residual[:, None]
+    n_rows, n_candidates, n_features = rows.shape
+    lines = n_rows * n_candidates, n_features
     inputs = (
-        _array(factual.broadcast_to(n_rows, n_features)),
-        _array(rows),
-        _array(residual.broadcast_to(n_rows, residual.shape[-1])),
-        _NO_FLAGS if acting is None else _array(acting.broadcast_to(rows.shape)),
+        n_candidates,
+        _array(factual, (n_rows, n_features)),
+        _array(rows, lines),
+        _array(residual, (n_rows, residual.shape[-1])),
+        _NO_FLAGS if acting is None else _array(acting.broadcast_to(rows.shape), lines),
     )
-    outputs = [tensor.numpy() for tensor in (point, expected, *flags)]
+    outputs: list[Any] = [np.empty(lines, kind) for kind in 2 * [np.float64] + 4 * [np.bool_]]
+    told = [torch.from_numpy(cells.reshape(rows.shape)) for cells in outputs]
+    point, expected, acted_on, held, consequence, outside = told
     given, follows = _NO_VALUES, _NO_FLAGS
     for run, (start, stop) in enumerate(program.segments):
         if run > 0:
-            given, follows = _asked(program, outcome, start, columns, noise)
-        separate(
+            given, follows = _asked(program, outcome, start, point, residual[:, None])
+        kernels.separate(
             program.effects,
             program.parents,
             program.weights,
@@ -77,11 +79,10 @@ def separate_compiled(
             follows,
             *outputs,
         )
-    acted_on, held, consequence, outside = flags
     return Actions(point, acted_on, held, consequence, expected, outside)
 
 
-def propagate_compiled(
+def propagate(
     program: Program, outcome: Outcome, rows: Tensor, residual: Tensor, acted_on: Tensor
 ) -> Tensor:
     """Return where rows lead to in each model of a program, ``(m, i, c, f)`` or ``(m, i, f)``.
@@ -97,24 +98,26 @@ def propagate_compiled(
     residual
         ``(m, i, w)``, the noise of the rows in each model.
     """
-    from proce.causal.programs.kernels import propagate
+    from proce.causal.programs import kernels
 
     if rows.ndim == 2:
         candidates, flags = rows[:, None], acted_on[:, None]
-        return propagate_compiled(program, outcome, candidates, residual, flags)[:, :, 0]
-    n_models = len(program.effects)
-    outcomes = rows.new_empty(n_models, *rows.shape)
-    columns, noise = outcomes.unbind(-1), residual[:, :, None]
+        return propagate(program, outcome, candidates, residual, flags)[:, :, 0]
+    n_models, (n_rows, n_candidates, n_features) = len(program.effects), rows.shape
+    lines = n_rows * n_candidates, n_features
     inputs = (
-        _array(rows),
-        _array(residual.broadcast_to(n_models, len(rows), residual.shape[-1])),
-        _array(acted_on),
+        n_candidates,
+        _array(rows, lines),
+        _array(residual, (n_models, n_rows, residual.shape[-1])),
+        _array(acted_on.broadcast_to(rows.shape), lines),
     )
+    cells = np.empty((n_models, *lines))
+    outcomes = torch.from_numpy(cells.reshape(n_models, *rows.shape))
     given, follows = _NO_VALUES, _NO_FLAGS
     for run, (start, stop) in enumerate(program.segments):
         if run > 0:
-            given, follows = _asked(program, outcome, start, columns, noise)
-        propagate(
+            given, follows = _asked(program, outcome, start, outcomes, residual[:, :, None])
+        kernels.propagate(
             program.effects,
             program.parents,
             program.weights,
@@ -124,22 +127,57 @@ def propagate_compiled(
             *inputs,
             given,
             follows,
-            outcomes.numpy(),
+            cells,
         )
     return outcomes
 
 
+def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Tensor, uniforms: Tensor) -> Tensor:
+    """Return the noise ``(m, i, w)`` that explains rows ``(i, f)`` in each model of a program.
+
+    Parameters
+    ----------
+    program
+        The equations of one or several models.
+    noise_of
+        :meth:`StructuralCausalModel.noise_of` of each, for effects that are not compiled.
+    rows
+        Factual rows.
+    uniforms
+        ``(m, i, w)``, by which noise is drawn where many explain a level.
+    """
+    from proce.causal.programs import noise as kernels
+
+    noise = np.full(uniforms.shape, np.nan)
+    kernels.abduct(
+        program.effects,
+        program.parents,
+        program.weights,
+        program.tolerances,
+        _array(rows, tuple(rows.shape)),
+        _array(uniforms, (len(program.effects), len(rows), uniforms.shape[-1])),
+        noise,
+    )
+    found = torch.from_numpy(noise)
+    for effect in program.effects[0, list(program.given)]:
+        for model, asked in enumerate(noise_of):
+            own = asked(int(effect["position"]), rows, uniforms[model])
+            found[model, :, effect["noise"] : effect["noise"] + own.shape[-1]] = own
+    return found
+
+
 def _asked(
-    program: Program, outcome: Outcome, place: int, columns: Sequence[Tensor], noise: Tensor
+    program: Program, outcome: Outcome, place: int, rows: Tensor, noise: Tensor
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what tensors say of an effect, and where, both ``(m, i, c)``."""
+    """Return what tensors say of an effect in rows ``(…, i, c, f)``, and where, both ``(m, n)``."""
     position = int(program.effects["position"][0, place])
-    value, follows = outcome(position, columns, noise)
-    shape = columns[position].shape
-    both = (part.broadcast_to(shape).reshape(-1, *shape[-2:]) for part in (value, follows))
-    given, flags = map(_array, both)
-    return given, flags
+    value, follows = outcome(position, rows.unbind(-1), noise)
+    shape = rows.shape[:-1]
+    lines = shape[:-2].numel(), shape[-2:].numel()
+    return _array(value.broadcast_to(shape), lines), _array(follows.broadcast_to(shape), lines)
 
 
-def _array(tensor: Tensor) -> NDArray[Any]:
-    return tensor.detach().contiguous().numpy()
+def _array(tensor: Tensor, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return a tensor as a contiguous array of some shape with as many cells."""
+    tensor = tensor.detach() if tensor.requires_grad else tensor
+    return np.ascontiguousarray(tensor.numpy()).reshape(shape)

@@ -15,9 +15,10 @@ from torch import Tensor
 from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
-from proce.causal.models.compiled import propagate_compiled, runs_compiled
+from proce.causal.models import compiled
 from proce.causal.models.scm import StructuralCausalModel
 from proce.causal.models.side_by_side import SideBySide
+from proce.causal.models.units import draw_uniforms
 from proce.causal.programs.program import Program
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
@@ -86,9 +87,14 @@ class Ensemble:
         Noise that is drawn, because many noises explain a level, is another one in each member.
         ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
         """
+        seeds = range(seed + 1, seed + len(self.members) + 1)
+        if self._together is not None and compiled.can_run(factual):
+            uniforms = draw_uniforms(factual, seeds, keys, self._together.residual_size)
+            asked = [member.noise_of for member in self.members]
+            return list(compiled.abduct(self._program, asked, factual, uniforms))
         return [
-            member.abduct(factual, seed=seed + number, keys=keys)
-            for number, member in enumerate(self.members, start=1)
+            member.abduct(factual, seed=own, keys=keys)
+            for own, member in zip(seeds, self.members, strict=True)
         ]
 
     def outcomes(
@@ -108,9 +114,9 @@ class Ensemble:
         start = torch.where(by_hand, rows, factual[:, None])
         if self._together is not None:
             residuals = torch.stack(list(noise))  # (m, i, w)
-            if runs_compiled(start, residuals):
+            if compiled.can_run(start, residuals):
                 asked = self._together.outcome
-                yield from propagate_compiled(self._program, asked, start, residuals, by_hand)
+                yield from compiled.propagate(self._program, asked, start, residuals, by_hand)
                 return
             start = start.expand(len(self.members), *start.shape)
             yield from self._together.propagate(start, residuals[:, :, None], by_hand)

@@ -17,13 +17,12 @@ from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanisms
 from proce.causal.equations.mechanism import Equation, Mechanism, Ordered
 from proce.causal.equations.rescaling import on_scale_of
 from proce.causal.graph import CausalGraph
+from proce.causal.models import compiled
 from proce.causal.models.actions import Actions, Tolerances, propagate, separate
-from proce.causal.models.compiled import propagate_compiled, runs_compiled, separate_compiled
-from proce.causal.models.units import in_units, to_unit
+from proce.causal.models.units import draw_uniforms, in_units, to_unit
 from proce.causal.programs.assembly import assemble
 from proce.causal.programs.program import Program
 from proce.schema import Codec, Level
-from proce.streams import Purpose, RowStreams
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +110,7 @@ class StructuralCausalModel:
     def program_of(self, models: Sequence[Mapping[str, Mechanism]]) -> Program:
         """Return the program of several models' mechanisms over the same graph and rows."""
         tolerances = self.tolerances.table(self.codec)
-        return assemble(models, self.graph, self.codec, self.effects, self._noise, tolerances)
+        return assemble(models, self.graph, self.codec, self._propagated, self._noise, tolerances)
 
     def predict(self, name: str, rows: Tensor) -> Tensor:
         """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
@@ -148,19 +147,21 @@ class StructuralCausalModel:
         keys
             An integer ``(i,)`` for each row; by default its position.
         """
-        keys = torch.arange(len(rows)) if keys is None else keys
-        streams = RowStreams.of(seed, keys.to(rows.device))
-        uniforms = streams.uniforms(0, Purpose.NOISE, self.residual_size)
-        missing, columns = self.codec.missing(rows), rows.unbind(-1)
-        residuals = [rows.new_zeros(len(rows), 0)]
-        for name in self.graph.endogenous:
-            parents, mechanism = self._parents(name, columns), self.mechanisms[name]
-            position = self._positions[name]
-            value = in_units(self.codec, position, columns[position], mechanism.units)
-            noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
-            used = [self._positions[feature] for feature in (name, *parents)]
-            residuals.append(noise.masked_fill(missing[:, used].any(-1)[:, None], torch.nan))
-        return torch.cat(residuals, dim=-1)
+        uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
+        if compiled.can_run(rows):
+            return compiled.abduct(self.program, (self.noise_of,), rows, uniforms)[0]
+        positions = (self._positions[name] for name in self.graph.endogenous)
+        parts = (self.noise_of(position, rows, uniforms[0]) for position in positions)
+        return torch.cat([rows.new_zeros(len(rows), 0), *parts], dim=-1)
+
+    def noise_of(self, position: int, rows: Tensor, uniforms: Tensor) -> Tensor:
+        """Return the noise ``(i, …)`` of one effect; ``uniforms (i, w)`` draw it for levels."""
+        name, columns = self.codec.schema.names[position], rows.unbind(-1)
+        parents, mechanism = self._parents(name, columns), self.mechanisms[name]
+        value = in_units(self.codec, position, columns[position], mechanism.units)
+        noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
+        used = [position, *(self._positions[cause] for cause in parents)]
+        return noise.masked_fill(self.codec.missing(rows)[:, used].any(-1)[:, None], torch.nan)
 
     def propagate(self, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
         """Return rows in which every effect follows from its causes.
@@ -181,8 +182,8 @@ class StructuralCausalModel:
             Flags that broadcast to the rows' shape.
         """
         acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
-        if residual.ndim == 2 and runs_compiled(rows, residual):
-            return propagate_compiled(self.program, self.outcome, rows, residual[None], acted_on)[0]
+        if residual.ndim == 2 and compiled.can_run(rows, residual):
+            return compiled.propagate(self.program, self.outcome, rows, residual[None], acted_on)[0]
         residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
         return propagate(self, rows, residual, acted_on)
 
@@ -259,8 +260,8 @@ class StructuralCausalModel:
         ``acting`` of the rows' shape are given, all other endogenous features follow.
         """
         residual = self.abduct(factual) if residual is None else residual
-        if runs_compiled(factual, rows, residual):
-            return separate_compiled(self.program, self.outcome, factual, rows, residual, acting)
+        if compiled.can_run(factual, rows, residual):
+            return compiled.separate(self.program, self.outcome, factual, rows, residual, acting)
         return separate(self, factual, rows, residual[:, None, :], acting)
 
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":

@@ -1,9 +1,13 @@
-"""Columns of rows in the units of an equation, and back."""
+"""Columns of rows in the units of an equation and back, and what draws the noise of levels."""
 
+from collections.abc import Sequence
+
+import torch
 from torch import Tensor
 
 from proce.causal.equations.mechanism import Units
 from proce.schema import Codec, Continuous
+from proce.streams import Purpose, RowStreams
 
 
 def in_units(codec: Codec, position: int, column: Tensor, units: Units) -> Tensor:
@@ -21,3 +25,13 @@ def to_unit(codec: Codec, position: int, value: Tensor, units: Units) -> Tensor:
     if units == "unit":
         return value
     return (value - codec.low[position].item()) / codec.span[position].item()
+
+
+def draw_uniforms(rows: Tensor, seeds: Sequence[int], keys: Tensor | None, size: int) -> Tensor:
+    """Return numbers ``(s, i, size)`` between 0 and 1 of each seed, from the streams of rows.
+
+    ``keys (i,)`` are what the streams depend on beside the seed; by default the rows' positions.
+    """
+    keys = torch.arange(len(rows)) if keys is None else keys
+    streams = RowStreams.of_each(seeds, keys.to(rows.device))
+    return streams.uniforms(0, Purpose.NOISE, size).reshape(len(seeds), len(rows), size)

@@ -1,6 +1,6 @@
 """From equations to flat tables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,7 +33,7 @@ def assemble(
     models: Sequence[Mapping[str, Mechanism]],
     graph: CausalGraph,
     codec: Codec,
-    effects: Sequence[int],
+    follows: Container[str],
     noise: Mapping[str, slice],
     tolerances: Table,
 ) -> Program:
@@ -47,14 +47,14 @@ def assemble(
         The mechanisms of each model, by name.
     graph, codec
         The causes, and how rows and raw units correspond.
-    effects
-        The positions of the features that follow, causes before effects.
+    follows
+        The features that their causes move.
     noise
         Where the noise of each effect stands in a residual.
     tolerances
         Which differences count.
     """
-    names = [codec.schema.names[position] for position in effects]
+    names = [name for name in graph.order if name in graph.endogenous]
     tables = _Tables(codec)
     compiled = {
         name: all(_is_flat(model[name], graph.parents(name), codec) for model in models)
@@ -67,8 +67,10 @@ def assemble(
         ]
         for model in models
     ]
+    effects = np.array(records, EFFECT).reshape(len(models), len(names))
+    effects["is_cut"] = [name not in follows for name in names]
     return Program(
-        np.array(records, EFFECT).reshape(len(models), len(names)),
+        effects,
         np.array(tables.parents, PARENT),
         np.array(tables.weights, np.float64),
         tolerances,
@@ -189,10 +191,9 @@ def _is_flat(mechanism: Mechanism, causes: Sequence[str], codec: Codec) -> bool:
     return (
         list(polynomial.weights.shape) == shape
         and scaled <= numbers
-        and all(
-            parent.name in causes and _is_same(parent, codec.schema[parent.name])
-            for parent in terms.parents
-        )
+        and {parent.name for parent in terms.parents} == set(causes)
+        and all(_is_same(parent, codec.schema[parent.name]) for parent in terms.parents)
+        and (not isinstance(mechanism, Ordered) or len(mechanism.thresholds) > 0)
     )
 
 

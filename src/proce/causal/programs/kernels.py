@@ -1,26 +1,27 @@
-"""What follows from actions, candidate by candidate; the tensors are in `proce.causal.models`."""
+"""What follows from actions, candidate by candidate; the tensors are in `proce.causal.models`.
+
+Rows ``(n, f)`` are the candidates of several people, equally many of each, one person after the
+other. They are worked on in blocks that fit the cache; what a row gets does not depend on its
+block.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from proce.causal.programs.program import Floats, Link, Table
-from proce.causal.programs.responses import predict, respond, sizes
+from proce.causal.programs.responses import Ints, predict, respond, sizes
 from proce.compiled.kernel import kernel
 
 Flags = NDArray[np.bool_]
+BLOCK = 128  # rows
 _ROUNDING = 1e-9  # a move that is smaller is no step
 
 
 @kernel
-def rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
-    """Return where a feature that follows would be shown, from its value before and its drift."""
-    if step == 0:
-        return before + drift if abs(drift) > still else before
-    if origin == origin:
-        ended = origin + np.rint((before + drift - origin) / step) * step
-        return ended if abs(drift) > still else before
-    moved = np.rint(drift / step) * step
-    return before + moved if abs(moved) > _ROUNDING else before
+def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
+    """Write whose rows stand from ``begin`` on."""
+    for row in range(len(owners)):
+        owners[row] = (begin + row) // n_candidates
 
 
 @kernel
@@ -31,6 +32,7 @@ def separate(
     tolerances: Table,
     start: int,
     stop: int,
+    n_candidates: int,
     factual: Floats,
     rows: Floats,
     residual: Floats,
@@ -46,66 +48,81 @@ def separate(
 ) -> None:
     """Tell actions, holds and consequences apart, through the effects from ``start`` to ``stop``.
 
-    The first run writes all cells of rows ``(i, c, f)``, later ones those of their effects.
-    ``acting`` has their shape or no entries. The value of an effect that is not compiled is
-    ``given (1, i, c)`` where it ``follows``.
+    The first run writes all cells of the rows, later ones those of their effects. ``acting`` has
+    the rows' shape or no entries. The value of an effect that is not compiled is ``given (1, n)``
+    where it ``follows``.
     """
-    n_instances, n_candidates, n_features = rows.shape
+    n_rows, n_features = rows.shape
     n_parents, n_outputs = sizes(effects)
-    columns = np.empty((n_parents, n_candidates), np.int64)
-    amounts = np.empty((n_parents, n_candidates))
-    predicted = np.empty((n_outputs, n_candidates))
-    slopes, values = np.empty(n_candidates), np.empty(n_candidates)
-    for i in range(n_instances):
-        now = point[i]
+    columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
+    predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
+    values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    for begin in range(0, n_rows, BLOCK):
+        end = min(begin + BLOCK, n_rows)
+        now, owners = point[begin:end], places[: end - begin]
+        find_owners(begin, n_candidates, owners)
         if start == 0:
-            for c in range(n_candidates):
+            for row in range(begin, end):
                 for f in range(n_features):
-                    row, own = rows[i, c, f], factual[i, f]
-                    acts = abs(row - own) > tolerances[f].still and tolerances[f].can_act == 1
-                    acted_on[i, c, f] = acts
-                    now[c, f] = row if acts else own
-                    expected[i, c, f] = own
-                    held[i, c, f] = consequence[i, c, f] = outside[i, c, f] = False
+                    wanted, own = rows[row, f], factual[owners[row - begin], f]
+                    acts = abs(wanted - own) > tolerances[f].still and tolerances[f].can_act == 1
+                    acted_on[row, f] = acts
+                    point[row, f] = wanted if acts else own
+                    expected[row, f] = own
+                    held[row, f] = consequence[row, f] = outside[row, f] = False
         for place in range(start, stop):
             effect = effects[0, place]
-            f = effect.position
+            if effect.is_cut:
+                continue
             is_given = effect.link == Link.GIVEN
             if not is_given:
-                if np.isnan(residual[i, effect.noise]):
-                    continue
                 predict(
                     *(effects, parents, weights, 0, place, now),
                     *(columns, amounts, slopes, predicted),
                 )
-                respond(effects, weights, 0, place, residual[i], predicted, values)
-            before, tolerance = factual[i, f], tolerances[f]
-            step, origin, still, near = (
-                tolerance.step,
-                tolerance.origin,
-                tolerance.still,
-                tolerance.near,
-            )
-            for c in range(n_candidates):
-                if is_given and not follows[0, i, c]:
-                    continue
-                value = given[0, i, c] if is_given else values[c]
-                ended = rounded(step, origin, still, before, value - before)
-                wanted = rows[i, c, f]
-                moved = abs(wanted - before) > still
-                chosen = abs(wanted - ended) > near and tolerance.can_act == 1
+                respond(effects, weights, 0, place, residual, owners, predicted, values)
+            f, noise = effect.position, effect.noise
+            tolerance = tolerances[f]
+            for row in range(begin, end):
+                owner = owners[row - begin]
+                if is_given:
+                    if not follows[0, row]:
+                        continue
+                    value = given[0, row]
+                else:
+                    if np.isnan(residual[owner, noise]):
+                        continue
+                    value = values[row - begin]
+                before, wanted = factual[owner, f], rows[row, f]
+                ended = _rounded(
+                    tolerance.step, tolerance.origin, tolerance.still, before, value - before
+                )
+                moved = abs(wanted - before) > tolerance.still
+                chosen = abs(wanted - ended) > tolerance.near and tolerance.can_act == 1
                 if acting.size:
-                    chosen = chosen and acting[i, c, f]
+                    chosen = chosen and acting[row, f]
                 went = ended != before and not chosen
-                expected[i, c, f] = ended
-                acted_on[i, c, f] = chosen and moved
-                held[i, c, f] = chosen and not moved
-                consequence[i, c, f] = went
-                now[c, f] = (wanted if moved else before) if chosen else ended
+                expected[row, f] = ended
+                acted_on[row, f] = chosen and moved
+                held[row, f] = chosen and not moved
+                consequence[row, f] = went
+                point[row, f] = (wanted if moved else before) if chosen else ended
                 if went and tolerance.is_number == 1:
-                    outside[i, c, f] = (ended < before and ended < tolerance.lowest) or (
+                    outside[row, f] = (ended < before and ended < tolerance.lowest) or (
                         ended > before and ended > tolerance.highest
                     )
+
+
+@kernel
+def _rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
+    """Return where a feature that follows would be shown, from its value before and its drift."""
+    if step == 0:
+        return before + drift if abs(drift) > still else before
+    if origin == origin:
+        ended = origin + np.rint((before + drift - origin) / step) * step
+        return ended if abs(drift) > still else before
+    moved = np.rint(drift / step) * step
+    return before + moved if abs(moved) > _ROUNDING else before
 
 
 @kernel
@@ -116,6 +133,7 @@ def propagate(
     tolerances: Table,
     start: int,
     stop: int,
+    n_candidates: int,
     rows: Floats,
     residual: Floats,
     acted_on: Flags,
@@ -123,40 +141,51 @@ def propagate(
     follows: Flags,
     outcomes: Floats,
 ) -> None:
-    """Write where rows ``(i, c, f)`` lead to in each model ``(m, i, c, f)``.
+    """Write where rows lead to in each model, ``(m, n, f)``.
 
     The effects from ``start`` to ``stop`` follow, under noise ``(m, i, w)``, where they are not
-    ``acted_on (i, c, f)``. The value of an effect that is not compiled is ``given (m, i, c)``
-    where it ``follows``.
+    ``acted_on (n, f)``. The value of an effect that is not compiled is ``given (m, n)`` where it
+    ``follows``.
     """
     n_parents, n_outputs = sizes(effects)
-    n_candidates = rows.shape[1]
-    columns = np.empty((n_parents, n_candidates), np.int64)
-    amounts = np.empty((n_parents, n_candidates))
-    predicted = np.empty((n_outputs, n_candidates))
-    slopes, values = np.empty(n_candidates), np.empty(n_candidates)
-    for m in range(len(effects)):
-        for i in range(len(rows)):
-            now = outcomes[m, i]
+    columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
+    predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
+    values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    for model in range(len(effects)):
+        for begin in range(0, len(rows), BLOCK):
+            end = min(begin + BLOCK, len(rows))
+            now, owners = outcomes[model, begin:end], places[: end - begin]
+            find_owners(begin, n_candidates, owners)
             if start == 0:
-                now[:] = rows[i]
+                now[:] = rows[begin:end]
             for place in range(start, stop):
-                effect = effects[m, place]
-                f = effect.position
+                effect = effects[model, place]
+                if effect.is_cut:
+                    continue
                 is_given = effect.link == Link.GIVEN
                 if not is_given:
-                    if np.isnan(residual[m, i, effect.noise]):
-                        continue
                     predict(
-                        *(effects, parents, weights, m, place, now),
+                        *(effects, parents, weights, model, place, now),
                         *(columns, amounts, slopes, predicted),
                     )
-                    respond(effects, weights, m, place, residual[m, i], predicted, values)
+                    respond(
+                        *(effects, weights, model, place, residual[model], owners),
+                        *(predicted, values),
+                    )
+                f, noise = effect.position, effect.noise
                 rounding = tolerances[f].rounding
-                for c in range(n_candidates):
-                    if acted_on[i, c, f] or (is_given and not follows[m, i, c]):
+                for row in range(begin, end):
+                    if acted_on[row, f]:
                         continue
-                    value, own = given[m, i, c] if is_given else values[c], now[c, f]
+                    if is_given:
+                        if not follows[model, row]:
+                            continue
+                        value = given[model, row]
+                    else:
+                        if np.isnan(residual[model, owners[row - begin], noise]):
+                            continue
+                        value = values[row - begin]
+                    own = now[row - begin, f]
                     size = abs(own) if abs(own) > 1 else 1.0
                     if not abs(value - own) <= rounding * size:
-                        now[c, f] = value
+                        now[row - begin, f] = value

@@ -40,6 +40,7 @@ EFFECT = np.dtype(
     [
         ("position", np.int64),  # of the effect in a row
         ("link", np.int64),
+        ("is_cut", np.int64),  # whether the feature is fixed, so that nothing moves it
         ("noise", np.int64),  # where the noise of the effect begins in a residual
         ("n_outputs", np.int64),  # logits of levels, else 1
         ("first_parent", np.int64),
@@ -96,7 +97,7 @@ TOLERANCE = np.dtype(
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """All effects of causal models of one graph, causes before effects.
+    """All endogenous features of causal models of one graph, causes before effects.
 
     Attributes
     ----------
@@ -116,8 +117,13 @@ class Program:
     tolerances: Table
 
     @cached_property
+    def given(self) -> tuple[int, ...]:
+        """The places of the effects that are not compiled."""
+        return tuple(np.flatnonzero(self.effects["link"][0] == Link.GIVEN).tolist())
+
+    @cached_property
     def segments(self) -> tuple[tuple[int, int], ...]:
-        """Runs of effects; all but the first begin with an effect that is not compiled."""
-        given = np.flatnonzero(self.effects["link"][0] == Link.GIVEN).tolist()
+        """Runs of effects; all but the first begin with one that follows and is not compiled."""
+        given = [place for place in self.given if not self.effects["is_cut"][0, place]]
         starts = [0, *given]
         return tuple(zip(starts, [*given, self.effects.shape[1]], strict=True))

@@ -129,44 +129,49 @@ def respond(
     weights: Floats,
     model: int,
     place: int,
-    noise: Floats,
+    residual: Floats,
+    owners: Ints,
     predicted: Floats,
     values: Floats,
 ) -> None:
-    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the noise of a residual.
+    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the owners' noise.
 
+    ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
     The first line of the predictions is lost.
     """
-    effect, n_rows = effects[model, place], len(values)
-    link, own = effect.link, noise[effect.noise]
+    effect, n_rows = effects[model, place], len(owners)
+    link, first = effect.link, effect.noise
+    for c in range(n_rows):
+        values[c] = predicted[0, c] + residual[owners[c], first]
     if link == Link.CHOICE:
         for c in range(n_rows):
-            predicted[0, c] += own
+            predicted[0, c] = values[c]
             values[c] = 0.0
         for output in range(1, effect.n_outputs):
-            own = noise[effect.noise + output]
             for c in range(n_rows):
-                logit = predicted[output, c] + own
+                logit = predicted[output, c] + residual[owners[c], first + output]
                 if logit > predicted[0, c]:
                     predicted[0, c] = logit
                     values[c] = output
     elif link == Link.ORDERED:
         for c in range(n_rows):
+            predicted[0, c] = values[c]
             values[c] = 0.0
         for level in range(effect.n_levels - 1):
             threshold = weights[effect.thresholds + level]
             for c in range(n_rows):
-                values[c] += 1.0 if threshold < predicted[0, c] + own else 0.0
+                values[c] += 1.0 if threshold < predicted[0, c] else 0.0
     elif link == Link.RANKED:
         highest = effect.n_levels - 1.0
         for c in range(n_rows):
-            values[c] = clamped(np.rint(predicted[0, c] + own), 0.0, highest)
+            values[c] = clamped(np.rint(values[c]), 0.0, highest)
     elif link == Link.MULTIPLICATIVE:
-        origin, factor = effect.noise_origin, math.exp(own)
+        origin = effect.noise_origin
         for c in range(n_rows):
+            factor = math.exp(residual[owners[c], first])
             values[c] = (predicted[0, c] - origin) * factor + origin
     else:
         for c in range(n_rows):
-            values[c] = clamped(predicted[0, c] + own, effect.lowest, effect.highest)
+            values[c] = clamped(values[c], effect.lowest, effect.highest)
     for c in range(n_rows):
         values[c] = (values[c] - effect.low) / effect.span

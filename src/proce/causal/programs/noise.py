@@ -1,0 +1,141 @@
+"""The noise that explains rows, for numba: what `proce.causal.equations.mechanism` abducts."""
+
+import math
+
+import numpy as np
+
+from proce.causal.programs.kernels import BLOCK
+from proce.causal.programs.normal import share_below, value_above
+from proce.causal.programs.program import Floats, Link, Table
+from proce.causal.programs.responses import predict, sizes
+from proce.compiled.kernel import kernel
+
+_MIN_GAP = 1e-9
+_FARTHEST = 40.0
+
+
+@kernel
+def abduct(
+    effects: Table,
+    parents: Table,
+    weights: Floats,
+    tolerances: Table,
+    rows: Floats,
+    uniforms: Floats,
+    noise: Floats,
+) -> None:
+    """Write the noise ``(m, n, w)`` that explains rows ``(n, f)`` in each model.
+
+    It is NaN where the feature or a parent is missing. Where many noises explain a level, one is
+    drawn with ``uniforms (m, n, w)``. The noise of an effect that is not compiled is left alone.
+    """
+    n_parents, n_outputs = sizes(effects)
+    columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
+    predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
+    for model in range(effects.shape[0]):
+        for begin in range(0, len(rows), BLOCK):
+            end = min(begin + BLOCK, len(rows))
+            for place in range(effects.shape[1]):
+                effect = effects[model, place]
+                if effect.link == Link.GIVEN:
+                    continue
+                predict(
+                    *(effects, parents, weights, model, place, rows[begin:end]),
+                    *(columns, amounts, slopes, predicted),
+                )
+                f, first = effect.position, effect.noise
+                for row in range(begin, end):
+                    c = row - begin
+                    known = is_known(rows[row, f], tolerances[f].is_number)
+                    for cause in range(effect.n_parents):
+                        position = parents[effect.first_parent + cause].position
+                        known &= is_known(rows[row, position], tolerances[position].is_number)
+                    if not known:
+                        noise[model, row, first : first + effect.n_outputs] = np.nan
+                        continue
+                    value = rows[row, f] * effect.span + effect.low
+                    if effect.link == Link.CHOICE:
+                        _explain_choice(
+                            predicted,
+                            c,
+                            int(value),
+                            effect.n_outputs,
+                            uniforms,
+                            noise,
+                            model,
+                            row,
+                            first,
+                        )
+                    elif effect.link == Link.ORDERED:
+                        share = 0.5 if effect.is_median else uniforms[model, row, first]
+                        low, high = ends_of_level(
+                            weights, effect.thresholds, effect.n_levels, value, predicted[0, c]
+                        )
+                        noise[model, row, first] = _between(low, high, share)
+                    elif effect.link == Link.MULTIPLICATIVE:
+                        origin = effect.noise_origin
+                        ratio = (value - origin) / (predicted[0, c] - origin)
+                        noise[model, row, first] = math.log(ratio)
+                    else:
+                        noise[model, row, first] = value - predicted[0, c]
+
+
+@kernel
+def is_known(value: float, is_number: int) -> bool:
+    """Return whether a cell is not missing."""
+    return value == value if is_number else value >= 0
+
+
+@kernel
+def ends_of_level(
+    weights: Floats, thresholds: int, n_levels: int, rank: float, score: float
+) -> tuple[float, float]:
+    """Return the least and the most noise under which an ordered level comes about."""
+    level, last = int(rank), n_levels - 1
+    above = weights[thresholds + min(level, last - 1)] - score
+    below = weights[thresholds + max(level - 1, 0)] - score
+    low = below if level > 0 else min(above, 0.0) - _FARTHEST
+    high = above if level < last else max(below, 0.0) + _FARTHEST
+    return low, high
+
+
+@kernel
+def _between(low: float, high: float, share: float) -> float:
+    """Return normal noise between two ends, of which a share is below it."""
+    is_upper = low > 0  # there both shares are close to 1: draw from the other side
+    start = share_below(-high if is_upper else low)
+    stop = share_below(-low if is_upper else high)
+    drawn = value_above(start + (stop - start) * (1 - share if is_upper else share))
+    gap = min((high - low) / 4, _MIN_GAP)
+    return max(min(-drawn if is_upper else drawn, high - gap), low + gap)
+
+
+@kernel
+def _explain_choice(
+    logits: Floats,
+    c: int,
+    chosen: int,
+    n_levels: int,
+    uniforms: Floats,
+    noise: Floats,
+    model: int,
+    row: int,
+    first: int,
+) -> None:
+    """Write Gumbel noise under which one of the levels is chosen."""
+    largest = logits[0, c]
+    for level in range(1, n_levels):
+        largest = max(largest, logits[level, c])
+    total = 0.0
+    for level in range(n_levels):
+        total += math.exp(logits[level, c] - largest)
+    drawn = -math.log(uniforms[model, row, first + chosen])
+    highest = largest + math.log(total) - math.log(drawn)
+    for level in range(n_levels):
+        if level == chosen:
+            noise[model, row, first + level] = highest - logits[level, c]
+        else:
+            drawn = max(-math.log(uniforms[model, row, first + level]), _MIN_GAP)
+            noise[model, row, first + level] = -math.log(
+                math.exp(logits[level, c] - highest) + drawn
+            )
