@@ -20,6 +20,7 @@ from proce.explanation import (
     Provenance,
 )
 from proce.explanation.record.counterfactuals import Intervals
+from proce.explanation.record.notes import Notes
 from proce.schema import Codec
 
 # What became of a feature: the kind of its change, its value, and for a hold where it would have
@@ -109,7 +110,7 @@ def explained_row(
         ),
         fronts=_fronts(front, len(factual)),
         diagnoses={} if diagnosis is None else {0: diagnosis},
-        notes={0: notes} if notes else {},
+        notes=Notes.of([notes]),
     )
     return Explanation(columns, 0)
 
@@ -137,7 +138,7 @@ def together(items: Sequence[Explanation]) -> ExplainedRows:
         counterfactuals=Counterfactuals.concatenate(ways),
         fronts=Fronts.concatenate(fronts),
         diagnoses={index: part.diagnoses[0] for index, part in enumerate(parts) if part.diagnoses},
-        notes={index: part.notes[0] for index, part in enumerate(parts) if part.notes},
+        notes=Notes.of([part.notes.of_row(0) for part in parts]),
     )
 
 

@@ -97,7 +97,7 @@ class World:
             factual,
             torch.full((n,), target),
             torch.linspace(0, 1, 3 * n).reshape(n, 3),
-            tuple(torch.arange(4) + k for k in range(n)),
+            torch.arange(4) + torch.arange(n)[:, None],
             self.scm.abduct(factual),
             torch.arange(n) if keys is None else keys,
         )

@@ -99,10 +99,19 @@ def test_a_row_is_posed_alike_alone_and_among_others(world, training):
     some = torch.tensor([5, 2])
     alone = posed(world, training[2], factual[some], target[some], keys[some])
     taken = together.take(some)
-    for name in ("factual", "target", "prototype", "residual", "keys"):
+    for name in ("factual", "target", "prototype", "neighbours", "residual", "keys"):
         assert torch.equal(getattr(taken, name), getattr(alone, name))
-    pairs = zip(taken.neighbours, alone.neighbours, strict=True)
-    assert all(torch.equal(a, b) for a, b in pairs)
+
+
+def test_a_class_with_few_rows_gives_all_of_them_as_neighbours(world):
+    rows = world.random_rows(40, seed=3)
+    predicted = torch.zeros(40, dtype=torch.long)
+    predicted[[4, 7]] = 1
+    index = PrototypeIndex(world.autoencoder.encode(rows), predicted, (0, 1))
+    query = posed(world, index, world.random_rows(2, seed=2), torch.tensor([0, 1]))
+    assert (query.neighbours[0] >= 0).all()
+    assert set(query.neighbours[1, :2].tolist()) == {4, 7}
+    assert query.neighbours[1, 2] == -1
 
 
 def test_without_a_causal_model_there_is_no_noise(world, training):

@@ -22,7 +22,8 @@ class Query:
     prototype
         ``(i, e)``, proto* (Eq. 5).
     neighbours
-        For each row the positions ``(k,)`` of its prototype's training rows.
+        ``(i, k)``, the positions of the training rows of each row's prototype, the nearest first;
+        -1 behind the last, where a class has fewer than ``k`` rows.
     residual
         ``(i, w)``, the rows' own noise; ``w`` is 0 without a causal model.
     keys
@@ -40,7 +41,7 @@ class Query:
     factual: Tensor
     target: Tensor
     prototype: Tensor
-    neighbours: tuple[Tensor, ...]
+    neighbours: Tensor
     residual: Tensor
     keys: Tensor
     seed: int = 0
@@ -54,7 +55,7 @@ class Query:
             self.factual[instances],
             self.target[instances],
             self.prototype[instances],
-            tuple(self.neighbours[instance] for instance in instances.tolist()),
+            self.neighbours[instances],
             self.residual[instances],
             self.keys[instances],
             self.seed,
@@ -79,14 +80,13 @@ def pose_query(
     """Find the prototypes of rows ``(i, f)``, and the noise that makes them what they are."""
     latents = autoencoder.encode(factual)
     prototype = torch.empty_like(latents)
-    neighbours: list[Tensor] = [torch.empty(0, dtype=torch.long)] * len(factual)
-    for wanted in sorted(set(target.tolist())):
+    neighbours = target.new_full((len(factual), n_neighbours), -1)
+    for wanted in torch.unique(target).tolist():
         rows = torch.nonzero(target == wanted).flatten()
         prototypes = index.prototype(latents[rows], wanted, n_neighbours)
         prototype[rows] = prototypes.latents
-        for row, near in zip(rows.tolist(), prototypes.neighbours, strict=True):
-            neighbours[row] = near
+        neighbours[rows, : prototypes.neighbours.shape[1]] = prototypes.neighbours
     noise = factual.new_empty(len(factual), 0)
     if scm is not None:
         noise = scm.abduct(factual, seed=seed, keys=keys)
-    return Query(factual, target, prototype, tuple(neighbours), noise, keys, seed, raw)
+    return Query(factual, target, prototype, neighbours, noise, keys, seed, raw)

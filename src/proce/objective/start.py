@@ -168,12 +168,9 @@ def initial_population(
 
 def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: Tensor) -> Tensor:
     """Return for every candidate a training row of its prototype as genes, ``(i, size, g)``."""
-    chosen = torch.stack(
-        [
-            near[(draw * len(near)).long().clamp(max=len(near) - 1)]
-            for near, draw in zip(query.neighbours, draws, strict=True)
-        ]
-    )
+    count = (query.neighbours >= 0).sum(1, keepdim=True)
+    nth = (draws * count).long().minimum(count - 1)
+    chosen = query.neighbours.gather(1, nth)
     rows = training[chosen]  # (i, size, f)
     switches = rows.new_ones(*rows.shape[:-1], len(gene_map.switched))
     return torch.cat([rows, switches], dim=-1)

@@ -11,6 +11,7 @@ from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Fronts
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
+from proce.explanation.record.notes import Notes
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRows
 from proce.losses import Loss
@@ -44,7 +45,7 @@ def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
         diagnoses={
             index: diagnosis for index, diagnosis in diagnoses.items() if diagnosis is not None
         },
-        notes={index: tuple(row.notes) for index, row in enumerate(rows) if row.notes},
+        notes=Notes.of([row.notes for row in rows]),
     )
 
 

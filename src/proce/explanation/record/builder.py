@@ -6,6 +6,7 @@ from torch import Tensor
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals, Fronts
 from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.notes import Notes
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRows
 
@@ -38,7 +39,7 @@ class ExplainedRowsBuilder:
         self._counterfactuals = [Counterfactuals.empty(factual.shape[1])]
         self._fronts = [Fronts.empty(factual.shape[1])]
         self._diagnoses: dict[int, Diagnosis] = {}
-        self._notes: dict[int, tuple[str, ...]] = {}
+        self._notes: list[tuple[Tensor, str]] = []
 
     @property
     def probabilities(self) -> Tensor:
@@ -79,9 +80,10 @@ class ExplainedRowsBuilder:
         """Set how many candidates of each of these rows failed the last check."""
         self._dropped[rows] = counts
 
-    def note(self, row: int, *notes: str) -> None:
-        """Add notes that the reader of a row should know."""
-        self._notes[row] = (*self._notes.get(row, ()), *notes)
+    def note(self, rows: Tensor, text: str) -> None:
+        """Add a note that the readers of some rows should know."""
+        if len(rows):
+            self._notes.append((rows, text))
 
     def diagnose(self, row: int, diagnosis: Diagnosis) -> None:
         """Set the diagnosis of a row."""
@@ -92,7 +94,7 @@ class ExplainedRowsBuilder:
         assert self.n_finished == len(self._outcomes), "every row has an outcome"
         return ExplainedRows(
             context=self._context,
-            positions=self._predicted.new_tensor(range(len(self._predicted))),
+            positions=torch.arange(len(self._predicted)),
             factual=self._factual,
             raw=self._raw,
             predicted=self._predicted,
@@ -104,5 +106,5 @@ class ExplainedRowsBuilder:
             counterfactuals=Counterfactuals.concatenate(self._counterfactuals),
             fronts=Fronts.concatenate(self._fronts),
             diagnoses=self._diagnoses,
-            notes=self._notes,
+            notes=Notes.collect(self._notes),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 
 UNKNOWN_COUNT = -1
@@ -180,11 +181,8 @@ class Counterfactuals:
 
     def owned_by(self, rows: Tensor) -> "Counterfactuals":
         """Return the lines of some explained rows, renumbered to the order given."""
-        starts, counts = self._extents(int(rows.max()) + 1 if len(rows) else 0)
-        counts = counts[rows]
-        owner = torch.repeat_interleave(torch.arange(len(rows)), counts)
-        nth = torch.arange(len(owner)) - (counts.cumsum(0) - counts)[owner]
-        return replace(self.take(starts[rows][owner] + nth), owner=owner)
+        lines, owner = lines_of(self.owner, rows)
+        return replace(self.take(lines), owner=owner)
 
     def counts(self, n_rows: int) -> Tensor:
         """Return how many counterfactuals each of the explained rows has, ``(i,)``."""
@@ -192,16 +190,10 @@ class Counterfactuals:
 
     def ranks(self) -> Tensor:
         """Return the rank of each line among those of its row, from 1, ``(n,)``."""
-        starts, _ = self._extents(int(self.owner.max()) + 1 if len(self) else 0)
-        return torch.arange(len(self)) - starts[self.owner] + 1
+        return torch.arange(len(self)) - torch.searchsorted(self.owner, self.owner) + 1
 
     def _steps_of_all(self) -> tuple[Tensor, ...]:
         return self.steps or (self.rows[:0],) * len(self)
-
-    def _extents(self, n_rows: int) -> tuple[Tensor, Tensor]:
-        """Return where the lines of each row start, and how many it has."""
-        counts = self.owner.bincount(minlength=n_rows)
-        return counts.cumsum(0) - counts, counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,13 +237,8 @@ class Fronts:
 
     def owned_by(self, rows: Tensor) -> "Fronts":
         """Return the fronts of some explained rows, renumbered to the order given."""
-        parts = [Fronts.empty(self.rows.shape[1])]
-        for index, row in enumerate(rows.tolist() if len(self.owner) else []):
-            front = self.of(row)
-            if front is not None:
-                owner = torch.full((len(front),), index)
-                parts.append(Fronts(owner, front.rows, front.losses))
-        return Fronts.concatenate(parts)
+        lines, owner = lines_of(self.owner, rows)
+        return Fronts(owner, self.rows[lines], self.losses[lines])
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
 from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.notes import Notes
 from proce.explanation.record.outcome import OUTCOMES, Outcome
 
 
@@ -44,8 +46,7 @@ class ExplainedRows:
     diagnoses
         For rows without a counterfactual, by their index: what blocks them.
     notes
-        For rows that have notes, by their index: what the reader should know, such as cells that
-        are missing.
+        What the readers of rows should know, such as cells that are missing.
     """
 
     context: Context
@@ -61,7 +62,7 @@ class ExplainedRows:
     counterfactuals: Counterfactuals
     fronts: Fronts
     diagnoses: Mapping[int, Diagnosis] = field(default_factory=dict)
-    notes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    notes: Notes = field(default_factory=lambda: Notes.collect(()))
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -72,14 +73,14 @@ class ExplainedRows:
     def take(self, rows: Tensor) -> "ExplainedRows":
         """Return some of the rows, given by their index."""
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
-        pairs = list(enumerate(rows.tolist()))
+        pairs = enumerate(rows.tolist() if self.diagnoses else ())
         return replace(
             self,
             **columns,
             counterfactuals=self.counterfactuals.owned_by(rows),
             fronts=self.fronts.owned_by(rows),
             diagnoses={index: self.diagnoses[row] for index, row in pairs if row in self.diagnoses},
-            notes={index: self.notes[row] for index, row in pairs if row in self.notes},
+            notes=self.notes.owned_by(rows),
         )
 
     def head(self, n_rows: int) -> "ExplainedRows":
@@ -96,7 +97,8 @@ class ExplainedRows:
 
     def outcome_counts(self) -> Counter[Outcome]:
         """Return how many rows have each outcome, the outcome of the first row first."""
-        return Counter(OUTCOMES[code] for code in self.outcomes.tolist())
+        code, first, count = np.unique(self.outcomes, return_index=True, return_counts=True)
+        return Counter({OUTCOMES[code[at]]: int(count[at]) for at in first.argsort()})
 
     @cached_property
     def counts(self) -> Tensor:
@@ -265,7 +267,7 @@ class ExplainedRow:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the reader should know, such as cells that are missing and so stay as they are."""
-        return self.record.notes.get(self.index, ())
+        return self.record.notes.of_row(self.index)
 
     def alone(self) -> ExplainedRows:
         """Return the columns of this row only."""

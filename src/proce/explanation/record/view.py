@@ -76,10 +76,7 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
             row: _diagnosis(diagnosis, withheld, rows.context.codec)
             for row, diagnosis in rows.diagnoses.items()
         },
-        notes={
-            row: tuple(note for note in notes if not withheld.in_text(note))
-            for row, notes in rows.notes.items()
-        },
+        notes=rows.notes.without(withheld.in_text),
     )
 
 

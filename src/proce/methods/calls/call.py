@@ -103,8 +103,7 @@ class Call:
 
     def note_cut_short(self, rows: Tensor) -> None:
         """Note for the rows at some positions that their search did not run to its end."""
-        for row in rows.tolist():
-            self.record.note(row, _CUT_SHORT)
+        self.record.note(rows, _CUT_SHORT)
 
     def result(
         self,
@@ -190,10 +189,15 @@ class Call:
         features = self.context.codec.schema.features
         missing = self.context.codec.missing(self.factual)
         missing &= ~torch.tensor([feature.protected for feature in features])  # told to nobody
-        for row in torch.nonzero(missing.any(1)).flatten().tolist():
-            cells = torch.nonzero(missing[row]).flatten().tolist()
+        rows = torch.nonzero(missing.any(1)).flatten()
+        patterns, which, counts = torch.unique(
+            missing[rows], dim=0, return_inverse=True, return_counts=True
+        )
+        groups = torch.split(rows[which.argsort(stable=True)], counts.tolist())
+        for pattern, group in zip(patterns, groups, strict=True):
+            cells = torch.nonzero(pattern).flatten().tolist()
             listed = ", ".join(name_text(features[position]) for position in cells)
-            self.record.note(row, f"Missing and so left as they are: {listed}.")
+            self.record.note(group, f"Missing and so left as they are: {listed}.")
 
 
 def call_context(

@@ -4,7 +4,7 @@ What that costs is bounded for each row: at most 16 limits are lifted, and all o
 0.6 times as many candidates as one search for the row may evaluate, but 72 for each in any case.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -16,6 +16,7 @@ from proce.losses import Loss
 from proce.methods.calls.call import Call
 from proce.methods.calls.method import Progress
 from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits
+from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.diagnosing.opened_ways import OpenedWays
 from proce.methods.diagnosing.relaxations import relaxation_text
 from proce.methods.diagnosing.relaxed_search import RelaxedSearch
@@ -89,7 +90,7 @@ class BlockerSearch:
 
 
 def search_blockers(
-    call: Call, terms: SearchTerms, rows: Sequence[int], misses: Mapping[int, Tensor]
+    call: Call, terms: SearchTerms, rows: Tensor, misses: NearestMisses
 ) -> BlockerSearch:
     """Lift each limit of rows that have no counterfactual, and search what each lets through.
 
@@ -98,15 +99,15 @@ def search_blockers(
     call, terms
         The call, and the terms under which nothing was found.
     rows
-        The positions of the rows.
+        The positions ``(n,)`` of the rows.
     misses
-        For the rows that were searched, by position: the genes ``(m, g)`` that came nearest.
+        Where the rows that were searched came nearest.
     """
     result = BlockerSearch()
     lifted = list(islice(lift_limits(terms, call.options), _MAX_LIFTED_LIMITS))
-    searched = [row for row in rows if row in misses]
+    searched = rows[misses.has(rows)]
     if not lifted:
-        result.n_lifted.update(dict.fromkeys(searched, 0))
+        result.n_lifted.update(dict.fromkeys(searched.tolist(), 0))
         return result
     n_at_once = max(1, terms.fitted.settings.chunk_size // len(lifted))
     for start in range(0, len(searched), n_at_once):
@@ -115,7 +116,7 @@ def search_blockers(
             return result
         chunk = searched[start : start + n_at_once]
         _search_chunk(call, terms, lifted, chunk, misses, result)
-    if searched and not call.over:
+    if len(searched) and not call.over:
         call.report(Progress("diagnose", len(searched), len(searched)))
     for own in result.blockers.values():
         own.sort(key=lambda blocker: blocker.distance)
@@ -126,23 +127,22 @@ def _search_chunk(
     call: Call,
     terms: SearchTerms,
     lifted: Sequence[LiftedLimit],
-    chunk: list[int],
-    misses: Mapping[int, Tensor],
+    positions: Tensor,
+    misses: NearestMisses,
     result: BlockerSearch,
 ) -> None:
-    positions = torch.tensor(chunk)
     query = terms.query(call.factual[positions], call.target[positions], call.raw[positions])
     n_searched = len(result.n_lifted)
 
     def report(search: SearchProgress) -> object:
-        n_rows = n_searched + len(chunk)
+        n_rows = n_searched + len(positions)
         return call.report(Progress("diagnose", n_searched, n_rows, search.generation))
 
     ways, finished = RelaxedSearch(
         terms,
         lifted,
         query,
-        [misses[row] for row in chunk],
+        misses.genes(positions),
         call.options.max_evaluations,
         call.seconds_left,
         report,
@@ -151,7 +151,7 @@ def _search_chunk(
     frame_rows = FrameRows(positions, call.raw[positions], call.layout)
     for opened in ways:
         _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
-    for row in chunk:
+    for row in positions.tolist():
         if finished or row in result.blockers:
             result.n_lifted[row] = len(lifted)
 

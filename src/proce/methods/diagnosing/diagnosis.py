@@ -1,10 +1,9 @@
 """Why nothing was found, in words and as data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from proce.causal import Actions
@@ -17,6 +16,7 @@ from proce.methods.calls.call import Call
 from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
 from proce.methods.diagnosing.blockers import BlockerSearch
+from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.terms import SearchTerms
@@ -58,8 +58,8 @@ class ClosestMiss:
 def diagnose(
     call: Call,
     terms: SearchTerms,
-    rows: Sequence[int],
-    misses: Mapping[int, Tensor],
+    rows: Tensor,
+    misses: NearestMisses,
     search: BlockerSearch,
 ) -> dict[int, Diagnosis]:
     """Return what blocks each of the rows.
@@ -71,7 +71,7 @@ def diagnose(
     search
         What lifting limits has shown.
     """
-    closest = _closest_misses(call, terms, [row for row in rows if row in misses], misses)
+    closest = _closest_misses(call, terms, rows[misses.has(rows)], misses)
     return {
         row: _diagnosis(
             call,
@@ -81,7 +81,7 @@ def diagnose(
             search.n_lifted.get(row),
             closest.get(row, ClosestMiss()),
         )
-        for row in rows
+        for row in rows.tolist()
     }
 
 
@@ -156,16 +156,16 @@ def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
 
 
 def _closest_misses(
-    call: Call, terms: SearchTerms, rows: Sequence[int], misses: Mapping[int, Tensor]
+    call: Call, terms: SearchTerms, positions: Tensor, misses: NearestMisses
 ) -> dict[int, ClosestMiss]:
     """Return for each row the candidate that came nearest, and what the model says of it."""
-    if not rows:
+    if not len(positions):
         return {}
-    positions, codec = torch.tensor(rows), terms.fitted.codec
+    codec = terms.fitted.codec
     problem = terms.without_margin().problem(
         terms.query(call.factual[positions], call.target[positions], call.raw[positions])
     )
-    genes = torch.stack([misses[row][0] for row in rows])[:, None]
+    genes = misses.genes(positions)[:, :1]
     realised = problem.realise(genes)
     is_unlikely = _is_unlikely(terms, problem, realised)
     shown = as_shown(
@@ -179,7 +179,7 @@ def _closest_misses(
     chances = target_probability(answers, call.target[positions])
     others = answers.scatter(1, call.target[positions][:, None], -1.0).max(1)
     result = {}
-    for index, row in enumerate(rows):
+    for index, row in enumerate(positions.tolist()):
         values = zip(codec.schema, shown.raw[index].tolist(), strict=True)
         result[row] = ClosestMiss(
             {feature.name: plain_value(feature, value) for feature, value in values},

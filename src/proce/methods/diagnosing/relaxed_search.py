@@ -42,7 +42,7 @@ class RelaxedSearch:
     query
         The rows.
     misses
-        For each row the genes ``(m, g)`` where the search under all limits ended.
+        ``(i, m, g)``, the genes where the search of each row under all limits ended.
     budget_seconds
         The time that is left, or ``None``.
     progress
@@ -52,7 +52,7 @@ class RelaxedSearch:
     terms: SearchTerms
     lifted: Sequence[LiftedLimit]
     query: Query
-    misses: Sequence[Tensor]
+    misses: Tensor
     max_evaluations: int | None = None
     budget_seconds: float | None = None
     progress: Callable[[SearchProgress], object] | None = None
@@ -111,7 +111,7 @@ class RelaxedSearch:
             fitted.settings.start if fitted.left_out is None else "gaussian",
         )
         own = self.terms.problem(self.query).gene_map
-        ended = torch.stack([_evenly(misses, _N_ENDED) for misses in self.misses])
+        ended = self.misses[:, torch.arange(_N_ENDED) % self.misses.shape[1]]
         ended = _with_gene_map(ended, own, part.gene_map).repeat(len(limits), 1, 1)
         scanned = ended[:, :1].repeat(1, _N_SCANNED, 1)
         share = torch.arange(_N_SCANNED) / (_N_SCANNED - 1)
@@ -160,11 +160,6 @@ def _most_promising(result: SearchResult, n_rows: int) -> Tensor:
     by_row = merit.reshape(-1, n_rows)  # (l, n)
     best = by_row.argsort(dim=0, stable=True)[:_MAX_PROMISING]
     return (best * n_rows + torch.arange(n_rows)).flatten().sort().values
-
-
-def _evenly(misses: Tensor, size: int) -> Tensor:
-    """Return so many of the genes ``(m, g)``, which repeat where there are fewer."""
-    return misses[torch.arange(size) % len(misses)]
 
 
 def _with_gene_map(genes: Tensor, own: GeneMap, wanted: GeneMap) -> Tensor:

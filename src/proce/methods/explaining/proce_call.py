@@ -16,6 +16,7 @@ from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, search_blockers
 from proce.methods.diagnosing.diagnosis import diagnose
+from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.explaining.described import describe
 from proce.methods.explaining.proce_context import proce_context
 from proce.methods.fitting.fitted import FittedParts
@@ -58,7 +59,7 @@ class ProceCall(Call):
         refuse_contradiction(self.terms.rules, self.factual)
         self._likeness: Likeness | None = None
         self._generations = 0
-        self._misses: dict[int, Tensor] = {}
+        self._misses = NearestMisses(len(self))
 
     def run(self) -> Explanations:
         """Explain every row; rows that are open when the call ends early are marked as such."""
@@ -212,9 +213,8 @@ class ProceCall(Call):
         """Record the solution of a chunk for the rows whose flag in ``recorded (i,)`` is set."""
         n, is_solved = self.options.n, solution.is_solved
         unsolved = torch.nonzero(recorded & ~is_solved).flatten()
-        for instance in unsolved.tolist():
-            # The nearest miss is that of the first search, in which nobody waits.
-            self._misses.setdefault(int(chunk[instance]), solution.shortlist.misses[instance])
+        # The nearest miss is that of the first search, in which nobody waits.
+        self._misses.add(chunk[unsolved], solution.shortlist.misses[unsolved])
         cut_short = solution.cut_short[unsolved]
         self.record.finish(chunk[unsolved[cut_short]], Outcome.OUT_OF_TIME)
         self.record.finish(chunk[unsolved[~cut_short]], Outcome.NOT_FOUND)
@@ -250,15 +250,13 @@ class ProceCall(Call):
         if self._likeness is None and wants_typical(self.fitted, self.options):
             notes += [NO_LOOKS] if len(reachable) else []
         for text in notes:
-            for row in range(len(self)):
-                self.record.note(row, text)
+            self.record.note(torch.arange(len(self)), text)
         if self._likeness is not None:
-            for row in self.record.rows_with(Outcome.FOUND).tolist():
-                self.record.note(row, TYPICAL)
+            self.record.note(self.record.rows_with(Outcome.FOUND), TYPICAL)
 
     def _diagnose(self) -> None:
         """Record for rows without a counterfactual what blocks them, or a way that turns up."""
-        rows = self.record.rows_with(Outcome.NOT_FOUND).tolist()
+        rows = self.record.rows_with(Outcome.NOT_FOUND)
         search = BlockerSearch()
         try:
             self.report_rows()
@@ -267,7 +265,7 @@ class ProceCall(Call):
                 self._record_found(found)
         except KeyboardInterrupt:
             self.interrupt()
-        rows = self.record.rows_with(Outcome.NOT_FOUND).tolist()
+        rows = self.record.rows_with(Outcome.NOT_FOUND)
         for row, diagnosis in diagnose(self, self.terms, rows, self._misses, search).items():
             self.record.diagnose(row, diagnosis)
 

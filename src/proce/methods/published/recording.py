@@ -45,7 +45,7 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
     record.count_dropped(chunk, n_failed)
     task.call.note_cut_short(chunk[candidates.unfinished])
     for instance, note in candidates.notes.items():
-        record.note(int(chunk[instance]), note)
+        record.note(chunk[instance : instance + 1], note)
     if not len(kept):
         return
     steps = []

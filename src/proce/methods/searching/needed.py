@@ -12,14 +12,13 @@ import torch
 from torch import Tensor
 
 from proce.explanation import done_by_hand
+from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.shortlist import Shortlist, change_kinds
 from proce.methods.searching.solution import Solution
 from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.objective import CounterfactualProblem
-
-_COLUMNS = ("rows", "changes", "losses", "expected", "missing")
 
 
 def drop_needless(
@@ -78,29 +77,50 @@ def _shorten(
         return None
     losses = part.without_doubts().score(realised).losses[:, 0]
     distance = part.final_distance(realised)[:, 0]
-    passed, probabilities = check.passed.clone(), check.probabilities.clone()
-    columns = {name: getattr(shortlist, name).clone() for name in _COLUMNS}
-    replaced = sorted(set(line[good].tolist()))
-    for at in replaced:
-        variants = good[line[good] == at]
-        best = variants[distance[variants].argmin()]
-        columns["rows"][at], columns["changes"][at] = rows[best], changes[best]
-        columns["losses"][at] = losses[best]
-        columns["expected"][at] = realised.expected[best, 0]
-        columns["missing"][at] = missing[best]
-        probabilities[at] = checked.probabilities[best]
-        passed[at] = missing[best].isfinite() & ~_is_shown(columns["rows"], shortlist, passed, at)
+    good = good[distance[good].argsort(stable=True)]
+    good = good[line[good].argsort(stable=True)]  # by line, the closest variant first
+    is_first = torch.diff(line[good], prepend=line.new_tensor([-1])) > 0
+    best, replaced = good[is_first], line[good[is_first]]
+    new = {
+        "rows": rows[best],
+        "changes": changes[best],
+        "losses": losses[best],
+        "expected": realised.expected[best, 0],
+        "missing": missing[best],
+    }
+    columns = {
+        name: getattr(shortlist, name).index_copy(0, replaced, column)
+        for name, column in new.items()
+    }
+    shortened = replace(shortlist, **columns)
+    probabilities = check.probabilities.index_copy(0, replaced, checked.probabilities[best])
+    passed = passed_when_shortened(shortlist, shortened, check.passed, replaced)
     shorter = replace(
         solution,
-        shortlist=replace(shortlist, **columns),
+        shortlist=shortened,
         check=replace(check, passed=passed, probabilities=probabilities),
     )
-    return shorter, torch.tensor(replaced)
+    return shorter, replaced
 
 
-def _is_shown(rows: Tensor, shortlist: Shortlist, passed: Tensor, line: int) -> Tensor:
-    """Return whether another line of the same row that passed says the same."""
-    same = (rows.nan_to_num(nan=-9.0) == rows[line].nan_to_num(nan=-9.0)).all(-1)
-    same &= passed & (shortlist.owner == shortlist.owner[line])
-    same[line] = False
-    return same.any()
+def passed_when_shortened(
+    before: Shortlist, after: Shortlist, passed: Tensor, replaced: Tensor
+) -> Tensor:
+    """Return which lines ``(n,)`` pass once some were replaced, those of a row one by one.
+
+    A replaced line passes where it is advice, and where no other line of its row that passes says
+    the same: the lines before it as they are now, those behind it as they were.
+    """
+    passed, rows = passed.clone(), before.rows.nan_to_num(nan=-9.0)
+    new = after.rows.nan_to_num(nan=-9.0)
+    row = after.owner[replaced]
+    nth = torch.arange(len(replaced)) - torch.searchsorted(row, row)
+    for turn in range(int(nth.max()) + 1):
+        own = replaced[nth == turn]  # one of each row at most
+        rows[own] = new[own]
+        lines, index = lines_of(after.owner, after.owner[own])
+        same = (rows[lines] == rows[own[index]]).all(-1) & passed[lines] & (lines != own[index])
+        is_shown = torch.zeros_like(own, dtype=torch.bool)
+        is_shown[index[same]] = True
+        passed[own] = after.missing[own].isfinite() & ~is_shown
+    return passed

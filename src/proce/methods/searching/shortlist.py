@@ -53,7 +53,7 @@ class Shortlist:
         The whole Pareto sets of all instances, where they are kept.
     misses
         ``(i, m, g)``, the genes of the first members of each instance's population: where none is
-        feasible, those that came nearest, the nearest first.
+        feasible, those that came nearest, the nearest first. They repeat where there are fewer.
     """
 
     owner: Tensor
@@ -142,7 +142,8 @@ def make_shortlist(
 
 def _nearest_misses(search: SearchResult) -> Tensor:
     """Return genes ``(i, m, g)`` of those that lack the least, the closest of equals first."""
-    order = _by_lacking(search)[:, :_N_MISSES]
+    order = _by_lacking(search)
+    order = order[:, torch.arange(_N_MISSES, device=order.device) % order.shape[1]]
     return search.population.genes[torch.arange(len(order))[:, None], order]
 
 
