@@ -16,9 +16,12 @@ class AvoidedLevels:
     ----------
     codes
         For each feature with such levels, its position and their codes.
+    table
+        ``(f, l)``, flags by the position of a feature and the code of a level.
     """
 
     codes: tuple[tuple[int, Tensor], ...]
+    table: Tensor
 
     @classmethod
     def of(cls, schema: Schema) -> "AvoidedLevels":
@@ -28,8 +31,13 @@ class AvoidedLevels:
             for position, feature in enumerate(schema)
             if not isinstance(feature, Continuous) and feature.avoid
         ]
+        counts = [1 if isinstance(f, Continuous) else len(f.levels) for f in schema]
+        table = torch.zeros(len(schema), max(counts), dtype=torch.bool)
+        for position, own in codes:
+            table[position, own] = True
         return cls(
-            tuple((position, torch.tensor(own, dtype=torch.float64)) for position, own in codes)
+            tuple((position, torch.tensor(own, dtype=torch.float64)) for position, own in codes),
+            table,
         )
 
     def cells(self, rows: Tensor, factual: Tensor) -> Tensor:

@@ -35,6 +35,7 @@ from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap
 from proce.objective.waiting import Clock
+from proce.objective.wanted import changed_cells, read_actions, read_genes
 from proce.schema import Codec, Rule
 from proce.search import Evaluation
 
@@ -101,6 +102,7 @@ class CounterfactualProblem:
         part = replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
         if "_terms" in vars(self):  # what was laid out once is not laid out again
             vars(part)["_terms"] = self._terms.take(instances)
+        vars(part)["avoided"] = self.avoided
         return part
 
     def with_few_worlds(self) -> "CounterfactualProblem":
@@ -117,9 +119,18 @@ class CounterfactualProblem:
 
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
-        everyone = torch.arange(len(self.query.factual), device=instances.device)
-        part = self if torch.equal(instances, everyone) else self.take(instances)
+        part = self._part_of(instances)
         return part.score(part.realise(genes))
+
+    def _part_of(self, instances: Tensor) -> "CounterfactualProblem":
+        """Return the problem of some rows; that of the same rows as before is not made again."""
+        known: tuple[Tensor | None, CounterfactualProblem | None]
+        known = vars(self).get("_part", (None, None))
+        if known[0] is not instances:
+            everyone = torch.arange(len(self.query.factual), device=instances.device)
+            is_whole = torch.equal(instances, everyone)
+            known = vars(self)["_part"] = instances, None if is_whole else self.take(instances)
+        return known[1] or self
 
     def realise(self, genes: Tensor) -> Actions:
         """Return what a person would see: rows with their consequences, and which cells those are.
@@ -128,22 +139,8 @@ class CounterfactualProblem:
         action that leads to an avoided level is none. In the modes ``paper`` and ``off`` every
         change is an action and nothing follows.
         """
-        factual = self.query.factual
-        rows = self.avoided.revert(genes[..., : len(self.codec.schema)], factual[:, None])
-        if self.clock is None:
-            return self._realise(rows, genes)
-        return self.clock.as_one_action(self._realise(self.clock.advance(rows, factual), genes))
-
-    def _realise(self, rows: Tensor, genes: Tensor) -> Actions:
-        factual = self.query.factual
-        if self.mode in ("hard", "soft") and self.scm is not None:
-            acting = self.limits.movable[:, None].expand_as(rows)
-            if self.mode == "hard":
-                acting = acting & self.gene_map.acting(genes)
-            return self.scm.actions(factual, rows, self.query.residual, acting)
-        changed = (rows - factual[:, None]).abs() > 1e-9
-        nothing = torch.zeros_like(changed)
-        return Actions(rows, changed, nothing, nothing, factual[:, None].expand_as(rows), nothing)
+        query, movable = self.query, self.limits.movable
+        return self._follow(*read_genes(genes, query.factual, movable, self.gene_map, self.avoided))
 
     def realise_by_hand(self, rows: Tensor, by_hand: Tensor) -> Actions:
         """Return what a person would see who does some cells of rows, and nothing else.
@@ -156,15 +153,20 @@ class CounterfactualProblem:
             ``(i, c, f)``, what is done, or held; all else follows, as far as the mode lets it.
         """
         factual = self.query.factual
-        wanted = torch.where(by_hand, rows, factual[:, None])
-        if self.mode not in ("hard", "soft") or self.scm is None:
-            return self.realise(wanted)
-        wanted = self.avoided.revert(wanted, factual[:, None])
-        if self.clock is None:
-            return self.scm.actions(factual, wanted, self.query.residual, by_hand)
-        wanted = self.clock.advance(wanted, factual)
-        actions = self.scm.actions(factual, wanted, self.query.residual, by_hand)
-        return self.clock.as_one_action(actions)
+        return self._follow(*read_actions(rows, by_hand, factual, self.gene_map, self.avoided))
+
+    def _follow(self, rows: Tensor, acting: Tensor) -> Actions:
+        """Return what follows where rows are asked for and some of their cells may be acted on."""
+        clock, factual = self.clock, self.query.factual
+        if clock is not None:
+            rows = clock.advance(rows, factual)
+        if self.mode in ("hard", "soft") and self.scm is not None:
+            actions = self.scm.actions(factual, rows, self.query.residual, acting)
+        else:
+            changed, own = changed_cells(rows, factual), factual[:, None].expand_as(rows)
+            nothing = torch.zeros_like(changed)
+            actions = Actions(rows, changed, nothing, nothing, own, nothing)
+        return actions if clock is None else clock.as_one_action(actions)
 
     def score(self, realised: Actions, *, with_prototype: bool = True) -> Evaluation:
         """Return the losses and the violation of realised rows.

@@ -5,9 +5,12 @@ follows for every endogenous feature that can be acted on: is it acted on?
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.causal import StructuralCausalModel
@@ -44,6 +47,14 @@ class GeneMap:
     def switch_of(self) -> dict[int, int]:
         """The gene of each switch, by the position of its feature."""
         return {position: self.n_features + index for index, position in enumerate(self.switched)}
+
+    @cached_property
+    def switches(self) -> NDArray[np.int64]:
+        """The gene of the switch of each feature ``(f,)``, for a kernel; 0 without one."""
+        switches = np.zeros(self.n_features, np.int64)
+        for position, gene in self.switch_of.items():
+            switches[position] = gene
+        return switches
 
     def acting(self, genes: Tensor) -> Tensor:
         """Return which features may be acted on, ``(i, c, f)``; those without a switch always."""
