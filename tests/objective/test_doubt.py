@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from unittest.mock import patch
 
 import pytest
 import torch
@@ -50,6 +51,15 @@ def test_the_chance_agrees_with_the_integral_of_the_density(n_draws):
             above = 0.5 + integrate.quad(density, 0, own.mean())[0]
             share = ((own >= 0).sum() + 1) / (n_draws + 1)
             assert float(chances[i, c]) == pytest.approx(min(above, share), abs=1e-7)
+
+
+@given(st.integers(1, 8), st.integers(0, 2**20))
+def test_the_kernel_weighs_draws_as_tensors_do(n_draws, seed):
+    odds = torch.randn(n_draws, 3, 4, generator=torch.Generator().manual_seed(seed)).double()
+    odds[:, 0] = odds[:1, 0]  # draws that agree
+    kernel = chance_of(odds)
+    with patch("proce.objective.doubt.use_kernels", return_value=False):
+        torch.testing.assert_close(chance_of(odds), kernel, rtol=0, atol=1e-12)
 
 
 @given(st.lists(st.floats(-20, 20), min_size=2, max_size=8), st.floats(0, 5))

@@ -5,15 +5,17 @@ of what they come to in the true one.
 """
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
+import numpy as np
 import torch
 from scipy import special
 from torch import Tensor
 
 from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
+from proce.compiled.engine import use_kernels
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
@@ -87,19 +89,25 @@ class EquationDoubt:
         Causal models of one graph, each fitted on rows drawn anew.
     least
         The chance with which a candidate must work.
+    noise
+        What is known of the rows' noise in these refits, or in more that begin with these.
     """
 
     refits: Ensemble
     least: float
-    _noise_of: dict[int, Tensor] = field(default_factory=dict, init=False, repr=False)
+    noise: "KnownNoise" = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if vars(self)["noise"] is None:
+            object.__setattr__(self, "noise", KnownNoise(self.refits))
 
     def odds(self, problem: Doubted, realised: Actions) -> Tensor:
         """Return by how many log-odds candidates pass the decision in each refit, ``(m, i, c)``."""
         query, by_hand = problem.query, realised.by_hand
         if problem.clock is not None:
             by_hand = problem.clock.with_others(by_hand)
-        rows, noise = realised.point, self._noise(query)
-        outcomes = torch.stack(list(self.refits.outcomes(query.factual, rows, by_hand, noise)))
+        noise = self.noise.of(query)[: len(self.refits.members)]
+        outcomes = self.refits.outcomes(query.factual, realised.point, by_hand, noise)
         n_at_once = max(1, _BLOCK_CELLS // max(1, outcomes[0].numel()))
         blocks = torch.split(outcomes, n_at_once)
         return torch.cat([_odds_beyond(problem, block) for block in blocks])
@@ -112,27 +120,39 @@ class EquationDoubt:
     @property
     def few(self) -> "EquationDoubt":
         """Some of the refits, for a search that asks often and is judged by all of them."""
-        return replace(self, refits=Ensemble(self.refits.members[:_N_FEW]))
-
-    def _noise(self, query: Query) -> tuple[Tensor, ...]:
-        """Return the noise of the rows in each refit, ``(m, i, w)``; a row's is worked out once."""
-        keys, which = torch.unique(query.keys, return_inverse=True)
-        first = torch.full_like(keys, len(which)).scatter_reduce(
-            0, which, torch.arange(len(which)), "amin"
-        )
-        if len(self._noise_of) > _MAX_ROWS_KNOWN:
-            self._noise_of.clear()
-        new = [place for place, key in enumerate(keys.tolist()) if key not in self._noise_of]
-        if new:
-            rows = first[new]
-            noise = self.refits.abduct(query.factual[rows], seed=query.seed, keys=query.keys[rows])
-            self._noise_of.update(zip(keys[new].tolist(), torch.stack(noise, dim=1), strict=True))
-        known = torch.stack([self._noise_of[key] for key in keys.tolist()], dim=1)  # (m, k, w)
-        return known[:, which].unbind(0)
+        return replace(self, refits=self.refits.first(_N_FEW))
 
     def chance(self, odds: Tensor) -> Tensor:
         """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
         return chance_of(odds)
+
+
+class KnownNoise:
+    """The noise of rows in each of some refits, worked out once for a row.
+
+    Parameters
+    ----------
+    refits
+        Causal models of one graph.
+    """
+
+    def __init__(self, refits: Ensemble) -> None:
+        self._refits = refits
+        self._places: dict[int, int] = {}  # by key
+        self._noise: list[Tensor] = []  # (m, k, w), the rows by their places
+
+    def of(self, query: Query) -> Tensor:
+        """Return the noise of the rows in each refit, ``(m, i, w)``."""
+        keys = query.keys.tolist()
+        if len(self._places) > _MAX_ROWS_KNOWN:
+            self._places, self._noise = {}, []
+        new = {key: row for row, key in enumerate(keys) if key not in self._places}
+        if new or not self._noise:
+            rows = torch.tensor(list(new.values()), dtype=torch.long, device=query.keys.device)
+            found = self._refits.abduct(query.factual[rows], seed=query.seed, keys=query.keys[rows])
+            self._noise = [torch.cat([*self._noise, torch.stack(found)], dim=1)]
+            self._places |= {key: len(self._places) + place for place, key in enumerate(new)}
+        return self._noise[0][:, [self._places[key] for key in keys]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,17 +225,32 @@ def chance_of(odds: Tensor) -> Tensor:
     (n + 1) / (m + 1), where n of the draws are not below 0: a model of steps falls from its edges
     without a slope.
     """
+    ratio, most = _weigh_draws(odds)
+    by_spread = torch.as_tensor(special.stdtr(max(1, len(odds) - 1), ratio.cpu().numpy()))
+    return torch.minimum(by_spread.to(odds), most)
+
+
+def _weigh_draws(odds: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the mean of draws over the spread of one more, and the most that the chance can be.
+
+    PyTorch adds up draw by draw: the order in which it would sum depends on the size of the batch.
+    """
     n_draws = len(odds)
-    # Draw by draw: the order in which PyTorch adds up depends on the size of the batch.
+    if odds.dtype == torch.float64 and use_kernels(odds.device):
+        from proce.objective.kernels.chances import weigh_draws
+
+        flat = odds.detach().reshape(n_draws, odds[0].numel()).contiguous().numpy()
+        found = np.empty((2, flat.shape[1]))
+        weigh_draws(flat, found[0], found[1])
+        ratio, most = torch.from_numpy(found).reshape(2, *odds.shape[1:])
+        return ratio, most
     mean = sum(odds[1:], start=odds[0]) / n_draws
     squares = (odds - mean) ** 2
-    n_held = (odds >= 0).sum(0)
-    freedom = max(1, n_draws - 1)
-    spread = (sum(squares[1:], start=squares[0]) / freedom).sqrt() * math.sqrt(1 + 1 / n_draws)
+    spread = (sum(squares[1:], start=squares[0]) / max(1, n_draws - 1)).sqrt()
+    spread = spread * math.sqrt(1 + 1 / n_draws)
     certain = torch.where(mean >= 0, torch.inf, -torch.inf)
     ratio = torch.where(spread > 0, mean / spread, certain)
-    by_spread = torch.as_tensor(special.stdtr(freedom, ratio.cpu().numpy())).to(odds)
-    return torch.minimum(by_spread, (n_held + 1) / (n_draws + 1))
+    return ratio, ((odds >= 0).sum(0) + 1).to(odds) / (n_draws + 1)
 
 
 def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ gets its own equations, and a counterfactual is supported by those in which its 
 to the consequences shown.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -99,8 +99,8 @@ class Ensemble:
 
     def outcomes(
         self, factual: Tensor, rows: Tensor, by_hand: Tensor, noise: Iterable[Tensor]
-    ) -> Iterator[Tensor]:
-        """Yield where the actions in rows ``(i, c, f)`` lead to in each member, ``(i, c, f)``.
+    ) -> Tensor:
+        """Return where the actions in rows ``(i, c, f)`` lead to in each member, ``(m, i, c, f)``.
 
         Parameters
         ----------
@@ -112,17 +112,25 @@ class Ensemble:
             ``(i, w)`` for each member, as :meth:`abduct` returns it.
         """
         start = torch.where(by_hand, rows, factual[:, None])
-        if self._together is not None:
-            residuals = torch.stack(list(noise))  # (m, i, w)
-            if compiled.can_run(start, residuals):
-                asked = self._together.outcome
-                yield from compiled.propagate(self._program, asked, start, residuals, by_hand)
-                return
-            start = start.expand(len(self.members), *start.shape)
-            yield from self._together.propagate(start, residuals[:, :, None], by_hand)
-            return
-        for member, residual in zip(self.members, noise, strict=True):
-            yield member.propagate(start, residual, by_hand)
+        if self._together is None:
+            each = zip(self.members, noise, strict=True)
+            return torch.stack([own.propagate(start, residual, by_hand) for own, residual in each])
+        residuals = noise if isinstance(noise, Tensor) else torch.stack(list(noise))  # (m, i, w)
+        if compiled.can_run(start, residuals):
+            asked = self._together.outcome
+            return compiled.propagate(self._program, asked, start, residuals, by_hand)
+        start = start.expand(len(self.members), *start.shape)
+        return self._together.propagate(start, residuals[:, :, None], by_hand)
+
+    def first(self, n_members: int) -> "Ensemble":
+        """Return the ensemble of the first members; the same one every time."""
+        if n_members not in self._parts:
+            self._parts[n_members] = Ensemble(self.members[:n_members])
+        return self._parts[n_members]
+
+    @cached_property
+    def _parts(self) -> "dict[int, Ensemble]":
+        return {}
 
     @cached_property
     def _together(self) -> StructuralCausalModel | None:
