@@ -88,12 +88,36 @@ def ask_about_changes(
     codec
         The features and their scale.
     """
+    values = given_to_model(classifier, rows, factual, raw, codec)
+    return ask_as_given(classifier, values).to(rows.device)
+
+
+def given_to_model(
+    classifier: Classifier, rows: Tensor, factual: Tensor, raw: Tensor | None, codec: Codec
+) -> Tensor:
+    """Return rows ``(…, f)`` as a model is asked about them: on the unit range or in raw units.
+
+    Parameters
+    ----------
+    classifier, rows, codec
+        As for :func:`ask_about_changes`; but for a network rows come back on the host.
+    factual, raw
+        What each row was before, in shapes that broadcast to the rows; ``raw`` by default as the
+        codec gives it.
+    """
     if not isinstance(classifier, Adapter | FrameClassifier):
-        return classifier.predict_proba(rows.cpu()).to(rows.device)
+        return rows.cpu()
     if classifier.takes_units:
-        return classifier.predict_proba(rows)
-    values = codec.raw_of_changes(rows, factual, raw)
-    return classifier.predict_raw(values.cpu()).to(rows.device)
+        return rows
+    before = codec.to_raw(factual) if raw is None else raw
+    return codec.raw_of_changes(rows, factual, before).cpu()
+
+
+def ask_as_given(classifier: Classifier, values: Tensor) -> Tensor:
+    """Return the class probabilities ``(n, k)`` of what :func:`given_to_model` made of rows."""
+    if isinstance(classifier, Adapter | FrameClassifier) and not classifier.takes_units:
+        return classifier.predict_raw(values)
+    return classifier.predict_proba(values)
 
 
 def ask_raw(classifier: Classifier, raw: Tensor, codec: Codec) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from proce.causal import Actions, StructuralCausalModel
-from proce.classifier import Classifier, ask_about_changes
+from proce.classifier import AnswerTable, Classifier
 from proce.compiled import engine
 from proce.latent import AutoEncoder
 from proce.losses import Loss
@@ -29,9 +29,10 @@ from proce.objective.distance import (
 from proce.objective.doubt import Doubt, missing_chance
 from proce.objective.likeness import Likeness
 from proce.objective.limits import Limits
-from proce.objective.prediction import clamp_for_model, prediction_loss
+from proce.objective.prediction import prediction_loss
 from proce.objective.prototype import prototype_loss
 from proce.objective.query import Query
+from proce.objective.questions import ask_about_candidates
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap
 from proce.objective.waiting import Clock
@@ -73,6 +74,8 @@ class CounterfactualProblem:
         How time moves the features that wait; ``None`` where nobody may wait.
     doubts
         The possible worlds in which a candidate must work, each with the chance that is asked for.
+    answers
+        What the explained model has answered already; ``None`` where it is quicker to ask again.
     likeness
         Takes the place of the prototype loss where rows that are typical of the target are wanted.
     """
@@ -95,6 +98,7 @@ class CounterfactualProblem:
     squared: bool = False
     clock: Clock | None = None
     doubts: tuple[Doubt, ...] = ()
+    answers: AnswerTable | None = None
     likeness: Likeness | None = None
 
     def take(self, instances: Tensor) -> "CounterfactualProblem":
@@ -217,16 +221,12 @@ class CounterfactualProblem:
         """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``.
 
         The model is the explained one unless another is given. A cell that is as it was goes to
-        the model as it came in, bit for bit.
+        the model as it came in, bit for bit; a row that the model has answered for the same person
+        is not asked about again where the problem has a table of its answers.
         """
-        query, codec = self.query, self.codec
-        seen = torch.maximum(codec.lowest.abs(), codec.highest.abs())
-        near = clamp_for_model(rows, torch.maximum(query.factual.abs(), seen)[:, None])
-        raw = self.codec.to_raw(query.factual) if query.raw is None else query.raw
-        factual, raw = (own[:, None].expand_as(near).flatten(0, 1) for own in (query.factual, raw))
-        flat = near.flatten(0, 1)
-        answers = ask_about_changes(classifier or self.classifier, flat, factual, raw, self.codec)
-        return answers.reshape(*rows.shape[:-1], -1)
+        model = classifier or self.classifier
+        answers = self.answers if model is self.classifier else None
+        return ask_about_candidates(model, rows, self.query, self.codec, answers)
 
     def final_distance(self, realised: Actions) -> Tensor:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""

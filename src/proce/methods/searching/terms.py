@@ -7,7 +7,7 @@ from typing import Self
 
 from torch import Tensor
 
-from proce.classifier import Classifier
+from proce.classifier import AnswerTable, Classifier, TrainedNetwork
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
 from proce.methods.fitting.fitted import FittedParts
@@ -25,6 +25,7 @@ from proce.objective import (
     gene_map_of,
     pose_query,
 )
+from proce.schema import Codec
 from proce.streams import row_keys
 
 
@@ -50,6 +51,8 @@ class SearchTerms:
         The other models under which a counterfactual should keep its class.
     robust
         The share of these models under which it must do so, or ``None``.
+    answers
+        What the explained model has answered in this call; ``None`` where it is quicker to ask.
     """
 
     fitted: FittedParts
@@ -60,6 +63,7 @@ class SearchTerms:
     max_changes: int | None
     models: tuple[Classifier, ...] = ()
     robust: float | None = None
+    answers: AnswerTable | None = None
 
     @classmethod
     def read(cls, fitted: FittedParts, options: Options, models: Sequence[Classifier] = ()) -> Self:
@@ -73,6 +77,7 @@ class SearchTerms:
             max_changes=options.max_changes,
             models=tuple(models),
             robust=options.robust,
+            answers=_table_of(fitted.classifier, fitted.codec),
         )
 
     def without_margin(self) -> Self:
@@ -157,4 +162,12 @@ class SearchTerms:
             causal_weight=fitted.settings.causal_weight,
             effect_weight=fitted.settings.effect_weight,
             squared=fitted.settings.distance == "squared",
+            answers=self.answers,
         )
+
+
+def _table_of(classifier: Classifier, codec: Codec) -> AnswerTable | None:
+    """Return an empty table of answers; none for our own networks, which answer as quickly."""
+    if isinstance(classifier, TrainedNetwork):
+        return None
+    return AnswerTable(len(codec.schema), len(classifier.classes))

@@ -1,0 +1,42 @@
+"""How a model is asked about the candidates of a search."""
+
+import torch
+from torch import Tensor
+
+from proce.classifier import AnswerTable, Classifier, ask_as_given, given_to_model
+from proce.objective.prediction import clamp_for_model
+from proce.objective.query import Query
+from proce.schema import Codec
+
+
+def ask_about_candidates(
+    classifier: Classifier, rows: Tensor, query: Query, codec: Codec, answers: AnswerTable | None
+) -> Tensor:
+    """Return the class probabilities ``(i, c, k)`` that a model gives candidates ``(i, c, f)``.
+
+    A cell that is as it was goes to the model as it came in, bit for bit.
+
+    Parameters
+    ----------
+    classifier
+        The model.
+    rows
+        The candidates, in the entries of the codec.
+    query
+        The rows whose candidates they are.
+    codec
+        The features and their scale.
+    answers
+        What the model has answered already; the same candidate of the same row is not asked about
+        again. ``None`` to ask about all.
+    """
+    seen = torch.maximum(codec.lowest.abs(), codec.highest.abs())
+    near = clamp_for_model(rows, torch.maximum(query.factual.abs(), seen)[:, None])
+    raw = None if query.raw is None else query.raw[:, None]
+    values = given_to_model(classifier, near, query.factual[:, None], raw, codec).flatten(0, 1)
+    if answers is None:
+        chances = ask_as_given(classifier, values)
+    else:
+        owners = query.keys[:, None].expand(rows.shape[:-1]).flatten().to(values.device)
+        chances = answers.ask(values, owners, lambda some: ask_as_given(classifier, some))
+    return chances.to(rows.device).reshape(*rows.shape[:-1], -1)

@@ -1,0 +1,59 @@
+"""How candidates are put to a model: near, as they came in where unchanged, and once."""
+
+import torch
+
+from proce.classifier import AnswerTable
+from proce.objective.questions import ask_about_candidates
+
+STUDY, PAY = 0, 2
+
+
+class Recorder:
+    """The classifier of the world, which writes down what it is asked about."""
+
+    def __init__(self, inner):
+        self.inner, self.asked = inner, []
+        self.classes, self.threshold = inner.classes, inner.threshold
+
+    def predict_proba(self, rows):
+        self.asked.append(rows)
+        return self.inner.predict_proba(rows)
+
+    def predict(self, rows):
+        return self.inner.predict(rows)
+
+
+def test_a_candidate_of_a_person_is_asked_about_once(world):
+    factual = world.random_rows(3)
+    problem = world.problem(factual, "off")
+    model, table = Recorder(problem.classifier), AnswerTable(factual.shape[1], 2)
+    rows = factual[:, None].repeat(1, 4, 1)
+    rows[:, 1:3, PAY] = 0.25
+    first = ask_about_candidates(model, rows, problem.query, problem.codec, table)
+    assert [len(asked) for asked in model.asked] == [6]  # of each person the row and one other
+    rows[0, 0, STUDY] = 0.75
+    again = ask_about_candidates(model, rows, problem.query, problem.codec, table)
+    assert [len(asked) for asked in model.asked] == [6, 1]
+    assert torch.equal(again[1:], first[1:])
+    for answers, candidates in ((first[1:], rows[1:]), (again, rows)):
+        expected = problem.classifier.predict_proba(candidates.flatten(0, 1))
+        assert torch.equal(answers.flatten(0, 1), expected)
+
+
+def test_without_a_table_everything_is_asked(world):
+    factual = world.random_rows(2)
+    problem = world.problem(factual, "off")
+    model = Recorder(problem.classifier)
+    rows = factual[:, None].repeat(1, 3, 1)
+    ask_about_candidates(model, rows, problem.query, problem.codec, None)
+    assert [len(asked) for asked in model.asked] == [6]
+
+
+def test_what_lies_absurdly_far_out_is_moved_nearer(world):
+    factual = world.random_rows(1)
+    problem = world.problem(factual, "off")
+    model = Recorder(problem.classifier)
+    rows = factual[:, None].clone()
+    rows[0, 0, PAY] = 1e300
+    ask_about_candidates(model, rows, problem.query, problem.codec, None)
+    assert model.asked[0][0, PAY] == 1e6
