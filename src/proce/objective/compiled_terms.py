@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.causal import Actions
+from proce.compiled import engine
 from proce.losses import Loss
 from proce.objective.distance import ACTION_CHARGE, FeatureDistance
 from proce.objective.limits import Limits
@@ -141,6 +142,20 @@ class CompiledTerms:
             violation,
         )
         return torch.from_numpy(losses), torch.from_numpy(violation)
+
+
+def shortfall_of(requirement: Requirement, chances: Tensor, target: Tensor) -> Tensor:
+    """Return :meth:`Requirement.shortfall` ``(i, c)``, by a kernel where there are kernels."""
+    if chances.dtype != torch.float64 or not engine.use_kernels(chances.device):
+        return requirement.shortfall(chances, target)
+    from proce.objective.kernels.terms import add_shortfall
+
+    lacking = np.zeros(chances.shape[:2])
+    losses = np.empty((*chances.shape[:2], len(Loss)))
+    add_shortfall(
+        chances.contiguous().numpy(), target.numpy(), _required(requirement), losses, lacking
+    )
+    return torch.from_numpy(lacking)
 
 
 def _required(requirement: Requirement) -> Floats:

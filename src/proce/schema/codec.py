@@ -70,7 +70,7 @@ class Codec:
     def __post_init__(self) -> None:
         given = vars(self)
         if given["seen_low"] is None or given["seen_high"] is None:
-            last = torch.where(self._is_number, self.low + self.span, self._last_codes)
+            last = torch.where(self.is_number, self.low + self.span, self._last_codes)
             object.__setattr__(self, "seen_low", self.low)
             object.__setattr__(self, "seen_high", last)
         if given["resolution"] is None:
@@ -113,23 +113,23 @@ class Codec:
         """
         if torch.equal(self.low, self.seen_low) and self._spans_all:
             return self
-        span = torch.where(self._is_number, self.seen_high - self.seen_low, 1.0)
+        span = torch.where(self.is_number, self.seen_high - self.seen_low, 1.0)
         span = torch.where(span > 0, span, 1.0)
-        low = torch.where(self._is_number, self.seen_low, 0.0)
+        low = torch.where(self.is_number, self.seen_low, 0.0)
         seen = (self.seen_low, self.seen_high)
         return Codec(self.schema, low, span, self.may_miss, self.layout, *seen)
 
     @cached_property
     def lowest(self) -> Tensor:
         """The lowest entries of the training rows ``(f,)``: 0, or below for outliers."""
-        return torch.where(self._is_number, (self.seen_low - self.low) / self.span, 0.0)
+        return torch.where(self.is_number, (self.seen_low - self.low) / self.span, 0.0)
 
     @cached_property
     def highest(self) -> Tensor:
         """The highest entries of the training rows ``(f,)``; of a number 1, or above."""
         exact = self.low + self.span == self.seen_high
         units = torch.where(exact, 1.0, (self.seen_high - self.low) / self.span)
-        return torch.where(self._is_number, units, self._last_codes)
+        return torch.where(self.is_number, units, self._last_codes)
 
     def on_range(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` in the entries of ``by_range``."""
@@ -219,7 +219,7 @@ class Codec:
 
     def missing(self, rows: Tensor) -> Tensor:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
-        return torch.where(self._is_number.to(rows.device), rows.isnan(), rows < 0)
+        return torch.where(self.is_number.to(rows.device), rows.isnan(), rows < 0)
 
     def encode_value(self, name: str, value: Level | Tensor) -> float | Tensor:
         """Return a raw number or a level as it stands in a row.
@@ -249,7 +249,7 @@ class Codec:
     @cached_property
     def _spans_all(self) -> bool:
         """Whether no training row lies outside the unit range, nor ends within it."""
-        same_end = torch.where(self._is_number, self.highest == 1, True)
+        same_end = torch.where(self.is_number, self.highest == 1, True)
         constant = self.seen_low == self.seen_high
         return bool((same_end | constant).all())
 
@@ -259,12 +259,17 @@ class Codec:
         return torch.tensor(last, dtype=torch.float64)
 
     @cached_property
-    def _is_number(self) -> Tensor:
+    def is_number(self) -> Tensor:
+        """Which features are numbers, ``(f,)``; the others have levels."""
         return torch.tensor([isinstance(feature, Continuous) for feature in self.schema])
 
     def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
         """Return the values of one continuous feature in raw units."""
         return self._grid.of_feature(position, unit)
+
+    def raw_cells(self, positions: Tensor, units: Tensor) -> Tensor:
+        """Return entries ``(n,)`` of the numbers at some positions ``(n,)`` in raw units."""
+        return self._grid.take(positions).to_raw(units)
 
     @cached_property
     def raw_units(self) -> NDArray[np.float64]:

@@ -77,6 +77,10 @@ class RawGrid:
             raw = torch.where((raw - whole).abs() <= whole_tolerance, whole, raw)
         return torch.where(on_grid, nearest * numerator / denominator, raw)
 
+    def take(self, positions: Tensor) -> "RawGrid":
+        """Return the grid of the features at some positions ``(n,)``, which may repeat."""
+        return RawGrid(*(column[positions] for column in self._columns))
+
     def _on(self, device: torch.device) -> "RawGrid":
         return RawGrid(*(column.to(device) for column in self._columns))
 

@@ -6,6 +6,7 @@ frame to know them. :func:`proce.schema.codec.Codec.raw_of_frame` says the same 
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import Any
 
 import narwhals as nw
@@ -24,56 +25,115 @@ from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER, integer_ends
 from proce.schema.frames.remembered import Remembered
 from proce.schema.matching import read_feature
 
+
+class Holder(IntEnum):
+    """What holds a feature in a frame."""
+
+    DOUBLES = 0
+    SINGLES = 1
+    INTEGERS = 2
+    LEVELS = 3
+
+
 _LARGEST = float(np.finfo(np.float64).max)
+_FLOATS = {np.dtype(np.float64): Holder.DOUBLES, np.dtype(np.float32): Holder.SINGLES}
 _MISFITS = (SchemaError, TypeError, ValueError, OverflowError, IndexError)
 
 
 @dataclass(frozen=True, eq=False)
-class _RoundTrip:
-    """How plain columns of pandas change values.
+class RoundTrip:
+    """How plain columns of pandas change values, as columns ``(f,)``.
 
     Attributes
     ----------
-    whole, ends
-        The positions of the features in columns of whole numbers, and the lowest and the highest
-        numbers ``(2, w)`` that these columns hold.
-    single
-        The positions of the features in columns of 32-bit floats.
-    levels
-        The positions of the features with levels.
-    limits
-        The lowest and the highest values ``(2, f)`` that a frame can hold, or a codec reads.
+    kinds
+        What holds each feature: a :class:`Holder`.
+    low, high
+        The ends to which columns of whole numbers clip, the first and the last code of levels,
+        and the ends of all floats.
     """
 
-    whole: NDArray[np.intp]
-    ends: Numbers
-    single: NDArray[np.intp]
-    levels: NDArray[np.intp]
-    limits: Numbers
+    kinds: NDArray[np.int64]
+    low: Numbers
+    high: Numbers
 
-    def __call__(self, raw: Numbers) -> Numbers | None:
+    def values(self, raw: Numbers) -> Numbers | None:
         """Return what is read back of values ``(n, f)``; ``None`` where that must be tried."""
         values = raw.copy()
-        values[:, self.levels] = np.trunc(values[:, self.levels])
-        if len(self.single):
-            values[:, self.single] = values[:, self.single].astype(np.float32)
-        if len(self.whole):
-            own = values[:, self.whole]
-            missing = np.isnan(own).any(0)  # such a column is one of floats
-            held = np.clip(np.rint(own), *self.ends)
-            if bool(((np.abs(held) > MAX_EXACT_INTEGER) & ~missing).any()):
-                return None
-            values[:, self.whole] = np.where(missing, own, held)
-        low, high = self.limits
-        within = (values >= low) & (values <= high)
-        return values if bool((within | np.isnan(values)).all()) else None
+        single, whole = self.kinds == Holder.SINGLES, self.kinds == Holder.INTEGERS
+        values[:, single] = values[:, single].astype(np.float32)
+        values = np.where(self.kinds == Holder.LEVELS, np.trunc(values), values)
+        whole = whole & ~np.isnan(values).any(0)  # such a column becomes one of floats
+        held = np.clip(np.rint(values), self.low, self.high) + 0.0  # no integer is -0.0
+        values = np.where(whole, held, values)
+        low = np.where(self.kinds == Holder.INTEGERS, -_LARGEST, self.low)
+        high = np.where(self.kinds == Holder.INTEGERS, _LARGEST, self.high)
+        low, high = (
+            np.where(whole, limit, end)
+            for limit, end in ((-MAX_EXACT_INTEGER, low), (MAX_EXACT_INTEGER, high))
+        )
+        is_sound = ((values >= low) & (values <= high)) | np.isnan(values)
+        return values if bool(is_sound.all()) else None
+
+    def show(
+        self, codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, max_move: float
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
+        """Return changed rows as they would stand in a frame, by a kernel.
+
+        The result is ``None`` where a frame must be made to know.
+
+        Parameters
+        ----------
+        codec
+            The features and their scale.
+        rows, factual, raw
+            ``(n, f)``: the rows, those that they started from, and the latter in raw units.
+        max_move
+            How far a cell may move; one that is farther away stands as it was.
+
+        Returns
+        -------
+        tuple
+            ``(n, f)``: the rows without cells that are too far, what is read from the frame in
+            raw units, and the same in the entries of the codec; and whether no cell of a row was
+            too far, ``(n,)``.
+        """
+        from proce.schema.round_trip_kernel import show_rows
+
+        given, values, entries = (torch.empty(rows.shape, dtype=torch.float64) for _ in range(3))
+        is_near = torch.ones(len(rows), dtype=torch.bool)
+        is_known = show_rows(
+            rows.contiguous().numpy(),
+            factual.contiguous().numpy(),
+            raw.contiguous().numpy(),
+            codec.raw_units,
+            self.kinds,
+            self.low,
+            self.high,
+            max_move,
+            given.numpy(),
+            values.numpy(),
+            entries.numpy(),
+            is_near.numpy(),
+        )
+        return (given, values, entries, is_near) if is_known else None
+
+
+def round_trip(codec: Codec, layout: Layout) -> RoundTrip | None:
+    """Return how frames of a layout change values, or ``None`` where frames must be made to know.
+
+    That is so for dtypes that are not plain, and for frames of other libraries than pandas.
+    """
+    if layout.library is not nw.Implementation.PANDAS:
+        return None
+    return _TRIPS.get(_round_trip, codec, *map(layout.dtypes.__getitem__, codec.schema.columns))
 
 
 def values_in_frame(codec: Codec, raw: Tensor, layout: Layout) -> Tensor | None:
     """Return what a codec reads from a frame of a layout that holds values in raw units.
 
-    The result is ``None`` where a frame must be made to know: for dtypes that are not plain, for
-    frames of other libraries than pandas, and for values that cannot be read back.
+    The result is ``None`` where a frame must be made to know: where there is no round trip, and
+    for values that cannot be read back.
 
     Parameters
     ----------
@@ -84,39 +144,28 @@ def values_in_frame(codec: Codec, raw: Tensor, layout: Layout) -> Tensor | None:
     layout
         How the frame would look.
     """
-    if layout.library is not nw.Implementation.PANDAS:
-        return None
-    dtypes = (layout.dtypes[column] for column in codec.schema.columns)
-    trip = _TRIPS.get(_round_trip, codec, *dtypes)
-    values = None if trip is None else trip(raw.numpy())
+    trip = round_trip(codec, layout)
+    values = None if trip is None else trip.values(raw.numpy())
     return None if values is None else torch.from_numpy(values)
 
 
-def _round_trip(codec: Codec, *dtypes: Any) -> _RoundTrip | None:
+def _round_trip(codec: Codec, *dtypes: Any) -> RoundTrip | None:
     by_column = dict(zip(codec.schema.columns, dtypes, strict=True))
-    whole, single, levels = [], [], []
-    limits = np.full((2, len(codec.schema)), [[-_LARGEST], [_LARGEST]])
-    for position, feature in enumerate(codec.schema):
+    columns: list[tuple[Holder, float, float]] = []
+    for feature in codec.schema:
         own = [by_column[column] for column in feature.columns]
         if not isinstance(feature, Continuous):
             if not _KEEPS_LEVELS.get(_keeps_levels, feature, *own):
                 return None
-            levels.append(position)
-            limits[:, position] = MISSING_LEVEL, len(feature.levels) - 1
-        elif own[0] == np.dtype(np.float32):
-            single.append(position)
+            columns.append((Holder.LEVELS, MISSING_LEVEL, len(feature.levels) - 1))
         elif isinstance(own[0], np.dtype) and own[0].kind in "iu":
-            whole.append(position)
-        elif own[0] != np.dtype(np.float64):
+            columns.append((Holder.INTEGERS, *integer_ends(own[0])))
+        elif own[0] in _FLOATS:
+            columns.append((_FLOATS[own[0]], -_LARGEST, _LARGEST))
+        else:
             return None
-    ends = [integer_ends(by_column[codec.schema.names[position]]) for position in whole]
-    return _RoundTrip(
-        np.array(whole, dtype=np.intp),
-        np.array(ends).reshape(-1, 2).T,
-        np.array(single, dtype=np.intp),
-        np.array(levels, dtype=np.intp),
-        limits,
-    )
+    kinds, low, high = (np.array(column) for column in zip(*columns, strict=True))
+    return RoundTrip(kinds.astype(np.int64), low.astype(np.float64), high.astype(np.float64))
 
 
 def _keeps_levels(feature: Categorical | Ordinal, *dtypes: Any) -> bool:
@@ -136,5 +185,5 @@ def _keeps_levels(feature: Categorical | Ordinal, *dtypes: Any) -> bool:
         return False
 
 
-_TRIPS = Remembered[_RoundTrip | None]()
+_TRIPS = Remembered[RoundTrip | None]()
 _KEEPS_LEVELS = Remembered[bool]()

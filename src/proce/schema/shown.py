@@ -53,6 +53,11 @@ class ReadFrame:
         values = values_in_frame(codec, raw, layout) if len(raw) else raw
         if values is None:
             return cls.of(codec, frame_of_raw(codec, raw, layout))
+        return cls.known(codec, values, layout)
+
+    @classmethod
+    def known(cls, codec: Codec, values: Tensor, layout: Layout) -> "ReadFrame":
+        """Return the frame of a layout that can hold ``values (n, f)`` as they are."""
         return cls(codec, values, partial(frame_of_raw, codec, values, layout))
 
     @cached_property

@@ -12,7 +12,7 @@ from proce import CausalGraph, ProCE
 from proce.explanation import Change
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
-from proce.methods.searching.solve import FrameRows, check_candidates
+from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.schema import Action, Categorical, Continuous, Schema
 
 from ...worlds import (

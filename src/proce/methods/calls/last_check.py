@@ -7,9 +7,12 @@ import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, ask_read_frame, decide
-from proce.methods.calls.rules import BoundRule
+from proce.compiled import engine
+from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement, target_probability
+from proce.objective.compiled_terms import shortfall_of
 from proce.schema import Codec, Layout
+from proce.schema.round_trip import round_trip
 from proce.schema.shown import ReadFrame, exact_entries
 
 ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
@@ -95,10 +98,17 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
     layout
         How the caller's frame looks.
     """
+    layout = layout.without_index()
+    trip = round_trip(codec, layout) if engine.use_kernels(rows.device) else None
+    told = trip.show(codec, rows, factual, raw, _MAX_MOVE) if trip is not None else None
+    if told is not None:
+        near, values, entries, is_near = told
+        read = ReadFrame.known(codec, values, layout)
+        return ShownRows(read, entries, near, factual, codec, is_near)
     is_far = (rows - factual).abs() > _MAX_MOVE
     near = torch.where(is_far, factual, rows)
     values = codec.raw_of_changes(near, factual, raw)
-    read = ReadFrame.holding(codec, values, layout.without_index())
+    read = ReadFrame.holding(codec, values, layout)
     return ShownRows(read, codec.to_unit(read.raw), near, factual, codec, ~is_far.any(-1))
 
 
@@ -133,8 +143,7 @@ def last_check(
         return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0), shown)
     probabilities = ask_read_frame(classifier, shown.read)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
-    shortfall = requirement.shortfall(probabilities[:, None], target).squeeze(1)
-    passed &= shortfall <= ROUNDING
-    for rule, mechanisms in rules:
-        passed &= rule.holds(factual, shown.rows, mechanisms)
+    lacking = shortfall_of(requirement, probabilities[:, None], target).squeeze(1)
+    passed &= lacking <= ROUNDING
+    passed &= obey_rules(rules, factual, shown.rows)
     return LastCheck(passed, target_probability(probabilities, target), shown)

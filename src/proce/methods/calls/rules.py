@@ -9,6 +9,7 @@ from proce.errors import RuleError
 from proce.objective import effect_predictors
 from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
+from proce.schema.rules.program import obeyed
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
 
@@ -66,10 +67,17 @@ def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
         )
 
 
+def obey_rules(rules: Sequence[BoundRule], factual: Tensor, rows: Tensor) -> Tensor:
+    """Return which rows ``(n, f)`` obey all rules, ``(n,)``, given what they were before."""
+    passed = obeyed([rule for rule, _ in rules if rule.dependence is None], factual, rows)
+    for rule, mechanisms in rules:
+        if rule.dependence is not None:
+            passed &= rule.holds(factual, rows, mechanisms)
+    return passed
+
+
 def broken_rules(rules: Sequence[BoundRule], factual: Tensor, row: Tensor) -> tuple[str, ...]:
     """Return the texts of the rules that a row ``(f,)`` breaks, given what it was before."""
     return tuple(
-        rule.text
-        for rule, mechanisms in rules
-        if not bool(rule.holds(factual[None], row[None], mechanisms)[0])
+        bound[0].text for bound in rules if not bool(obey_rules([bound], factual[None], row[None]))
     )

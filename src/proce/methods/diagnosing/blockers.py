@@ -21,8 +21,8 @@ from proce.methods.diagnosing.opened_ways import OpenedWays
 from proce.methods.diagnosing.relaxations import relaxation_text
 from proce.methods.diagnosing.relaxed_search import RelaxedSearch
 from proce.methods.searching.chances import missing_chances
+from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import Shortlist
-from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.methods.searching.terms import SearchTerms
 from proce.objective import CounterfactualProblem
 from proce.schema import Action

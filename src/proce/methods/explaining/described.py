@@ -6,17 +6,16 @@ from torch import Tensor
 
 from proce.classifier import Classifier
 from proce.explanation import Counterfactuals
-from proce.methods.explaining.contributions import (
+from proce.methods.explaining.confidence import (
     count_models_kept,
     count_supporting_graphs,
     measure_confidence,
-    measure_contributions,
 )
 from proce.methods.explaining.intervals import find_intervals
-from proce.methods.explaining.taken_back import find_asking_rules
+from proce.methods.explaining.taken_back import take_actions_back
 from proce.methods.fitting.fitted import FittedParts
+from proce.methods.searching.checking import FrameRows
 from proce.methods.searching.solution import Solution
-from proce.methods.searching.solve import FrameRows
 from proce.objective import CounterfactualProblem
 
 
@@ -55,6 +54,7 @@ def describe(
     if is_over is not None:
         intervals = find_intervals(part, own, rows, changes, expected, is_over)
     refits, confidence = measure_confidence(part, rows, changes, fitted.refits)
+    contributions, asked_by = take_actions_back(part, rows, changes, probabilities)
     return Counterfactuals.of(
         positions,
         rows,
@@ -62,9 +62,9 @@ def describe(
         probabilities,
         shortlist.losses[lines],
         expected=expected,
-        contributions=measure_contributions(part, rows, changes, probabilities),
+        contributions=contributions,
         intervals=intervals,
-        asked_by=find_asking_rules(part, rows, changes),
+        asked_by=asked_by,
         support=count_supporting_graphs(part, rows, changes, fitted.ensemble),
         refits=refits,
         confidence=confidence,

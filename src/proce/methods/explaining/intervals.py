@@ -1,34 +1,39 @@
 """How far each number that is acted on may be from the value told, for the advice still to hold.
 
 Each side of the told value is tried at points on the feature's own grid: first at points spread up
-to where the search ends, then between the last point that held and the first that did not, and at
-last once more at points spread over what was found. The rest stays as advised: the other actions
-and holds, and what follows from all of them. A point holds where the row that comes about passes
-the last check, without the margin: the model's decision, the rules and the limits.
+to where the search ends, together with the told values themselves, then between the last point
+that held and the first that did not, and at last once more at points spread over what was found.
+The rest stays as advised: the other actions and holds, and what follows from all of them. A point
+holds where the row that comes about passes the last check, without the margin: the model's
+decision, the rules and the limits.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
+from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, Flags, Ints, SpreadPoints
+from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import change_kinds
-from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.objective import CounterfactualProblem
-from proce.schema import Codec, Continuous
+from proce.schema import Codec
 from proce.schema.features.feature import MIN_CHANGE
 
-_N_SPREAD = 32  # points over the whole side, and again over what was found
 _N_EVERY = 128  # on a grid of no more points every one of them is tried
 _N_NARROWING = 7  # points between the last that held and the first that did not
 _NARROWING_ROUNDS = 5
 _CONFIRMING_ROUNDS = 3
-_MAX_COUNT = 2**40  # of grid points on a side
 _BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
 _ROUNDING = 1e-6  # of a grid point
+_TOLD = -1  # instead of a position: no cell is moved from the told value
+
+Floats = NDArray[np.float64]
 
 
 def find_intervals(
@@ -54,20 +59,21 @@ def find_intervals(
         Says whether the time is up; what was not tried to its end by then is not known.
     """
     sides = _Sides.of(problem, frame_rows, rows, changes, expected)
-    low, high = torch.full_like(rows, torch.nan), torch.full_like(rows, torch.nan)
-    open_ends = torch.zeros_like(changes)
+    low, high = np.full(rows.shape, np.nan), np.full(rows.shape, np.nan)
+    open_ends = np.zeros(rows.shape, dtype=np.int8)
     if len(sides) and not is_over():
         reached = sides.reach(is_over)
-        ends = sides.values(torch.arange(len(sides)), reached.clamp(min=0))
+        ends = sides.values(np.maximum(reached, 0))
         is_open = sides.far & (reached == sides.n_points)
         known = reached >= 0
-        known &= known[sides.twin]
+        known &= np.roll(known, len(sides) // 2)  # the other side of the same action
         for upward, column, flag in ((False, low, OPEN_BELOW), (True, high, OPEN_ABOVE)):
             own = known & (sides.upward == upward)
             cells = sides.line[own], sides.position[own]
             column[cells] = ends[own]
-            open_ends[cells] += (is_open[own] * flag).to(open_ends.dtype)
-    return Intervals(low, high, open_ends)
+            open_ends[cells] += (is_open[own] * flag).astype(np.int8)
+    columns = (torch.from_numpy(column) for column in (low, high, open_ends))
+    return Intervals(*columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +101,13 @@ class _Sides:
     frame_rows: FrameRows
     rows: Tensor
     by_hand: Tensor
-    line: Tensor
-    position: Tensor
-    upward: Tensor
-    far: Tensor
-    start: Tensor
-    grid: Tensor
-    n_points: Tensor
+    line: Ints
+    position: Ints
+    upward: Flags
+    far: Flags
+    start: Floats
+    grid: Floats
+    n_points: Ints
 
     @classmethod
     def of(
@@ -113,145 +119,146 @@ class _Sides:
         expected: Tensor,
     ) -> "_Sides":
         codec = problem.codec
-        is_number = torch.tensor([isinstance(feature, Continuous) for feature in codec.schema])
-        acted_on = (changes == Change.ACTION) & is_number & expected.isfinite()
-        line, position = torch.nonzero(acted_on, as_tuple=True)
-        told, by_itself = rows[line, position], expected[line, position]
+        acted_on = (changes == Change.ACTION) & codec.is_number & expected.isfinite()
+        line, position = np.nonzero(acted_on.numpy())
+        told, by_itself = rows.numpy()[line, position], expected.numpy()[line, position]
         grid = _grid(codec)[position]
-        limits = problem.limits
-        sides = []
-        for upward, ends in ((False, limits.action_lower), (True, limits.action_upper)):
-            sign = 1 if upward else -1
-            far = (told > by_itself) == upward
-            unit = grid / codec.span[position]
-            n_far = (sign * (ends[line, position] - told) / unit + _ROUNDING).floor()
+        unit = grid / codec.span.numpy()[position]
+        limits, sides = problem.limits, []
+        for sign, limit in ((-1, limits.action_lower), (1, limits.action_upper)):
+            far = (told > by_itself) == (sign > 0)
+            end = limit.numpy()[line, position]
+            n_far = np.floor(sign * (end - told) / unit + _ROUNDING)
             # At the value that the feature has by itself nothing is done any more.
-            n_near = (sign * (by_itself - told) / unit - _ROUNDING).ceil() - 1
-            count = torch.where(far, n_far, torch.minimum(n_near, n_far))
-            sides.append((torch.full_like(far, upward), far, count.clamp(0, _MAX_COUNT).long()))
-        start = torch.empty_like(told)
-        for feature in sorted(set(position.tolist())):
-            own = position == feature
-            start[own] = codec.raw_numbers(feature, told[own])
-        columns = [torch.cat(pair) for pair in zip(*sides, strict=True)]
-        twice = [torch.cat([column, column]) for column in (line, position, start, grid)]
-        decision = replace(problem, requirement=problem.requirement.without_margin())
+            n_near = np.ceil(sign * (by_itself - told) / unit - _ROUNDING) - 1
+            count = np.where(far, n_far, np.minimum(n_near, n_far))
+            sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
+        upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
+        start = codec.raw_cells(torch.from_numpy(position), torch.from_numpy(told)).numpy()
         return cls(
-            decision,
+            replace(problem, requirement=problem.requirement.without_margin()),
             frame_rows,
             rows,
             done_by_hand(changes),
-            line=twice[0],
-            position=twice[1],
-            upward=columns[0],
-            far=columns[1],
-            start=twice[2],
-            grid=twice[3],
-            n_points=columns[2],
+            np.tile(line, 2),
+            np.tile(position, 2),
+            upward,
+            far,
+            np.tile(start, 2),
+            np.tile(grid, 2),
+            n_points.astype(np.int64),
         )
 
     def __len__(self) -> int:
         return len(self.line)
 
-    @property
-    def twin(self) -> Tensor:
-        """The other side of the same action, ``(s,)``."""
-        return torch.arange(len(self)).roll(len(self) // 2)
-
-    def reach(self, is_over: Callable[[], bool]) -> Tensor:
+    def reach(self, is_over: Callable[[], bool]) -> Ints:
         """Return the last point ``(s,)`` up to which each side holds; -1 where not known."""
-        everyone = torch.arange(len(self))
-        held = self.holds(everyone, torch.zeros_like(everyone))
-        last = torch.zeros_like(everyone)
-        failed = self.n_points + 1  # the first point known not to hold
-        last, failed = self._try(held, last, failed, self.n_points, torch.zeros_like(last))
+        nothing = np.zeros_like(self.n_points)
+        last, failed = nothing, self.n_points + 1  # the first point known not to hold
+        spread = SpreadPoints.spread(self.n_points > 0, nothing, self.n_points)
+        held, holds = self._first(spread)
+        last, failed = spread.learned(holds, last, failed)
         for _ in range(_NARROWING_ROUNDS):
             open_gap = held & (failed <= self.n_points) & (failed - last > 1)
-            if is_over() or not bool(open_gap.any()):
+            if is_over() or not open_gap.any():
                 break
-            last, failed = self._try(open_gap, last, failed, failed - 1, last, _N_NARROWING)
+            last, failed = self._try(open_gap, last, failed - 1, _N_NARROWING, last, failed)
         unsure = held & (failed <= self.n_points) & (last > 1)
         for _ in range(_CONFIRMING_ROUNDS):
-            if is_over() or not bool(unsure.any()):
+            if is_over() or not unsure.any():
                 break
             before = failed
-            last, failed = self._try(unsure, last, failed, last, torch.zeros_like(last))
+            last, failed = self._try(unsure, nothing, last, N_SPREAD, last, failed)
             unsure = unsure & (failed < before) & (last > 1)
-        few = held & (last > _N_SPREAD) & (last <= _N_EVERY)
-        if not is_over() and bool(few.any()):
-            last, failed = self._try(few, last, failed, last, torch.zeros_like(last), _N_EVERY)
+        few = held & (last > N_SPREAD) & (last <= _N_EVERY)
+        if not is_over() and few.any():
+            last, failed = self._try(few, nothing, last, _N_EVERY, last, failed)
         if is_over():
-            return torch.full_like(last, -1)
-        return last.where(held, -1)
+            return np.full_like(last, -1)
+        return np.where(held, last, -1)
+
+    def _first(self, spread: SpreadPoints) -> tuple[Flags, Flags]:
+        """Return whether the told values hold ``(s,)``, and the points that are asked about."""
+        lines, line = np.unique(self.line, return_inverse=True)
+        side, point = spread.asked
+        told = np.full_like(lines, _TOLD)
+        entries = np.concatenate([np.zeros(len(lines)), self._entries(side, point)])
+        holds, kinds = self._check(
+            np.concatenate([lines, self.line[side]]),
+            np.concatenate([told, self.position[side]]),
+            entries,
+        )
+        held = holds[line] & (kinds[line, self.position] == Change.ACTION)
+        return held, holds[len(lines) :]
 
     def _try(
-        self,
-        some: Tensor,
-        last: Tensor,
-        failed: Tensor,
-        end: Tensor,
-        start: Tensor,
-        n_points: int = _N_SPREAD,
-    ) -> tuple[Tensor, Tensor]:
+        self, some: Flags, start: Ints, end: Ints, n_points: int, last: Ints, failed: Ints
+    ) -> tuple[Ints, Ints]:
         """Try points spread from after ``start (s,)`` up to ``end (s,)`` on some of the sides.
 
         Returns the last point that holds and the first that does not, as far as is known now; all
         points that were tried up to the last one hold.
         """
-        side = torch.nonzero(some & (end > start)).flatten()
-        share = torch.arange(1, n_points + 1) / n_points
-        width = (end - start)[side, None]
-        points = start[side, None] + (width * share).ceil().long().clamp(max=width)  # (a, p)
-        first_of_equal = points.diff(dim=1, prepend=start[side, None]) > 0
-        asked_side, asked_point = torch.nonzero(first_of_equal, as_tuple=True)
-        holds = torch.ones_like(first_of_equal)
-        holds[asked_side, asked_point] = self.holds(
-            side[asked_side], points[asked_side, asked_point]
-        )
-        first = points.where(~holds, _MAX_COUNT + 1).amin(1)
-        failed = failed.index_put((side,), torch.minimum(failed[side], first))
-        reached = points.where(points < failed[side, None], start[side, None]).amax(1)
-        kept = torch.where(last[side] < failed[side], torch.maximum(last[side], reached), reached)
-        return last.index_put((side,), kept), failed
-
-    def holds(self, side: Tensor, point: Tensor) -> Tensor:
-        """Return whether the advice holds at a point of each of these sides, ``(a,)``."""
-        blocks = zip(torch.split(side, _BLOCK_ROWS), torch.split(point, _BLOCK_ROWS), strict=True)
-        parts = [self._holds(own, points) for own, points in blocks]
-        return torch.cat([torch.zeros(0, dtype=torch.bool), *parts])
-
-    def _holds(self, side: Tensor, point: Tensor) -> Tensor:
-        line = self.line[side]
-        rows = self.rows[line]
-        moved = point > 0
-        rows[moved, self.position[side][moved]] = self._entries(side, point)[moved]
-        part = self.problem.take(line)
-        realised = part.realise_by_hand(rows[:, None], self.by_hand[line][:, None])
-        shown, kinds = realised.point[:, 0], change_kinds(realised)[:, 0]
-        passed = check_candidates(self.problem, self.frame_rows, line, shown, kinds).passed
-        at = torch.arange(len(side)), self.position[side]
-        passed &= (kinds[at] == Change.ACTION) & (shown[at] == rows[at])
-        # The told value must lead to the told row, or nothing is known of its neighbours.
-        as_told = ((shown == rows) | (shown.isnan() & rows.isnan())).all(-1)
-        return passed & (moved | as_told)
-
-    def values(self, side: Tensor, point: Tensor) -> Tensor:
-        """Return points of these sides in raw units, as they would be shown, ``(a,)``."""
+        points = SpreadPoints.spread(some & (end > start), start, end, n_points)
+        side, point = points.asked
         entries = self._entries(side, point)
-        values = torch.empty_like(entries)
-        for feature in sorted(set(self.position[side].tolist())):
-            own = self.position[side] == feature
-            values[own] = self.problem.codec.raw_numbers(feature, entries[own])
-        return torch.where(point > 0, values, self.start[side])
+        holds, _ = self._check(self.line[side], self.position[side], entries)
+        return points.learned(holds, last, failed)
 
-    def _entries(self, side: Tensor, point: Tensor) -> Tensor:
+    def _check(self, line: Ints, position: Ints, entries: Floats) -> tuple[Flags, NDArray[np.int8]]:
+        """Return whether advice holds with one cell at another value, and what became of all cells.
+
+        Parameters
+        ----------
+        line
+            ``(a,)``, the counterfactuals.
+        position, entries
+            ``(a,)``, the cell of each that has another value, and that value on the unit range.
+        """
+        blocks = [slice(at, at + _BLOCK_ROWS) for at in range(0, max(1, len(line)), _BLOCK_ROWS)]
+        parts = [self._check_block(line[own], position[own], entries[own]) for own in blocks]
+        holds, kinds = zip(*parts, strict=True)
+        return np.concatenate(holds), np.concatenate(kinds)
+
+    def _check_block(
+        self, line: Ints, position: Ints, entries: Floats
+    ) -> tuple[Flags, NDArray[np.int8]]:
+        owner = torch.from_numpy(line)
+        rows = self.rows[owner]
+        wanted, moved = rows.numpy(), np.nonzero(position != _TOLD)[0]
+        wanted[moved, position[moved]] = entries[moved]
+        part = self.problem.take(owner)
+        realised = part.realise_by_hand(rows[:, None], self.by_hand[owner][:, None])
+        point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+        check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
+        holds, shown, kinds = check.passed.numpy(), point.numpy(), changes.numpy()
+        cells = moved, position[moved]
+        holds[moved] &= (kinds[cells] == Change.ACTION) & (shown[cells] == wanted[cells])
+        # The told values must lead to the told row, or nothing is known of their neighbours.
+        told = position == _TOLD
+        as_told = (shown[told] == wanted[told]) | (np.isnan(shown[told]) & np.isnan(wanted[told]))
+        holds[told] &= as_told.all(-1)
+        return holds, kinds
+
+    def values(self, point: Ints) -> Floats:
+        """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
+        entries = self._entries(np.arange(len(self)), point)
+        cells = torch.from_numpy(self.position), torch.from_numpy(entries)
+        values = self.problem.codec.raw_cells(*cells).numpy()
+        return np.where(point > 0, values, self.start)
+
+    def _entries(self, side: Ints, point: Ints) -> Floats:
         """Return points of these sides on the unit range, ``(a,)``."""
         codec, position = self.problem.codec, self.position[side]
-        sign = torch.where(self.upward[side], 1.0, -1.0)
-        raw = self.start[side] + sign * point * self.grid[side]
-        return (raw - codec.low[position]) / codec.span[position]
+        raw = self.start[side] + np.where(self.upward[side], 1.0, -1.0) * point * self.grid[side]
+        entries: Floats = (raw - codec.low.numpy()[position]) / codec.span.numpy()[position]
+        return entries
 
 
-def _grid(codec: Codec) -> Tensor:
+def _grid(codec: Codec) -> Floats:
     """Return the width of each feature's grid in raw units, ``(f,)``."""
-    return torch.where(codec.resolution > 0, codec.resolution, MIN_CHANGE * codec.span)
+    grid: Floats = torch.where(
+        codec.resolution > 0, codec.resolution, MIN_CHANGE * codec.span
+    ).numpy()
+    return grid

@@ -21,10 +21,11 @@ from proce.methods.explaining.described import describe
 from proce.methods.explaining.proce_context import proce_context
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.attempts import Attempt, plan_attempts
+from proce.methods.searching.checking import FrameRows
 from proce.methods.searching.needed import drop_needless
 from proce.methods.searching.scan import MAX_SCANNED
 from proce.methods.searching.solution import Solution
-from proce.methods.searching.solve import FrameRows, solution_of, solve
+from proce.methods.searching.solve import solution_of, solve
 from proce.methods.searching.terms import SearchTerms
 from proce.methods.searching.typical import NO_LOOKS, TYPICAL, learn_likeness, wants_typical
 from proce.objective import CounterfactualProblem, Likeness, Query

@@ -1,64 +1,62 @@
-"""What comes about when one action of a counterfactual is taken back, or done otherwise."""
+"""What each action of a counterfactual is there for: what comes about without it."""
 
 import torch
 from torch import Tensor
 
-from proce.causal import Actions
-from proce.explanation import done_by_hand
+from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import NO_RULE
 from proce.methods.calls.last_check import ROUNDING
-from proce.objective import CounterfactualProblem
+from proce.methods.calls.rules import obey_rules
+from proce.objective import CounterfactualProblem, target_probability
+from proce.objective.compiled_terms import shortfall_of
 
 
-def take_back(
-    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, cells: tuple[Tensor, ...]
-) -> tuple[CounterfactualProblem, Actions]:
-    """Return what comes about, as ``(m, 1, f)``, when each of some cells alone is not done.
+def take_actions_back(
+    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, probabilities: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Return what each action adds to the target's probability, and the rule that asks for it.
 
-    Parameters
-    ----------
-    problem
-        The search problem, with an instance for each counterfactual.
-    rows, changes
-        ``(n, f)``, the counterfactuals, and what became of each cell.
-    cells
-        The lines and the positions ``(m,)`` of the cells.
-    """
-    lines, positions = cells
-    by_hand = done_by_hand(changes)[lines]
-    by_hand[torch.arange(len(lines)), positions] = False
-    part = problem.take(lines)
-    return part, part.realise_by_hand(rows[lines][:, None], by_hand[:, None])
-
-
-def find_asking_rules(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
-    """Return the rule that each action or hold is there for alone, by position; -1 for none.
-
-    An action is there for a rule where the target would be reached and all limits kept without
-    the action, but the rule would be broken.
+    The first result is by how much the probability falls when one action alone is taken back: the
+    other actions stay, and what follows from them comes about. It is 0 for a cell that is not acted
+    on. The second is the rule that each action or hold is there for alone, by position, and -1 for
+    none: the target would be reached and all limits kept without it, but the rule would be broken.
 
     Parameters
     ----------
     problem
         The search problem, with an instance for each counterfactual.
     rows, changes
-        ``(n, f)``, the counterfactuals, and what became of each cell.
+        ``(n, f)``, the counterfactuals, and what became of each cell; so are both results.
+    probabilities
+        ``(n,)``, the probability of the target for each counterfactual.
     """
+    contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)
     asked_by = torch.full(rows.shape, NO_RULE, dtype=torch.long)
-    cells = torch.nonzero(done_by_hand(changes), as_tuple=True)
-    if not problem.rules or not len(cells[0]):
-        return asked_by
-    part, realised = take_back(problem, rows, changes, cells)
-    point, factual = realised.point[:, 0], part.query.factual
-    broken = torch.full_like(cells[0], NO_RULE)
-    for position, (rule, mechanisms) in reversed(list(enumerate(problem.rules))):
-        broken[~rule.holds(factual, point, mechanisms)] = position
+    done = done_by_hand(changes)
+    line, position = torch.nonzero(done, as_tuple=True)
+    if not len(line):
+        return contributions, asked_by
+    by_hand = done[line]
+    by_hand[torch.arange(len(line)), position] = False
+    part = problem.take(line)  # an instance for each cell
+    realised = part.realise_by_hand(rows[line][:, None], by_hand[:, None])
+    broken = _first_broken(part, realised.point[:, 0])
     excess = part.limits.excess(realised.point, realised.by_hand, problem.codec.reach)[:, 0]
-    blamed = torch.nonzero((broken != NO_RULE) & (excess <= ROUNDING)).flatten()
-    if len(blamed):
-        chances = part.take(blamed).ask(realised.point[blamed])
-        target = part.query.target[blamed]
-        reached = problem.requirement.shortfall(chances, target)[:, 0] <= ROUNDING
-        blamed = blamed[reached]
-        asked_by[cells[0][blamed], cells[1][blamed]] = broken[blamed]
-    return asked_by
+    blamed = (broken != NO_RULE) & (excess <= ROUNDING)
+    is_action = changes[line, position] == Change.ACTION
+    asked = torch.nonzero(is_action | blamed).flatten()
+    line, position, target = line[asked], position[asked], part.query.target[asked]
+    chances = part.take(asked).ask(realised.point[asked])
+    own = target_probability(chances[:, 0], target).to(probabilities)
+    contributions[line, position] = (probabilities[line] - own).where(is_action[asked], 0.0)
+    reached = shortfall_of(problem.requirement, chances, target)[:, 0] <= ROUNDING
+    asked_by[line, position] = broken[asked].where(blamed[asked] & reached, NO_RULE)
+    return contributions, asked_by
+
+
+def _first_broken(problem: CounterfactualProblem, rows: Tensor) -> Tensor:
+    """Return the first rule that each of the rows ``(n, f)`` breaks, by position; -1 for none."""
+    broken = torch.full((len(rows),), NO_RULE)
+    for position, rule in reversed(list(enumerate(problem.rules))):
+        broken[~obey_rules([rule], problem.query.factual, rows)] = position
+    return broken

@@ -15,9 +15,9 @@ from proce.explanation import done_by_hand
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 from proce.methods.searching.chances import missing_chances
+from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import Shortlist, change_kinds
 from proce.methods.searching.solution import Solution
-from proce.methods.searching.solve import FrameRows, check_candidates
 from proce.objective import CounterfactualProblem
 
 

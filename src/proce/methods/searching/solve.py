@@ -1,46 +1,27 @@
 """Solve the problem of some rows: search, make a shortlist, and check it on the model itself."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
 from proce.errors import ProceError
-from proce.explanation import Change, done_by_hand
+from proce.explanation import done_by_hand
 from proce.losses import Loss
-from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
+from proce.methods.calls.last_check import LastCheck
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.attempts import FIRST, Attempt
 from proce.methods.searching.chances import missing_chances
+from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.failing_row import NamesFailingRow
 from proce.methods.searching.scan import scan
 from proce.methods.searching.shortlist import Shortlist, make_shortlist
 from proce.methods.searching.solution import Solution
 from proce.methods.searching.trials import Trials
 from proce.objective import CounterfactualProblem, genome_of, initial_population
-from proce.schema import Layout
 from proce.search import SearchProgress, SearchResult, Stop, nsga2
-
-
-@dataclass(frozen=True, eq=False)
-class FrameRows:
-    """The rows of a problem as they stand in the caller's frame.
-
-    Attributes
-    ----------
-    positions
-        ``(i,)``, the position of each row in the frame.
-    raw
-        ``(i, f)``, the rows in raw units.
-    layout
-        How the frame looks.
-    """
-
-    positions: Tensor
-    raw: Tensor
-    layout: Layout
 
 
 def solve(
@@ -215,39 +196,3 @@ def _checked(
         problem, frame_rows, shortlist.owner, shortlist.rows, shortlist.changes
     )
     return replace(shortlist, rows=check.shown.told()), check
-
-
-def check_candidates(
-    problem: CounterfactualProblem,
-    frame_rows: FrameRows,
-    owner: Tensor,
-    rows: Tensor,
-    changes: Tensor,
-) -> LastCheck:
-    """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
-    part = problem.take(owner)  # an instance for each candidate
-    factual, raw = part.query.factual, frame_rows.raw[owner]
-    shown = as_shown(problem.codec, rows, factual, raw, frame_rows.layout)
-    return last_check(
-        shown,
-        _within_limits(part, shown.rows, changes),
-        factual=factual,
-        target=part.query.target,
-        classifier=problem.classifier,
-        requirement=problem.requirement,
-        rules=problem.rules,
-    )
-
-
-def _within_limits(problem: CounterfactualProblem, rows: Tensor, changes: Tensor) -> Tensor:
-    """Return which of the rows ``(n, f)``, one for each instance, obey every limit, ``(n,)``."""
-    by_hand = done_by_hand(changes)
-    excess = problem.limits.excess(rows[:, None], by_hand[:, None], problem.codec.reach).squeeze(1)
-    allowed = (excess <= ROUNDING) & (~by_hand | problem.limits.movable).all(-1)
-    unchanged = (rows == problem.query.factual) | problem.codec.missing(rows)
-    allowed &= (unchanged | (changes != 0)).all(-1)  # no cell moves without a change that says so
-    allowed &= ~(unchanged & (changes == Change.ACTION)).any(-1)  # nor is one said to that does not
-    allowed &= ~(problem.avoided.cells(rows, problem.query.factual) & by_hand).any(-1)
-    if problem.max_changes is not None:
-        allowed &= by_hand.sum(-1) <= problem.max_changes
-    return allowed

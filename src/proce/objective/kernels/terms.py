@@ -72,7 +72,7 @@ def score_candidates(
                     gap = _gap(point[i, c, f], instances[i, FACTUAL, f], f, reach, tables, table_of)
                     distance[c] += (gap * gap if is_squared else gap) * instances[i, WEIGHT, f]
         _conclude(i, by_hand, distance, excess, measure, charge, max_changes, losses, violation)
-    _add_shortfall(chances, target, requirement, losses, violation)
+    add_shortfall(chances, target, requirement, losses, violation)
 
 
 @kernel
@@ -135,7 +135,7 @@ def _conclude(
 
 
 @kernel
-def _add_shortfall(
+def add_shortfall(
     chances: Floats, target: Ints, requirement: Floats, losses: Floats, violation: Floats
 ) -> None:
     """Write the prediction loss, and add what the probabilities lack to reach the target."""

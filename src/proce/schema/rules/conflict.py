@@ -14,6 +14,7 @@ from torch import Tensor
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
+from proce.schema.rules.program import obeyed
 from proce.schema.rules.rule import Rule
 from proce.schema.rules.tree import Comparison, Condition, Constant, FeatureReference, Not, Quantity
 
@@ -87,7 +88,8 @@ def conflict(
         How many linear programs may be solved for a set of rules before it is left open.
     """
     kept = [rule for rule in rules if rule.dependence is None]
-    if not kept or _obeyed_unchanged(kept, factual[:_MAX_TRIED_ROWS]):
+    tried = factual[:_MAX_TRIED_ROWS]
+    if not kept or bool(obeyed(kept, tried, tried).any()):
         return ()
     prover = _Prover(kept[0].codec, factual, max_programs)
     if prover.possible(kept):
@@ -99,13 +101,6 @@ def conflict(
     codec = prover.codec
     needed = sorted({codec.schema.position(name) for rule in kept for name in rule.features})
     return () if bool(codec.missing(factual)[:, needed].any()) else tuple(kept)
-
-
-def _obeyed_unchanged(rules: Sequence[Rule], rows: Tensor) -> bool:
-    held = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    for rule in rules:
-        held &= rule.holds(rows, rows)
-    return bool(held.any())
 
 
 class _Prover:

@@ -4,7 +4,7 @@ A program is a list of steps for a machine with two stacks, one of quantities an
 conditions. An operand comes before what joins it, so that no step looks ahead.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from proce.compiled import engine
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
@@ -125,6 +126,20 @@ class RuleProgram:
         if len(self.steps):
             arrays = (self.cells, self.units, self.steps, self.numbers)
             add_violations(factual, rows, *arrays, total)
+
+
+def obeyed(rules: Sequence[Rule], factual: Tensor, rows: Tensor) -> Tensor:
+    """Return which rows ``(n, f)`` obey rules without ``~>``, ``(n,)``.
+
+    ``factual (n, f)`` is what each of them was before.
+    """
+    if rules and engine.use_kernels(rows.device):
+        lacking = RuleProgram.of(tuple(rules)).violation(factual, rows[:, None])[:, 0]
+        return lacking == 0
+    held = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
+    for rule in rules:
+        held &= rule.holds(factual, rows)
+    return held
 
 
 def _cell(reference: FeatureReference, codec: Codec) -> tuple[int, int, int]:

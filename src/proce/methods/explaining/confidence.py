@@ -1,4 +1,4 @@
-"""What each action adds to the target's probability, and how often a counterfactual holds."""
+"""How often a counterfactual holds: in refits of the equations, other models, other graphs."""
 
 from collections.abc import Sequence
 
@@ -9,36 +9,8 @@ from proce.causal import Ensemble
 from proce.causal.graphs.unknown import unknown_causes
 from proce.classifier import Classifier, decide
 from proce.explanation import Change, done_by_hand
-from proce.methods.explaining.taken_back import take_back
 from proce.methods.searching.chances import SURE
-from proce.objective import CounterfactualProblem, EquationDoubt, chance_of, target_probability
-
-
-def measure_contributions(
-    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, probabilities: Tensor
-) -> Tensor:
-    """Return by how much the target's probability falls when one action is taken back, ``(n, f)``.
-
-    The other actions stay, and what follows from them alone comes about. The contribution of a
-    cell that is not acted on is 0.
-
-    Parameters
-    ----------
-    problem
-        The search problem, with an instance for each counterfactual.
-    rows, changes
-        ``(n, f)``, the counterfactuals, and what became of each cell.
-    probabilities
-        ``(n,)``, the probability of the target for each counterfactual.
-    """
-    cells = torch.nonzero(changes == Change.ACTION, as_tuple=True)
-    part, realised = take_back(problem, rows, changes, cells)
-    contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)
-    if len(realised.point):
-        chances = part.ask(realised.point)[:, 0]
-        own = target_probability(chances, part.query.target)
-        contributions[cells] = probabilities[cells[0]] - own.to(probabilities)
-    return contributions
+from proce.objective import CounterfactualProblem, EquationDoubt, chance_of
 
 
 def measure_confidence(
@@ -52,9 +24,17 @@ def measure_confidence(
     if refits is None:
         return None, None
     realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
-    odds = EquationDoubt(refits, SURE).odds(problem, realised)[..., 0]
+    odds = _doubt(problem, refits).odds(problem, realised)[..., 0]
     unknown = _hides_what_follows(problem, changes)
     return (odds >= 0).sum(0), chance_of(odds).masked_fill(unknown, torch.nan)
+
+
+def _doubt(problem: CounterfactualProblem, refits: Ensemble) -> EquationDoubt:
+    """Return the doubt of a problem in these refits, which knows the noise of its rows already."""
+    for doubt in problem.doubts:
+        if isinstance(doubt, EquationDoubt) and doubt.refits is refits:
+            return doubt
+    return EquationDoubt(refits, SURE)
 
 
 def _hides_what_follows(problem: CounterfactualProblem, changes: Tensor) -> Tensor:
