@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.causal import Actions, Ordered, StructuralCausalModel
+from proce.causal.models import compiled
 from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
 
@@ -145,20 +146,30 @@ def causal_gap(
     chance that is lost: the noise is one of many that explain the person. The gaps of an unchanged
     row are zero.
     """
-    columns = rows.unbind(-1)
-    gaps = [torch.zeros_like(column) for column in columns]
-    for name in scm.graph.endogenous:
-        position = scm.codec.schema.position(name)
-        value, follows = scm.outcome(position, columns, residual[:, None, :])
-        gap = (columns[position] - value).abs() / scm.codec.reach[position].item()
-        is_categorical = isinstance(scm.codec.schema[name], Categorical)
-        if is_categorical:
-            gap = (gap > 0).to(gap)
-        if is_categorical or isinstance(scm.mechanisms[name], Ordered):
-            kept = columns[position] == factual[:, None, position]
-            gap = torch.where(kept, gap * _lost_chance(name, rows, factual, scm), gap)
-        gaps[position] = torch.where(follows, gap, 0.0)
-    return torch.stack(gaps, dim=-1)
+    if compiled.can_run(rows, factual, residual):
+        gaps = compiled.measure_gaps(scm.program, factual, rows, residual)
+        left = [int(scm.program.effects["position"][0, place]) for place in scm.program.given]
+    else:
+        gaps, left = torch.zeros_like(rows), list(scm.effects)
+    for position in left:
+        gaps[..., position] = _gap(position, rows, factual, residual, scm)
+    return gaps
+
+
+def _gap(
+    position: int, rows: Tensor, factual: Tensor, residual: Tensor, scm: StructuralCausalModel
+) -> Tensor:
+    """Return how far one effect is from what its causes lead to, ``(i, c)``."""
+    name, own = scm.codec.schema.names[position], rows[..., position]
+    value, follows = scm.outcome(position, rows.unbind(-1), residual[:, None, :])
+    gap = (own - value).abs() / scm.codec.reach[position].item()
+    is_categorical = isinstance(scm.codec.schema[name], Categorical)
+    if is_categorical:
+        gap = (gap > 0).to(gap)
+    if is_categorical or isinstance(scm.mechanisms[name], Ordered):
+        kept = own == factual[:, None, position]
+        gap = torch.where(kept, gap * _lost_chance(name, rows, factual, scm), gap)
+    return torch.where(follows, gap, 0.0)
 
 
 def _lost_chance(name: str, rows: Tensor, factual: Tensor, scm: StructuralCausalModel) -> Tensor:

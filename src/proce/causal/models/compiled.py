@@ -166,6 +166,31 @@ def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Tensor, uniforms
     return found
 
 
+def measure_gaps(program: Program, factual: Tensor, rows: Tensor, residual: Tensor) -> Tensor:
+    """Return how far each effect is from what its causes lead to, ``(i, c, f)``.
+
+    See :func:`proce.objective.distance.causal_gap`. The gaps of effects that are not compiled are
+    0. The rows are ``(i, c, f)``, and the people ``(i, f)`` with their noise ``(i, w)``.
+    """
+    from proce.causal.programs import gaps as kernels
+
+    n_rows, n_candidates, n_features = rows.shape
+    lines = n_rows * n_candidates, n_features
+    gaps = np.zeros(lines)
+    kernels.measure_gaps(
+        program.effects,
+        program.parents,
+        program.weights,
+        program.tolerances,
+        n_candidates,
+        _array(factual, (n_rows, n_features)),
+        _array(rows, lines),
+        _array(residual, (n_rows, residual.shape[-1])),
+        gaps,
+    )
+    return torch.from_numpy(gaps.reshape(rows.shape))
+
+
 def _asked(
     program: Program, outcome: Outcome, place: int, rows: Tensor, noise: Tensor
 ) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -57,7 +57,7 @@ def assemble(
     names = [name for name in graph.order if name in graph.endogenous]
     tables = _Tables(codec)
     compiled = {
-        name: all(_is_flat(model[name], graph.parents(name), codec) for model in models)
+        name: all(_is_flat(name, model[name], graph.parents(name), codec) for model in models)
         for name in names
     }
     records = [
@@ -175,9 +175,12 @@ def _n_plain(terms: Terms) -> int:
     return sum(len(f.levels) if isinstance(f, Categorical) else 1 for f in terms.parents)
 
 
-def _is_flat(mechanism: Mechanism, causes: Sequence[str], codec: Codec) -> bool:
+def _is_flat(name: str, mechanism: Mechanism, causes: Sequence[str], codec: Codec) -> bool:
     """Return whether a mechanism can be written as flat tables."""
-    if type(mechanism) not in _LINKS:
+    of_levels = isinstance(mechanism, Choice | Ordered)
+    if type(mechanism) not in _LINKS or (
+        isinstance(codec.schema[name], Categorical) and not of_levels
+    ):
         return False
     equation = equation_of(mechanism)
     polynomial = equation.polynomial if type(equation) is Exponential else equation
