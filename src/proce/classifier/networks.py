@@ -80,11 +80,16 @@ class TrainedNetwork(TorchClassifier):
 
         ``None`` where the layers must answer, or say why they cannot.
         """
-        weights = next(self.folded.parameters())
-        has_kernel = use_kernels(rows.device) or use_triton(rows.device)
-        if weights.dtype != torch.float32 or weights.device != rows.device or not has_kernel:
+        weights, device = self._first_weights, rows.device
+        has_kernel = use_kernels(device) or use_triton(device)
+        if weights.dtype != torch.float32 or weights.device != device or not has_kernel:
             return None
         return arrays.class_probabilities(rows)
+
+    @cached_property
+    def _first_weights(self) -> Tensor:
+        """Weights of the network, which say where and in which precision all of them are."""
+        return next(self.folded.parameters())
 
     @cached_property
     def arrays(self) -> RowNetworkArrays:

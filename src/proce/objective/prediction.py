@@ -35,10 +35,14 @@ def clamp_for_model(rows: Tensor, known: Tensor) -> Tensor:
     rows
         ``(…, f)``.
     known
-        The largest absolute entries that are there, in a shape that broadcasts to the rows.
+        The :func:`magnitude` of what is there, in a shape that broadcasts to the rows.
     """
-    limit = known.nan_to_num(nan=0.0).clamp(min=_MAX_ENTRY).to(rows)
-    return rows.maximum(-limit).minimum(limit)
+    return rows.clamp(min=-known, max=known)
+
+
+def magnitude(rows: Tensor) -> Tensor:
+    """Return how large the entries of rows ``(…, f)`` are, or may be for that matter."""
+    return rows.abs().nan_to_num(nan=0.0).clamp(min=_MAX_ENTRY)
 
 
 def target_index(target: Tensor, probabilities: Tensor) -> Tensor:

@@ -1,12 +1,14 @@
 """The rows of a search problem, and what the search needs to know of each."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from proce.causal import StructuralCausalModel
 from proce.latent import AutoEncoder, PrototypeIndex
+from proce.objective.prediction import magnitude
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,11 @@ class Query:
     raw: Tensor | None = None
     positions: Tensor | None = None
     own: Tensor | None = None
+
+    @cached_property
+    def magnitude(self) -> Tensor:
+        """How large the entries of each row are, ``(i, 1, f)``."""
+        return magnitude(self.factual)[:, None]
 
     def take(self, instances: Tensor) -> "Query":
         """Return the query for some of the rows, given by position."""

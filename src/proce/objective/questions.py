@@ -1,6 +1,5 @@
 """How a model is asked about the candidates of a search."""
 
-import torch
 from torch import Tensor
 
 from proce.classifier import AnswerTable, Classifier, ask_as_given, given_to_model
@@ -30,8 +29,7 @@ def ask_about_candidates(
         What the model has answered already; the same candidate of the same row is not asked about
         again. ``None`` to ask about all.
     """
-    seen = torch.maximum(codec.lowest.abs(), codec.highest.abs())
-    near = clamp_for_model(rows, torch.maximum(query.factual.abs(), seen)[:, None])
+    near = clamp_for_model(rows, query.magnitude.maximum(codec.largest))
     raw = None if query.raw is None else query.raw[:, None]
     values = given_to_model(classifier, near, query.factual[:, None], raw, codec).flatten(0, 1)
     if answers is None:

@@ -131,6 +131,11 @@ class Codec:
         units = torch.where(exact, 1.0, (self.seen_high - self.low) / self.span)
         return torch.where(self.is_number, units, self._last_codes)
 
+    @cached_property
+    def largest(self) -> Tensor:
+        """The largest absolute entries of the training rows ``(f,)``."""
+        return torch.maximum(self.lowest.abs(), self.highest.abs())
+
     def on_range(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` in the entries of ``by_range``."""
         if self.by_range is self:
