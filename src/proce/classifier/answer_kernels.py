@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.classifier.answer_table import ANSWERED, EMPTY
+from proce.classifier.answer_places import ANSWERED, EMPTY
 from proce.compiled.kernel import kernel
 
 Doubles = NDArray[np.float64]

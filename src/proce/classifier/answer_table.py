@@ -14,12 +14,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from proce.classifier.answer_places import ANSWERED, EMPTY
 from proce.compiled.engine import use_kernels
 
 MAX_BYTES = 32 * 2**20  # of a table; three times as much saves two questions of a hundred more
 _FIRST_SIZE = 4096  # rows
 _MAX_FILLED = 0.5  # of a table, before it grows
-EMPTY, ANSWERED = -2, -1  # what a place holds; from 0 on, the number of a question that is open
 Ints = NDArray[np.int64]
 
 
