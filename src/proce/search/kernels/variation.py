@@ -47,38 +47,43 @@ def offspring(
     mutation_eta: float,
     children: Floats,  # (i, 2 * pairs, g); written
 ) -> None:
-    """Write children, from the choice of their parents to values that each gene is allowed."""
-    if is_tournament:
-        tournament(streams, generation, genes.shape[1], parents)
-    cross(
-        genes,
-        parents,
-        lower,
-        upper,
-        kind,
-        streams,
-        generation,
-        probability,
-        blend,
-        crossover_eta,
-        children,
-    )
-    mutate(
-        children,
-        lower,
-        upper,
-        anchor,
-        movable,
-        kind,
-        origin,
-        step,
-        snap,
-        streams,
-        generation,
-        mutation_rate,
-        revert_rate,
-        mutation_eta,
-    )
+    """Write children, from the choice of their parents to values that each gene is allowed.
+
+    Those of one instance stay in the cache from the first step to the last.
+    """
+    for i in range(len(genes)):
+        own = slice(i, i + 1)
+        if is_tournament:
+            tournament(streams[own], generation, genes.shape[1], parents[own])
+        cross(
+            genes[own],
+            parents[own],
+            lower[own],
+            upper[own],
+            kind,
+            streams[own],
+            generation,
+            probability,
+            blend,
+            crossover_eta,
+            children[own],
+        )
+        mutate(
+            children[own],
+            lower[own],
+            upper[own],
+            anchor[own],
+            movable[own],
+            kind,
+            origin,
+            step,
+            snap,
+            streams[own],
+            generation,
+            mutation_rate,
+            revert_rate,
+            mutation_eta,
+        )
 
 
 @kernel
