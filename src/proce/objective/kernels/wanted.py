@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.compiled.kernel import kernel
-from proce.objective.wanted import MIN_DIFFERENCE
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -44,10 +43,10 @@ def read_wanted(
 
 
 @kernel
-def mark_changes(rows: Floats, factual: Floats, changed: Flags) -> None:
-    """Write which cells of rows ``(i, c, f)`` are not as they were."""
+def mark_changes(rows: Floats, factual: Floats, least: float, changed: Flags) -> None:
+    """Write which cells of rows ``(i, c, f)`` have moved by more than ``least``."""
     n_instances, n_candidates, n_features = rows.shape
     for i in range(n_instances):
         for c in range(n_candidates):
             for f in range(n_features):
-                changed[i, c, f] = abs(rows[i, c, f] - factual[i, f]) > MIN_DIFFERENCE
+                changed[i, c, f] = abs(rows[i, c, f] - factual[i, f]) > least
