@@ -74,7 +74,7 @@ def solve(
     return Solution(
         shortlist,
         check,
-        result.ended_by(Stop.OUT_OF_TIME, Stop.CALLER),
+        twins.here(result.ended_by(Stop.OUT_OF_TIME, Stop.CALLER)),
         result.population.genes,
         int(result.n_generations.max()),
         int(result.n_evaluations.sum()),
