@@ -26,7 +26,7 @@ from proce.schema.rules.program import RuleProgram
 
 Floats = NDArray[np.float64]
 Measure = Literal["none", "actions", "absolute", "squared"]
-_MEASURES: tuple[Measure, ...] = ("none", "actions", "absolute", "squared")  # as the kernel has it
+MEASURES: tuple[Measure, ...] = ("none", "actions", "absolute", "squared")  # as the kernel has it
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,24 +72,14 @@ class CompiledTerms:
     ) -> "CompiledTerms":
         """Lay out the parts of a problem; ``weights`` are ``(f,)`` or ``(i, 1, f)``."""
         factual = query.factual.contiguous()
-        parts = (
-            factual,
-            weights.reshape(-1, factual.shape[1]).expand_as(factual),
-            limits.lower,
-            limits.upper,
-            limits.consequence_lower,
-            limits.consequence_upper,
-            limits.action_lower,
-            limits.action_upper,
-        )
         return cls(
             factual.numpy(),
             query.target.numpy(),
-            torch.stack([part.to(factual) for part in parts], dim=1).numpy(),
+            stack_parts(factual, limits, weights).numpy(),
             distance,
             measure,
             math.inf if max_changes is None else float(max_changes),
-            _required(requirement),
+            required(requirement),
             RuleProgram.of(tuple(rules)),
         )
 
@@ -134,7 +124,7 @@ class CompiledTerms:
             self.instances,
             self.distance.flat_reach,
             *tables,
-            _MEASURES.index(self.measure),
+            MEASURES.index(self.measure),
             0.0 if is_squared else ACTION_CHARGE,
             self.max_changes,
             self.required,
@@ -153,12 +143,27 @@ def shortfall_of(requirement: Requirement, chances: Tensor, target: Tensor) -> T
     lacking = np.zeros(chances.shape[:2])
     losses = np.empty((*chances.shape[:2], len(Loss)))
     add_shortfall(
-        chances.contiguous().numpy(), target.numpy(), _required(requirement), losses, lacking
+        chances.contiguous().numpy(), target.numpy(), required(requirement), losses, lacking
     )
     return torch.from_numpy(lacking)
 
 
-def _required(requirement: Requirement) -> Floats:
+def stack_parts(factual: Tensor, limits: Limits, weights: Tensor) -> Tensor:
+    """Return rows, the weights of their features, and their limits, ``(i, 8, f)``."""
+    parts = (
+        factual,
+        weights.reshape(-1, factual.shape[1]).expand_as(factual),
+        limits.lower,
+        limits.upper,
+        limits.consequence_lower,
+        limits.consequence_upper,
+        limits.action_lower,
+        limits.action_upper,
+    )
+    return torch.stack([part.to(factual) for part in parts], dim=1)
+
+
+def required(requirement: Requirement) -> Floats:
     """Return a requirement as the kernel reads it, ``(5,)``."""
     threshold = math.nan if requirement.threshold is None else requirement.threshold
     least = requirement.min_probability

@@ -121,7 +121,7 @@ class FlatTables(NamedTuple):
         for position, table in tables.items():
             places[position] = start, len(table)
             start += table.numel()
-        parts = [table.flatten().numpy() for table in tables.values()]
+        parts = [table.flatten().cpu().numpy() for table in tables.values()]
         return cls(np.concatenate([np.empty(0), *parts]), places)
 
 

@@ -12,7 +12,6 @@ from torch import Tensor
 
 from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import AnswerTable, Classifier
-from proce.compiled import engine
 from proce.latent import AutoEncoder
 from proce.losses import Loss
 from proce.objective.avoided import AvoidedLevels
@@ -35,6 +34,7 @@ from proce.objective.query import Query
 from proce.objective.questions import ask_about_candidates
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap
+from proce.objective.terms_on_device import TermsOnDevice, has_kernels, lay_out_terms
 from proce.objective.waiting import Clock
 from proce.objective.wanted import changed_cells, read_actions, read_genes
 from proce.schema import Codec, Rule
@@ -181,7 +181,7 @@ class CounterfactualProblem:
         """
         rows, query = realised.point, self.query
         chances = self.ask(rows)
-        if engine.use_kernels(rows.device):
+        if has_kernels(rows.device):
             losses, violation = self._score_compiled(realised, chances)
         else:
             prediction = prediction_loss(chances, query.target)
@@ -273,9 +273,9 @@ class CounterfactualProblem:
         return "squared" if self._is_squared else "absolute"
 
     @cached_property
-    def _terms(self) -> CompiledTerms:
+    def _terms(self) -> CompiledTerms | TermsOnDevice:
         """The terms that kernels compute."""
-        return CompiledTerms.of(
+        return lay_out_terms(
             self.query,
             self.limits,
             self._weights if self.mode == "hard" else self.effort,

@@ -1,0 +1,1 @@
+"""The terms of a score on a CUDA device."""
