@@ -1,0 +1,1 @@
+"""What ProCE is compared with, written as a competent user would."""
