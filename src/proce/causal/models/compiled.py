@@ -23,11 +23,12 @@ _NO_VALUES = np.empty((0, 0))
 
 def can_run(*tensors: Tensor) -> bool:
     """Return whether kernels can take these tensors: float64 on the CPU without a gradient."""
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        return False
-    return all(
-        tensor.dtype == torch.float64 and tensor.device.type == "cpu" for tensor in tensors
-    ) and use_kernels(tensors[0].device)
+    for tensor in tensors:
+        if tensor.dtype != torch.float64 or not tensor.is_cpu:
+            return False
+        if tensor.requires_grad and torch.is_grad_enabled():
+            return False
+    return use_kernels(tensors[0].device)
 
 
 def separate(
@@ -58,11 +59,11 @@ def separate(
         _array(factual, (n_rows, n_features)),
         _array(rows, lines),
         _array(residual, (n_rows, residual.shape[-1])),
-        _NO_FLAGS if acting is None else _array(acting.broadcast_to(rows.shape), lines),
+        _NO_FLAGS if acting is None else _array(acting, lines),
     )
-    outputs: list[Any] = [np.empty(lines, kind) for kind in 2 * [np.float64] + 4 * [np.bool_]]
-    told = [torch.from_numpy(cells.reshape(rows.shape)) for cells in outputs]
-    point, expected, acted_on, held, consequence, outside = told
+    cells, flags = np.empty((2, *rows.shape)), np.empty((4, *rows.shape), np.bool_)
+    point, expected = map(torch.from_numpy, cells)
+    outputs = cells.reshape(2, *lines), flags.reshape(4, *lines)
     given, follows = _NO_VALUES, _NO_FLAGS
     for run, (start, stop) in enumerate(program.segments):
         if run > 0:
@@ -79,6 +80,7 @@ def separate(
             follows,
             *outputs,
         )
+    acted_on, held, consequence, outside = map(torch.from_numpy, flags)
     return Actions(point, acted_on, held, consequence, expected, outside)
 
 
@@ -204,5 +206,7 @@ def _asked(
 
 def _array(tensor: Tensor, shape: tuple[int, ...]) -> NDArray[Any]:
     """Return a tensor as a contiguous array of some shape with as many cells."""
-    tensor = tensor.detach() if tensor.requires_grad else tensor
-    return np.ascontiguousarray(tensor.numpy()).reshape(shape)
+    array = tensor.detach().numpy() if tensor.requires_grad else tensor.numpy()
+    if array.shape == shape and array.flags.c_contiguous:
+        return array
+    return np.ascontiguousarray(array).reshape(shape)

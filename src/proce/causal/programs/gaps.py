@@ -66,7 +66,9 @@ def measure_gaps(
                 *(columns, amounts, slopes, predicted),
             )
             if loses_chance:
-                logits[:] = predicted
+                for output in range(effect.n_outputs):
+                    for c in range(end - begin):
+                        logits[output, c] = predicted[output, c]
             respond(effects, weights, 0, place, residual, owners, predicted, values)
             for row in range(begin, end):
                 c, owner = row - begin, owners[row - begin]

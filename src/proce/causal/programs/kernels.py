@@ -39,19 +39,18 @@ def separate(
     acting: Flags,
     given: Floats,
     follows: Flags,
-    point: Floats,
-    expected: Floats,
-    acted_on: Flags,
-    held: Flags,
-    consequence: Flags,
-    outside: Flags,
+    cells: Floats,
+    flags: Flags,
 ) -> None:
     """Tell actions, holds and consequences apart, through the effects from ``start`` to ``stop``.
 
     The first run writes all cells of the rows, later ones those of their effects. ``acting`` has
     the rows' shape or no entries. The value of an effect that is not compiled is ``given (1, n)``
-    where it ``follows``.
+    where it ``follows``. ``cells (2, n, f)`` become the point and what is expected, ``flags (4, n,
+    f)`` what is acted on, held, a consequence and outside.
     """
+    point, expected = cells[0], cells[1]
+    acted_on, held, consequence, outside = flags[0], flags[1], flags[2], flags[3]
     n_rows, n_features = rows.shape
     n_parents, n_outputs = sizes(effects)
     columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
@@ -157,7 +156,9 @@ def propagate(
             now, owners = outcomes[model, begin:end], places[: end - begin]
             find_owners(begin, n_candidates, owners)
             if start == 0:
-                now[:] = rows[begin:end]
+                for row in range(begin, end):
+                    for f in range(rows.shape[1]):
+                        now[row - begin, f] = rows[row, f]
             for place in range(start, stop):
                 effect = effects[model, place]
                 if effect.is_cut:

@@ -51,7 +51,8 @@ def abduct(
                         position = parents[effect.first_parent + cause].position
                         known &= is_known(rows[row, position], tolerances[position].is_number)
                     if not known:
-                        noise[model, row, first : first + effect.n_outputs] = np.nan
+                        for output in range(effect.n_outputs):
+                            noise[model, row, first + output] = np.nan
                         continue
                     value = rows[row, f] * effect.span + effect.low
                     if effect.link == Link.CHOICE:
