@@ -77,7 +77,7 @@ EXPLAIN = Step(
                                 Step("proce.methods.searching.pruning", "no needless action"),
                                 Step("proce.methods.searching.polishing", "drawn to the person"),
                                 Step("proce.methods.searching.chances", "sure in refits"),
-                                Step("proce.methods.searching.ranking", "recommended first"),
+                                Step("proce.methods.searching.choosing", "recommended first"),
                             ),
                         ),
                         Step(
@@ -91,9 +91,10 @@ EXPLAIN = Step(
                     "what is recorded beside the values",
                     (
                         Step(
-                            "proce.methods.explaining.contributions",
-                            "what each action adds, and how often it holds",
+                            "proce.methods.explaining.taken_back",
+                            "what each action adds, and the rule that asks for it",
                         ),
+                        Step("proce.methods.explaining.confidence", "how often it holds"),
                     ),
                 ),
                 Step(

@@ -16,8 +16,8 @@ from proce.batch.source import Source
 from proce.batch.typed import TypedColumns
 from proce.errors import FileError, SchemaError
 from proce.explanation import Explanations
-from proce.explanation.words.certainty import is_unsure
-from proce.explanation.words.robustness import is_less_robust
+from proce.explanation.words.certainty import count_unsure
+from proce.explanation.words.robustness import count_less_robust
 from proce.methods import Progress
 
 CHUNK_ROWS = 4_096  # explained in one call
@@ -190,12 +190,12 @@ def tally(result: Explanations) -> Counter[str]:
 
 def doubts(result: Explanations) -> Counter[str]:
     """Return for how many rows the recommended counterfactual is not robust, or unsure."""
-    counts: Counter[str] = Counter()
-    for item in result:
-        if len(item):
-            counts["less robust than asked for"] += is_less_robust(item)
-            counts["unsure"] += is_unsure(item)
-    return +counts
+    return +Counter(
+        {
+            "less robust than asked for": count_less_robust(result.rows),
+            "unsure": count_unsure(result.rows),
+        }
+    )
 
 
 def table_of(result: Explanations) -> pa.Table:

@@ -192,7 +192,8 @@ def _promises(context: Context, cells: ChangedCells) -> list[Plain]:
 def _known_contributions(rows: ExplainedRows) -> Floats:
     """Return the contributions ``(n, f)``; NaN throughout a row of which not all are known."""
     contributions = rows.counterfactuals.contributions.clone()
-    contributions[_lines_of_rows_with(rows, contributions.isnan().any(1))] = torch.nan
+    owner = rows.counterfactuals.owner
+    contributions[torch.isin(owner, owner[contributions.isnan().any(1)])] = torch.nan
     return contributions.numpy()
 
 
@@ -203,16 +204,11 @@ def _certainties(rows: ExplainedRows) -> list[Plain]:
         column = getattr(rows.counterfactuals, name)
         known = column >= 0  # NaN is not known
         if name != "confidence":
-            known = ~_lines_of_rows_with(rows, ~known)
-        for line in torch.nonzero(known).flatten().tolist():
-            certainties[line][name] = column[line].item()
+            known = rows.counterfactuals.is_counted(name)
+        lines = torch.nonzero(known).flatten()
+        for line, value in zip(lines.tolist(), column[lines].tolist(), strict=True):
+            certainties[line][name] = value
     return certainties
-
-
-def _lines_of_rows_with(rows: ExplainedRows, lines: Tensor) -> Tensor:
-    """Return flags for all counterfactuals of the rows that have a flagged one."""
-    owner = rows.counterfactuals.owner
-    return torch.isin(owner, owner[lines])
 
 
 def _steps(rows: ExplainedRows) -> list[list[list[Any]]]:

@@ -188,6 +188,10 @@ class Counterfactuals:
         """Return how many counterfactuals each of the explained rows has, ``(i,)``."""
         return self.owner.bincount(minlength=n_rows)
 
+    def is_counted(self, name: str) -> Tensor:
+        """Return which lines ``(n,)`` have a count, as all other lines of their row have."""
+        return ~torch.isin(self.owner, self.owner[getattr(self, name) < 0])
+
     def ranks(self) -> Tensor:
         """Return the rank of each line among those of its row, from 1, ``(n,)``."""
         return torch.arange(len(self)) - torch.searchsorted(self.owner, self.owner) + 1

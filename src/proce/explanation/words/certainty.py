@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from proce.causal.graphs.unknown import unknown_causes
 from proce.explanation.record.outcome import Change
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import joined, name_texts
 
@@ -25,6 +25,13 @@ def is_unsure(row: ExplainedRow, rank: int = 1) -> bool:
     return bool(
         support is not None and n_graphs and int(support[rank - 1]) < _MIN_GRAPH_SHARE * n_graphs
     )
+
+
+def count_unsure(rows: ExplainedRows) -> int:
+    """Return of how many rows the recommended counterfactual is unsure; see :func:`is_unsure`."""
+    ways, n_graphs = rows.counterfactuals, rows.context.n_graphs
+    in_few = ways.is_counted("support") & (ways.support < _MIN_GRAPH_SHARE * n_graphs)
+    return int((((ways.confidence < SURE) | in_few) & (ways.ranks() == 1)).sum())
 
 
 def certainty_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int = 1) -> list[str]:

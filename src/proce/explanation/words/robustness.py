@@ -1,6 +1,6 @@
 """In how many other models a counterfactual keeps its decision, in words."""
 
-from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 
 
 def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
@@ -9,6 +9,15 @@ def is_less_robust(row: ExplainedRow, rank: int = 1) -> bool:
     if row.robustness is None or robust is None or not n_models:
         return False
     return int(row.robustness[rank - 1]) < robust * n_models - 1e-9
+
+
+def count_less_robust(rows: ExplainedRows) -> int:
+    """Return of how many rows the recommended counterfactual is less robust than was asked for."""
+    ways, robust, n_models = rows.counterfactuals, rows.context.robust, rows.context.n_models
+    if robust is None or not n_models:
+        return 0
+    in_few = ways.is_counted("robustness") & (ways.robustness < robust * n_models - 1e-9)
+    return int((in_few & (ways.ranks() == 1)).sum())
 
 
 def robustness_texts(row: ExplainedRow, rank: int = 1, subject: str = "This advice") -> list[str]:

@@ -109,7 +109,7 @@ def search_blockers(
     if not lifted:
         result.n_lifted.update(dict.fromkeys(searched.tolist(), 0))
         return result
-    n_at_once = max(1, terms.fitted.settings.chunk_size // len(lifted))
+    n_at_once = max(1, terms.fitted.chunk_size // len(lifted))
     for start in range(0, len(searched), n_at_once):
         call.report(Progress("diagnose", start, len(searched)))
         if call.over:

@@ -22,6 +22,8 @@ from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, Likeness, Mode
 from proce.schema import Codec, Level, Schema
 
+_MAX_CANDIDATES = 51_200  # of a generation of all rows that are searched at once
+_MAX_ROWS = 2_048  # that are searched at once on the CPU
 _MAX_ROWS_ON_DEVICE = 32_768  # that are searched at once, so that progress is seen
 _N_COLUMNS_BESIDE = 8  # losses, switches and so on, beside the features
 _N_COPIES = 24  # tensors of the size of a pool that a search holds at a time
@@ -116,12 +118,15 @@ class FittedParts:
     @property
     def chunk_size(self) -> int:
         """How many rows are searched at once: as the settings say, or as many as a device holds."""
+        if self.settings.chunk_size is not None:
+            return self.settings.chunk_size
+        few = min(_MAX_ROWS, max(1, _MAX_CANDIDATES // self.settings.population_size))
         free = bytes_free(self.twins.device)
         if free is None:
-            return self.settings.chunk_size
+            return few
         pool = self.settings.population_size + self.settings.n_offspring
         of_row = 8 * pool * (len(self.codec.schema) + _N_COLUMNS_BESIDE) * _N_COPIES
-        return max(self.settings.chunk_size, min(_MAX_ROWS_ON_DEVICE, free // of_row))
+        return max(few, min(_MAX_ROWS_ON_DEVICE, free // of_row))
 
     @cached_property
     def distance(self) -> FeatureDistance:

@@ -60,7 +60,8 @@ class SearchSettings(NSGA2Settings):
         Whether actions that are not needed are taken back, and whether the ways of one, two and
         three actions are scanned before the search; False as in the paper.
     chunk_size
-        How many rows are searched at a time. It bounds the memory and does not change results.
+        How many rows are searched at a time; ``None`` for as many as have 51,200 candidates in a
+        generation. It bounds the memory and does not change results.
     autoencoder
         All other settings of the latent space.
     """
@@ -76,13 +77,13 @@ class SearchSettings(NSGA2Settings):
     n_refits: int = 20
     scale: Scale = "bulk"
     sparse: bool = True
-    chunk_size: int = 256
+    chunk_size: int | None = None
     autoencoder: AutoEncoderSettings = field(default_factory=AutoEncoderSettings)
 
     def __post_init__(self) -> None:
         NSGA2Settings.__post_init__(self)
         for name in ("n_neighbours", "chunk_size"):
-            if getattr(self, name) < 1:
+            if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise SearchError(f"{name} is {getattr(self, name)}; expected 1 or more.")
         if not 0 <= self.margin < 0.5:
             raise SearchError(f"margin is {self.margin}; expected 0 or more, and under 0.5.")
