@@ -81,7 +81,7 @@ def test_the_default_size_grows_with_the_features_to_a_limit():
 def test_fewer_rows_are_learned_in_smaller_batches_and_more_epochs():
     plans = {n: AutoEncoderSettings().schedule(n) for n in (100, 8_192, 26_048, 1_000_000)}
     sizes = {n: (plan.n_epochs, plan.batch_size) for n, plan in plans.items()}
-    assert sizes == {100: (60, 64), 8_192: (22, 128), 26_048: (14, 256), 1_000_000: (1, 256)}
+    assert sizes == {100: (60, 64), 8_192: (31, 128), 26_048: (20, 256), 1_000_000: (1, 256)}
     given = TrainingSettings(n_epochs=7)
     assert AutoEncoderSettings(training=given).schedule(100) is given
 

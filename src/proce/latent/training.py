@@ -13,7 +13,7 @@ from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
 _NUMBER_WEIGHT = 30.0  # so that an error of 0.18 on the unit range counts like one nat of a level
-_N_STEPS = 1_400  # of the optimiser, where there are rows enough for them
+_N_STEPS = 2_000  # of the optimiser, where there are rows enough for them
 _MIN_BATCH, _MAX_BATCH = 64, 256  # rows
 _BATCHES_PER_EPOCH = 64  # where the size of a batch allows it
 _MAX_EPOCHS = 60
@@ -36,7 +36,7 @@ class AutoEncoderSettings:
     jitter
         Standard deviation of the noise on numbers during training, on the unit range.
     training
-        How long and how fast; ``None`` for about 1,400 steps, in smaller batches for fewer rows.
+        How long and how fast; ``None`` for about 2,000 steps, in smaller batches for fewer rows.
     """
 
     latent_size: int | None = None
