@@ -46,7 +46,16 @@ EXPLAIN = Step(
                             "objectives and constraints (Eq. 10)",
                             (
                                 Step("proce.causal.models.actions", "done, held, or following"),
-                                Step("proce.objective.requirement", "reached, with the margin"),
+                                Step(
+                                    "proce.objective.problem_parts",
+                                    "what a problem is made of",
+                                    (
+                                        Step(
+                                            "proce.objective.requirement",
+                                            "reached, with the margin",
+                                        ),
+                                    ),
+                                ),
                                 Step("proce.objective.distance", "how far from the row (Eqs. 7-9)"),
                             ),
                         ),

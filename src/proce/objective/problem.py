@@ -3,123 +3,33 @@
 Constraints are no fourth objective: they decide by constrained domination (Deb 2002).
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from proce.causal import Actions, StructuralCausalModel
-from proce.classifier import AnswerTable, Classifier
-from proce.latent import AutoEncoder
+from proce.causal import Actions
+from proce.classifier import Classifier
 from proce.losses import Loss
-from proce.objective.avoided import AvoidedLevels
-from proce.objective.compiled_terms import CompiledTerms, Measure
 from proce.objective.distance import (
     ACTION_CHARGE,
-    FeatureDistance,
-    Mode,
     action_cost,
-    action_weights,
     causal_gap,
     printed_distance,
 )
-from proce.objective.doubt import Doubt, missing_chance
-from proce.objective.likeness import Likeness
-from proce.objective.limits import Limits
+from proce.objective.doubt import missing_chance
 from proce.objective.prediction import prediction_loss
+from proce.objective.problem_parts import ProblemParts
 from proce.objective.prototype import prototype_loss
-from proce.objective.query import Query
 from proce.objective.questions import ask_about_candidates
-from proce.objective.requirement import Requirement
-from proce.objective.start import GeneMap
-from proce.objective.terms_on_device import TermsOnDevice, has_kernels, lay_out_terms
-from proce.objective.waiting import Clock
+from proce.objective.terms_on_device import has_kernels
 from proce.objective.wanted import changed_cells, read_actions, read_genes
-from proce.schema import Codec, Rule
 from proce.search import Evaluation
 
 
 @dataclass(frozen=True, eq=False)
-class CounterfactualProblem:
-    """The search problem of some rows: genes in, losses and violations out.
-
-    Attributes
-    ----------
-    codec, classifier, autoencoder, distance, scm
-        The fitted parts; ``scm`` is ``None`` in mode ``off``.
-    query, limits
-        The rows and what they may become.
-    mode
-        The causal mode, which says what the distance is; see ``docs/paper.md``.
-    gene_map
-        Which gene belongs to which feature.
-    requirement
-        What counts as reaching the target.
-    rules
-        The rules, each with the equations that it needs, by the name of the effect.
-    effort
-        ``(f,)``, how hard a change of each feature is.
-    max_changes
-        The most actions and holds that a candidate may have, or ``None``.
-    causal_weight
-        Lambda of mode ``soft``.
-    effect_weight
-        In mode ``hard``, how many times an action on a feature counts that its causes could move.
-    squared
-        Whether the modes ``soft`` and ``off`` take the squares of the paper instead of absolute
-        differences with a charge per action; ``paper`` always does, ``hard`` never.
-    clock
-        How time moves the features that wait; ``None`` where nobody may wait.
-    doubts
-        The possible worlds in which a candidate must work, each with the chance that is asked for.
-    answers
-        What the explained model has answered already; ``None`` where it is quicker to ask again.
-    likeness
-        Takes the place of the prototype loss where rows that are typical of the target are wanted.
-    """
-
-    codec: Codec
-    classifier: Classifier
-    autoencoder: AutoEncoder
-    distance: FeatureDistance
-    scm: StructuralCausalModel | None
-    query: Query
-    limits: Limits
-    mode: Mode
-    gene_map: GeneMap
-    requirement: Requirement
-    rules: Sequence[tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]]
-    effort: Tensor
-    max_changes: int | None = None
-    causal_weight: float = 0.1
-    effect_weight: float = 1.0
-    squared: bool = False
-    clock: Clock | None = None
-    doubts: tuple[Doubt, ...] = ()
-    answers: AnswerTable | None = None
-    likeness: Likeness | None = None
-
-    def take(self, instances: Tensor) -> "CounterfactualProblem":
-        """Return the problem of some of the rows, given by position."""
-        part = replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
-        if "_terms" in vars(self):  # what was laid out once is not laid out again
-            vars(part)["_terms"] = self._terms.take(instances)
-        vars(part)["avoided"] = self.avoided
-        return part
-
-    def with_few_worlds(self) -> "CounterfactualProblem":
-        """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
-        return replace(self, doubts=tuple(doubt.few for doubt in self.doubts))
-
-    def with_doubts_asked_for(self) -> "CounterfactualProblem":
-        """Return the problem without the doubts that nobody asks for."""
-        return replace(self, doubts=tuple(doubt for doubt in self.doubts if doubt.is_asked_for))
-
-    def without_doubts(self) -> "CounterfactualProblem":
-        """Return the problem in which a candidate need not be sure to work."""
-        return replace(self, doubts=())
+class CounterfactualProblem(ProblemParts):
+    """The search problem of some rows: genes in, losses and violations out."""
 
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
@@ -198,9 +108,9 @@ class CounterfactualProblem:
 
     def _score_compiled(self, realised: Actions, chances: Tensor) -> tuple[Tensor, Tensor]:
         """Return the losses but for the prototype's, and the violation, by kernels."""
-        losses, violation = self._terms.score(realised, chances)
+        losses, violation = self.terms.score(realised, chances)
         distance = losses[..., Loss.DISTANCE]
-        if self._measure == "none":
+        if self.measure == "none":
             distance.copy_(self.final_distance(realised))
         else:
             distance += self._causal_loss(realised)
@@ -232,13 +142,13 @@ class CounterfactualProblem:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
         factual = self.query.factual
         if self.mode == "hard":
-            return action_cost(realised, self.distance, self._weights)
+            return action_cost(realised, self.distance, self.action_weights)
         point, effort = realised.point, self.effort.to(realised.point)
         if self.mode == "paper" and self.scm is not None:
             return printed_distance(point, factual, self.distance, effort, self.scm)
-        measure = self.distance.squared if self._is_squared else self.distance.absolute
+        measure = self.distance.squared if self.is_squared else self.distance.absolute
         total = (measure(point, factual) * effort).sum(-1)
-        if not self._is_squared:
+        if not self.is_squared:
             total = total + ACTION_CHARGE * realised.count.to(total)
         return total + self._causal_loss(realised)
 
@@ -247,7 +157,7 @@ class CounterfactualProblem:
         if self.mode != "soft" or self.scm is None:
             return 0.0
         gap = causal_gap(realised.point, self.query.factual, self.query.residual, self.scm)
-        return self.causal_weight * (gap.square() if self._is_squared else gap).sum(-1)
+        return self.causal_weight * (gap.square() if self.is_squared else gap).sum(-1)
 
     def violation(self, realised: Actions) -> Tensor:
         """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""
@@ -257,43 +167,3 @@ class CounterfactualProblem:
         if self.max_changes is not None:
             total = total + (realised.count - self.max_changes).clamp(min=0)
         return total
-
-    @property
-    def _is_squared(self) -> bool:
-        """Whether the distance is a sum of squares."""
-        return self.mode == "paper" or (self.squared and self.mode != "hard")
-
-    @property
-    def _measure(self) -> Measure:
-        """What the distance is for a kernel, but for what deviating from the causes costs."""
-        if self.mode == "hard":
-            return "actions"
-        if self.mode == "paper" and self.scm is not None:
-            return "none"
-        return "squared" if self._is_squared else "absolute"
-
-    @cached_property
-    def _terms(self) -> CompiledTerms | TermsOnDevice:
-        """The terms that kernels compute."""
-        return lay_out_terms(
-            self.query,
-            self.limits,
-            self._weights if self.mode == "hard" else self.effort,
-            self.distance,
-            self._measure,
-            self.requirement,
-            [rule for rule, _ in self.rules if rule.dependence is None],
-            self.max_changes,
-        )
-
-    @cached_property
-    def avoided(self) -> AvoidedLevels:
-        """The levels that no action may lead to."""
-        return AvoidedLevels.of(self.codec.schema)
-
-    @cached_property
-    def _weights(self) -> Tensor:
-        """The weight of an action ``(f,)`` or ``(i, 1, f)``: more where causes could be moved."""
-        if self.scm is None or self.effect_weight == 1:
-            return self.effort
-        return action_weights(self.effort, self.limits.movable, self.scm, self.effect_weight)

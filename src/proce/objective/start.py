@@ -5,7 +5,7 @@ follows for every endogenous feature that can be acted on: is it acted on?
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -81,19 +81,8 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
     The anchor of a gene is the value of the row, or the nearest permitted one where a range of the
     call forbids that value.
     """
-    features = list(codec.schema)
     n_switches = len(gene_map.switched)
-    told_to = codec.resolution.tolist()  # so what is searched is what is shown
-    kinds = [_kind(feature, told_to[at]) for at, feature in enumerate(features)]
-    kinds += [GeneKind.LEVEL] * n_switches
-    step = torch.zeros(len(kinds), dtype=torch.float64)
-    origin = torch.zeros_like(step)
-    for position, feature in enumerate(features):
-        if isinstance(feature, Continuous) and told_to[position]:
-            step[position] = told_to[position] / codec.span[position]
-            origin[position] = -codec.low[position] / codec.span[position]
-        elif not isinstance(feature, Continuous):
-            step[position] = 1.0
+    kind, origin, step = _grid(codec, n_switches)
     nothing = factual.new_zeros(len(factual), n_switches)
     switchable = limits.movable[:, list(gene_map.switched)]
     genome = Genome.of(
@@ -101,7 +90,7 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
         torch.cat([limits.action_upper, nothing + 1], dim=-1),
         torch.cat([factual, nothing], dim=-1),
         movable=torch.cat([limits.movable, switchable], dim=-1),
-        kind=torch.tensor(kinds),
+        kind=kind,
         origin=origin,
         step=step,
         snap=torch.full_like(step, MIN_CHANGE),
@@ -110,6 +99,25 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
     forbidden = torch.cat([outside & limits.movable, nothing.bool()], dim=-1)
     nearest = genome.anchor.maximum(genome.lower).minimum(genome.upper)
     return replace(genome, anchor=torch.where(forbidden, nearest, genome.anchor))
+
+
+@lru_cache(maxsize=32)
+def _grid(codec: Codec, n_switches: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the kinds of all genes, and where the grid of each begins and how wide it is.
+
+    What is searched is what is shown.
+    """
+    kinds, origins, steps = [], [], []
+    columns = (codec.resolution.tolist(), codec.low.tolist(), codec.span.tolist())
+    for feature, told_to, low, span in zip(codec.schema, *columns, strict=True):
+        on_grid = isinstance(feature, Continuous) and told_to > 0
+        kinds.append(_kind(feature, told_to))
+        origins.append(-low / span if on_grid else 0.0)
+        steps.append(told_to / span if on_grid else float(not isinstance(feature, Continuous)))
+    nothing = [0.0] * n_switches
+    kind = torch.tensor([*kinds, *[GeneKind.LEVEL] * n_switches])
+    origin, step = torch.tensor([[*origins, *nothing], [*steps, *nothing]], dtype=torch.float64)
+    return kind, origin, step
 
 
 def initial_population(

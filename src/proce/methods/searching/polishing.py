@@ -5,12 +5,17 @@ same share, and each alone, where the others may make up for what it gives up. I
 this is tried at once, and the closest is kept; the steps become finer from round to round.
 """
 
+from functools import lru_cache
+
+import numpy as np
 import torch
 from torch import Tensor
 
-from proce.methods.searching.trials import Trials, try_out
-from proce.objective import CounterfactualProblem, GeneMap, genome_of
-from proce.schema import Categorical
+from proce.compiled.arrays import as_array
+from proce.compiled.engine import use_kernels
+from proce.methods.searching.trials import Trials, adopt_closer, try_out
+from proce.objective import CounterfactualProblem
+from proce.schema import Categorical, Codec
 
 _MAX_TURNS = 4  # numbers of a candidate that are drawn in one by one
 _MIN_GAIN = 1e-9
@@ -68,12 +73,9 @@ def _polish_numbers(problem: CounterfactualProblem, best: Trials, n_turns: int) 
             active = everyone
         if not len(active):
             continue
-        part = best.take_rows(active)
-        variants = _drawn(problem.take(active), part, n_turns, pairs)
-        closest, which = variants.feasible_distance.min(-1)
-        better = torch.nonzero(closest < part.distance[:, 0] - _MIN_GAIN).flatten()
-        active = active[better]
-        best = best.with_rows(active, variants.take(which[:, None]).take_rows(better))
+        is_whole = len(active) == len(everyone)
+        part, own = (best, problem) if is_whole else (best.take_rows(active), problem.take(active))
+        best, active = adopt_closer(best, active, _drawn(own, part, n_turns, pairs), _MIN_GAIN)
     return best
 
 
@@ -91,12 +93,8 @@ def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
         active = active[best.by_hand[active, 0].sum(-1) > 2]
         if not len(active):
             break
-        part = best.take_rows(active)
-        variants = _left_out(problem.take(owner[active]), part)
-        closest, which = variants.feasible_distance.min(-1)
-        better = torch.nonzero(closest < part.distance[:, 0] - _MIN_GAIN).flatten()
-        active = active[better]
-        best = best.with_rows(active, variants.take(which[:, None]).take_rows(better))
+        variants = _left_out(problem.take(owner[active]), best.take_rows(active))
+        best, active = adopt_closer(best, active, variants, _MIN_GAIN)
     return best.side_by_side(len(trials.rows))
 
 
@@ -130,6 +128,8 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
     pairs
         The shares that the number whose turn it is keeps of its way, and those of the others.
     """
+    if use_kernels(trials.rows.device):
+        return _drawn_compiled(problem, trials, n_turns, pairs)
     moved = trials.by_hand[:, 0] & _is_number(problem)  # (n, f)
     turn = moved.byte().argsort(dim=-1, descending=True, stable=True)[:, :n_turns]  # (n, t)
     own, others = torch.tensor(pairs, dtype=torch.float64).unbind(-1)
@@ -145,13 +145,48 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
     return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
 
 
+def _drawn_compiled(
+    problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: _Pairs
+) -> Trials:
+    from proce.methods.searching.kernels.variants import draw_in
+
+    own, others = np.array(pairs).T.copy()
+    alike = np.array(_ALIKE if n_turns > 1 else ())
+    n, _, n_features = trials.rows.shape
+    shape = n, n_turns * len(own) + len(alike), n_features
+    rows, by_hand = np.empty(shape), np.empty(shape, np.bool_)
+    draw_in(
+        as_array(trials.rows),
+        as_array(trials.by_hand),
+        as_array(trials.expected),
+        _is_number(problem).numpy(),
+        own,
+        others,
+        alike,
+        n_turns,
+        rows,
+        by_hand,
+    )
+    drawn, acts = torch.from_numpy(rows), torch.from_numpy(by_hand)
+    return try_out(problem, nearest_allowed(problem, drawn, acts), acts)
+
+
 def _is_number(problem: CounterfactualProblem) -> Tensor:
     """Return which features ``(f,)`` are numbers or ranks."""
-    return torch.tensor([not isinstance(f, Categorical) for f in problem.codec.schema])
+    return _numbers(problem.codec)
+
+
+@lru_cache(maxsize=32)
+def _numbers(codec: Codec) -> Tensor:
+    return torch.tensor([not isinstance(feature, Categorical) for feature in codec.schema])
 
 
 def nearest_allowed(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Tensor:
     """Return rows ``(i, c, f)`` with what is done by hand moved onto values that it may take."""
-    codec, query = problem.codec, problem.query
-    genome = genome_of(codec, query.factual, problem.limits, GeneMap(len(codec.schema)))
-    return torch.where(by_hand, genome.repair(rows), rows)
+    if use_kernels(rows.device):
+        from proce.methods.searching.kernels.variants import put_on_allowed
+
+        allowed = rows.numpy().copy()
+        put_on_allowed(allowed, as_array(by_hand), *problem.genome.arrays)
+        return torch.from_numpy(allowed)
+    return torch.where(by_hand, problem.genome.repair(rows), rows)

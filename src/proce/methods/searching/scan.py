@@ -9,10 +9,14 @@ with ``max_changes`` 1, 2 or 3 finds.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from proce.compiled.arrays import as_array
+from proce.compiled.engine import use_kernels
 from proce.methods.searching.polishing import nearest_allowed
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
@@ -52,7 +56,8 @@ class _Moves:
     level: Tensor
 
     @classmethod
-    def of(cls, codec: Codec, positions: list[int], shares: tuple[float, ...]) -> "_Moves":
+    @lru_cache(maxsize=128)
+    def of(cls, codec: Codec, positions: tuple[int, ...], shares: tuple[float, ...]) -> "_Moves":
         """Return the moves of some features."""
         columns: list[tuple[int, float, float]] = []
         for position in positions:
@@ -87,7 +92,7 @@ def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list
         How many actions a candidate may have at most, or ``None``; a lower number leaves out whole
         groups and changes nothing in the others.
     """
-    positions = torch.nonzero(problem.limits.movable.any(0)).flatten().tolist()
+    positions = tuple(torch.nonzero(problem.limits.movable.any(0)).flatten().tolist())
     if not positions:
         return []
     many = sum(f.can_be_acted_on for f in problem.codec.schema) > _MANY_FEATURES
@@ -119,7 +124,7 @@ def _walk(
     start: Trials,
     tried: Trials,
     order: Tensor,
-    positions: list[int],
+    positions: tuple[int, ...],
     groups: list[Trials],
 ) -> Trials:
     """Add one action after the other for the rows that no group has a feasible candidate of.
@@ -173,6 +178,9 @@ def _beside(
     values, moved, can_move
         ``(i, m)``: what the moves set, which features they move, and whether a row has the move.
     """
+    if use_kernels(values.device):
+        rows, by_hand = _beside_compiled(bases, values, moved, can_move)
+        return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
     (n_rows, n_bases, n_features), n_moves = bases.rows.shape, values.shape[1]
     shape = n_rows, n_bases, n_moves, n_features
     where = moved[:, None, :, None].expand(n_rows, n_bases, n_moves, 1)
@@ -184,6 +192,26 @@ def _beside(
     acts = by_hand.gather(-1, where) | can_move
     by_hand = by_hand.scatter(-1, where, acts).flatten(1, 2)
     return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
+
+
+def _beside_compiled(
+    bases: Trials, values: Tensor, moved: Tensor, can_move: Tensor
+) -> tuple[Tensor, Tensor]:
+    from proce.methods.searching.kernels.variants import move_beside
+
+    (n_rows, n_bases, n_features), n_moves = bases.rows.shape, values.shape[1]
+    shape = n_rows, n_bases * n_moves, n_features
+    rows, by_hand = np.empty(shape), np.empty(shape, np.bool_)
+    move_beside(
+        as_array(bases.rows),
+        as_array(bases.by_hand),
+        as_array(values),
+        as_array(moved),
+        as_array(can_move),
+        rows,
+        by_hand,
+    )
+    return torch.from_numpy(rows), torch.from_numpy(by_hand)
 
 
 def _moves_of(

@@ -6,10 +6,13 @@ for the cells that are done or held; all else follows.
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from proce.causal import Actions
+from proce.compiled.arrays import as_array
+from proce.compiled.engine import use_kernels
 from proce.devices import bytes_free
 from proce.errors import ModelError
 from proce.losses import Loss
@@ -123,6 +126,64 @@ def concatenate(parts: list[Trials]) -> Trials:
     """Return the candidates of several groups side by side."""
     columns = zip(*(part.columns for part in parts), strict=True)
     return Trials(*(torch.cat(column, dim=1) for column in columns))
+
+
+def adopt_closer(
+    best: Trials, places: Tensor, variants: Trials, least_gain: float
+) -> tuple[Trials, Tensor]:
+    """Return candidates with their closest feasible variants where these are closer, and where.
+
+    Parameters
+    ----------
+    best
+        Candidates ``(n, 1)``.
+    places
+        ``(m,)``, the positions of those that have variants.
+    variants
+        ``(m, v)``; of equally close ones the first is taken.
+    least_gain
+        By how much a variant must be closer.
+
+    Returns
+    -------
+    tuple[Trials, Tensor]
+        All candidates, and the positions of those that were replaced.
+    """
+    if use_kernels(places.device):
+        return _adopt_compiled(best, places, variants, least_gain)
+    closest, which = variants.feasible_distance.min(-1)
+    better = torch.nonzero(closest < best.distance[places, 0] - least_gain).flatten()
+    replaced = places[better]
+    return best.with_rows(replaced, variants.take(which[:, None]).take_rows(better)), replaced
+
+
+def _adopt_compiled(
+    best: Trials, places: Tensor, variants: Trials, least_gain: float
+) -> tuple[Trials, Tensor]:
+    from proce.methods.searching.kernels.variants import adopt_closest
+
+    rows, by_hand, expected, *losses = (column.numpy().copy() for column in best.columns)
+    prediction, distance, violation = losses
+    better = np.empty(len(places), np.bool_)
+    adopt_closest(
+        as_array(variants.rows),
+        as_array(variants.by_hand),
+        as_array(variants.expected),
+        as_array(variants.prediction),
+        as_array(variants.distance),
+        as_array(variants.violation),
+        as_array(places),
+        least_gain,
+        rows,
+        by_hand,
+        expected,
+        prediction,
+        distance,
+        violation,
+        better,
+    )
+    copies = (rows, by_hand, expected, prediction, distance, violation)
+    return Trials(*map(torch.from_numpy, copies)), places[torch.from_numpy(better)]
 
 
 def try_out(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Trials:

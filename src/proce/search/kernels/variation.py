@@ -224,13 +224,34 @@ def mutate(
                 else:
                     children[i, c, j] = _shift(value, low, high, step[j], u, eta)
             for j in range(g):
-                value, home = children[i, c, j], anchor[i, j]
-                spacing = step[j] if step[j] > 0 else 1.0
-                on_grid = origin[j] + np.rint((value - origin[j]) / spacing) * spacing
-                clamped = min(max(on_grid if step[j] > 0 else value, lower[i, j]), upper[i, j])
-                near = (abs(value - home) <= snap[j]) | (abs(clamped - home) <= snap[j])
-                moves = movable[i, j] & (value == value)  # a missing value has not moved
-                children[i, c, j] = home if near or not moves else clamped
+                children[i, c, j] = nearest_allowed(
+                    children[i, c, j],
+                    lower[i, j],
+                    upper[i, j],
+                    anchor[i, j],
+                    movable[i, j],
+                    origin[j],
+                    step[j],
+                    snap[j],
+                )
+
+
+@kernel
+def nearest_allowed(
+    value: float,
+    lower: float,
+    upper: float,
+    anchor: float,
+    movable: bool,
+    origin: float,
+    step: float,
+    snap: float,
+) -> float:
+    """Return the nearest value that a gene may take; a missing value has not moved."""
+    on_grid = origin + np.rint((value - origin) / step) * step if step > 0 else value
+    clamped = min(max(on_grid, lower), upper)
+    near = (abs(value - anchor) <= snap) | (abs(clamped - anchor) <= snap)
+    return anchor if near or not movable or value != value else clamped
 
 
 @kernel
