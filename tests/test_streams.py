@@ -26,6 +26,14 @@ def test_the_published_first_number():
     assert int(stream.mix(1234567 + golden)) % 2**64 == 6457827717110365317
 
 
+def test_numpy_mixes_as_tensors_do():
+    state = torch.randint(-(2**63), 2**63 - 1, (5, 7), generator=torch.Generator().manual_seed(0))
+    expected = state.view(torch.uint64).numpy().tolist()
+    expected = [[split_mix((word - stream.GOLDEN) % 2**64) for word in line] for line in expected]
+    assert stream.mix(state).numpy().view(np.uint64).tolist() == expected
+    assert torch.equal(stream._mix_tensor(state), stream.mix(state))
+
+
 def test_both_implementations_draw_the_same_numbers():
     streams = RowStreams.of(5, torch.tensor([0, 3, -7, 2**62]))
     drawn = streams.uniforms(17, Purpose.MUTATION, 1000)

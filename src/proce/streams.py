@@ -20,6 +20,8 @@ from proce.errors import SearchError
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 LOW_HALF = 0xFFFFFFFF
+_FIRST_WORD, _SECOND_WORD = np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
+_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
 
 
 class Purpose(IntEnum):
@@ -82,6 +84,11 @@ class RowStreams:
 
 def mix(state: Tensor) -> Tensor:
     """Return every int64 scrambled by the finalizer of SplitMix64."""
+    return _mix_words(state) if state.is_cpu else _mix_tensor(state)
+
+
+def _mix_tensor(state: Tensor) -> Tensor:
+    """Return the same by PyTorch, on any device."""
     state = (state ^ _shift_right(state, 30)) * _signed(FIRST_FACTOR)
     state = (state ^ _shift_right(state, 27)) * _signed(SECOND_FACTOR)
     return state ^ _shift_right(state, 31)
@@ -96,6 +103,15 @@ def power(base: Tensor, exponent: Tensor | float) -> Tensor:
         return base.pow(exponent)
     numbers = exponent.numpy() if isinstance(exponent, Tensor) else exponent
     return torch.from_numpy(np.power(base.numpy(), numbers))
+
+
+def _mix_words(state: Tensor) -> Tensor:
+    """Return the same by NumPy, which takes a third of the time for the few numbers of a row."""
+    words = np.atleast_1d(state.numpy().view(np.uint64))
+    words = (words ^ (words >> _30)) * _FIRST_WORD
+    words = (words ^ (words >> _27)) * _SECOND_WORD
+    words ^= words >> _31
+    return torch.from_numpy(words.view(np.int64)).reshape(state.shape)
 
 
 def hash_values(values: Tensor) -> Tensor:

@@ -61,7 +61,7 @@ def separate(
         _array(residual, (n_rows, residual.shape[-1])),
         _NO_FLAGS if acting is None else _array(acting, lines),
     )
-    cells, flags = np.empty((2, *rows.shape)), np.empty((4, *rows.shape), np.bool_)
+    cells, flags = np.empty((2, *rows.shape)), np.zeros((4, *rows.shape), np.bool_)
     point, expected = map(torch.from_numpy, cells)
     outputs = cells.reshape(2, *lines), flags.reshape(4, *lines)
     given, follows = _NO_VALUES, _NO_FLAGS

@@ -46,8 +46,8 @@ def separate(
 
     The first run writes all cells of the rows, later ones those of their effects. ``acting`` has
     the rows' shape or no entries. The value of an effect that is not compiled is ``given (1, n)``
-    where it ``follows``. ``cells (2, n, f)`` become the point and what is expected, ``flags (4, n,
-    f)`` what is acted on, held, a consequence and outside.
+    where it ``follows``. ``cells (2, n, f)`` become the point and what is expected; ``flags (4, n,
+    f)``, of which none is set, what is acted on, held, a consequence and outside.
     """
     point, expected = cells[0], cells[1]
     acted_on, held, consequence, outside = flags[0], flags[1], flags[2], flags[3]
@@ -56,19 +56,22 @@ def separate(
     columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
     predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
     values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
+    limits = np.empty(n_features)  # beyond which a change is an action
+    for f in range(n_features):
+        limits[f] = tolerances[f].still if tolerances[f].can_act else np.inf
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
         now, owners = point[begin:end], places[: end - begin]
         find_owners(begin, n_candidates, owners)
         if start == 0:
             for row in range(begin, end):
+                owner = owners[row - begin]
                 for f in range(n_features):
-                    wanted, own = rows[row, f], factual[owners[row - begin], f]
-                    acts = abs(wanted - own) > tolerances[f].still and tolerances[f].can_act == 1
+                    wanted, own = rows[row, f], factual[owner, f]
+                    acts = abs(wanted - own) > limits[f]
                     acted_on[row, f] = acts
                     point[row, f] = wanted if acts else own
                     expected[row, f] = own
-                    held[row, f] = consequence[row, f] = outside[row, f] = False
         for place in range(start, stop):
             effect = effects[0, place]
             if effect.is_cut:
@@ -82,6 +85,14 @@ def separate(
                 respond(effects, weights, 0, place, residual, owners, predicted, values)
             f, noise = effect.position, effect.noise
             tolerance = tolerances[f]
+            step, origin, still, near = (
+                tolerance.step,
+                tolerance.origin,
+                tolerance.still,
+                tolerance.near,
+            )
+            can_act, is_number = tolerance.can_act == 1, tolerance.is_number == 1
+            lowest, highest = tolerance.lowest, tolerance.highest
             for row in range(begin, end):
                 owner = owners[row - begin]
                 if is_given:
@@ -93,11 +104,9 @@ def separate(
                         continue
                     value = values[row - begin]
                 before, wanted = factual[owner, f], rows[row, f]
-                ended = _rounded(
-                    tolerance.step, tolerance.origin, tolerance.still, before, value - before
-                )
-                moved = abs(wanted - before) > tolerance.still
-                chosen = abs(wanted - ended) > tolerance.near and tolerance.can_act == 1
+                ended = _rounded(step, origin, still, before, value - before)
+                moved = abs(wanted - before) > still
+                chosen = abs(wanted - ended) > near and can_act
                 if acting.size:
                     chosen = chosen and acting[row, f]
                 went = ended != before and not chosen
@@ -106,9 +115,9 @@ def separate(
                 held[row, f] = chosen and not moved
                 consequence[row, f] = went
                 point[row, f] = (wanted if moved else before) if chosen else ended
-                if went and tolerance.is_number == 1:
-                    outside[row, f] = (ended < before and ended < tolerance.lowest) or (
-                        ended > before and ended > tolerance.highest
+                if went and is_number:
+                    outside[row, f] = (ended < before and ended < lowest) or (
+                        ended > before and ended > highest
                     )
 
 

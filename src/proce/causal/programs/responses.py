@@ -54,21 +54,27 @@ def read_parents(
     first, none = effects[model, place].first_parent, effects[model, place].n_columns
     for cause in range(effects[model, place].n_parents):
         parent = parents[first + cause]
-        for c in range(len(rows)):
-            value = rows[c, parent.position]
-            if parent.kind == Kind.LEVEL:
-                code = np.int64(max(value, 0.0))
-                known = (value < 0 or code == value) and code < parent.n_levels
-                columns[cause, c] = parent.column + code if known else none
+        position, column, n_levels = parent.position, parent.column, parent.n_levels
+        if parent.kind == Kind.LEVEL:
+            for c in range(len(rows)):
+                value = rows[c, position]
+                code = np.int64(value) if value > 0 else 0
+                known = (value < 0 or code == value) and code < n_levels
+                columns[cause, c] = column + code if known else none
                 amounts[cause, c] = 1.0
-                continue
-            if parent.kind == Kind.NUMBER:
-                value = 0.0 if value != value else clamped(value, -_LARGEST, _LARGEST)
-            elif value < 0:
-                value = 0.0
-            value = (value * parent.span + parent.low) * parent.factor + parent.shift
-            columns[cause, c] = parent.column
-            amounts[cause, c] = clamped(value, parent.lowest, parent.highest) / parent.divisor
+            continue
+        span, low, factor, shift = parent.span, parent.low, parent.factor, parent.shift
+        lowest, highest, divisor = parent.lowest, parent.highest, parent.divisor
+        is_rank = parent.kind == Kind.RANK
+        for c in range(len(rows)):
+            value = rows[c, position]
+            if is_rank:
+                value = 0.0 if value < 0 else value
+            else:
+                value = clamped(value, -_LARGEST, _LARGEST) if value == value else 0.0
+            value = clamped((value * span + low) * factor + shift, lowest, highest)
+            columns[cause, c] = column
+            amounts[cause, c] = value / divisor
 
 
 @kernel
@@ -97,13 +103,18 @@ def predict(
         for c in range(n_rows):
             predicted[output, c] = weights[constant]
         for cause in range(n_parents):
+            is_level = parents[effect.first_parent + cause].kind == Kind.LEVEL
             for c in range(n_rows):
                 slopes[c] = weights[plain + columns[cause, c]]
-            if effect.has_products:
-                for other in range(cause, n_parents):
+            for other in range(cause, n_parents if effect.has_products else cause):
+                if is_level or parents[effect.first_parent + other].kind == Kind.LEVEL:
                     for c in range(n_rows):
                         cell = columns[cause, c] * n_columns + columns[other, c]
                         slopes[c] += weights[matrix + cell] * amounts[other, c]
+                else:
+                    weight = weights[matrix + columns[cause, 0] * n_columns + columns[other, 0]]
+                    for c in range(n_rows):
+                        slopes[c] += weight * amounts[other, c]
             for c in range(n_rows):
                 predicted[output, c] += slopes[c] * amounts[cause, c]
             parent = parents[effect.first_parent + cause]
