@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from proce.schema import Categorical, Codec, Continuous, Layout, Ordinal, Schema
-from proce.schema.round_trip import values_in_frame
+from proce.schema.round_trip import round_trip, values_in_frame
 from proce.schema.shown import ReadFrame, frame_of_raw
 
 SCHEMA = Schema(
@@ -96,6 +96,16 @@ def test_what_a_frame_would_hold_is_what_is_read_from_it(rows: list[float], layo
     assert same_bits(values, read_back(raw, layout))
     frame = frame_of_raw(CODEC, raw, layout)
     pd.testing.assert_frame_equal(frame_of_raw(CODEC, values, layout), frame, check_exact=True)
+
+
+@given(ROWS, layouts())
+def test_a_device_knows_the_same_values(rows: list[float], layout: Layout) -> None:
+    raw = torch.tensor(rows, dtype=torch.float64)
+    trip = round_trip(CODEC, layout)
+    assert trip is not None
+    values = trip.values_on_device(raw)
+    assert values is not None
+    assert same_bits(values, torch.from_numpy(trip.values(raw.numpy())))
 
 
 @given(ROWS, layouts())

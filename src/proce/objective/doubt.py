@@ -5,7 +5,7 @@ of what they come to in the true one.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -127,19 +127,20 @@ class EquationDoubt:
         return chance_of(odds)
 
 
+@dataclass(eq=False)
 class KnownNoise:
     """The noise of rows in each of some refits, worked out once for a row.
 
-    Parameters
+    Attributes
     ----------
     refits
         Causal models of one graph.
     """
 
-    def __init__(self, refits: Ensemble) -> None:
-        self._refits = refits
-        self._places: dict[int, int] = {}  # by key
-        self._noise: list[Tensor] = []  # (m, k, w), the rows by their places
+    refits: Ensemble
+    _places: dict[int, int] = field(default_factory=dict, init=False, repr=False)  # by key
+    # (m, k, w), the rows by their places
+    _noise: list[Tensor] = field(default_factory=list, init=False, repr=False)
 
     def of(self, query: Query) -> Tensor:
         """Return the noise of the rows in each refit, ``(m, i, w)``."""
@@ -149,7 +150,7 @@ class KnownNoise:
         new = {key: row for row, key in enumerate(keys) if key not in self._places}
         if new or not self._noise:
             rows = torch.tensor(list(new.values()), dtype=torch.long, device=query.keys.device)
-            found = self._refits.abduct(query.factual[rows], seed=query.seed, keys=query.keys[rows])
+            found = self.refits.abduct(query.factual[rows], seed=query.seed, keys=query.keys[rows])
             self._noise = [torch.cat([*self._noise, torch.stack(found)], dim=1)]
             self._places |= {key: len(self._places) + place for place, key in enumerate(new)}
         return self._noise[0][:, [self._places[key] for key in keys]]

@@ -75,6 +75,23 @@ class RoundTrip:
         is_sound = ((values >= low) & (values <= high)) | np.isnan(values)
         return values if bool(is_sound.all()) else None
 
+    def values_on_device(self, raw: Tensor) -> Tensor | None:
+        """Return what :meth:`values` does, of a tensor on a device."""
+        kinds, low, high = (
+            torch.from_numpy(own).to(raw.device) for own in (self.kinds, self.low, self.high)
+        )
+        values = torch.where(kinds == Holder.SINGLES, raw.float().double(), raw)
+        values = torch.where(kinds == Holder.LEVELS, values.trunc(), values)
+        whole = (kinds == Holder.INTEGERS) & ~values.isnan().any(0)
+        held = values.round().maximum(low).minimum(high) + 0.0  # no integer is -0.0
+        values = torch.where(whole, held, values)
+        low = torch.where(kinds == Holder.INTEGERS, -_LARGEST, low)
+        high = torch.where(kinds == Holder.INTEGERS, _LARGEST, high)
+        low = torch.where(whole, float(-MAX_EXACT_INTEGER), low)
+        high = torch.where(whole, float(MAX_EXACT_INTEGER), high)
+        is_sound = ((values >= low) & (values <= high)) | values.isnan()
+        return values if bool(is_sound.all()) else None
+
     def show(
         self, codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, max_move: float
     ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
@@ -145,7 +162,9 @@ def values_in_frame(codec: Codec, raw: Tensor, layout: Layout) -> Tensor | None:
         How the frame would look.
     """
     trip = round_trip(codec, layout)
-    values = None if trip is None else trip.values(raw.numpy())
+    if trip is None or not raw.is_cpu:
+        return None if trip is None else trip.values_on_device(raw)
+    values = trip.values(raw.numpy())
     return None if values is None else torch.from_numpy(values)
 
 

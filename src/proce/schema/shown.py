@@ -52,7 +52,8 @@ class ReadFrame:
         """Return the frame of a layout that holds rows ``(n, f)`` as far as its dtypes can."""
         values = values_in_frame(codec, raw, layout) if len(raw) else raw
         if values is None:
-            return cls.of(codec, frame_of_raw(codec, raw, layout))
+            frame = frame_of_raw(codec, raw, layout)
+            return cls(codec, codec.raw_of_frame(frame).to(raw.device), lambda: frame)
         return cls.known(codec, values, layout)
 
     @classmethod

@@ -52,7 +52,7 @@ def describe(
     expected, probabilities = shortlist.expected[lines], solution.check.probabilities[lines]
     intervals = None
     if is_over is not None:
-        intervals = find_intervals(part, own, rows, changes, expected, is_over)
+        intervals = find_intervals(part, own, rows, changes, expected, is_over, fitted.twins)
     refits, confidence = measure_confidence(part, rows, changes, fitted.refits)
     contributions, asked_by = take_actions_back(part, rows, changes, probabilities)
     return Counterfactuals.of(

@@ -16,9 +16,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from proce.devices import Twins
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
 from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, Flags, Ints, SpreadPoints
+from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import change_kinds
 from proce.objective import CounterfactualProblem
@@ -30,6 +32,7 @@ _N_NARROWING = 7  # points between the last that held and the first that did not
 _NARROWING_ROUNDS = 5
 _CONFIRMING_ROUNDS = 3
 _BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
+_DEVICE_BLOCK_ROWS = 1_000_000  # on a device
 _ROUNDING = 1e-6  # of a grid point
 _TOLD = -1  # instead of a position: no cell is moved from the told value
 
@@ -43,6 +46,7 @@ def find_intervals(
     changes: Tensor,
     expected: Tensor,
     is_over: Callable[[], bool],
+    twins: Twins[FittedParts],
 ) -> Intervals:
     """Return where the numbers that are acted on may end.
 
@@ -57,8 +61,10 @@ def find_intervals(
         by itself.
     is_over
         Says whether the time is up; what was not tried to its end by then is not known.
+    twins
+        Where rows are tried.
     """
-    sides = _Sides.of(problem, frame_rows, rows, changes, expected)
+    sides = _Sides.of(problem, frame_rows, rows, changes, expected, twins)
     low, high = np.full(rows.shape, np.nan), np.full(rows.shape, np.nan)
     open_ends = np.zeros(rows.shape, dtype=np.int8)
     if len(sides) and not is_over():
@@ -82,9 +88,13 @@ class _Sides:
 
     Attributes
     ----------
+    twins
+        Where rows are tried.
     problem, frame_rows, rows, by_hand
         The problem, the rows in the caller's frame, the counterfactuals, and what is done by hand
-        in them.
+        in them, all of them there.
+    codec
+        The features and their scale, on the host.
     line, position
         The counterfactual and the feature that each side belongs to.
     upward
@@ -97,10 +107,12 @@ class _Sides:
         How many points of the grid there are up to the end of the side.
     """
 
+    twins: Twins[FittedParts]
     problem: CounterfactualProblem
     frame_rows: FrameRows
     rows: Tensor
     by_hand: Tensor
+    codec: Codec
     line: Ints
     position: Ints
     upward: Flags
@@ -117,6 +129,7 @@ class _Sides:
         rows: Tensor,
         changes: Tensor,
         expected: Tensor,
+        twins: Twins[FittedParts],
     ) -> "_Sides":
         codec = problem.codec
         acted_on = (changes == Change.ACTION) & codec.is_number & expected.isfinite()
@@ -135,11 +148,11 @@ class _Sides:
             sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
         upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
         start = codec.raw_cells(torch.from_numpy(position), torch.from_numpy(told)).numpy()
+        asked = replace(problem, requirement=problem.requirement.without_margin())
         return cls(
-            replace(problem, requirement=problem.requirement.without_margin()),
-            frame_rows,
-            rows,
-            done_by_hand(changes),
+            twins,
+            *twins.there((asked, frame_rows, rows, done_by_hand(changes))),
+            codec,
             np.tile(line, 2),
             np.tile(position, 2),
             upward,
@@ -216,7 +229,8 @@ class _Sides:
         position, entries
             ``(a,)``, the cell of each that has another value, and that value on the unit range.
         """
-        blocks = [slice(at, at + _BLOCK_ROWS) for at in range(0, max(1, len(line)), _BLOCK_ROWS)]
+        size = _BLOCK_ROWS if self.rows.is_cpu else _DEVICE_BLOCK_ROWS
+        blocks = [slice(at, at + size) for at in range(0, max(1, len(line)), size)]
         parts = [self._check_block(line[own], position[own], entries[own]) for own in blocks]
         holds, kinds = zip(*parts, strict=True)
         return np.concatenate(holds), np.concatenate(kinds)
@@ -224,33 +238,33 @@ class _Sides:
     def _check_block(
         self, line: Ints, position: Ints, entries: Floats
     ) -> tuple[Flags, NDArray[np.int8]]:
-        owner = torch.from_numpy(line)
-        rows = self.rows[owner]
-        wanted, moved = rows.numpy(), np.nonzero(position != _TOLD)[0]
-        wanted[moved, position[moved]] = entries[moved]
-        part = self.problem.take(owner)
-        realised = part.realise_by_hand(rows[:, None], self.by_hand[owner][:, None])
-        point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
-        check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
-        holds, shown, kinds = check.passed.numpy(), point.numpy(), changes.numpy()
-        cells = moved, position[moved]
-        holds[moved] &= (kinds[cells] == Change.ACTION) & (shown[cells] == wanted[cells])
-        # The told values must lead to the told row, or nothing is known of their neighbours.
-        told = position == _TOLD
-        as_told = (shown[told] == wanted[told]) | (np.isnan(shown[told]) & np.isnan(wanted[told]))
-        holds[told] &= as_told.all(-1)
-        return holds, kinds
+        given = (torch.from_numpy(column) for column in (line, position, entries))
+        with self.twins.at_work():
+            owner, place, entry = self.twins.there(tuple(given))
+            wanted, is_told = self.rows[owner], place == _TOLD
+            own = place.clamp(min=0)[:, None]
+            before = wanted.gather(1, own)
+            wanted = wanted.scatter(1, own, torch.where(is_told[:, None], before, entry[:, None]))
+            part = self.problem.take(owner)
+            realised = part.realise_by_hand(wanted[:, None], self.by_hand[owner][:, None])
+            point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+            check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
+            same = (point == wanted) | (point.isnan() & wanted.isnan())
+            moved = (changes == Change.ACTION) & same
+            # The told values must lead to the told row, or nothing is known of their neighbours.
+            holds = check.passed & torch.where(is_told, same.all(-1), moved.gather(1, own)[:, 0])
+        return holds.cpu().numpy(), changes.cpu().numpy()
 
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
         entries = self._entries(np.arange(len(self)), point)
         cells = torch.from_numpy(self.position), torch.from_numpy(entries)
-        values = self.problem.codec.raw_cells(*cells).numpy()
+        values = self.codec.raw_cells(*cells).numpy()
         return np.where(point > 0, values, self.start)
 
     def _entries(self, side: Ints, point: Ints) -> Floats:
         """Return points of these sides on the unit range, ``(a,)``."""
-        codec, position = self.problem.codec, self.position[side]
+        codec, position = self.codec, self.position[side]
         raw = self.start[side] + np.where(self.upward[side], 1.0, -1.0) * point * self.grid[side]
         entries: Floats = (raw - codec.low.numpy()[position]) / codec.span.numpy()[position]
         return entries
