@@ -22,8 +22,8 @@ from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, Likeness, Mode
 from proce.schema import Codec, Level, Schema
 
-_MAX_CANDIDATES = 51_200  # of a generation of all rows that are searched at once
-_MAX_ROWS = 2_048  # that are searched at once on the CPU
+_N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
+_MIN_ROWS, _MAX_ROWS = 256, 1_024  # that are searched at once on the CPU
 _MAX_ROWS_ON_DEVICE = 32_768  # that are searched at once, so that progress is seen
 _N_COLUMNS_BESIDE = 8  # losses, switches and so on, beside the features
 _N_COPIES = 24  # tensors of the size of a pool that a search holds at a time
@@ -120,7 +120,8 @@ class FittedParts:
         """How many rows are searched at once: as the settings say, or as many as a device holds."""
         if self.settings.chunk_size is not None:
             return self.settings.chunk_size
-        few = min(_MAX_ROWS, max(1, _MAX_CANDIDATES // self.settings.population_size))
+        of_row = self.settings.population_size * len(self.codec.schema)
+        few = min(_MAX_ROWS, max(_MIN_ROWS, _N_CELLS // of_row))
         free = bytes_free(self.twins.device)
         if free is None:
             return few

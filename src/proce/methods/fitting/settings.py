@@ -60,8 +60,8 @@ class SearchSettings(NSGA2Settings):
         Whether actions that are not needed are taken back, and whether the ways of one, two and
         three actions are scanned before the search; False as in the paper.
     chunk_size
-        How many rows are searched at a time; ``None`` for as many as have 51,200 candidates in a
-        generation. It bounds the memory and does not change results.
+        How many rows are searched at a time; ``None`` for 256 to 1,024, by the size of their
+        populations, and more on a device. It bounds the memory and does not change results.
     autoencoder
         All other settings of the latent space.
     """
