@@ -112,11 +112,10 @@ class CounterfactualProblem(ProblemParts):
         distance = losses[..., Loss.DISTANCE]
         if self.measure == "none":
             distance.copy_(self.final_distance(realised))
-        else:
+        elif self.mode == "soft":
             distance += self._causal_loss(realised)
-        for rule, mechanisms in self.rules:
-            if rule.dependence is not None:
-                violation += rule.violation(self.query.factual, realised.point, mechanisms)
+        for rule, mechanisms in self.rules_with_equations:
+            violation += rule.violation(self.query.factual, realised.point, mechanisms)
         return losses, violation
 
     def typicality_loss(self, rows: Tensor) -> Tensor:

@@ -24,6 +24,8 @@ from proce.objective.waiting import Clock
 from proce.schema import Codec, Rule
 from proce.search import Genome
 
+BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
+
 _OF_ROWS = ("terms", "genome")  # what is laid out for each row
 
 
@@ -76,7 +78,7 @@ class ProblemParts:
     mode: Mode
     gene_map: GeneMap
     requirement: Requirement
-    rules: Sequence[tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]]
+    rules: Sequence[BoundRule]
     effort: Tensor
     max_changes: int | None = None
     causal_weight: float = 0.1
@@ -143,6 +145,11 @@ class ProblemParts:
             [rule for rule, _ in self.rules if rule.dependence is None],
             self.max_changes,
         )
+
+    @cached_property
+    def rules_with_equations(self) -> Sequence[BoundRule]:
+        """The rules with ``~>``, which kernels leave to tensors."""
+        return [bound for bound in self.rules if bound[0].dependence is not None]
 
     @cached_property
     def avoided(self) -> AvoidedLevels:

@@ -126,8 +126,7 @@ def _survive_compiled(groups: Sequence[Candidates], size: int, crowding: Crowdin
 
     (i, _, g), k = groups[0].genes.shape, groups[0].losses.shape[2]
     first = _arrays(groups[0])
-    nobody = first[0][:, :0].copy(), first[1][:, :0].copy(), first[2][:, :0].copy()
-    second = _arrays(groups[1]) if len(groups) > 1 else nobody
+    second = _arrays(groups[1]) if len(groups) > 1 else _nobody(*first)
     survivors = np.empty((i, size, g)), np.empty((i, size, k)), np.empty((i, size))
     rank = np.empty((i, size), np.int64)
     kernel(*first, *second, crowding == "deb", *survivors, rank)
@@ -136,3 +135,7 @@ def _survive_compiled(groups: Sequence[Candidates], size: int, crowding: Crowdin
 
 def _arrays(candidates: Candidates) -> tuple[Floats, Floats, Floats]:
     return candidates.genes.numpy(), candidates.losses.numpy(), candidates.violation.numpy()
+
+
+def _nobody(genes: Floats, losses: Floats, violation: Floats) -> tuple[Floats, Floats, Floats]:
+    return genes[:, :0].copy(), losses[:, :0].copy(), violation[:, :0].copy()

@@ -15,7 +15,7 @@ from proce.methods.searching.trials import Trials, adopt_closer, try_out
 from proce.objective import CounterfactualProblem
 
 Lender = Callable[[str], ProCE]
-BY_TENSORS: tuple[ModuleType, ...] = (polishing, scan, trials)
+BY_TENSORS: tuple[ModuleType, ...] = (polishing, pruning, scan, trials)
 
 
 def posed(explainer: ProCE, rows: pd.DataFrame) -> CounterfactualProblem:
@@ -36,7 +36,7 @@ def check_same(ours: Trials, theirs: Trials) -> None:
         assert torch.equal(one.double().nan_to_num(nan=-9), other.double().nan_to_num(nan=-9))
 
 
-@pytest.mark.parametrize("mode", ["hard", "off"])
+@pytest.mark.parametrize("mode", ["hard", "soft", "off"])
 def test_candidates_are_improved_alike(
     lender: Lender, rejected: pd.DataFrame, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

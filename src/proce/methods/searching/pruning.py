@@ -8,10 +8,16 @@ least worth first, more and more of them together. The closest feasible candidat
 is kept, until no action can go.
 """
 
+import math
+from dataclasses import replace
+
+import numpy as np
 import torch
 from torch import Tensor
 
-from proce.methods.searching.trials import Trials, concatenate, try_out
+from proce.compiled.arrays import as_array
+from proce.compiled.engine import use_kernels
+from proce.methods.searching.trials import Trials, adopt_closer, concatenate, try_out
 from proce.objective import CounterfactualProblem
 
 _MIN_SAVED = 1e-9  # of distance by an action that is taken back
@@ -25,10 +31,13 @@ def prune(problem: CounterfactualProblem, trials: Trials) -> Trials:
     pruned, owner = trials.each_alone()
     active = torch.nonzero(_can_lose_some(pruned)).flatten()
     while len(active):
-        shorter, found = _shorten(problem.take(owner[active]), pruned.take_rows(active))
-        active, shorter = active[found], shorter.take_rows(torch.nonzero(found).flatten())
-        pruned = pruned.with_rows(active, shorter)
-        active = active[_can_lose_some(shorter)]
+        some = pruned.take_rows(active)
+        shorter = _shorter(problem.take(owner[active]), some)
+        if problem.mode == "soft":  # where all that moves counts, nobody may end farther
+            farther = shorter.distance > some.distance
+            shorter = replace(shorter, violation=shorter.violation.masked_fill(farther, torch.inf))
+        pruned, active = adopt_closer(pruned, active, shorter, -math.inf, shorter=True)
+        active = active[_can_lose_some(pruned.take_rows(active))]
     return pruned.side_by_side(len(trials.rows))
 
 
@@ -36,8 +45,10 @@ def _can_lose_some(trials: Trials) -> Tensor:
     return (trials.is_feasible & (trials.by_hand.sum(-1) > 1))[:, 0]
 
 
-def _shorten(problem: CounterfactualProblem, trials: Trials) -> tuple[Trials, Tensor]:
-    """Return candidates ``(n, 1)`` with fewer actions, and flags ``(n,)`` where there is one."""
+def _shorter(problem: CounterfactualProblem, trials: Trials) -> Trials:
+    """Try candidates ``(n, 1)`` without each action, then without more of them, as ``(n, v)``."""
+    if use_kernels(trials.rows.device):
+        return _shorter_compiled(problem, trials)
     by_hand, n_features = trials.by_hand, trials.rows.shape[-1]
     most = int(by_hand.sum(-1).max())
     acted_on = by_hand.byte().argsort(dim=-1, descending=True, stable=True)[..., :most]
@@ -50,12 +61,32 @@ def _shorten(problem: CounterfactualProblem, trials: Trials) -> tuple[Trials, Te
     worth = worth.masked_fill(~alone.any(-1)[:, 0], torch.inf)
     order = worth.argsort(dim=-1, stable=True)[:, None]
     together = alone.gather(2, order[..., None].expand_as(alone)).cumsum(2).bool()
-    both = concatenate([single, _without(problem, trials, together[:, :, 1:])])
-    fewer = both.by_hand.sum(-1) < by_hand.sum(-1)
-    if problem.mode == "soft":
-        fewer &= both.distance <= trials.distance
-    closest, which = both.feasible_distance.where(fewer, torch.inf).min(-1)
-    return both.take(which[:, None]), closest.isfinite()
+    return concatenate([single, _without(problem, trials, together[:, :, 1:])])
+
+
+def _shorter_compiled(problem: CounterfactualProblem, trials: Trials) -> Trials:
+    from proce.methods.searching.kernels.leaving_out import leave_out_each, leave_out_more
+
+    rows, by_hand = as_array(trials.rows), as_array(trials.by_hand)
+    shape = len(rows), int(by_hand.sum(-1).max()), rows.shape[-1]
+    shorter, acts = np.empty(shape), np.empty(shape, np.bool_)
+    leave_out_each(rows, by_hand, shorter, acts)
+    single = try_out(problem, torch.from_numpy(shorter), torch.from_numpy(acts))
+    fewer = shape[0], shape[1] - 1, shape[2]
+    shorter, acts = np.empty(fewer), np.empty(fewer, np.bool_)
+    leave_out_more(
+        rows,
+        by_hand,
+        as_array(trials.prediction),
+        as_array(trials.distance),
+        as_array(single.prediction),
+        as_array(single.distance),
+        _MIN_SAVED,
+        shorter,
+        acts,
+    )
+    more = try_out(problem, torch.from_numpy(shorter), torch.from_numpy(acts))
+    return concatenate([single, more])
 
 
 def _without(problem: CounterfactualProblem, trials: Trials, flags: Tensor) -> Trials:

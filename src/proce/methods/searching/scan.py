@@ -260,6 +260,12 @@ def _bases(tried: Trials, start: Trials, n: int) -> Trials:
 
 def _first_of_each_set(tried: Trials, key: Tensor, n: int) -> Tensor:
     """Return the positions ``(i, n)`` with the lowest keys, at most one for each set of actions."""
+    if use_kernels(key.device):
+        from proce.methods.searching.kernels.leaving_out import first_of_each_set
+
+        positions = np.empty((len(key), n), np.int64)
+        first_of_each_set(as_array(key), as_array(tried.by_hand), positions)
+        return torch.from_numpy(positions)
     weights = mix(torch.arange(1, tried.by_hand.shape[-1] + 1))
     named = (tried.by_hand * weights).sum(-1)  # another number for each set of features
     order = key.argsort(dim=1, stable=True)

@@ -129,7 +129,7 @@ def concatenate(parts: list[Trials]) -> Trials:
 
 
 def adopt_closer(
-    best: Trials, places: Tensor, variants: Trials, least_gain: float
+    best: Trials, places: Tensor, variants: Trials, least_gain: float, *, shorter: bool = False
 ) -> tuple[Trials, Tensor]:
     """Return candidates with their closest feasible variants where these are closer, and where.
 
@@ -142,7 +142,9 @@ def adopt_closer(
     variants
         ``(m, v)``; of equally close ones the first is taken.
     least_gain
-        By how much a variant must be closer.
+        By how much a variant must be closer; minus infinity for any distance.
+    shorter
+        Whether a variant must have fewer actions.
 
     Returns
     -------
@@ -150,15 +152,20 @@ def adopt_closer(
         All candidates, and the positions of those that were replaced.
     """
     if use_kernels(places.device):
-        return _adopt_compiled(best, places, variants, least_gain)
-    closest, which = variants.feasible_distance.min(-1)
-    better = torch.nonzero(closest < best.distance[places, 0] - least_gain).flatten()
+        return _adopt_compiled(best, places, variants, least_gain, shorter)
+    distance = variants.feasible_distance
+    if shorter:
+        fewer = variants.by_hand.sum(-1) < best.by_hand[places].sum(-1)
+        distance = distance.where(fewer, torch.inf)
+    closest, which = distance.min(-1)
+    is_better = closest.isfinite() & (closest < best.distance[places, 0] - least_gain)
+    better = torch.nonzero(is_better).flatten()
     replaced = places[better]
     return best.with_rows(replaced, variants.take(which[:, None]).take_rows(better)), replaced
 
 
 def _adopt_compiled(
-    best: Trials, places: Tensor, variants: Trials, least_gain: float
+    best: Trials, places: Tensor, variants: Trials, least_gain: float, shorter: bool
 ) -> tuple[Trials, Tensor]:
     from proce.methods.searching.kernels.variants import adopt_closest
 
@@ -174,6 +181,7 @@ def _adopt_compiled(
         as_array(variants.violation),
         as_array(places),
         least_gain,
+        shorter,
         rows,
         by_hand,
         expected,

@@ -106,6 +106,7 @@ def adopt_closest(
     violation: Floats,  # (n, v)
     places: Ints,  # (n,)
     least_gain: float,
+    is_shorter: bool,
     best_rows: Floats,  # (all, 1, f); written
     best_by_hand: Flags,  # (all, 1, f); written
     best_expected: Floats,  # (all, 1, f); written
@@ -114,18 +115,25 @@ def adopt_closest(
     best_violation: Floats,  # (all, 1); written
     better: Flags,  # (n,); written
 ) -> None:
-    """Replace the candidates at some places by their closest feasible variants that are closer."""
+    """Replace the candidates at some places by their closest feasible variants.
+
+    A variant is closer by at least the gain, and where ``is_shorter`` has fewer actions.
+    """
     n_features = rows.shape[2]
     for n in range(len(rows)):
-        place, chosen = places[n], -1
+        place, chosen, most = places[n], -1, n_features
         closest = best_distance[place, 0] - least_gain
+        if is_shorter:
+            most = -1
+            for f in range(n_features):
+                most += best_by_hand[place, 0, f]
         for v in range(rows.shape[1]):
             is_sound = violation[n, v] <= 0 and np.isfinite(prediction[n, v])
             if is_sound and distance[n, v] < closest:
-                does_something = False
+                count = 0
                 for f in range(n_features):
-                    does_something |= by_hand[n, v, f]
-                if does_something:
+                    count += by_hand[n, v, f]
+                if 0 < count <= most:
                     chosen, closest = v, distance[n, v]
         better[n] = chosen >= 0
         if chosen >= 0:
