@@ -6,6 +6,7 @@ They are given frames that look like the training rows, or arrays if they were f
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -13,6 +14,7 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
+from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
 from proce.classifier.asking import ask_with
@@ -47,8 +49,23 @@ class SklearnClassifier(Adapter):
         return self._checked(self.columns_of(self.codec.decode(rows, self.layout))).to(rows.device)
 
     def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
-        frame = frame_of_raw(self.codec, raw, self.layout)
-        return self._checked(self.columns_of(frame)).to(raw.device)
+        columns = self._columns_by_arrays(raw)
+        if columns is None:
+            columns = self.columns_of(frame_of_raw(self.codec, raw, self.layout))
+        return self._checked(columns).to(raw.device)
+
+    def _columns_by_arrays(self, raw: Tensor) -> Tensor | None:
+        """Return the answer of boosted trees without a frame; ``None`` where that is needed."""
+        if self._arrays is None:
+            return None
+        with translate_errors(self.name, len(raw), _ADVICE):
+            answer = self._arrays.answer(raw.cpu())
+        return None if answer is None else as_columns(answer, len(raw), self.name)
+
+    @cached_property
+    def _arrays(self) -> ModelArrays | None:
+        """What boosted trees make of rows; ``None`` for other models."""
+        return None if self.as_array else ModelArrays.of(self.model, self.codec, self.layout)
 
     def _probabilities_of_frame(self, frame: Any) -> Tensor:
         booster = is_boosted(self.model)
