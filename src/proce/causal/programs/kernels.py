@@ -56,7 +56,7 @@ def separate(
     columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
     predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
     values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    limits = np.empty(n_features)  # beyond which a change is an action
+    has_flags, limits = acting.size > 0, np.empty(n_features)  # beyond which a change is an action
     for f in range(n_features):
         limits[f] = tolerances[f].still if tolerances[f].can_act else np.inf
     for begin in range(0, n_rows, BLOCK):
@@ -93,7 +93,7 @@ def separate(
             )
             can_act, is_number = tolerance.can_act == 1, tolerance.is_number == 1
             lowest, highest = tolerance.lowest, tolerance.highest
-            for row in range(begin, end):
+            for row in range(begin, end):  # no branches: which way they go cannot be foreseen
                 owner = owners[row - begin]
                 if is_given:
                     if not follows[0, row]:
@@ -106,19 +106,21 @@ def separate(
                 before, wanted = factual[owner, f], rows[row, f]
                 ended = _rounded(step, origin, still, before, value - before)
                 moved = abs(wanted - before) > still
-                chosen = abs(wanted - ended) > near and can_act
-                if acting.size:
-                    chosen = chosen and acting[row, f]
-                went = ended != before and not chosen
+                chosen = (abs(wanted - ended) > near) & can_act
+                if has_flags:
+                    chosen &= acting[row, f]
+                went = (ended != before) & (not chosen)
+                below, above = (
+                    (ended < before) & (ended < lowest),
+                    (ended > before) & (ended > highest),
+                )
                 expected[row, f] = ended
-                acted_on[row, f] = chosen and moved
-                held[row, f] = chosen and not moved
+                acted_on[row, f] = chosen & moved
+                held[row, f] = chosen & (not moved)
                 consequence[row, f] = went
-                point[row, f] = (wanted if moved else before) if chosen else ended
-                if went and is_number:
-                    outside[row, f] = (ended < before and ended < lowest) or (
-                        ended > before and ended > highest
-                    )
+                outside[row, f] = went & is_number & (below | above)
+                kept = wanted if moved else before
+                point[row, f] = kept if chosen else ended
 
 
 @kernel

@@ -177,9 +177,11 @@ def respond(
         for c in range(n_rows):
             values[c] = clamped(np.rint(values[c]), 0.0, highest)
     elif link == Link.MULTIPLICATIVE:
-        origin = effect.noise_origin
+        origin, owner, factor = effect.noise_origin, -1, 0.0
         for c in range(n_rows):
-            factor = math.exp(residual[owners[c], first])
+            if owners[c] != owner:
+                owner = owners[c]
+                factor = math.exp(residual[owner, first])
             values[c] = (predicted[0, c] - origin) * factor + origin
     else:
         for c in range(n_rows):
