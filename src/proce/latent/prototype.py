@@ -62,6 +62,7 @@ class PrototypeIndex:
         self._block_bytes = block_bytes
         self._rows = [torch.nonzero(predicted == k).flatten() for k in range(len(self.classes))]
         self._latents = [latents[rows] for rows in self._rows]
+        self._norms = [members.square().sum(-1) for members in self._latents]
 
     @property
     def sizes(self) -> Tensor:
@@ -83,6 +84,7 @@ class PrototypeIndex:
         moved = PrototypeIndex(torch.empty(0, 0), torch.empty(0), self.classes, self._block_bytes)
         moved._rows = [rows.to(device) for rows in self._rows]
         moved._latents = [latents.to(device) for latents in self._latents]
+        moved._norms = [norms.to(device) for norms in self._norms]
         return moved
 
     def prototype(self, latent: Tensor, target: int, n_neighbours: int) -> Prototypes:
@@ -97,7 +99,7 @@ class PrototypeIndex:
         n_neighbours
             K of the paper; a class with fewer rows gives all it has.
         """
-        members, rows = self._latents[target], self._rows[target]
+        members, rows, norms = (part[target] for part in (self._latents, self._rows, self._norms))
         if not len(rows):
             raise ModelError(
                 f"no training row is predicted as {self.classes[target]!r}, so it has no prototype."
@@ -105,18 +107,18 @@ class PrototypeIndex:
             )
         count = min(n_neighbours, len(rows))
         block = max(1, self._block_bytes // (members.element_size() * len(rows)))
-        nearest = torch.cat([_nearest(part, members, count) for part in torch.split(latent, block)])
+        parts = torch.split(latent, block)
+        nearest = torch.cat([_nearest(part, members, norms, count) for part in parts])
         return Prototypes(members[nearest].mean(1), rows[nearest])
 
 
-def _nearest(queries: Tensor, members: Tensor, count: int) -> Tensor:
+def _nearest(queries: Tensor, members: Tensor, norms: Tensor, count: int) -> Tensor:
     """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier.
 
     The product form of the distance finds candidates fast but rounds, so they are compared by
     the difference form. Where a member outside of the candidates could still be nearer, all members
-    that could be are compared.
+    that could be are compared. ``norms (n,)`` are the squared lengths of the members.
     """
-    norms = members.square().sum(-1)  # (n,)
     own = queries.square().sum(-1, keepdim=True)  # (q, 1)
     rough = torch.addmm(norms, queries, members.T, alpha=-2).add_(own)  # (q, n)
     rounding = _ROUNDING_EPSILONS * torch.finfo(rough.dtype).eps * (own + norms.max())

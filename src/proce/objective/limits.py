@@ -1,7 +1,9 @@
 """Where each feature may end: by action, and as a consequence."""
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -45,6 +47,11 @@ class Limits:
     def take(self, instances: Tensor) -> "Limits":
         """Return the limits of some of the rows, given by position."""
         return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
+
+    @cached_property
+    def bounds(self) -> Tensor:
+        """All bounds in one tensor, ``(6, i, f)``, in the order of the attributes."""
+        return torch.stack([getattr(self, name) for name in list(self.__dataclass_fields__)[1:]])
 
     def excess(self, rows: Tensor, by_hand: Tensor, reach: Tensor) -> Tensor:
         """Return how far rows ``(i, c, f)`` lie outside of their limits, on the unit range.
@@ -130,44 +137,59 @@ class CallLimits:
         factual
             The rows as they are.
         """
-        columns = [
-            self._of_feature(codec, position, factual[:, position])
-            for position in range(len(codec.schema))
-        ]
-        movable, *ends = (torch.stack(column, dim=-1) for column in zip(*columns, strict=True))
+        ends = torch.tensor(
+            [self._of_feature(codec, position) for position in range(len(codec.schema))],
+            dtype=torch.float64,
+            device=factual.device,
+        )
+        low, high, least, most, first, last, lowest, highest, rises, falls, can_move = ends.T
+        lower, consequence_lower = (torch.minimum(factual, end) for end in (low, least))
+        upper, consequence_upper = (torch.maximum(factual, end) for end in (high, most))
+        lower, consequence_lower = (
+            torch.maximum(torch.where(rises > 0, factual, end), first)
+            for end in (lower, consequence_lower)
+        )
+        upper, consequence_upper = (
+            torch.minimum(torch.where(falls > 0, factual, end), last)
+            for end in (upper, consequence_upper)
+        )
+        action_lower, action_upper = torch.maximum(lower, lowest), torch.minimum(upper, highest)
         missing = codec.missing(factual)  # no range binds a value that nobody knows
-        return Limits(movable & ~missing, *(torch.where(missing, factual, end) for end in ends))
+        columns = (
+            lower,
+            upper,
+            consequence_lower,
+            consequence_upper,
+            action_lower,
+            action_upper,
+        )
+        known = (torch.where(missing, factual, column) for column in columns)
+        return Limits((can_move > 0) & ~missing, *known)
 
-    def _of_feature(self, codec: Codec, position: int, own: Tensor) -> tuple[Tensor, ...]:
-        """Return the columns of :class:`Limits` for one feature, whose values are ``own``."""
+    def _of_feature(self, codec: Codec, position: int) -> tuple[float, ...]:
+        """Return what binds a feature of any row.
+
+        They are the ends to which it may be brought, those at which it may end as a consequence,
+        those that the call says, those that an action must obey where the range is permitted, and
+        flags: whether it may only rise or only fall, and whether it may be acted on.
+        """
         feature = codec.schema.features[position]
         lowest, highest = codec.lowest[position].item(), codec.highest[position].item()
         low, high = least, most = lowest, highest
+        first, last = self.bounds.get(feature.name, (-math.inf, math.inf))
+        permitted = -math.inf, math.inf
         if isinstance(feature, Continuous) and feature.range is not None:
             low, high = (float(codec.encode_value(feature.name, limit)) for limit in feature.range)
             least, most = max(low, lowest), min(high, highest)
+            permitted = low, high
         elif isinstance(feature, Continuous) and feature.name in self.bounds:
-            first, last = self.bounds[feature.name]
             low, high = max(first, lowest), min(last, highest)
         elif isinstance(feature, Continuous) and not self.anywhere:
             low, high = 0.0, 1.0
-        lower, consequence_lower = own.clamp(max=low), own.clamp(max=least)
-        upper, consequence_upper = own.clamp(min=high), own.clamp(min=most)
-        is_permitted = isinstance(feature, Continuous) and feature.range is not None
-        if feature.action in (Action.INCREASE, Action.WAITS):
-            lower = consequence_lower = own
-        if feature.action is Action.DECREASE:
-            upper = consequence_upper = own
-        if feature.name in self.bounds:
-            first, last = self.bounds[feature.name]
-            lower, consequence_lower = (end.clamp(min=first) for end in (lower, consequence_lower))
-            upper, consequence_upper = (end.clamp(max=last) for end in (upper, consequence_upper))
+        rises = feature.action in (Action.INCREASE, Action.WAITS)
+        falls = feature.action is Action.DECREASE
         can_move = feature.name in self.varied and feature.can_be_acted_on
-        movable = torch.full_like(own, can_move, dtype=torch.bool)
-        action_lower = lower.clamp(min=low) if is_permitted else lower
-        action_upper = upper.clamp(max=high) if is_permitted else upper
-        ends = (lower, upper, consequence_lower, consequence_upper, action_lower, action_upper)
-        return movable, *ends
+        return low, high, least, most, first, last, *permitted, rises, falls, can_move
 
 
 def _checked_vary(codec: Codec, vary: Iterable[str] | None) -> set[str]:

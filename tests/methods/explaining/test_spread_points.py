@@ -52,3 +52,23 @@ def test_nothing_to_try_teaches_nothing() -> None:
     nothing = np.zeros(0, dtype=bool)
     last, failed = points.learned(nothing, np.array([0]), np.array([MAX_COUNT]))
     assert (last.tolist(), failed.tolist()) == ([0], [MAX_COUNT])
+
+
+def test_the_rest_of_a_side_is_what_was_not_asked_below_the_first_failure() -> None:
+    """Of 1 to 9 the points 3, 6 and 9 were asked about, and 6 fails."""
+    points = spread([9, 9], 3)
+    failed = np.array([6, 10])
+    rest = points.rest(np.array([True, False]), failed)
+    side, point = rest.asked
+    assert side.tolist() == [0, 0, 0, 0]
+    assert point.tolist() == [1, 2, 4, 5]
+    holds = np.array([True, True, True, False])
+    last, first_failed = rest.learned(holds, np.array([3, 0]), failed)
+    assert last.tolist() == [4, 0]
+    assert first_failed.tolist() == [5, 10]
+
+
+def test_a_side_that_was_tried_at_every_point_has_no_rest() -> None:
+    points = spread([4], 8)
+    side, _ = points.rest(np.array([True]), np.array([5])).asked
+    assert not len(side)

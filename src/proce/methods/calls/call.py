@@ -190,6 +190,8 @@ class Call:
         missing = self.context.codec.missing(self.factual)
         missing &= ~torch.tensor([feature.protected for feature in features])  # told to nobody
         rows = torch.nonzero(missing.any(1)).flatten()
+        if not len(rows):
+            return
         patterns, which, counts = torch.unique(
             missing[rows], dim=0, return_inverse=True, return_counts=True
         )

@@ -104,6 +104,8 @@ def search_blockers(
         Where the rows that were searched came nearest.
     """
     result = BlockerSearch()
+    if not len(rows):
+        return result
     lifted = list(islice(lift_limits(terms, call.options), _MAX_LIFTED_LIMITS))
     searched = rows[misses.has(rows)]
     if not lifted:

@@ -13,7 +13,7 @@ from proce.losses import Loss
 from proce.methods.calls.rules import BoundRule
 from proce.methods.diagnosing.lifted_limits import LiftedLimit
 from proce.methods.searching.terms import SearchTerms
-from proce.objective import CounterfactualProblem, Limits, Query, gene_map_of, genome_of
+from proce.objective import CounterfactualProblem, Limits, Query, genome_of
 from proce.schema import Action
 from proce.search import Evaluation, Genome
 
@@ -112,7 +112,7 @@ def relax(terms: SearchTerms, lifted: Sequence[LiftedLimit], query: Query) -> Re
     problem = replace(
         unbound.problem(query.take(torch.arange(n_rows).repeat(len(lifted)))),
         limits=Limits(*columns),
-        gene_map=gene_map_of(fitted.codec, fitted.scm, fitted.mode),
+        gene_map=fitted.gene_map,
     )
     kept = [
         [any(bound is other for other in limit.terms.rules) for bound in terms.rules]

@@ -1,8 +1,9 @@
 """How far each number that is acted on may be from the value told, for the advice still to hold.
 
 Each side of the told value is tried at points on the feature's own grid: first at points spread up
-to where the search ends, together with the told values themselves, then between the last point
-that held and the first that did not, and at last once more at points spread over what was found.
+to where the search ends, together with the told values themselves. On a short side all points up to
+the first that does not hold follow; on a long one points between the last that held and the first
+that did not, and at last once more points spread over what was found.
 The rest stays as advised: the other actions and holds, and what follows from all of them. A point
 holds where the row that comes about passes the last check, without the margin: the model's
 decision, the rules and the limits.
@@ -27,7 +28,7 @@ from proce.objective import CounterfactualProblem
 from proce.schema import Codec
 from proce.schema.features.feature import MIN_CHANGE
 
-_N_EVERY = 128  # on a grid of no more points every one of them is tried
+_N_EVERY = 128  # on a side of no more points every one of them is tried
 _N_NARROWING = 7  # points between the last that held and the first that did not
 _NARROWING_ROUNDS = 5
 _CONFIRMING_ROUNDS = 3
@@ -172,21 +173,29 @@ class _Sides:
         spread = SpreadPoints.spread(self.n_points > 0, nothing, self.n_points)
         held, holds = self._first(spread)
         last, failed = spread.learned(holds, last, failed)
+        is_short = self.n_points <= _N_EVERY
+        if not is_over():
+            rest = spread.rest(held & is_short, failed)
+            last, failed = self._try(rest, last, failed)
+        held_far = held & ~is_short
         for _ in range(_NARROWING_ROUNDS):
-            open_gap = held & (failed <= self.n_points) & (failed - last > 1)
+            open_gap = held_far & (failed <= self.n_points) & (failed - last > 1)
             if is_over() or not open_gap.any():
                 break
-            last, failed = self._try(open_gap, last, failed - 1, _N_NARROWING, last, failed)
-        unsure = held & (failed <= self.n_points) & (last > 1)
+            narrow = SpreadPoints.spread(open_gap, last, failed - 1, _N_NARROWING)
+            last, failed = self._try(narrow, last, failed)
+        unsure = held_far & (failed <= self.n_points) & (last > 1)
         for _ in range(_CONFIRMING_ROUNDS):
             if is_over() or not unsure.any():
                 break
             before = failed
-            last, failed = self._try(unsure, nothing, last, N_SPREAD, last, failed)
+            again = SpreadPoints.spread(unsure, nothing, last)
+            last, failed = self._try(again, last, failed)
             unsure = unsure & (failed < before) & (last > 1)
-        few = held & (last > N_SPREAD) & (last <= _N_EVERY)
+        few = held_far & (last > N_SPREAD) & (last <= _N_EVERY)
         if not is_over() and few.any():
-            last, failed = self._try(few, nothing, last, _N_EVERY, last, failed)
+            every = SpreadPoints.spread(few, nothing, last, _N_EVERY)
+            last, failed = self._try(every, last, failed)
         if is_over():
             return np.full_like(last, -1)
         return np.where(held, last, -1)
@@ -205,16 +214,14 @@ class _Sides:
         held = holds[line] & (kinds[line, self.position] == Change.ACTION)
         return held, holds[len(lines) :]
 
-    def _try(
-        self, some: Flags, start: Ints, end: Ints, n_points: int, last: Ints, failed: Ints
-    ) -> tuple[Ints, Ints]:
-        """Try points spread from after ``start (s,)`` up to ``end (s,)`` on some of the sides.
+    def _try(self, points: SpreadPoints, last: Ints, failed: Ints) -> tuple[Ints, Ints]:
+        """Return the last point that holds and the first that does not, with what is tried now.
 
-        Returns the last point that holds and the first that does not, as far as is known now; all
-        points that were tried up to the last one hold.
+        All points that were tried up to the last one hold.
         """
-        points = SpreadPoints.spread(some & (end > start), start, end, n_points)
         side, point = points.asked
+        if not len(side):
+            return last, failed
         entries = self._entries(side, point)
         holds, _ = self._check(self.line[side], self.position[side], entries)
         return points.learned(holds, last, failed)

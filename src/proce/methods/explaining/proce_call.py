@@ -1,7 +1,7 @@
 """One call of ProCE: rows in chunks, each searched, shortlisted, checked and recorded."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -82,7 +82,7 @@ class ProceCall(Call):
         return self.result(
             method="ProCE",
             seed=fitted.seed,
-            settings=asdict(fitted.settings),
+            settings=fitted.plain_settings,
             mode=fitted.mode,
             graph=None if fitted.scm is None else str(fitted.scm.graph.origin),
             training_rows=fitted.n_rows,

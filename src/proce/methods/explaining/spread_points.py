@@ -24,7 +24,7 @@ class SpreadPoints:
     points
         ``(a, p)``, the points of each side, which repeat on a short one.
     is_first
-        ``(a, p)``, whether a point is the first of equal ones.
+        ``(a, p)``, whether a point is the first of equal ones, and not known yet.
     """
 
     side: Ints
@@ -41,6 +41,25 @@ class SpreadPoints:
         steps = np.ceil(width.astype(np.float32) * share).astype(np.int64)
         points = first + np.minimum(steps, width)
         return cls(side, start[side], points, np.diff(points, axis=1, prepend=first) > 0)
+
+    def rest(self, some: Flags, failed: Ints) -> "SpreadPoints":
+        """Return all points below the first that fails, but for these, on some of the sides.
+
+        Parameters
+        ----------
+        some
+            ``(s,)``, which sides; these points begin at the told value there.
+        failed
+            ``(s,)``, the first point of each side that is known not to hold.
+        """
+        own = np.nonzero(some[self.side])[0]
+        side = self.side[own]
+        end = failed[side, None]
+        points = np.arange(1, end.max(initial=1)) + np.zeros_like(end)
+        is_new = points < end
+        line, place = np.nonzero(self.points[own] < end)
+        is_new[line, self.points[own[line], place] - 1] = False
+        return SpreadPoints(side, self.start[own], points, is_new)
 
     @property
     def asked(self) -> tuple[Ints, Ints]:

@@ -6,10 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
+import pandas as pd
 import torch
 from torch import Tensor
 
-from proce.classifier import ask_frame, decide
+from proce.classifier import ask_read_frame, decide
 from proce.errors import SchemaError
 from proce.explanation.words.values import name_text, value_text
 from proce.methods.calls.rules import broken_rules
@@ -17,6 +18,7 @@ from proce.methods.explaining.forbidden import forbidden_by_schema
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
 from proce.schema.matching import only_features
+from proce.schema.shown import ReadFrame
 from proce.streams import row_keys
 
 
@@ -55,28 +57,30 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
 
     A value is judged as it is given, and then rounded where it is off the step of its feature.
     """
-    codec, classifier = fitted.codec, fitted.classifier
-    row = only_features(codec.schema, row)
-    factual, raw = codec.encode(row).contiguous(), codec.raw_of_frame(row)
+    codec, classifier, schema = fitted.codec, fitted.classifier, fitted.codec.schema
+    row = only_features(schema, row)
+    read = ReadFrame.of(codec, row)
+    factual, raw = codec.to_unit(read.raw), read.raw
     if len(factual) != 1:
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
     given = {name: _raw_value(codec, name, value) for name, value in changes.items()}
-    rounded = {name: _on_step(codec.schema[name], value) for name, value in given.items()}
-    acted_on = torch.zeros(len(codec.schema), dtype=torch.bool)
-    acted_on[[codec.schema.position(name) for name in changes]] = True
+    rounded = {name: _on_step(schema[name], value) for name, value in given.items()}
+    acted_on = torch.zeros(len(schema), dtype=torch.bool)
+    acted_on[[schema.position(name) for name in changes]] = True
     rows = _propagated(fitted, factual, rounded, acted_on)
-    frame = codec.rebuild(rows, Layout.of(row), factual, raw)
-    shown, shown_raw = codec.encode(frame), codec.raw_of_frame(frame)[0]
-    chances = ask_frame(classifier, frame, codec)[0]
+    values = codec.raw_of_changes(rows, factual, raw)
+    told = ReadFrame.holding(codec, values, Layout.of(row))
+    shown, frame = codec.to_unit(told.raw), told.frame
+    chances = ask_read_frame(classifier, told)[0]
     before, after = (
         int(decide(answer, classifier.threshold))
-        for answer in (ask_frame(classifier, row, codec)[0], chances)
+        for answer in (ask_read_frame(classifier, read)[0], chances)
     )
     moved = (shown != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
-    ends = {codec.schema.names[p]: float(shown_raw[p]) for p in torch.nonzero(moved).flatten()}
+    ends = {schema.names[p]: float(told.raw[0, p]) for p in torch.nonzero(moved).flatten()}
     return WhatIf(
         frame,
-        {name: _pair(row, frame, codec.schema[name]) for name in ends},
+        {name: _pair(row, frame, schema[name]) for name in ends},
         classifier.classes[before],
         classifier.classes[after],
         dict(zip(classifier.classes, chances.tolist(), strict=True)),
@@ -147,8 +151,10 @@ def _propagated(
     if fitted.scm is None:
         return rows
     bound = [name for name in changes if not codec.schema[name].can_be_acted_on]
-    schema = codec.schema.edit(bound, action=Action.FREE, protected=False)
-    scm = replace(fitted.scm, codec=replace(codec, schema=schema))
+    scm = fitted.scm
+    if bound:
+        schema = codec.schema.edit(bound, action=Action.FREE, protected=False)
+        scm = replace(scm, codec=replace(codec, schema=schema))
     residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
     propagated = scm.propagate(rows, residual, acted_on)[:, None]
     realised = scm.actions(factual, propagated, residual, acted_on.expand_as(propagated))
@@ -156,8 +162,11 @@ def _propagated(
 
 
 def _pair(before: Any, after: Any, feature: Feature) -> tuple[Any, Any]:
+    column = feature.columns[0]
     first, second = (
-        nw.from_native(frame, eager_only=True)[feature.columns[0]].to_list()[0]
+        frame[column].to_list()[0]
+        if isinstance(frame, pd.DataFrame)
+        else nw.from_native(frame, eager_only=True).get_column(column).to_list()[0]
         for frame in (before, after)
     )
     return first, second

@@ -38,8 +38,8 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
                 "this ProCE is not fitted yet; call .fit(X) with the rows that the model was"
                 " trained on first."
             )
-        now = self.get_params(deep=False)
-        before = getattr(self, "_parameters", now)
+        before = self._parameters
+        now = {name: getattr(self, name) for name in before}
         if changed_parameters(before, now):
             self._set_fitted(with_parameters(self.fitted_, before, now))
         fitted: FittedParts = self.fitted_

@@ -1,7 +1,7 @@
 """What ProCE has learned from the training rows, and needs for a call."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,7 @@ from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import BoundRule, bind_rules
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.fitting.typical import ClassLooks
-from proce.objective import FeatureDistance, Likeness, Mode
+from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, gene_map_of
 from proce.schema import Codec, Level, Schema
 
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
@@ -133,6 +133,16 @@ class FittedParts:
     def distance(self) -> FeatureDistance:
         """How far apart two values of a feature are."""
         return FeatureDistance.of(self.autoencoder)
+
+    @cached_property
+    def plain_settings(self) -> dict[str, Any]:
+        """The settings as plain values, as a result records them."""
+        return asdict(self.settings)
+
+    @cached_property
+    def gene_map(self) -> GeneMap:
+        """Which gene of a candidate belongs to which feature."""
+        return gene_map_of(self.codec, self.scm, self.mode)
 
     @cached_property
     def training_hash(self) -> str:

@@ -89,23 +89,13 @@ def _within_limits_compiled(
 
     limits, max_changes = problem.limits, problem.max_changes
     allowed = torch.empty(len(rows), dtype=torch.bool)
-    bounds = torch.stack(
-        [
-            limits.lower,
-            limits.upper,
-            limits.consequence_lower,
-            limits.consequence_upper,
-            limits.action_lower,
-            limits.action_upper,
-        ]
-    )
     obey_limits(
         owner.numpy(),
         rows.contiguous().numpy(),
         changes.contiguous().numpy(),
         problem.query.factual.contiguous().numpy(),
         limits.movable.contiguous().numpy(),
-        bounds.numpy(),
+        limits.bounds.numpy(),
         problem.codec.reach.numpy(),
         problem.codec.is_number.numpy(),
         problem.avoided.table.numpy(),

@@ -22,7 +22,6 @@ from proce.objective import (
     ModelDoubt,
     Query,
     Requirement,
-    gene_map_of,
     pose_query,
 )
 from proce.schema import Codec
@@ -154,7 +153,7 @@ class SearchTerms:
             query=query,
             limits=self.limits_of(query.factual),
             mode=fitted.mode,
-            gene_map=gene_map_of(fitted.codec, fitted.scm, fitted.mode),
+            gene_map=fitted.gene_map,
             requirement=self.requirement,
             rules=self.rules,
             effort=self.effort,
