@@ -184,3 +184,19 @@ def test_noise_is_explained_alike(seed: int, given_share: float) -> None:
     torch.testing.assert_close(
         scm.abduct(rows, seed=seed), expected, rtol=1e-9, atol=1e-9, equal_nan=True
     )
+
+
+def test_products_of_very_many_levels_are_left_to_tensors() -> None:
+    levels = tuple(f"town {number}" for number in range(320))
+    schema = Schema([Continuous("age"), Categorical("town", levels), Continuous("pay")])
+    frame = pd.DataFrame({"age": [0.0, 1.0], "town": list(levels[:2]), "pay": [0.0, 1.0]})
+    graph, codec = CausalGraph([("age", "pay"), ("town", "pay")]), Codec.fit(schema, frame)
+    links = []
+    for degree in (1, 2):
+        terms = Terms((schema["age"], schema["town"]), degree)
+        equation = Polynomial(terms, torch.linspace(-1, 1, terms.size, dtype=torch.float64))
+        scm = StructuralCausalModel(graph, {"pay": Additive(equation, units="unit")}, codec)
+        links.append(scm.program.effects["link"].item())
+        rows = random_rows(codec, (8, 5), degree, missing=0.0)
+        assert_same_actions(scm, rows[:, 0], rows)
+    assert links == [Link.ADDITIVE, Link.GIVEN]

@@ -28,6 +28,8 @@ _LINKS: dict[type, Link] = {
     Choice: Link.CHOICE,
 }
 
+_MAX_PRODUCTS = 100_000  # whose weights are looked up: with more levels, tensors take less memory
+
 
 def assemble(
     models: Sequence[Mapping[str, Mechanism]],
@@ -72,7 +74,7 @@ def assemble(
     return Program(
         effects,
         np.array(tables.parents, PARENT),
-        np.array(tables.weights, np.float64),
+        np.concatenate([np.empty(0), *tables.weights]),
         tolerances,
     )
 
@@ -83,7 +85,8 @@ class _Tables:
 
     codec: Codec
     parents: list[tuple[float, ...]] = field(default_factory=list)
-    weights: list[float] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    n_weights: int = 0
 
     def effect(self, name: str, mechanism: Any, noise: int) -> Any:
         """Return the record of an effect, whose equation is added; ``None`` leaves it out."""
@@ -137,9 +140,10 @@ class _Tables:
 
     def _place(self, *arrays: Floats) -> int:
         """Append arrays to the weights, and return where they begin."""
-        begin = len(self.weights)
+        begin = self.n_weights
         for array in arrays:
-            self.weights += array.ravel().tolist()
+            self.weights.append(array.ravel())
+            self.n_weights += array.size
         return begin
 
 
@@ -189,6 +193,8 @@ def _is_flat(name: str, mechanism: Mechanism, causes: Sequence[str], codec: Code
     terms, shape = polynomial.terms, [polynomial.terms.size]
     if isinstance(mechanism, Choice):
         shape.append(mechanism.n_levels)
+    if terms.degree > 1 and (_n_plain(terms) + 1) ** 2 > _MAX_PRODUCTS:
+        return False
     numbers = {parent.name for parent in terms.parents if isinstance(parent, Continuous)}
     scaled = {name for name, *_ in (*terms.knots, *terms.ends, *terms.maps)}
     return (
