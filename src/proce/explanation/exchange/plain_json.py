@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Any
 
@@ -14,7 +14,10 @@ _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def json_text(value: Any) -> str:
-    """Return plain values as JSON text: items of the upper levels have a line each."""
+    """Return plain values as JSON text: items of the upper levels have a line each.
+
+    The items of an iterator are taken one by one, each a line of its list.
+    """
     return _text(value, _N_OPEN_LEVELS) + "\n"
 
 
@@ -48,12 +51,16 @@ def _text(value: Any, n_open_levels: int) -> str:
         items = [f"{_encode(key)}: {_text(item, n_open_levels - 1)}" for key, item in value.items()]
     else:
         items = [_text(item, n_open_levels - 1) for item in value]
+    if not items:
+        return "[]"
     start, end = "{}" if isinstance(value, dict) else "[]"
     return start + ",".join(indent + item for item in items) + indent[:-1] + end
 
 
 def _fits_a_line(value: Any, n_open_levels: int) -> bool:
     """Whether a value stays on one line: it is below the upper levels, or flat and short."""
+    if isinstance(value, Iterator):
+        return False
     if not n_open_levels or not isinstance(value, dict | list):
         return True
     items = value.values() if isinstance(value, dict) else value

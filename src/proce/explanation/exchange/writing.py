@@ -1,7 +1,7 @@
 """Writes explained frames as plain values of JSON: raw values by feature, in a versioned form."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -30,11 +30,15 @@ from proce.losses import LOSS_NAMES
 from proce.schema.frames.layout_json import layout_to_json
 
 Plain = dict[str, Any]
+_BLOCK_ROWS = 1_024
 _KINDS = tuple(change.name.lower() for change in CHANGES)
 
 
 def frame_record(result: ExplainedFrame, version: int) -> Plain:
-    """Return everything about an explained frame as plain values, in a version of the form."""
+    """Return everything about an explained frame as plain values, in a version of the form.
+
+    The explanations are an iterator.
+    """
     context = result.context
     layout = layout_to_json(result.layout)
     training = layout_to_json(context.codec.layout)
@@ -62,8 +66,14 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
             }
         ),
         "provenance": plain_json(vars(result.provenance)),
-        "explanations": _rows(result.rows),
+        "explanations": _rows_in_blocks(result.rows),
     }
+
+
+def _rows_in_blocks(rows: ExplainedRows) -> Iterator[Plain]:
+    """Yield the rows, so that the plain values of a few of them are held at a time."""
+    for block in torch.split(torch.arange(len(rows)), _BLOCK_ROWS):
+        yield from _rows(rows.take(block))
 
 
 def _rows(rows: ExplainedRows) -> list[Plain]:

@@ -221,12 +221,12 @@ class ExplainedRow:
         values = self.record.counterfactuals.contributions[self._lines]
         return None if not len(values) or bool(values.isnan().any()) else values
 
-    @property
+    @cached_property
     def support(self) -> Tensor | None:
         """In how many bootstrap graphs each comes about, ``(n,)``; ``None`` without such graphs."""
         return self._known_counts(self.record.counterfactuals.support)
 
-    @property
+    @cached_property
     def refits(self) -> Tensor | None:
         """In how many refits of the equations the actions of each still reach the target, ``(n,)``.
 
@@ -234,13 +234,13 @@ class ExplainedRow:
         """
         return self._known_counts(self.record.counterfactuals.refits)
 
-    @property
+    @cached_property
     def confidence(self) -> Tensor | None:
         """How likely each works in the true equations, ``(n,)``; NaN or ``None`` if not known."""
         own = self.record.counterfactuals.confidence[self._lines]
         return None if bool(own.isnan().all()) else own
 
-    @property
+    @cached_property
     def robustness(self) -> Tensor | None:
         """In how many of the other models each reaches the target, ``(n,)``.
 
@@ -264,7 +264,7 @@ class ExplainedRow:
         """What blocks the row where its outcome is ``not_found``, else ``None``."""
         return self.record.diagnoses.get(self.index)
 
-    @property
+    @cached_property
     def notes(self) -> tuple[str, ...]:
         """What the reader should know, such as cells that are missing and so stay as they are."""
         return self.record.notes.of_row(self.index)

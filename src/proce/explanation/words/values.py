@@ -4,6 +4,7 @@ import decimal
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
 
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
@@ -91,6 +92,7 @@ def name_texts(context: Context, names: Iterable[str]) -> list[str]:
     return [name_text(context.codec.schema[name]) for name in names]
 
 
+@lru_cache(maxsize=4096)
 def one_line(text: str) -> str:
     """Return text without line breaks and without characters that nobody can see."""
     return " ".join("".join(filter(is_visible, text)).split())

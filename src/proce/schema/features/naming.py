@@ -6,6 +6,7 @@ here, so that whatever prints them can trust that they are short and stand on on
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Any
 
 from proce.errors import SchemaError
@@ -34,6 +35,7 @@ _TIGHT = ("%", "‰", "°", "/")  # what follows a number without a blank
 _REFUSED_STARTS = tuple("0123456789.,+-−–")
 
 
+@lru_cache(maxsize=4096)
 def spoken_name(name: str) -> str:
     """Return a column's name in words: ``DebtRatio`` is the debt ratio.
 
