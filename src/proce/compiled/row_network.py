@@ -155,8 +155,7 @@ class RowNetworkArrays:
         That is the mean of the squared differences; any cell may be missing.
         """
         if rows.is_cuda:
-            offsets = self._outputs_on_device(rows) - points.to(rows.device)[:, None]
-            return offsets.square().mean(-1).double()
+            return self._on(rows.device).mean_squared_offsets(rows.detach(), points)
         from proce.compiled.row_network_kernels import mean_squared_offsets
 
         given = np.empty(rows.shape[0] * rows.shape[1])
@@ -167,13 +166,17 @@ class RowNetworkArrays:
 
     def _outputs_on_device(self, rows: Tensor) -> Tensor:
         """Return the outputs ``(…, o)`` of rows on a CUDA device; NaN where they cannot be read."""
+        given = self._on(rows.device)(rows.detach().flatten(0, -2))
+        return given.reshape(*rows.shape[:-1], given.shape[1])
+
+    def _on(self, device: torch.device) -> "RowNetworkOnDevice":
+        """Return the network on a CUDA device."""
         from proce.compiled.gpu.row_network import RowNetworkOnDevice
 
-        if rows.device not in self._on_devices:
-            tensors = (torch.from_numpy(array).to(rows.device) for array in self._arrays)
-            self._on_devices[rows.device] = RowNetworkOnDevice(*tensors)
-        given = self._on_devices[rows.device](rows.detach().flatten(0, -2))
-        return given.reshape(*rows.shape[:-1], given.shape[1])
+        if device not in self._on_devices:
+            tensors = (torch.from_numpy(array).to(device) for array in self._arrays)
+            self._on_devices[device] = RowNetworkOnDevice(*tensors)
+        return self._on_devices[device]
 
     @property
     def _arrays(

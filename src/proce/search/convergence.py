@@ -95,7 +95,8 @@ def _mean_value(front: Tensor, ideal: Tensor, span: Tensor, weights: Tensor) -> 
 @cache
 def tchebycheff_weights(k: int) -> Tensor:
     """Return 16 weights ``(w, k)`` that sum to 1: the corners first, then points spread inside."""
-    corners = torch.eye(k, dtype=torch.float64)[:N_WEIGHTS]
+    host = torch.device("cpu")  # the weights are kept, wherever the first search runs
+    corners = torch.eye(k, dtype=torch.float64, device=host)[:N_WEIGHTS]
     n_inside = N_WEIGHTS - len(corners)
     inside = torch.tensor(
         [
@@ -103,6 +104,7 @@ def tchebycheff_weights(k: int) -> Tensor:
             for n in range(1, n_inside + 1)
         ],
         dtype=torch.float64,
+        device=host,
     ).reshape(n_inside, k)
     return torch.cat([corners, inside / inside.sum(-1, keepdim=True)])
 

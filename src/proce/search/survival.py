@@ -23,6 +23,9 @@ from proce.streams import hash_values
 Floats = NDArray[np.float64]
 
 
+_MAX_POOL, _MAX_LOSSES = 512, 3  # that the kernels of a CUDA device take
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """Genes with their losses and their violation.
@@ -91,7 +94,8 @@ def _tensors(candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
 def _survive(
     genes: Tensor, losses: Tensor, violation: Tensor, size: int, crowding: Crowding
 ) -> Population:
-    if crowding == "deb" and use_triton(genes.device):
+    fits = losses.shape[1] <= _MAX_POOL and losses.shape[2] <= _MAX_LOSSES
+    if crowding == "deb" and fits and use_triton(genes.device):
         from proce.search.gpu.survival import choose
 
         chosen, rank = choose(genes, losses, violation, size)  # copies are marked in place

@@ -39,3 +39,12 @@ def test_a_cell_that_may_not_be_missing_gives_no_number(device):
     given = on(device, network(0))(rows.to(device)).cpu()
     assert given[0].isnan().all()
     assert given[1].isfinite().all()
+
+
+def test_outputs_are_compared_with_the_point_of_their_row(device):
+    torch.manual_seed(4)
+    rows = torch.rand(3, 50, 3).double()
+    rows[..., 1:] = (rows[..., 1:] * 4).floor()
+    points, arrays = torch.rand(3, 2), network(0)
+    given = on(device, arrays).mean_squared_offsets(rows.to(device), points.to(device)).cpu()
+    torch.testing.assert_close(given, arrays.mean_squared_offsets(rows, points), atol=1e-5, rtol=0)

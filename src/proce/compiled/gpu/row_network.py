@@ -4,7 +4,7 @@ import torch
 import triton
 from torch import Tensor
 
-from proce.compiled.gpu.first_layer import first_layer_kernel
+from proce.compiled.gpu.layers import first_layer_kernel, offset_kernel
 
 _ROWS_AT_ONCE = 64  # of one program
 
@@ -57,3 +57,21 @@ class RowNetworkOnDevice:
             if is_ramp:
                 values.relu_()
         return values
+
+    def mean_squared_offsets(self, rows: Tensor, points: Tensor) -> Tensor:
+        """Return how far outputs of rows ``(i, c, f)`` are from ``points (i, o)``, ``(i, c)``."""
+        n_instances, n_candidates, _ = rows.shape
+        outputs = self(rows.flatten(0, 1))
+        given = torch.empty(n_instances, n_candidates, dtype=torch.float64, device=rows.device)
+        if given.numel():
+            offset_kernel[(triton.cdiv(len(outputs), _ROWS_AT_ONCE),)](
+                outputs,
+                points.to(outputs).contiguous(),
+                given,
+                len(outputs),
+                n_candidates,
+                outputs.shape[1],
+                B=_ROWS_AT_ONCE,
+                U=triton.next_power_of_2(outputs.shape[1]),
+            )
+        return given

@@ -14,7 +14,9 @@ TILE = tl.constexpr(32)
 _GOLDEN = tl.constexpr(GOLDEN)
 _FIRST_FACTOR, _SECOND_FACTOR = tl.constexpr(FIRST_FACTOR), tl.constexpr(SECOND_FACTOR)
 _INFINITE = tl.constexpr(float("inf"))
-_UNRANKED = tl.constexpr(2**30)  # of candidates beyond those that survive
+N_BITS = 10  # of a position among the candidates, the spare one above included
+BITS = tl.constexpr(N_BITS)
+_UNRANKED = tl.constexpr(2**20)  # of candidates beyond those that survive
 _OUTSIDE = tl.constexpr(2**31 - 1)  # of places beyond the pool
 
 
@@ -74,17 +76,45 @@ def break_copies_kernel(
 
 
 @triton.jit
-def rank_kernel(
+def position_kernel(
     losses: tl.tensor,
+    positions: tl.tensor,
+    n_candidates: tl.tensor,
+    K: tl.constexpr,
+    M: tl.constexpr,
+) -> None:
+    """Write in one objective how many candidates ``(i, k, m)`` have a smaller loss than each."""
+    instance = tl.program_id(0).to(tl.int64)
+    o = tl.program_id(1)
+    base = instance * n_candidates
+    c, t = tl.arange(0, M), tl.arange(0, TILE)
+    inside = c < n_candidates
+    own = tl.load(losses + (base + c) * K + o, mask=inside, other=0.0)
+    below = tl.zeros([M], tl.int32)
+    for start in range(0, n_candidates, TILE):
+        d = start + t
+        other = tl.load(losses + (base + d) * K + o, mask=d < n_candidates, other=_INFINITE)
+        below += tl.sum((other[:, None] < own[None]).to(tl.int32), axis=0)
+    tl.store(positions + (instance * K + o) * n_candidates + c, below, mask=inside)
+
+
+@triton.jit
+def rank_kernel(
+    positions: tl.tensor,
     violation: tl.tensor,
     ranks: tl.tensor,
     n_candidates: tl.tensor,
     n_kept: tl.tensor,
+    SPARE: tl.constexpr,
     K: tl.constexpr,
     M: tl.constexpr,
     W: tl.constexpr,
 ) -> None:
-    """Write the rank ``(i, m)`` of candidates until ``n_kept`` have one; the others come last."""
+    """Write the rank ``(i, m)`` of candidates until ``n_kept`` have one; the others come last.
+
+    The positions of a candidate in all objectives stand side by side in one number, with a spare
+    bit above each: in the difference of two such numbers the spare bits tell who is ahead where.
+    """
     instance = tl.program_id(0).to(tl.int64)
     base = instance * n_candidates
     c, w, t = tl.arange(0, M), tl.arange(0, W), tl.arange(0, TILE)
@@ -92,19 +122,22 @@ def rank_kernel(
     own = tl.load(violation + base + c, mask=inside, other=_INFINITE)
     feasible = (own <= 0) & inside
     infeasible = (own > 0) & inside
+    mine = tl.zeros([M], tl.int32)
+    for o in tl.static_range(K):
+        line = (instance * K + o) * n_candidates
+        mine += tl.load(positions + line + c, mask=inside, other=0) << (BITS * o)
     dominators = tl.zeros([W, M], tl.int32)  # bit t of word w: candidate 32 w + t dominates
     for k in range(W):
         d = k * TILE + t
         there = d < n_candidates
-        theirs = tl.load(violation + base + d, mask=there, other=_INFINITE)
-        none_above = ((theirs <= 0) & there)[:, None] & feasible[None]
-        one_below = tl.zeros([TILE, M], tl.int1)
+        theirs = tl.zeros([TILE], tl.int32)
         for o in tl.static_range(K):
-            mine = tl.load(losses + (base + c) * K + o, mask=inside, other=_INFINITE)
-            other = tl.load(losses + (base + d) * K + o, mask=there, other=_INFINITE)
-            none_above = none_above & (other[:, None] <= mine[None])
-            one_below = one_below | (other[:, None] < mine[None])
-        word = tl.sum(tl.where(none_above & one_below, (1 << t)[:, None], 0), axis=0)
+            line = (instance * K + o) * n_candidates
+            theirs += tl.load(positions + line + d, mask=there, other=0) << (BITS * o)
+        counts = (tl.load(violation + base + d, mask=there, other=_INFINITE) <= 0) & there
+        none_above = (((mine[None] | SPARE) - theirs[:, None]) & SPARE) == SPARE
+        dominates = counts[:, None] & none_above & (mine[None] != theirs[:, None])
+        word = tl.sum(tl.where(dominates, (1 << t)[:, None], 0), axis=0)
         dominators = tl.where((w == k)[:, None], word[None], dominators)
     home = (c // TILE)[None] == w[:, None]
     own_bit = (1 << (c % TILE))[None]
@@ -124,15 +157,13 @@ def rank_kernel(
         below = tl.zeros([M], tl.int32)  # of the distinct violations, how many are smaller
         for start in range(0, n_candidates, TILE):
             d = start + t
-            theirs = tl.load(violation + base + d, mask=d < n_candidates, other=_INFINITE)
-            earlier = tl.sum(
-                ((own[None] == theirs[:, None]) & (c[None] < d[:, None]) & inside[None]).to(
-                    tl.int32
-                ),
-                axis=1,
+            there = d < n_candidates
+            lacking = tl.load(violation + base + d, mask=there, other=_INFINITE)
+            same = (own[None] == lacking[:, None]) & (c[None] < d[:, None]) & inside[None]
+            is_first = there & (lacking > 0) & (tl.sum(same.to(tl.int32), axis=1) == 0)
+            below += tl.sum(
+                (is_first[:, None] & (lacking[:, None] < own[None])).to(tl.int32), axis=0
             )
-            counts = (d < n_candidates) & (theirs > 0) & (earlier == 0)
-            below += tl.sum((counts[:, None] & (theirs[:, None] < own[None])).to(tl.int32), axis=0)
         rank = tl.where(infeasible, front + below, rank)
     tl.store(ranks + base + c, rank, mask=inside)
 
@@ -140,6 +171,7 @@ def rank_kernel(
 @triton.jit
 def order_kernel(
     losses: tl.tensor,
+    positions: tl.tensor,
     ranks: tl.tensor,
     places: tl.tensor,
     ordered: tl.tensor,
@@ -154,24 +186,24 @@ def order_kernel(
     instance = tl.program_id(0).to(tl.int64)
     o = tl.program_id(1)
     base = instance * n_candidates
+    line = (instance * K + o) * n_candidates
     c, t = tl.arange(0, M), tl.arange(0, TILE)
     inside = c < n_candidates
+    # By front, then by position; candidates of one position stand in their own order.
     rank = tl.load(ranks + base + c, mask=inside, other=0).to(tl.int32)
-    own = tl.load(losses + (base + c) * K + o, mask=inside, other=0.0)
-    own = tl.where(tl.abs(own) < _INFINITE, own, 0.0)
+    own = (rank << BITS) + tl.load(positions + line + c, mask=inside, other=0)
     place = tl.zeros([M], tl.int32)
     for start in range(0, n_candidates, TILE):
         d = start + t
         there = d < n_candidates
-        theirs = tl.load(ranks + base + d, mask=there, other=_OUTSIDE).to(tl.int32)[:, None]
-        other = tl.load(losses + (base + d) * K + o, mask=there, other=0.0)
-        other = tl.where(tl.abs(other) < _INFINITE, other, 0.0)[:, None]
-        ahead = (other < own[None]) | ((other == own[None]) & (d[:, None] < c[None]))
-        before = (theirs < rank[None]) | ((theirs == rank[None]) & ahead)
+        other = tl.load(ranks + base + d, mask=there, other=0).to(tl.int32) << BITS
+        other += tl.load(positions + line + d, mask=there, other=0)
+        other = tl.where(there, other, _OUTSIDE)[:, None]
+        before = (other < own[None]) | ((other == own[None]) & (d[:, None] < c[None]))
         place += tl.sum(before.to(tl.int32), axis=0)
-    line = (instance * K + o) * n_candidates
+    loss = tl.load(losses + (base + c) * K + o, mask=inside, other=0.0)
     tl.store(places + line + c, place, mask=inside)
-    tl.store(ordered + line + place, own, mask=inside)
+    tl.store(ordered + line + place, tl.where(tl.abs(loss) < _INFINITE, loss, 0.0), mask=inside)
 
 
 @triton.jit

@@ -5,11 +5,13 @@ import triton
 from torch import Tensor
 
 from proce.search.gpu.ranking import (
+    N_BITS,
     break_copies_kernel,
     crowding_kernel,
     hash_kernel,
     order_kernel,
     place_kernel,
+    position_kernel,
     rank_kernel,
 )
 
@@ -26,7 +28,8 @@ def choose(genes: Tensor, losses: Tensor, violation: Tensor, size: int) -> tuple
     Parameters
     ----------
     genes, losses, violation
-        ``(i, m, g)``, ``(i, m, k)`` and ``(i, m)``, contiguous and in float64.
+        ``(i, m, g)``, ``(i, m, k)`` and ``(i, m)``, contiguous and in float64; at most 512
+        candidates and three losses, whose positions stand side by side in 32 bits.
     size
         How many survive.
     """
@@ -44,14 +47,18 @@ def choose(genes: Tensor, losses: Tensor, violation: Tensor, size: int) -> tuple
     break_copies_kernel[grid](
         codes, losses, violation, n_candidates, K=n_losses, M=width, num_warps=2
     )
-    words = width // _TILE
-    rank_kernel[grid](losses, violation, ranks, n_candidates, size, K=n_losses, M=width, W=words)
-    places = torch.empty(
+    positions = torch.empty(
         n_instances, n_losses, n_candidates, dtype=torch.int32, device=genes.device
     )
+    by_loss = (n_instances, n_losses)
+    position_kernel[by_loss](losses, positions, n_candidates, K=n_losses, M=width, num_warps=2)
+    spare = sum(1 << (N_BITS * (loss + 1) - 1) for loss in range(n_losses))
+    sizes = {"K": n_losses, "M": width, "W": width // _TILE}
+    rank_kernel[grid](positions, violation, ranks, n_candidates, size, SPARE=spare, **sizes)
+    places = torch.empty_like(positions)
     ordered = torch.empty_like(places, dtype=losses.dtype)
-    order_kernel[(n_instances, n_losses)](
-        losses, ranks, places, ordered, n_candidates, K=n_losses, M=width, num_warps=2
+    order_kernel[by_loss](
+        losses, positions, ranks, places, ordered, n_candidates, K=n_losses, M=width, num_warps=2
     )
     crowding_kernel[grid](ranks, places, ordered, crowding, n_candidates, K=n_losses, M=width)
     place_kernel[grid](ranks, crowding, chosen, n_candidates, size, M=width)

@@ -1,7 +1,8 @@
-"""The first layer of a network on rows, as :mod:`proce.compiled.row_network_kernels` has it.
+"""What a network on rows does before and after its products of matrices.
 
-A program takes some rows and adds up rows of a table for each: a number takes its share of one
-row, a level picks one. No one-hot column is ever written.
+For the first layer a program takes some rows and adds up rows of a table for each, as
+:mod:`proce.compiled.row_network_kernels` does: a number takes its share of one row, a level picks
+one. No one-hot column is ever written.
 """
 
 import triton
@@ -55,3 +56,25 @@ def first_layer_kernel(
         hidden = tl.where(hidden < 0, 0.0, hidden)
     places = row[:, None] * n_hidden + unit[None]
     tl.store(given + places, hidden, mask=is_row[:, None] & is_unit[None])
+
+
+@triton.jit
+def offset_kernel(
+    outputs: tl.tensor,  # (n, o)
+    points: tl.tensor,  # (i, o)
+    given: tl.tensor,  # (n,); written
+    n_rows: tl.tensor,
+    n_each: tl.tensor,
+    n_outputs: tl.tensor,
+    B: tl.constexpr,
+    U: tl.constexpr,
+) -> None:
+    """Write the mean squared difference of outputs to points, each of which has so many rows."""
+    row = tl.program_id(0).to(tl.int64) * B + tl.arange(0, B)
+    unit = tl.arange(0, U)
+    inside = (row < n_rows)[:, None] & (unit < n_outputs)[None]
+    own = tl.load(outputs + row[:, None] * n_outputs + unit[None], mask=inside, other=0.0)
+    places = (row // n_each)[:, None] * n_outputs + unit[None]
+    gap = own - tl.load(points + places, mask=inside, other=0.0)
+    mean = tl.sum(gap * gap, axis=1) / n_outputs
+    tl.store(given + row, mean.to(tl.float64), mask=row < n_rows)
