@@ -5,7 +5,7 @@ of what they come to in the true one.
 """
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
@@ -16,6 +16,7 @@ from torch import Tensor
 from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
 from proce.compiled.engine import use_kernels
+from proce.objective.known_noise import KnownNoise
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
@@ -23,7 +24,6 @@ from proce.objective.waiting import Clock
 _BLOCK_CELLS = 2_000_000  # of rows that the model is asked about at once
 _MIN_SAMPLE = 5  # models by which others can be judged
 _SURE = 0.99  # the chance of one more model that counts as certain
-_MAX_ROWS_KNOWN = 2000  # whose noise is kept
 _N_FEW = 8  # worlds that a search asks
 
 
@@ -95,7 +95,7 @@ class EquationDoubt:
 
     refits: Ensemble
     least: float
-    noise: "KnownNoise" = None  # type: ignore[assignment]
+    noise: KnownNoise = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if vars(self)["noise"] is None:
@@ -125,35 +125,6 @@ class EquationDoubt:
     def chance(self, odds: Tensor) -> Tensor:
         """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
         return chance_of(odds)
-
-
-@dataclass(eq=False)
-class KnownNoise:
-    """The noise of rows in each of some refits, worked out once for a row.
-
-    Attributes
-    ----------
-    refits
-        Causal models of one graph.
-    """
-
-    refits: Ensemble
-    _places: dict[int, int] = field(default_factory=dict, init=False, repr=False)  # by key
-    # (m, k, w), the rows by their places
-    _noise: list[Tensor] = field(default_factory=list, init=False, repr=False)
-
-    def of(self, query: Query) -> Tensor:
-        """Return the noise of the rows in each refit, ``(m, i, w)``."""
-        keys = query.keys.tolist()
-        if len(self._places) > _MAX_ROWS_KNOWN:
-            self._places, self._noise = {}, []
-        new = {key: row for row, key in enumerate(keys) if key not in self._places}
-        if new or not self._noise:
-            rows = torch.tensor(list(new.values()), dtype=torch.long, device=query.keys.device)
-            found = self.refits.abduct(query.factual[rows], seed=query.seed, keys=query.keys[rows])
-            self._noise = [torch.cat([*self._noise, torch.stack(found)], dim=1)]
-            self._places |= {key: len(self._places) + place for place, key in enumerate(new)}
-        return self._noise[0][:, [self._places[key] for key in keys]]
 
 
 @dataclass(frozen=True, eq=False)

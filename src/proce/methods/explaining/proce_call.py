@@ -2,23 +2,26 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from proce.classifier import Classifier
+from proce.devices import HOST
 from proce.explanation import Explanations, Fronts, Outcome
-from proce.losses import Loss
 from proce.methods.calls.call import Call
-from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import refuse_contradiction
 from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, search_blockers
 from proce.methods.diagnosing.diagnosis import diagnose
 from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.explaining.described import describe
+from proce.methods.explaining.overlap import for_each_chunk
 from proce.methods.explaining.proce_context import proce_context
+from proce.methods.explaining.search_report import search_progress
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.attempts import Attempt, plan_attempts
 from proce.methods.searching.checking import FrameRows
@@ -59,6 +62,7 @@ class ProceCall(Call):
         super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
         self._likeness: Likeness | None = None
+        self._counting = Lock()
         self._generations = 0
         self._misses = NearestMisses(len(self))
 
@@ -70,9 +74,7 @@ class ProceCall(Call):
             self._likeness = learn_likeness(
                 self.fitted, self.options, self.target[reachable], self.predicted[reachable]
             )
-            for chunk in torch.split(reachable, self.fitted.chunk_size):
-                if len(chunk) and not self.over:
-                    self._explain(chunk, self.terms.problem)
+            self._explain_all(reachable, self.terms.problem)
             self._let_wait(reachable)
         except KeyboardInterrupt:
             self.interrupt()
@@ -94,11 +96,19 @@ class ProceCall(Call):
         """Search the rows for which nothing else was found once more: now they may wait."""
         rows = self.record.rows_with(Outcome.NOT_FOUND)
         rows = rows[torch.isin(rows, reachable)]
-        if not self.terms.lets_wait or not len(rows):
-            return
-        for chunk in torch.split(rows, self.fitted.chunk_size):
-            if not self.over:
-                self._explain(chunk, self.terms.waiting_problem)
+        if self.terms.lets_wait:
+            self._explain_all(rows, self.terms.waiting_problem)
+
+    def _explain_all(self, rows: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
+        """Explain rows, a chunk at a time; two where they and the model are on a device."""
+
+        def explain(chunk: Tensor) -> None:
+            if len(chunk) and not self.over:
+                self._explain(chunk, pose)
+
+        overlaps = self.fitted.twins.device != HOST and self.terms.answers is None
+        chunks = torch.split(rows, self.fitted.chunk_size)
+        for_each_chunk(chunks, explain, 2 if overlaps else 1, self.interrupt)
 
     def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
         """Explain a chunk; rows that have nothing are attempted again under easier terms."""
@@ -194,10 +204,11 @@ class ProceCall(Call):
             before=before,
             keep_fronts=self.options.keeps_fronts(len(self)),
             budget_seconds=self.seconds_left,
-            progress=self._report_search if self.is_followed else None,
+            progress=self._follow if self.is_followed else None,
         )
-        self._generations = max(self._generations, solution.n_generations)
-        self.evaluations += solution.n_evaluations
+        with self._counting:
+            self._generations = max(self._generations, solution.n_generations)
+            self.evaluations += solution.n_evaluations
         return self._needed(problem, frame_rows, solution)
 
     def _needed(
@@ -282,16 +293,5 @@ class ProceCall(Call):
         self.record.mark_margin_missed(found.rows[solution.is_solved & ~firm])
         self._record(problem, found.rows, solution, solution.is_solved)
 
-    def _report_search(self, search: SearchProgress) -> object:
-        losses = search.best_losses[search.best_losses[:, Loss.PREDICTION].isfinite()]
-        return self.report(
-            Progress(
-                "search",
-                self.record.n_finished,
-                len(self),
-                search.generation,
-                float((-losses[:, Loss.PREDICTION]).exp().mean()),
-                float(losses[:, Loss.DISTANCE].mean()),
-                float(search.front_size.double().mean()),
-            )
-        )
+    def _follow(self, search: SearchProgress) -> object:
+        return self.report(search_progress(search, self.record.n_finished, len(self)))

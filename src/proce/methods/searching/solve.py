@@ -59,8 +59,9 @@ def solve(
     """
     twins = fitted.twins
     with twins.at_work():
+        there = twins.there(problem)
         result, found = _search_for_shortlist(
-            twins.there(problem),
+            there,
             frame_rows.positions,
             twins.twin,
             options,
@@ -70,7 +71,8 @@ def solve(
             budget_seconds,
             progress,
         )
-    shortlist, check = _checked(problem, frame_rows, twins.here(found))
+        told = _checked(there, twins.there(frame_rows), found)
+    shortlist, check = twins.here(told)
     return Solution(
         shortlist,
         check,
