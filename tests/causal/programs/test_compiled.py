@@ -1,5 +1,8 @@
 """Kernels and tensors say the same of what follows: flags exactly, values to 1e-9."""
 
+from dataclasses import replace
+from unittest.mock import patch
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -200,3 +203,34 @@ def test_products_of_very_many_levels_are_left_to_tensors() -> None:
         rows = random_rows(codec, (8, 5), degree, missing=0.0)
         assert_same_actions(scm, rows[:, 0], rows)
     assert links == [Link.ADDITIVE, Link.GIVEN]
+
+
+def test_refits_say_the_same_without_kernels() -> None:
+    """Where numba is missing, members are asked side by side as tensors."""
+    scm = random_model(20, given_share=0.3)
+    members = [
+        StructuralCausalModel(scm.graph, _shaken(scm.mechanisms, shift), scm.codec)
+        for shift in (0.0, 0.1, 0.2)
+    ]
+    ensemble = Ensemble((scm, *members))
+    factual, rows = random_rows(scm.codec, (6,), 1), random_rows(scm.codec, (6, 4), 2)
+    by_hand = torch.rand(rows.shape, generator=torch.Generator().manual_seed(3)) < 0.3
+    noise = ensemble.abduct(factual, seed=4)
+    found = ensemble.outcomes(factual, rows, by_hand, noise)
+    with patch("proce.causal.models.compiled.use_kernels", return_value=False):
+        slow = ensemble.abduct(factual, seed=4)
+        expected = ensemble.outcomes(factual, rows, by_hand, noise)
+    for own, other in zip(noise, slow, strict=True):
+        torch.testing.assert_close(own, other, rtol=1e-9, atol=1e-9, equal_nan=True)
+    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9, equal_nan=True)
+    assert not torch.equal(found[0].nan_to_num(), found[2].nan_to_num())
+
+
+def _shaken(mechanisms, shift):
+    """Return mechanisms in which every learned constant is shifted."""
+    shaken = dict(mechanisms)
+    for name, mechanism in mechanisms.items():
+        if isinstance(mechanism, Additive) and isinstance(mechanism.predict, Polynomial):
+            weights = mechanism.predict.weights * (1 + shift)
+            shaken[name] = replace(mechanism, predict=replace(mechanism.predict, weights=weights))
+    return shaken
