@@ -7,12 +7,21 @@ import pandas as pd
 import polars as pl
 import pytest
 import torch
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from proce.classifier import as_classifier, ask_about_changes, ask_frame, ask_raw
+from proce.classifier import (
+    as_classifier,
+    ask_about_changes,
+    ask_about_shown,
+    ask_frame,
+    ask_raw,
+    ask_read_frame,
+)
 from proce.errors import ModelError
 from proce.schema import Codec, Schema
+from proce.schema.shown import ReadFrame
 
-from ..worlds import two_classes
+from ..worlds import applicants, two_classes
 
 TRAINING = pd.DataFrame(
     {
@@ -128,3 +137,23 @@ def test_a_classifier_that_takes_rows_only_is_asked_about_rows() -> None:
     assert torch.equal(ask_raw(Units(), CODEC.raw_of_frame(TRAINING), CODEC), expected)
     changed = ask_about_changes(Units(), rows, rows, CODEC.raw_of_frame(TRAINING), CODEC)
     assert torch.equal(changed, expected)
+
+
+def test_boosted_trees_are_checked_without_frames_and_told_by_them():
+    frame = applicants(300)[["age", "income"]]
+    codec = Codec.fit(Schema.infer(frame), frame)
+    trees = HistGradientBoostingClassifier(max_iter=3).fit(frame, frame["income"] > 50)
+    forest = RandomForestClassifier(3, random_state=0).fit(frame, frame["income"] > 50)
+    for model, n_frames in ((trees, 0), (forest, 1)):
+        classifier = as_classifier(model, codec)
+        made = []
+
+        def make(made=made):
+            made.append(frame)
+            return frame
+
+        read = ReadFrame(codec, codec.raw_of_frame(frame), make)
+        shown = ask_about_shown(classifier, read)
+        assert len(made) == n_frames
+        assert torch.equal(shown, ask_read_frame(classifier, read))
+        assert len(made) == 1

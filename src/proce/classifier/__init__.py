@@ -4,6 +4,7 @@ from proce.classifier.accept import as_classifier
 from proce.classifier.answer_table import AnswerTable
 from proce.classifier.asking import (
     ask_about_changes,
+    ask_about_shown,
     ask_as_given,
     ask_frame,
     ask_raw,
@@ -28,6 +29,7 @@ __all__ = [
     "TrainedNetwork",
     "as_classifier",
     "ask_about_changes",
+    "ask_about_shown",
     "ask_as_given",
     "ask_frame",
     "ask_raw",

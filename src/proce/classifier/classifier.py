@@ -93,6 +93,11 @@ class Adapter(ABC):
         """Whether the model itself is given numbers on the unit range."""
         return False
 
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether raw values get the same answers as the frame that holds them, but sooner."""
+        return False
+
     def predict_frame(self, frame: Any) -> Tensor:
         """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64.
 

@@ -45,6 +45,11 @@ class SklearnClassifier(Adapter):
         """What the model is called in messages."""
         return _name(self.model)
 
+    @property
+    def takes_arrays(self) -> bool:
+        """Whether raw values get the same answers as the frame that holds them, but sooner."""
+        return self._arrays is not None
+
     def _probabilities_of(self, rows: Tensor) -> Tensor:
         return self._checked(self.columns_of(self.codec.decode(rows, self.layout))).to(rows.device)
 

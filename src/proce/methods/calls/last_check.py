@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from proce.classifier import Classifier, ask_read_frame, decide
+from proce.classifier import Classifier, ask_about_shown, decide
 from proce.compiled import engine
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement, target_probability
@@ -141,7 +141,7 @@ def last_check(
     """
     if not len(shown):
         return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0), shown)
-    probabilities = ask_read_frame(classifier, shown.read)
+    probabilities = ask_about_shown(classifier, shown.read)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
     lacking = shortfall_of(requirement, probabilities[:, None], target).squeeze(1)
     passed &= lacking <= ROUNDING
