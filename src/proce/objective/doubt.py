@@ -21,7 +21,8 @@ from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
 
-_BLOCK_CELLS = 2_000_000  # of rows that the model is asked about at once
+_BLOCK_CELLS = 400_000  # of rows that the model is asked about at once; this bounds the memory
+_BLOCK_CELLS_ON_DEVICE = 2_000_000
 _MIN_SAMPLE = 5  # models by which others can be judged
 _SURE = 0.99  # the chance of one more model that counts as certain
 _N_FEW = 8  # worlds that a search asks
@@ -108,7 +109,8 @@ class EquationDoubt:
             by_hand = problem.clock.with_others(by_hand)
         noise = self.noise.of(query)[: len(self.refits.members)]
         outcomes = self.refits.outcomes(query.factual, realised.point, by_hand, noise)
-        n_at_once = max(1, _BLOCK_CELLS // max(1, outcomes[0].numel()))
+        n_cells = _BLOCK_CELLS if outcomes.device.type == "cpu" else _BLOCK_CELLS_ON_DEVICE
+        n_at_once = max(1, n_cells // max(1, outcomes[0].numel()))
         blocks = torch.split(outcomes, n_at_once)
         return torch.cat([_odds_beyond(problem, block) for block in blocks])
 
