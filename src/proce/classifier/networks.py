@@ -80,11 +80,13 @@ class TrainedNetwork(TorchClassifier):
 
         ``None`` where the layers must answer, or say why they cannot.
         """
-        weights, device = self._first_weights, rows.device
-        has_kernel = use_kernels(device) or use_triton(device)
-        if weights.dtype != torch.float32 or weights.device != device or not has_kernel:
-            return None
-        return arrays.class_probabilities(rows)
+        return arrays.class_probabilities(rows) if self.has_kernel(rows.device) else None
+
+    def has_kernel(self, device: torch.device) -> bool:
+        """Return whether kernels answer for rows of a device."""
+        weights = self._first_weights
+        is_plain = weights.dtype == torch.float32 and weights.device == device
+        return is_plain and (use_kernels(device) or use_triton(device))
 
     @cached_property
     def _first_weights(self) -> Tensor:

@@ -130,7 +130,7 @@ class RowNetworkArrays:
 
         flat = _flat(rows)
         given = np.empty((len(flat), self.layers[-1, 1]), np.float32)
-        done = outputs(flat, *self._arrays, given)
+        done = outputs(flat, *self.parts, given)
         assert done, "every feature of such a network may be missing"
         return torch.from_numpy(given).reshape(*rows.shape[:-1], given.shape[1])
 
@@ -146,7 +146,7 @@ class RowNetworkArrays:
 
         flat = _flat(rows)
         given = np.empty((len(flat), max(2, self.layers[-1, 1])))
-        done = class_probabilities(flat, *self._arrays, given)
+        done = class_probabilities(flat, *self.parts, given)
         return torch.from_numpy(given) if done else None
 
     def mean_squared_offsets(self, rows: Tensor, points: Tensor) -> Tensor:
@@ -160,7 +160,7 @@ class RowNetworkArrays:
 
         given = np.empty(rows.shape[0] * rows.shape[1])
         own = points.detach().float().contiguous().numpy()
-        done = mean_squared_offsets(_flat(rows), *self._arrays, own, given)
+        done = mean_squared_offsets(_flat(rows), *self.parts, own, given)
         assert done, "every feature of such a network may be missing"
         return torch.from_numpy(given).reshape(rows.shape[:-1])
 
@@ -174,12 +174,12 @@ class RowNetworkArrays:
         from proce.compiled.gpu.row_network import RowNetworkOnDevice
 
         if device not in self._on_devices:
-            tensors = (torch.from_numpy(array).to(device) for array in self._arrays)
+            tensors = (torch.from_numpy(array).to(device) for array in self.parts)
             self._on_devices[device] = RowNetworkOnDevice(*tensors)
         return self._on_devices[device]
 
     @property
-    def _arrays(
+    def parts(
         self,
     ) -> tuple[
         NDArray[np.int64],
@@ -188,6 +188,7 @@ class RowNetworkArrays:
         NDArray[np.int64],
         NDArray[np.float32],
     ]:
+        """The arrays, in the order in which every kernel takes them."""
         return self.cells, self.scales, self.table, self.layers, self.weights
 
 

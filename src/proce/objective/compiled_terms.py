@@ -16,6 +16,7 @@ from torch import Tensor
 
 from proce.causal import Actions
 from proce.compiled import engine
+from proce.compiled.arrays import as_array
 from proce.losses import Loss
 from proce.objective.distance import ACTION_CHARGE, FeatureDistance
 from proce.objective.limits import Limits
@@ -105,11 +106,27 @@ class CompiledTerms:
         chances
             ``(i, c, k)``, the class probabilities that the model gives them.
         """
+        compares = self.measure == "actions"  # else nothing looks at what was expected
+        losses, violation = self.score_arrays(
+            as_array(realised.point),
+            as_array(realised.expected if compares else realised.point),
+            as_array(realised.acted_on),
+            as_array(realised.held),
+            as_array(chances.double()),
+        )
+        return torch.from_numpy(losses), torch.from_numpy(violation)
+
+    def score_arrays(
+        self,
+        point: Floats,
+        expected: Floats,
+        acted_on: NDArray[np.bool_],
+        held: NDArray[np.bool_],
+        chances: Floats,
+    ) -> tuple[Floats, Floats]:
+        """Return what :meth:`score` returns, of contiguous arrays."""
         from proce.objective.kernels.terms import score_candidates
 
-        point = realised.point.contiguous().numpy()
-        compares = self.measure == "actions"  # else nothing looks at what was expected
-        expected = realised.expected.contiguous().numpy() if compares else point
         losses, violation = np.zeros((*point.shape[:2], len(Loss))), np.zeros(point.shape[:2])
         self.program.add_violation(self.factual, point, violation)
         is_squared = self.measure == "squared"
@@ -117,9 +134,9 @@ class CompiledTerms:
         score_candidates(
             point,
             expected,
-            realised.acted_on.contiguous().numpy(),
-            realised.held.contiguous().numpy(),
-            chances.double().contiguous().numpy(),
+            acted_on,
+            held,
+            chances,
             self.target,
             self.instances,
             self.distance.flat_reach,
@@ -131,7 +148,7 @@ class CompiledTerms:
             losses,
             violation,
         )
-        return torch.from_numpy(losses), torch.from_numpy(violation)
+        return losses, violation
 
 
 def shortfall_of(requirement: Requirement, chances: Tensor, target: Tensor) -> Tensor:

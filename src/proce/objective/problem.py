@@ -34,7 +34,8 @@ class CounterfactualProblem(ProblemParts):
     def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         part = self._part_of(instances)
-        return part.score(part.realise(genes))
+        scored = None if part.evaluation is None else part.evaluation.of_genes(genes)
+        return part.score(part.realise(genes)) if scored is None else Evaluation(*scored)
 
     def _part_of(self, instances: Tensor) -> "CounterfactualProblem":
         """Return the problem of some rows; that of the same rows as before is not made again."""

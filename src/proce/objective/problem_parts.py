@@ -9,8 +9,12 @@ from torch import Tensor
 
 from proce.causal import StructuralCausalModel
 from proce.classifier import AnswerTable, Classifier
+from proce.classifier.networks import TrainedNetwork
+from proce.compiled import engine
+from proce.compiled.arrays import as_array
 from proce.latent import AutoEncoder
 from proce.objective.avoided import AvoidedLevels
+from proce.objective.compiled_evaluation import CompiledEvaluation
 from proce.objective.compiled_terms import CompiledTerms, Measure
 from proce.objective.distance import FeatureDistance, Mode, action_weights
 from proce.objective.doubt import Doubt
@@ -26,7 +30,7 @@ from proce.search import Genome
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
 
-_OF_ROWS = ("terms", "genome")  # what is laid out for each row
+_OF_ROWS = ("evaluation", "genome")  # what is laid out for each row
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +99,12 @@ class ProblemParts:
         vars(part)["avoided"] = self.avoided
         for name in _OF_ROWS:  # what was laid out once is not laid out again
             if name in vars(self):
-                vars(part)[name] = getattr(self, name).take(instances)
+                known = getattr(self, name)
+                vars(part)[name] = known and known.take(instances)
+        if part.evaluation is not None:
+            vars(part)["terms"] = part.evaluation.terms
+        elif "terms" in vars(self):
+            vars(part)["terms"] = self.terms.take(instances)
         return part
 
     def with_few_worlds(self) -> Self:
@@ -144,6 +153,34 @@ class ProblemParts:
             self.requirement,
             [rule for rule, _ in self.rules if rule.dependence is None],
             self.max_changes,
+        )
+
+    @cached_property
+    def evaluation(self) -> CompiledEvaluation | None:
+        """What evaluates candidates by kernels alone; ``None`` where a part has no kernel."""
+        device, model = self.query.factual.device, self.classifier
+        is_simple = self.mode in ("hard", "off") and self.likeness is None and self.clock is None
+        is_simple = is_simple and self.answers is None and not self.doubts
+        if not is_simple or self.rules_with_equations or not engine.use_kernels(device):
+            return None
+        encoder = self.autoencoder.encoder_arrays(device)
+        if not isinstance(model, TrainedNetwork) or not model.has_kernel(device) or not encoder:
+            return None
+        program = self.scm.program if self.scm is not None and self.mode == "hard" else None
+        if program is not None and len(program.segments) > 1:
+            return None
+        assert isinstance(self.terms, CompiledTerms), "the rows are on the host"
+        return CompiledEvaluation(
+            self.terms,
+            as_array(self.limits.movable),
+            self.gene_map.switches,
+            as_array(self.avoided.table),
+            program,
+            as_array(self.query.residual),
+            as_array(self.query.magnitude.maximum(self.codec.largest)),
+            model.arrays,
+            encoder,
+            as_array(self.query.prototype.float()),
         )
 
     @cached_property

@@ -11,7 +11,7 @@ from proce.compiled import engine
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.start import GeneMap
 
-_MIN_DIFFERENCE = 1e-9  # between entries that are not the same
+MIN_DIFFERENCE = 1e-9  # between entries that are not the same
 _NOT_GIVEN, _NOBODY = np.empty((0, 0, 0), np.bool_), np.empty((0, 0), np.bool_)
 
 
@@ -58,11 +58,11 @@ def read_actions(
 def changed_cells(rows: Tensor, factual: Tensor) -> Tensor:
     """Return which cells of rows ``(i, c, f)`` are not those of the factual rows ``(i, f)``."""
     if not engine.use_kernels(rows.device):
-        return (rows - factual[:, None]).abs() > _MIN_DIFFERENCE
+        return (rows - factual[:, None]).abs() > MIN_DIFFERENCE
     from proce.objective.kernels.wanted import mark_changes
 
     changed = np.empty(rows.shape, np.bool_)
-    mark_changes(rows.contiguous().numpy(), factual.contiguous().numpy(), _MIN_DIFFERENCE, changed)
+    mark_changes(rows.contiguous().numpy(), factual.contiguous().numpy(), MIN_DIFFERENCE, changed)
     return torch.from_numpy(changed)
 
 
