@@ -34,6 +34,18 @@ def test_numpy_mixes_as_tensors_do():
     assert torch.equal(stream._mix_tensor(state), stream.mix(state))
 
 
+def test_numpy_draws_as_tensors_do():
+    """Tensors draw on other devices than the CPU."""
+    keys, seeds = torch.tensor([0, 3, -7, 2**62]), (0, 5, 2**63 + 1)
+    streams = RowStreams.of_each(seeds, keys)
+    assert torch.equal(streams.states, stream._states_by_tensors(seeds, keys))
+    bits = stream._bits_by_tensors(streams.states, 17, Purpose.START, 50)
+    assert torch.equal(streams.bits(17, Purpose.START, 50), bits)
+    assert torch.equal(streams.uniforms(17, Purpose.START, 50), stream.uniform(bits))
+    one_by_one = [RowStreams.of(seed, keys).states for seed in seeds]
+    assert torch.equal(streams.states, torch.cat(one_by_one))
+
+
 def test_both_implementations_draw_the_same_numbers():
     streams = RowStreams.of(5, torch.tensor([0, 3, -7, 2**62]))
     drawn = streams.uniforms(17, Purpose.MUTATION, 1000)

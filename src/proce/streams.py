@@ -20,8 +20,9 @@ from proce.errors import SearchError
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 LOW_HALF = 0xFFFFFFFF
+_GOLDEN_WORD = np.uint64(GOLDEN)
 _FIRST_WORD, _SECOND_WORD = np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
-_27, _30, _31 = np.uint64(27), np.uint64(30), np.uint64(31)
+_12, _27, _30, _31 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31)
 
 
 class Purpose(IntEnum):
@@ -57,9 +58,12 @@ class RowStreams:
     @classmethod
     def of_each(cls, seeds: Sequence[int], keys: Tensor) -> "RowStreams":
         """Return the streams of rows under each of several seeds, one seed after the other."""
-        words = [_signed(seed % 2**64 + GOLDEN) for seed in seeds]
-        starts = mix(torch.tensor(words, device=keys.device))
-        return cls(mix(starts[:, None] + keys.to(torch.int64) * _signed(GOLDEN)).flatten())
+        if not keys.is_cpu:
+            return cls(_states_by_tensors(seeds, keys))
+        starts = _mixed(np.array([(seed + GOLDEN) % 2**64 for seed in seeds], np.uint64))
+        words = keys.to(torch.int64).numpy().view(np.uint64) * _GOLDEN_WORD
+        states = _mixed(starts[:, None] + words).ravel()
+        return cls(torch.from_numpy(states.view(np.int64)))
 
     @cached_property
     def words(self) -> NDArray[np.uint64]:
@@ -72,19 +76,38 @@ class RowStreams:
 
     def bits(self, generation: int, purpose: Purpose, count: int) -> Tensor:
         """Return ``(i, count)`` int64, every bit of which is random."""
-        start = mix(self.states + _signed(generation * FIRST_FACTOR))
-        start = mix(start + _signed(purpose * SECOND_FACTOR))  # (i,)
-        positions = torch.arange(1, count + 1, device=start.device) * _signed(GOLDEN)
-        return mix(start[:, None] + positions)
+        if not self.states.is_cpu:
+            return _bits_by_tensors(self.states, generation, purpose, count)
+        return torch.from_numpy(self._draw(generation, purpose, count).view(np.int64))
 
     def uniforms(self, generation: int, purpose: Purpose, count: int) -> Tensor:
         """Return ``(i, count)`` float64 between 0 and 1, both excluded."""
-        return uniform(self.bits(generation, purpose, count))
+        if not self.states.is_cpu:
+            return uniform(self.bits(generation, purpose, count))
+        words = self._draw(generation, purpose, count) >> _12
+        return torch.from_numpy((words.astype(np.float64) + 0.5) * 2.0**-52)
+
+    def _draw(self, generation: int, purpose: Purpose, count: int) -> NDArray[np.uint64]:
+        """Return the bits by NumPy, which takes a third of the time for the few of a row."""
+        start = _mixed(self.words + np.uint64(generation * FIRST_FACTOR % 2**64))
+        start = _mixed(start + np.uint64(int(purpose) * SECOND_FACTOR % 2**64))  # (i,)
+        positions = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN_WORD
+        return _mixed(start[:, None] + positions)
 
 
 def mix(state: Tensor) -> Tensor:
     """Return every int64 scrambled by the finalizer of SplitMix64."""
-    return _mix_words(state) if state.is_cpu else _mix_tensor(state)
+    if not state.is_cpu:
+        return _mix_tensor(state)
+    words = np.atleast_1d(state.numpy().view(np.uint64))
+    return torch.from_numpy(_mixed(words).view(np.int64)).reshape(state.shape)
+
+
+def _mixed(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    words = (words ^ (words >> _30)) * _FIRST_WORD
+    words = (words ^ (words >> _27)) * _SECOND_WORD
+    words ^= words >> _31
+    return words
 
 
 def _mix_tensor(state: Tensor) -> Tensor:
@@ -92,6 +115,19 @@ def _mix_tensor(state: Tensor) -> Tensor:
     state = (state ^ _shift_right(state, 30)) * _signed(FIRST_FACTOR)
     state = (state ^ _shift_right(state, 27)) * _signed(SECOND_FACTOR)
     return state ^ _shift_right(state, 31)
+
+
+def _states_by_tensors(seeds: Sequence[int], keys: Tensor) -> Tensor:
+    words = [_signed(seed % 2**64 + GOLDEN) for seed in seeds]
+    starts = _mix_tensor(torch.tensor(words, device=keys.device))
+    return _mix_tensor(starts[:, None] + keys.to(torch.int64) * _signed(GOLDEN)).flatten()
+
+
+def _bits_by_tensors(states: Tensor, generation: int, purpose: Purpose, count: int) -> Tensor:
+    start = _mix_tensor(states + _signed(generation * FIRST_FACTOR))
+    start = _mix_tensor(start + _signed(purpose * SECOND_FACTOR))  # (i,)
+    positions = torch.arange(1, count + 1, device=start.device) * _signed(GOLDEN)
+    return _mix_tensor(start[:, None] + positions)
 
 
 def power(base: Tensor, exponent: Tensor | float) -> Tensor:
@@ -103,15 +139,6 @@ def power(base: Tensor, exponent: Tensor | float) -> Tensor:
         return base.pow(exponent)
     numbers = exponent.numpy() if isinstance(exponent, Tensor) else exponent
     return torch.from_numpy(np.power(base.numpy(), numbers))
-
-
-def _mix_words(state: Tensor) -> Tensor:
-    """Return the same by NumPy, which takes a third of the time for the few numbers of a row."""
-    words = np.atleast_1d(state.numpy().view(np.uint64))
-    words = (words ^ (words >> _30)) * _FIRST_WORD
-    words = (words ^ (words >> _27)) * _SECOND_WORD
-    words ^= words >> _31
-    return torch.from_numpy(words.view(np.int64)).reshape(state.shape)
 
 
 def hash_values(values: Tensor) -> Tensor:
