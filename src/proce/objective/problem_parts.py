@@ -115,6 +115,11 @@ class ProblemParts:
         """Return the problem without the doubts that nobody asks for."""
         return self._with_doubts(tuple(doubt for doubt in self.doubts if doubt.is_asked_for))
 
+    @property
+    def asks_for_doubts(self) -> bool:
+        """Whether the caller asks for some of the doubts, so that nothing is shown without them."""
+        return any(doubt.is_asked_for for doubt in self.doubts)
+
     def without_doubts(self) -> Self:
         """Return the problem in which a candidate need not be sure to work."""
         return self._with_doubts(())

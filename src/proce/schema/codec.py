@@ -22,7 +22,7 @@ from proce.schema.frames.cells import Numbers
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
-from proce.schema.raw_grid import RawGrid
+from proce.schema.raw_grid import RawGrid, raw_cells
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
@@ -272,9 +272,9 @@ class Codec:
         """Return the values of one continuous feature in raw units."""
         return self._grid.of_feature(position, unit)
 
-    def raw_cells(self, positions: Tensor, units: Tensor) -> Tensor:
+    def raw_cells(self, positions: NDArray[np.int64], entries: Numbers) -> Numbers:
         """Return entries ``(n,)`` of the numbers at some positions ``(n,)`` in raw units."""
-        return self._grid.take(positions).to_raw(units)
+        return raw_cells(self.raw_units[positions], entries)
 
     @cached_property
     def raw_units(self) -> NDArray[np.float64]:

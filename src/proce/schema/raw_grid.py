@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+Floats = NDArray[np.float64]
 _NEVER = -1.0  # a tolerance that no distance is below
 
 
@@ -40,7 +41,7 @@ class RawGrid:
     whole_tolerance: Tensor
 
     @classmethod
-    def of(cls, raw_units: NDArray[np.float64]) -> "RawGrid":
+    def of(cls, raw_units: Floats) -> "RawGrid":
         """Return the grid of features whose raw units are known, ``(f, 5)``; see the codec."""
         span, low, numerator, denominator, tolerance = raw_units.T.copy()
         has_grid = numerator > 0
@@ -77,10 +78,6 @@ class RawGrid:
             raw = torch.where((raw - whole).abs() <= whole_tolerance, whole, raw)
         return torch.where(on_grid, nearest * numerator / denominator, raw)
 
-    def take(self, positions: Tensor) -> "RawGrid":
-        """Return the grid of the features at some positions ``(n,)``, which may repeat."""
-        return RawGrid(*(column[positions] for column in self._columns))
-
     def _on(self, device: torch.device) -> "RawGrid":
         return RawGrid(*(column.to(device) for column in self._columns))
 
@@ -104,3 +101,17 @@ class RawGrid:
     @cached_property
     def _any_whole(self) -> bool:
         return bool((self.whole_tolerance >= 0).any())
+
+
+def raw_cells(raw_units: Floats, entries: Floats) -> Floats:
+    """Return entries ``(n,)`` of numbers in raw units, whose scales ``(n, 5)`` are the codec's."""
+    span, low, numerator, denominator, tolerance = raw_units.T
+    raw = entries * span + low
+    has_grid = numerator > 0
+    counts = raw * (denominator / np.where(has_grid, numerator, 1.0))
+    nearest, whole = np.rint(counts), np.rint(raw)
+    keeps_whole = (numerator > denominator) & (denominator == 1)
+    raw = np.where(keeps_whole & (np.abs(raw - whole) <= tolerance), whole, raw)
+    on_grid = has_grid & (np.abs(counts - nearest) <= tolerance)
+    cells: Floats = np.where(on_grid, nearest * numerator / denominator, raw)
+    return cells

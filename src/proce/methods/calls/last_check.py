@@ -13,7 +13,7 @@ from proce.objective import Requirement, target_probability
 from proce.objective.compiled_terms import shortfall_of
 from proce.schema import Codec, Layout
 from proce.schema.round_trip import round_trip
-from proce.schema.shown import ReadFrame, exact_entries
+from proce.schema.shown import ReadFrame, exact_entries, frame_of_raw
 
 ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 _MAX_MOVE = 1e4  # unit ranges that a cell may move
@@ -98,17 +98,16 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
     layout
         How the caller's frame looks.
     """
-    layout = layout.without_index()
     trip = round_trip(codec, layout) if engine.use_kernels(rows.device) else None
     told = trip.show(codec, rows, factual, raw, _MAX_MOVE) if trip is not None else None
     if told is not None:
         near, values, entries, is_near = told
-        read = ReadFrame.known(codec, values, layout)
+        read = ReadFrame(codec, values, lambda: frame_of_raw(codec, values, layout.without_index()))
         return ShownRows(read, entries, near, factual, codec, is_near)
     is_far = (rows - factual).abs() > _MAX_MOVE
     near = torch.where(is_far, factual, rows)
     values = codec.raw_of_changes(near, factual, raw)
-    read = ReadFrame.holding(codec, values, layout)
+    read = ReadFrame.holding(codec, values, layout.without_index())
     return ShownRows(read, codec.to_unit(read.raw), near, factual, codec, ~is_far.any(-1))
 
 

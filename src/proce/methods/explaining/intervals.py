@@ -148,7 +148,7 @@ class _Sides:
             count = np.where(far, n_far, np.minimum(n_near, n_far))
             sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
         upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
-        start = codec.raw_cells(torch.from_numpy(position), torch.from_numpy(told)).numpy()
+        start = codec.raw_cells(position, told)
         asked = replace(problem, requirement=problem.requirement.without_margin())
         return cls(
             twins,
@@ -265,8 +265,7 @@ class _Sides:
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
         entries = self._entries(np.arange(len(self)), point)
-        cells = torch.from_numpy(self.position), torch.from_numpy(entries)
-        values = self.codec.raw_cells(*cells).numpy()
+        values = self.codec.raw_cells(self.position, entries)
         return np.where(point > 0, values, self.start)
 
     def _entries(self, side: Ints, point: Ints) -> Floats:

@@ -171,7 +171,7 @@ class ProceCall(Call):
         """
         surer = torch.zeros_like(solution.cut_short)
         shaky = solution.missing > 0
-        if not problem.with_doubts_asked_for().doubts:
+        if not problem.asks_for_doubts:
             shaky &= solution.is_solved
         shaky = torch.nonzero(shaky).flatten()
         if not len(shaky):

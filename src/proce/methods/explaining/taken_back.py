@@ -41,16 +41,24 @@ def take_actions_back(
     part = problem.take(line)  # an instance for each cell
     realised = part.realise_by_hand(rows[line][:, None], by_hand[:, None])
     broken = _first_broken(part, realised.point[:, 0])
-    excess = part.limits.excess(realised.point, realised.by_hand, problem.codec.reach)[:, 0]
-    blamed = (broken != NO_RULE) & (excess <= ROUNDING)
+    blamed = broken != NO_RULE
+    any_blamed = bool(blamed.any())
+    if any_blamed:
+        excess = part.limits.excess(realised.point, realised.by_hand, problem.codec.reach)
+        blamed &= excess[:, 0] <= ROUNDING
     is_action = changes[line, position] == Change.ACTION
-    asked = torch.nonzero(is_action | blamed).flatten()
-    line, position, target = line[asked], position[asked], part.query.target[asked]
-    chances = part.take(asked).ask(realised.point[asked])
+    asked = is_action | blamed
+    point = realised.point
+    if not bool(asked.all()):
+        part, point = part.take(torch.nonzero(asked).flatten()), point[asked]
+        line, position, broken = line[asked], position[asked], broken[asked]
+        is_action, blamed = is_action[asked], blamed[asked]
+    chances, target = part.ask(point), part.query.target
     own = target_probability(chances[:, 0], target).to(probabilities)
-    contributions[line, position] = (probabilities[line] - own).where(is_action[asked], 0.0)
-    reached = shortfall_of(problem.requirement, chances, target)[:, 0] <= ROUNDING
-    asked_by[line, position] = broken[asked].where(blamed[asked] & reached, NO_RULE)
+    contributions[line, position] = (probabilities[line] - own).where(is_action, 0.0)
+    if any_blamed:
+        reached = shortfall_of(problem.requirement, chances, target)[:, 0] <= ROUNDING
+        asked_by[line, position] = broken.where(blamed & reached, NO_RULE)
     return contributions, asked_by
 
 

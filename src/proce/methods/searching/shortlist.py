@@ -121,7 +121,7 @@ def make_shortlist(
             problem.codec.reach,
             is_sparse=sparse,
             is_typical=problem.likeness is not None,
-            only_firm=bool(problem.with_doubts_asked_for().doubts),
+            only_firm=problem.asks_for_doubts,
         ),
     )
     owner, nth = torch.nonzero(order >= 0, as_tuple=True)

@@ -1,6 +1,7 @@
 """What the search of some rows has come to: candidates, which of them hold, and how it ended."""
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -39,7 +40,7 @@ class Solution:
         """Return the solution whose population an attempt at some rows goes on from."""
         return replace(self, population=self.population[instances])
 
-    @property
+    @cached_property
     def is_solved(self) -> Tensor:
         """Whether a row has a candidate that passed the last check, ``(i,)``."""
         is_solved = torch.zeros_like(self.cut_short)
@@ -73,15 +74,16 @@ class Solution:
 
     def lines_to_show(self, n: int) -> Tensor:
         """Return the positions in the shortlist of each row's first ``n`` that passed."""
-        return torch.nonzero(self.check.passed & (self._passed_so_far() <= n)).flatten()
+        return torch.nonzero(self.check.passed & (self._passed_so_far <= n)).flatten()
 
     def n_dropped(self, n: int) -> Tensor:
         """Return how many candidates of each row failed before ``n`` had passed, ``(i,)``."""
-        failed = ~self.check.passed & (self._passed_so_far() < n)
+        failed = ~self.check.passed & (self._passed_so_far < n)
         return self.shortlist.owner[failed].bincount(minlength=len(self.cut_short))
 
+    @cached_property
     def _passed_so_far(self) -> Tensor:
-        """Return for each candidate how many of its row passed up to and with it, ``(n,)``."""
+        """For each candidate how many of its row passed up to and with it, ``(n,)``."""
         owner, passed = self.shortlist.owner, self.check.passed.long()
         per_row = torch.zeros(len(self.cut_short), dtype=torch.long).index_add(0, owner, passed)
         return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]

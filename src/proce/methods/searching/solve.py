@@ -99,7 +99,8 @@ def _search_for_shortlist(
     scans = sparse and options.max_evaluations is None and not attempt.surely
     # A search that knows the limit on changes finds other ways than one that does not: so that a
     # call without the limit is never farther, both make the same search at first.
-    posed = replace(problem, max_changes=None) if sparse and not attempt.limited else problem
+    is_open = problem.max_changes is None or attempt.limited or not sparse
+    posed = problem if is_open else replace(problem, max_changes=None)
     improved = attempt.improved(posed)
     searched = attempt.searched(posed)
     scanned = _scan(searched) if scans else []
