@@ -19,7 +19,7 @@ def mix(state: np.uint64) -> np.uint64:
 
 
 @kernel
-def stream_start(state: np.uint64, generation: int, purpose: int) -> np.uint64:
+def stream_start(state: np.uint64, generation: int, purpose: int | np.int64) -> np.uint64:
     """Return where a row's numbers for one generation and purpose begin."""
     state = mix(state + np.uint64(generation) * _FIRST_FACTOR)
     return mix(state + np.uint64(purpose) * _SECOND_FACTOR)

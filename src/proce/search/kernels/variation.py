@@ -18,8 +18,10 @@ from proce.streams import Purpose
 
 Flags = NDArray[np.bool_]
 
-_MATING, _CROSSING, _CROSSOVER = int(Purpose.MATING), int(Purpose.CROSSING), int(Purpose.CROSSOVER)
-_CHANGE, _MUTATION = int(Purpose.CHANGE), int(Purpose.MUTATION)
+# Typed, or each of them would be compiled for itself.
+_MATING, _CROSSING = np.int64(Purpose.MATING), np.int64(Purpose.CROSSING)
+_CROSSOVER = np.int64(Purpose.CROSSOVER)
+_CHANGE, _MUTATION = np.int64(Purpose.CHANGE), np.int64(Purpose.MUTATION)
 _LEVEL = 2  # as GeneKind
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
