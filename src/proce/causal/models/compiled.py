@@ -4,7 +4,7 @@ An effect whose equation is not compiled is asked of the tensors in between.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,6 +14,10 @@ from torch import Tensor
 from proce.causal.models.actions import Actions
 from proce.causal.programs.program import Program
 from proce.compiled.engine import use_kernels
+from proce.compiled.gpu.engine import use_triton
+
+if TYPE_CHECKING:
+    from proce.causal.programs.gpu.running import ProgramOnDevice
 
 Outcome = Callable[[int, Sequence[Tensor], Tensor], tuple[Tensor, Tensor]]
 NoiseOf = Callable[[int, Tensor, Tensor], Tensor]
@@ -29,6 +33,31 @@ def can_run(*tensors: Tensor) -> bool:
         if tensor.requires_grad and torch.is_grad_enabled():
             return False
     return use_kernels(tensors[0].device)
+
+
+def can_run_on_device(program: Program, *tensors: Tensor) -> bool:
+    """Return whether kernels of a CUDA device can take these tensors, and all effects."""
+    return all(own.dtype == torch.float64 and use_triton(own.device) for own in tensors) and (
+        not program.given
+    )
+
+
+def _on(program: Program, device: torch.device) -> "ProgramOnDevice":
+    """Return a program on a CUDA device; it is brought there once."""
+    from proce.causal.programs.gpu.running import ProgramOnDevice
+
+    if device not in program.on_devices:
+        program.on_devices[device] = ProgramOnDevice.of(program, device)
+    own: ProgramOnDevice = program.on_devices[device]
+    return own
+
+
+def propagate_on_device(
+    program: Program, rows: Tensor, residual: Tensor, acted_on: Tensor
+) -> Tensor:
+    """Return where rows ``(i, c, f)`` lead to on a CUDA device, as :func:`propagate` does."""
+    flags = acted_on.broadcast_to(rows.shape)
+    return _on(program, rows.device).propagate(rows, residual, flags)
 
 
 def separate(
@@ -50,6 +79,8 @@ def separate(
     factual, rows, residual, acting
         ``(i, f)``, ``(i, c, f)``, ``(i, w)`` and flags ``(i, c, f)``.
     """
+    if rows.is_cuda:
+        return Actions(*_on(program, rows.device).separate(factual, rows, residual, acting))
     from proce.causal.programs import kernels
 
     n_rows, n_candidates, n_features = rows.shape

@@ -119,6 +119,8 @@ class Ensemble:
         if compiled.can_run(start, residuals):
             asked = self._together.outcome
             return compiled.propagate(self._program, asked, start, residuals, by_hand)
+        if start.is_cuda and compiled.can_run_on_device(self._program, start, residuals):
+            return compiled.propagate_on_device(self._program, start, residuals, by_hand)
         start = start.expand(len(self.members), *start.shape)
         return self._together.propagate(start, residuals[:, :, None], by_hand)
 

@@ -81,7 +81,7 @@ class StructuralCausalModel:
             Equations that are known, by name: a mechanism, or a function from the parents in
             raw units (level codes for levels) to a tensor of predictions.
         seed
-            Of the folds and the trees.
+            Of folds and trees.
         """
         fitted = fit_mechanisms(graph, rows, codec, mechanism, equations or {}, seed)
         mechanisms = {name: fit for name, (fit, _) in fitted.items()}
@@ -256,13 +256,13 @@ class StructuralCausalModel:
     ) -> Actions:
         """Split candidates ``(i, c, f)`` of factual rows into actions, holds and consequences.
 
-        ``residual`` is the factual rows' noise, abducted where it is not given. Where flags
-        ``acting`` of the rows' shape are given, all other endogenous features follow.
+        ``residual`` is the rows' noise, abducted where it is not given. Where flags ``acting`` of
+        the rows' shape are given, all other endogenous features follow.
         """
-        residual = self.abduct(factual) if residual is None else residual
-        if compiled.can_run(factual, rows, residual):
-            return compiled.separate(self.program, self.outcome, factual, rows, residual, acting)
-        return separate(self, factual, rows, residual[:, None, :], acting)
+        given = factual, rows, self.abduct(factual) if residual is None else residual
+        if compiled.can_run(*given) or compiled.can_run_on_device(self.program, *given):
+            return compiled.separate(self.program, self.outcome, *given, acting)
+        return separate(self, factual, rows, given[2][:, None, :], acting)
 
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
         """Return the same equations over the rows of another codec.

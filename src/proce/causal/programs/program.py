@@ -117,6 +117,11 @@ class Program:
     tolerances: Table
 
     @cached_property
+    def on_devices(self) -> dict[Any, Any]:
+        """The program on CUDA devices, by device, as far as it was brought there."""
+        return {}
+
+    @cached_property
     def given(self) -> tuple[int, ...]:
         """The places of the effects that are not compiled."""
         return tuple(np.flatnonzero(self.effects["link"][0] == Link.GIVEN).tolist())

@@ -1,0 +1,1 @@
+"""Equations on a CUDA device."""
