@@ -1,6 +1,7 @@
 """Estimators with ``predict_proba``: scikit-learn, XGBoost, LightGBM, CatBoost, pipelines.
 
 They are given frames that look like the training rows, or arrays if they were fitted on arrays.
+Raw values go to some boosted trees as the array that they would make of the frame themselves.
 """
 
 import math
