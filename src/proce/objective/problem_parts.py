@@ -30,8 +30,6 @@ from proce.search import Genome
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
 
-_OF_ROWS = ("evaluation", "genome")  # what is laid out for each row
-
 
 @dataclass(frozen=True, eq=False)
 class ProblemParts:
@@ -97,12 +95,12 @@ class ProblemParts:
         """Return the problem of some of the rows, given by position."""
         part = replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
         vars(part)["avoided"] = self.avoided
-        for name in _OF_ROWS:  # what was laid out once is not laid out again
-            if name in vars(self):
-                known = getattr(self, name)
-                vars(part)[name] = known and known.take(instances)
-        if part.evaluation is not None:
-            vars(part)["terms"] = part.evaluation.terms
+        if "genome" in vars(self):  # what was laid out once is not laid out again
+            vars(part)["genome"] = self.genome.take(instances)
+        known = self.evaluation_in_one_world
+        vars(part)["evaluation_in_one_world"] = taken = known and known.take(instances)
+        if taken is not None:
+            vars(part)["terms"] = taken.terms
         elif "terms" in vars(self):
             vars(part)["terms"] = self.terms.take(instances)
         return part
@@ -126,10 +124,10 @@ class ProblemParts:
 
     def _with_doubts(self, doubts: tuple[Doubt, ...]) -> Self:
         part = replace(self, doubts=doubts)
-        vars(part)["avoided"] = self.avoided
+        names = ["avoided", "genome", "evaluation_in_one_world"]
         if has_kernels(self.query.factual.device):
-            vars(part)["terms"] = self.terms
-        vars(part)["genome"] = self.genome
+            names.append("terms")
+        vars(part).update({name: getattr(self, name) for name in names})
         return part
 
     @property
@@ -160,12 +158,17 @@ class ProblemParts:
             self.max_changes,
         )
 
-    @cached_property
+    @property
     def evaluation(self) -> CompiledEvaluation | None:
         """What evaluates candidates by kernels alone; ``None`` where a part has no kernel."""
+        return None if self.doubts else self.evaluation_in_one_world
+
+    @cached_property
+    def evaluation_in_one_world(self) -> CompiledEvaluation | None:
+        """What evaluates candidates by kernels alone where nothing is doubted."""
         device, model = self.query.factual.device, self.classifier
         is_simple = self.mode in ("hard", "off") and self.likeness is None and self.clock is None
-        is_simple = is_simple and self.answers is None and not self.doubts
+        is_simple = is_simple and self.answers is None
         if not is_simple or self.rules_with_equations or not engine.use_kernels(device):
             return None
         encoder = self.autoencoder.encoder_arrays(device)
