@@ -186,15 +186,15 @@ def compare_searches(explainers: dict[str, ProCE], frame: Any, sizes: argparse.N
     print("| problem | pymoo, ms a row | 1 row, ms | ratio | many rows, ms | ratio | volume |")
     print("|---|---|---|---|---|---|---|")
     for name, explainer in explainers.items():
-        theirs = [pymoo_front(explainer, frame[row : row + 1]) for row in range(sizes.rivals)]
-        pymoo = statistics.median(seconds for seconds, _ in theirs)
         both = {"full length": full_length(explainer), "early stop": explainer}
+        theirs: list[tuple[float, np.ndarray]] = []
+        alone: dict[str, list[float]] = {length: [] for length in both}
+        for row in range(sizes.rivals):
+            theirs.append(pymoo_front(explainer, frame[row : row + 1]))
+            for length, ours in both.items():
+                alone[length] += [our_fronts(ours, frame[row : row + 1])[0] for _ in range(3)]
+        pymoo = statistics.median(seconds for seconds, _ in theirs)
         for length, ours in both.items():
-            alone = [
-                our_fronts(ours, frame[row : row + 1])[0]
-                for row in range(sizes.rivals)
-                for _ in range(sizes.repeats)
-            ]
             together = []
             for _ in range(sizes.repeats):
                 seconds, fronts = our_fronts(ours, frame[: sizes.rows])
@@ -207,7 +207,7 @@ def compare_searches(explainers: dict[str, ProCE], frame: Any, sizes: argparse.N
             )
             cells = [
                 f"{statistics.median(times) * 1e3:.1f} | {spread([pymoo / t for t in times])}"
-                for times in (alone, together)
+                for times in (alone[length], together)
             ]
             print(
                 f"| {name}, {length} | {pymoo * 1e3:.0f} | {' | '.join(cells)} | {volume:.4f} |",
@@ -215,61 +215,72 @@ def compare_searches(explainers: dict[str, ProCE], frame: Any, sizes: argparse.N
             )
 
 
-def by_hand_seconds(explainer: ProCE, world: World, n_rows: int) -> float:
-    """Return the median CPU time of a row's problem that is written by hand."""
-    parts = explainer.fitted_
-    codec = parts.codec.by_range
-    rows = parts.codec.on_range(parts.rows)
-    edges = world.data.graph.edges if parts.scm is not None else ()
-    setting = Setting(codec, rows.numpy(), world.model, parts.autoencoder, tuple(edges))
-    names = list(codec.schema.names)
-    age, education = names.index("age"), names.index("education")
-    low = np.zeros(len(names))
-    high = np.where(setting.is_number, 1.0, np.array(setting.sizes) - 1.0)
-    seconds = []
-    for position in range(n_rows):
-        frame = world.rejected[position : position + 1]
-        factual = codec.encode(frame)[0].numpy()
+class ByHand:
+    """The problem of an explainer's rows, written by hand for pymoo.
+
+    Parameters
+    ----------
+    explainer
+        The explainer, whose networks are used, and whose graph and rules if it has any.
+    world
+        The data.
+    """
+
+    def __init__(self, explainer: ProCE, world: World) -> None:
+        self.parts, self.rejected = explainer.fitted_, world.rejected
+        self.codec = self.parts.codec.by_range
+        rows = self.parts.codec.on_range(self.parts.rows).numpy()
+        edges = tuple(world.data.graph.edges) if self.parts.scm is not None else ()
+        self.setting = Setting(self.codec, rows, world.model, self.parts.autoencoder, edges)
+
+    def seconds(self, position: int) -> float:
+        """Return the CPU time that pymoo takes for one rejected row."""
+        names, parts = list(self.codec.schema.names), self.parts
+        frame = self.rejected[position : position + 1]
+        factual = self.codec.encode(frame)[0].numpy()
         latent = parts.autoencoder.encode(parts.codec.encode(frame))
         prototype = parts.index.prototype(latent, 1, parts.settings.n_neighbours).latents[0]
-        lower, upper = low.copy(), high.copy()
-        lower[age] = factual[age]
-        for name in ("race", "gender"):
-            lower[names.index(name)] = upper[names.index(name)] = factual[names.index(name)]
+        lower = np.zeros(len(names))
+        upper = np.where(self.setting.is_number, 1.0, np.array(self.setting.sizes) - 1.0)
+        age, education = names.index("age"), names.index("education")
+        fixed = [names.index("race"), names.index("gender")]
+        lower[age], lower[fixed], upper[fixed] = factual[age], factual[fixed], factual[fixed]
         ranks = None
-        if world.data.rules and parts.rules:
+        if parts.rules:
             lower[education] = factual[education]
             ranks = education, age
-        taken, front = front_by_hand(setting, factual, prototype.numpy(), lower, upper, ranks)
+        taken, front = front_by_hand(self.setting, factual, prototype.numpy(), lower, upper, ranks)
         assert len(front), "pymoo found nothing"
-        seconds.append(taken)
-    return statistics.median(seconds)
+        return taken
 
 
 def compare_calls(explainers: dict[str, ProCE], world: World, sizes: argparse.Namespace) -> float:
-    """Print whole calls beside pymoo by hand; return the seconds a row of the full problem."""
+    """Print whole calls beside pymoo by hand; return the seconds a row of the full problem.
+
+    The two take turns, so that what else the machine does meets both.
+    """
     frame = world.rejected
     print("\n| problem | pymoo by hand, ms a row | 1 row, ms | ratio | many rows, ms | ratio |")
     print("|---|---|---|---|---|---|")
     per_row = 0.0
     for name, explainer in explainers.items():
-        theirs = by_hand_seconds(explainer, world, sizes.rivals)
-        explainer.explain(frame[:2])
-        alone = [
-            statistics.median(
-                cpu(partial(explainer.explain, frame[row : row + 1]))[0] for _ in range(3)
-            )
-            for row in range(sizes.singles)
-        ]
-        many = [
-            cpu(partial(explainer.explain, frame[: sizes.rows]))[0] / sizes.rows
-            for _ in range(sizes.repeats)
-        ]
-        per_row = statistics.median(many)
-        one, ours = statistics.median(alone), per_row
+        by_hand = ByHand(explainer, world)
+        theirs: list[float] = []
+        alone: list[float] = []
+        many: list[float] = []
+        for row in range(sizes.singles):
+            if row < sizes.rivals:
+                theirs.append(by_hand.seconds(row))
+            call = partial(explainer.explain, frame[row : row + 1])
+            alone.append(statistics.median(cpu(call)[0] for _ in range(3)))
+            if row < sizes.repeats:
+                call = partial(explainer.explain, frame[: sizes.rows])
+                many.append(cpu(call)[0] / sizes.rows)
+        rival, one, per_row = map(statistics.median, (theirs, alone, many))
         print(
-            f"| {name} | {theirs * 1e3:.0f} | {spread([t * 1e3 for t in alone])} |"
-            f" {theirs / one:.1f} | {spread([t * 1e3 for t in many])} | {theirs / ours:.1f} |",
+            f"| {name} | {spread([t * 1e3 for t in theirs], 0)} |"
+            f" {spread([t * 1e3 for t in alone])} | {rival / one:.1f} |"
+            f" {spread([t * 1e3 for t in many])} | {rival / per_row:.1f} |",
             flush=True,
         )
     return per_row

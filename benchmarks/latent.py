@@ -1,7 +1,7 @@
 """Fit the auto-encoder on Adult, and find prototypes beside scikit-learn's brute force.
 
-Run: ``PROCE_DATA=... python benchmarks/latent.py``. Targets: 4 s of CPU time with default
-settings and 12 s at latent 256, on one thread; 99.99% of held-out levels rebuilt and a root mean
+Run: ``PROCE_DATA=... python benchmarks/latent.py``. Targets: 5 s of CPU time with default
+settings and 15 s at latent 256, on one thread; 99.99% of held-out levels rebuilt and a root mean
 squared error of at most 0.009 on the unit range; prototypes within twice the time of
 ``NearestNeighbors`` and 500 MB.
 """
