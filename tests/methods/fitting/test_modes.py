@@ -16,7 +16,7 @@ def test_the_mode_can_be_changed_after_the_fit(
     mode: str, lender: Callable[[str], ProCE], rejected: Any
 ) -> None:
     changed = ProCE(**lender("hard").get_params(deep=False))
-    changed.fitted_ = in_mode(lender("hard").fitted_, mode)
+    changed._set_fitted(in_mode(lender("hard").fitted_, mode))
     rows = rejected.head(2)
     result, expected = changed.explain(rows), lender(mode).explain(rows)
     assert result.provenance.mode == mode
