@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -90,6 +91,15 @@ def test_a_number_to_reach_is_rounded_away_from_where_one_is() -> None:
     assert cell_texts(moved(feature, 0.2, 0.1119), 1.0) == ("0.2", "0.111")
     expected = moved(feature, 0.2, 0.3331, Change.CONSEQUENCE)
     assert cell_texts(expected, 1.0) == ("0.2", "0.333")
+
+
+def test_what_a_column_of_32_bits_holds_is_told_as_it_was_meant():
+    feature = Continuous("usage")
+    meant = float(np.float32(43.6))
+    assert meant < 43.6
+    assert cell_texts(moved(feature, 53.1, meant), 100.0) == ("53.1", "43.6")
+    meant = float(np.float32(106.7))
+    assert cell_texts(moved(feature, 120.0, meant), 100.0) == ("120", "106.7")
 
 
 @given(

@@ -1,6 +1,7 @@
 """How far an action may go: the interval is true at every point of the grid that was promised."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,23 @@ def test_what_follows_ends_the_interval_too() -> None:
     result = explainer.explain(one(savings=20, debt=70), n=1, vary=["savings"])
     line = only_change(result)  # the debt is 90 - savings for this person
     assert (line["after"], line["holds_from"], line["holds_to"]) == (50, 50, 80)
+
+
+def test_a_consequence_in_a_column_of_32_bits_leaves_the_interval_known() -> None:
+    """The debt becomes 41.6, which no such column holds; the told row is what it holds."""
+    schema = Schema([replace(f, step=None) if f.name == "debt" else f for f in SCHEMA])
+    frame = people().astype({"debt": "float32"})
+    codec = Codec.fit(schema, frame)
+    scm = StructuralCausalModel.fit(
+        CausalGraph([("savings", "debt")]),
+        codec.encode(frame),
+        codec,
+        equations={"debt": lambda parents: 84.2 - 0.71 * parents["savings"]},
+    )
+    explainer = ProCE(window(60, 66), schema=schema, graph=scm, settings=SETTINGS).fit(frame)
+    row = one(savings=20, debt=70).astype({"debt": "float32"})
+    line = only_change(explainer.explain(row, n=1, vary=["savings"]))
+    assert (line["after"], line["holds_from"], line["holds_to"]) == (60, 60, 66)
 
 
 @settings(deadline=None, max_examples=15)

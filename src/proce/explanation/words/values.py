@@ -17,6 +17,7 @@ from proce.schema.features.naming import is_visible, spoken_name, with_unit
 MISSING = "missing"
 _MAX_EXTRA_DECIMALS = 15
 _MAX_STEP_ERROR = 1e-6  # of a step: a number this near to the grid lies on it
+_SINGLE_PRECISION = 2.0**-23  # of a number: how far a column of 32 bits may be from it
 _MIN_WITH_EXPONENT = 1e15  # from here on powers of ten are easier to read
 _N_DIGITS = 3  # that a number without a step keeps, however small it is beside the span
 _MIN_SHARE_TOLD = 1e-7  # of the span: below it a number is as good as none
@@ -188,7 +189,10 @@ def _number(
     if abs(value) >= _MIN_WITH_EXPONENT:
         return f"{value:.6g}"
     if feature.step is None:
-        return _rounded(value, _decimals(value, span) + extra, rounding).rstrip("0").rstrip(".")
+        places = _decimals(value, span) + extra
+        if abs(value - round(value, places)) <= _SINGLE_PRECISION * abs(value):
+            rounding = ROUND_HALF_EVEN  # a column of 32 bits holds 43.6 as 43.599998
+        return _rounded(value, places, rounding).rstrip("0").rstrip(".")
     places = max(0, -int(Decimal(repr(feature.step)).normalize().as_tuple().exponent))
     count = value / feature.step
     if math.isfinite(count) and abs(count - round(count)) <= _MAX_STEP_ERROR:

@@ -256,9 +256,10 @@ class _Sides:
             realised = part.realise_by_hand(wanted[:, None], self.by_hand[owner][:, None])
             point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
             check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
-            same = (point == wanted) | (point.isnan() & wanted.isnan())
-            moved = (changes == Change.ACTION) & same
+            moved = (changes == Change.ACTION) & (point == wanted)
             # The told values must lead to the told row, or nothing is known of their neighbours.
+            told = check.shown.told()
+            same = (told == wanted) | (told.isnan() & wanted.isnan())
             holds = check.passed & torch.where(is_told, same.all(-1), moved.gather(1, own)[:, 0])
         return holds.cpu().numpy(), changes.cpu().numpy()
 

@@ -83,8 +83,12 @@ class SearchSettings(NSGA2Settings):
     def __post_init__(self) -> None:
         NSGA2Settings.__post_init__(self)
         for name in ("n_neighbours", "chunk_size"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise SearchError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+            number = getattr(self, name)
+            if number is None and name == "chunk_size":
+                continue
+            is_whole = isinstance(number, Integral) and not isinstance(number, bool)
+            if not is_whole or number < 1:
+                raise SearchError(f"{name} is {number!r}; expected a whole number, 1 or more.")
         if not 0 <= self.margin < 0.5:
             raise SearchError(f"margin is {self.margin}; expected 0 or more, and under 0.5.")
         if self.causal_weight < 0:
@@ -96,7 +100,7 @@ class SearchSettings(NSGA2Settings):
                 f"max_wait_years is {self.max_wait_years}; expected 0 (never) to"
                 f" {MAX_WAIT_YEARS:g}."
             )
-        number: object = self.n_refits
+        number = self.n_refits
         is_whole = isinstance(number, Integral) and not isinstance(number, bool)
         if not is_whole or (self.n_refits != 0 and self.n_refits < _MIN_REFITS):
             raise SearchError(
