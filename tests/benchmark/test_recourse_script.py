@@ -59,10 +59,9 @@ def test_most_people_who_can_be_helped_are_helped(script: ModuleType) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("world", ["sangiovese", "loan", "linear", "opposing"])
 def test_nearly_everybody_who_can_be_helped_is_helped(script: ModuleType, world: str) -> None:
-    measured = script.measure(script.Cell(world, "first", 1_000), 60)
+    measured = script.measure(script.Cell(world, "first", 1_000), 200)
     assert sum(measured.works) >= 0.98 * sum(measured.helpable)
-    # Over 1,000 rows of loan 1.3% break; of 60 rows that may be 3.
-    assert script.broken(measured) <= 0.05 * sum(measured.found)
+    assert script.broken(measured) <= 0.01 * sum(measured.found)
 
 
 def test_the_tables_of_four_people_by_hand(script: ModuleType, line: object) -> None:
