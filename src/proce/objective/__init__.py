@@ -2,7 +2,7 @@
 
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance, Mode
-from proce.objective.doubt import (
+from proce.objective.doubts.doubt import (
     Doubt,
     EquationDoubt,
     ModelDoubt,

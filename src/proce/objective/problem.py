@@ -11,18 +11,18 @@ from torch import Tensor
 from proce.causal import Actions
 from proce.classifier import Classifier
 from proce.losses import Loss
+from proce.objective.compiled.terms_on_device import has_kernels
 from proce.objective.distance import (
     ACTION_CHARGE,
     action_cost,
     causal_gap,
     printed_distance,
 )
-from proce.objective.doubt import missing_chance
+from proce.objective.doubts.doubt import missing_chance
 from proce.objective.prediction import prediction_loss
 from proce.objective.problem_parts import ProblemParts
 from proce.objective.prototype import prototype_loss
 from proce.objective.questions import ask_about_candidates
-from proce.objective.terms_on_device import has_kernels
 from proce.objective.wanted import changed_cells, read_actions, read_genes
 from proce.search import Evaluation
 

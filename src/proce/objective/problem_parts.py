@@ -14,16 +14,16 @@ from proce.compiled import engine
 from proce.compiled.arrays import as_array
 from proce.latent import AutoEncoder
 from proce.objective.avoided import AvoidedLevels
-from proce.objective.compiled_evaluation import CompiledEvaluation
-from proce.objective.compiled_terms import CompiledTerms, Measure
+from proce.objective.compiled.compiled_evaluation import CompiledEvaluation
+from proce.objective.compiled.compiled_terms import CompiledTerms, Measure
+from proce.objective.compiled.terms_on_device import TermsOnDevice, has_kernels, lay_out_terms
 from proce.objective.distance import FeatureDistance, Mode, action_weights
-from proce.objective.doubt import Doubt
+from proce.objective.doubts.doubt import Doubt
 from proce.objective.likeness import Likeness
 from proce.objective.limits import Limits
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, genome_of
-from proce.objective.terms_on_device import TermsOnDevice, has_kernels, lay_out_terms
 from proce.objective.waiting import Clock
 from proce.schema import Codec, Rule
 from proce.search import Genome

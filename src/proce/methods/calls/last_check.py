@@ -10,7 +10,7 @@ from proce.classifier import Classifier, ask_about_shown, decide
 from proce.compiled import engine
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement, target_probability
-from proce.objective.compiled_terms import shortfall_of
+from proce.objective.compiled.compiled_terms import shortfall_of
 from proce.schema import Codec, Layout
 from proce.schema.round_trip import round_trip
 from proce.schema.shown import ReadFrame, exact_entries, frame_of_raw

@@ -8,7 +8,7 @@ from proce.explanation.record.counterfactuals import NO_RULE
 from proce.methods.calls.last_check import ROUNDING
 from proce.methods.calls.rules import obey_rules
 from proce.objective import CounterfactualProblem, target_probability
-from proce.objective.compiled_terms import shortfall_of
+from proce.objective.compiled.compiled_terms import shortfall_of
 
 
 def take_actions_back(

@@ -168,7 +168,7 @@ def score_on_device(
         The rows ``(i, c, f)`` of candidates, those that were expected, and flags for the cells that
         are acted on and held.
     chances, target, instances
-        As :class:`proce.objective.compiled_terms.CompiledTerms` has them, on the device.
+        As :class:`proce.objective.compiled.compiled_terms.CompiledTerms` has them, on the device.
     measured, measure
         The reach, the tables and where they begin, and what the distance is.
     bounds

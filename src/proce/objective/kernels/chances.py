@@ -1,4 +1,4 @@
-"""How sure draws are, for numba: a part of :func:`proce.objective.doubt.chance_of`."""
+"""How sure draws are, for numba: a part of :func:`proce.objective.doubts.doubt.chance_of`."""
 
 import math
 

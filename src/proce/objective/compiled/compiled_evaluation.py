@@ -16,7 +16,7 @@ from proce.causal.programs.program import Program
 from proce.compiled.arrays import as_array
 from proce.compiled.row_network import RowNetworkArrays
 from proce.losses import Loss
-from proce.objective.compiled_terms import CompiledTerms
+from proce.objective.compiled.compiled_terms import CompiledTerms
 from proce.objective.wanted import MIN_DIFFERENCE
 
 Floats = NDArray[np.float64]

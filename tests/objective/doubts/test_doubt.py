@@ -58,7 +58,7 @@ def test_the_kernel_weighs_draws_as_tensors_do(n_draws, seed):
     odds = torch.randn(n_draws, 3, 4, generator=torch.Generator().manual_seed(seed)).double()
     odds[:, 0] = odds[:1, 0]  # draws that agree
     kernel = chance_of(odds)
-    with patch("proce.objective.doubt.use_kernels", return_value=False):
+    with patch("proce.objective.doubts.doubt.use_kernels", return_value=False):
         torch.testing.assert_close(chance_of(odds), kernel, rtol=0, atol=1e-12)
 
 
@@ -137,7 +137,7 @@ def test_many_refits_are_asked_in_blocks_with_the_same_answers(world, monkeypatc
     realised = problem.realise(world.genes(problem, studying.expand(5, 3, 6)))
     doubt = EquationDoubt(refits(world, 1.0, 0.5, 0.25, 0.8, 1.2), 0.98)
     at_once = doubt.odds(problem, realised)
-    monkeypatch.setattr("proce.objective.doubt._BLOCK_CELLS", 200)
+    monkeypatch.setattr("proce.objective.doubts.doubt._BLOCK_CELLS", 200)
     assert torch.equal(doubt.odds(problem, realised), at_once)
 
 

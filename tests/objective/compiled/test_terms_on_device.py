@@ -6,7 +6,7 @@ import torch
 pytest.importorskip("triton")
 
 from proce.objective import Requirement
-from proce.objective.terms_on_device import TermsOnDevice
+from proce.objective.compiled.terms_on_device import TermsOnDevice
 
 from .test_compiled_terms import MODES, REQUIREMENTS, RULES, with_missing
 

@@ -16,7 +16,7 @@ from torch import Tensor
 from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
 from proce.compiled.engine import use_kernels
-from proce.objective.known_noise import KnownNoise
+from proce.objective.doubts.known_noise import KnownNoise
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock

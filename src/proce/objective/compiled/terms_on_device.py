@@ -10,7 +10,13 @@ from torch import Tensor
 from proce.causal import Actions
 from proce.compiled import engine
 from proce.compiled.gpu.engine import use_triton
-from proce.objective.compiled_terms import MEASURES, CompiledTerms, Measure, required, stack_parts
+from proce.objective.compiled.compiled_terms import (
+    MEASURES,
+    CompiledTerms,
+    Measure,
+    required,
+    stack_parts,
+)
 from proce.objective.distance import ACTION_CHARGE, FeatureDistance, FlatTables
 from proce.objective.limits import Limits
 from proce.objective.query import Query

@@ -11,7 +11,7 @@ from proce.objective import CounterfactualProblem, effect_predictors
 from proce.schema import Rule
 from proce.training import TrainingSettings
 
-from .conftest import GRAPH
+from ..conftest import GRAPH
 from .test_compiled_terms import RULES
 
 

@@ -1,0 +1,1 @@
+"""The possible worlds in which advice must work, and how likely it does."""
