@@ -57,7 +57,7 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e '.[dev,onnx,bench]'
+	$(PIP) -e '.[dev,onnx,bench,batch]'
 	@touch $(VENV)/.core $@
 
 $(VENV)/.docs: $(VENV)/.core

@@ -6,8 +6,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from proce.batch.csv_dialect import dialect_of
-from proce.batch.source import Source
+from proce.batch.reading.csv_dialect import dialect_of
+from proce.batch.reading.source import Source
 from proce.errors import FileError
 from proce.schema import Categorical, Continuous, Schema
 

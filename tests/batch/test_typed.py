@@ -6,7 +6,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from proce.batch.typed import TypedColumns
+from proce.batch.reading.typed import TypedColumns
 from proce.errors import SchemaError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 

@@ -11,7 +11,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import Explanations, ProCE
-from proce.batch.chunks import Rows
+from proce.batch.reading.rows import Rows
 from proce.cli.main import main
 from proce.cli.output import JobSummary, show_summary
 

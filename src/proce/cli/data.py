@@ -86,7 +86,7 @@ def read_training_data(
     separator
         What separates the cells of a csv file; ``None`` to detect it.
     """
-    from proce.batch.source import Source
+    from proce.batch.reading.source import Source
     from proce.schema import Schema
 
     schema = None if schema_file is None else read_schema(schema_file)

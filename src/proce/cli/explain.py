@@ -14,8 +14,8 @@ from proce.cli.views import ViewOption, read_view
 from proce.errors import FileError, ModelError, did_you_mean
 
 if TYPE_CHECKING:
-    from proce.batch.chunks import ExplainTable
-    from proce.batch.source import Source
+    from proce.batch.in_process import ExplainTable
+    from proce.batch.reading.source import Source
     from proce.explanation import Explanations
     from proce.explanation.record.view import View
     from proce.methods import ProCE
@@ -170,9 +170,9 @@ def explain(
     memory; after Ctrl-C the same command goes on where it stopped. A JSON file holds everything
     that was found, for 'proce report', and is written at once.
     """
-    from proce.batch.chunks import Rows
-    from proce.batch.source import Source
-    from proce.batch.typed import TypedColumns
+    from proce.batch.reading.rows import Rows
+    from proce.batch.reading.source import Source
+    from proce.batch.reading.typed import TypedColumns
     from proce.cli.output import Job, show_summary, write_json, write_parts, write_stdout
     from proce.files import require_folder, require_place, sha256_of
     from proce.methods import ProCE

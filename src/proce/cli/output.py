@@ -8,16 +8,10 @@ from typing import Any
 
 import typer
 
-from proce.batch.chunks import (
-    ExplainTable,
-    Rows,
-    doubts,
-    explain_chunks,
-    explain_to,
-    table_of,
-    tally,
-)
+from proce.batch.in_process import ExplainTable, explain_chunks, explain_to
 from proce.batch.parts import Parts, csv_text
+from proce.batch.reading.rows import Rows
+from proce.batch.tables import doubts, table_of, tally
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome

@@ -1,8 +1,8 @@
 """How the cells of a column, or their text in a file, become numbers or levels.
 
 Columns are Arrow arrays here; :mod:`proce.schema.frames.frame` reads frames of any library by it,
-and :mod:`proce.batch.typed` reads files. Whoever calls words the error for a cell that does not
-fit.
+and :mod:`proce.batch.reading.typed` reads files. Whoever calls words the error for a cell that does
+not fit.
 """
 
 from collections.abc import Sequence

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from proce.batch.csv_dialect import Dialect, dialect_of
+from proce.batch.reading.csv_dialect import Dialect, dialect_of
 from proce.errors import FileError, did_you_mean
 from proce.schema import Continuous, Schema
 from proce.schema.features.levels import shown

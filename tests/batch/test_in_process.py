@@ -12,19 +12,12 @@ import torch
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
-from proce.batch.chunks import (
-    ExplainTable,
-    Rows,
-    as_table,
-    doubts,
-    explain_chunks,
-    explain_to,
-    table_of,
-    tally,
-)
+from proce.batch.in_process import ExplainTable, explain_chunks, explain_to
 from proce.batch.parts import Parts
-from proce.batch.source import Source
-from proce.batch.typed import TypedColumns
+from proce.batch.reading.rows import Rows
+from proce.batch.reading.source import Source
+from proce.batch.reading.typed import TypedColumns
+from proce.batch.tables import as_table, doubts, table_of, tally
 from proce.errors import FileError, SchemaError
 
 from ..explanation import samples

@@ -1,30 +1,19 @@
-"""Explain a file of any length in one process, chunk by chunk.
+"""The rows of a file, in the types of the features, cut into chunks."""
 
-How much memory is needed does not depend on the length of the file.
-"""
-
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from proce.batch.parts import Parts
-from proce.batch.source import Source
-from proce.batch.typed import TypedColumns
+from proce.batch.reading.source import Source
+from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError, SchemaError
 from proce.explanation import Explanations
-from proce.explanation.words.certainty import count_unsure
-from proce.explanation.words.robustness import count_less_robust
-from proce.methods import Progress
 
 CHUNK_ROWS = 4_096  # explained in one call
 BATCH_ROWS = 16_384  # read from a file at once
-
-ProgressCallback = Callable[[Progress], object]
-ExplainTable = Callable[[pa.Table, ProgressCallback | None], Explanations]
 
 
 @dataclass(frozen=True)
@@ -132,104 +121,5 @@ class Rows:
             yield typed
 
 
-def explain_chunks(
-    rows: Rows, explain: ExplainTable, progress: ProgressCallback | None = None, skip: int = 0
-) -> Iterator[Explanations]:
-    """Yield the explanations of a file's chunks, their rows counted from the file's first.
-
-    Parameters
-    ----------
-    rows
-        The file.
-    explain
-        Explains the rows of a table.
-    progress
-        Called with how far the whole file has come.
-    skip
-        The number of chunks at the beginning that are done already.
-    """
-    for number, chunk in enumerate(rows.chunks()):
-        if number < skip:
-            continue
-        result = explain(chunk.table, _file_progress(rows.count, chunk.first_row, progress))
-        yield rows.labelled(result, chunk.table, chunk.first_row)
-
-
-def explain_to(
-    parts: Parts,
-    rows: Rows,
-    explain: ExplainTable,
-    *,
-    progress: ProgressCallback | None = None,
-    on_result: Callable[[Explanations], None] | None = None,
-) -> None:
-    """Explain the chunks of a file that have no part yet, and keep each as a part.
-
-    Parameters
-    ----------
-    parts
-        Where they are kept.
-    rows, explain, progress
-        As for :func:`explain_chunks`.
-    on_result
-        Called with each chunk's explanations before its part is kept.
-    """
-    n_done = len(parts.paths())
-    results = explain_chunks(rows, explain, progress, skip=n_done)
-    for number, result in enumerate(results, n_done):
-        if on_result is not None:
-            on_result(result)
-        parts.add(number, table_of(result), tally(result), doubts(result))
-
-
-def tally(result: Explanations) -> Counter[str]:
-    """Return how many rows have each outcome."""
-    counts = result.rows.outcome_counts()
-    return Counter({outcome.value: count for outcome, count in counts.items()})
-
-
-def doubts(result: Explanations) -> Counter[str]:
-    """Return for how many rows the recommended counterfactual is not robust, or unsure."""
-    return +Counter(
-        {
-            "less robust than asked for": count_less_robust(result.rows),
-            "unsure": count_unsure(result.rows),
-        }
-    )
-
-
-def table_of(result: Explanations) -> pa.Table:
-    """Return the counterfactuals of rows of an Arrow table, with the ids of the rows in front."""
-    table = as_table(result.to_frame())
-    labels = result.row_labels()
-    if labels is None:
-        return table
-    return table.add_column(0, str(labels.name), pa.Array.from_pandas(labels))
-
-
-def as_table(frame: Any) -> pa.Table:
-    """Return a frame made from an Arrow table as a table, its text of one type."""
-    fields = [
-        field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field
-        for field in frame.schema
-    ]
-    return frame.cast(pa.schema(fields))
-
-
 def _ids(table: pa.Table, name: str) -> Any:
     return pd.Index(table[name].to_pandas(), name=name)
-
-
-def _file_progress(
-    total: int, first_row: int, progress: ProgressCallback | None
-) -> ProgressCallback | None:
-    """Return a callback that turns the progress of a chunk into that of the whole file."""
-    if progress is None:
-        return None
-
-    def report(chunk: Progress) -> object:
-        if chunk.stage != "search":
-            return progress(chunk)
-        return progress(replace(chunk, done=first_row + chunk.done, total=total))
-
-    return report
