@@ -1,17 +1,18 @@
 """``proce explain``: explain the rows of a file."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from proce import __version__
+from proce.cli.call_options import CallOptions, require_refits
 from proce.cli.console import InterruptWatch, interrupt_watch, note, progress_bars, use_one_thread
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.cli.views import ViewOption, read_view
-from proce.errors import FileError, ModelError, did_you_mean
+from proce.errors import FileError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.in_process import ExplainTable
@@ -19,48 +20,11 @@ if TYPE_CHECKING:
     from proce.explanation import Explanations
     from proce.explanation.record.view import View
     from proce.methods import ProCE
-    from proce.schema import Level, Schema
+    from proce.schema import Schema
 
 _EXIT_SOME_NOT_FOUND = 1
 _SUFFIXES = (".csv", ".parquet", ".json")
 _MAX_COLUMNS_NAMED = 6  # of those that are left out
-
-
-@dataclass(frozen=True)
-class _CallOptions:
-    """The options of ``ProCE.explain`` that the command line sets."""
-
-    target: Any
-    n: int
-    pick: str
-    vary: list[str] | None
-    ranges: "dict[str, tuple[Level, Level]]"
-    max_changes: int | None
-    min_probability: float | None
-    rules: tuple[str, ...]
-    keep_front: bool | None
-    causal: str | None
-    robust: float | None
-    models: int | None
-
-    def explain(self, explainer: "ProCE", table: Any, progress: Any) -> "Explanations":
-        """Explain the rows of a table with these options."""
-        return explainer.explain(
-            table,
-            target=self.target,
-            n=self.n,
-            pick=self.pick,  # type: ignore[arg-type] # explain() refuses what it does not know
-            vary=self.vary,
-            ranges=self.ranges,
-            max_changes=self.max_changes,
-            min_probability=self.min_probability,
-            rules=self.rules,
-            keep_front=self.keep_front,
-            causal=self.causal,
-            robust=self.robust,
-            models=self.models,
-            progress=progress,
-        )
 
 
 def explain(
@@ -186,9 +150,9 @@ def explain(
     use_one_thread()
     source = Source.open(rows, separator)
     explainer = ProCE.load(folder)
-    _require_refits(explainer, folder, robust, models)
+    require_refits(explainer, folder, robust, models)
     codec = explainer.fitted_.codec
-    options = _CallOptions(
+    options = CallOptions(
         target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
         n=n,
         pick=pick,
@@ -227,7 +191,7 @@ def explain(
 
 
 def _explain_with(
-    explainer: "ProCE", options: _CallOptions, watch: InterruptWatch, view: "View"
+    explainer: "ProCE", options: CallOptions, watch: InterruptWatch, view: "View"
 ) -> "ExplainTable":
     def explain_table(table: Any, progress: Any) -> "Explanations":
         result = options.explain(explainer, table, progress)
@@ -235,24 +199,6 @@ def _explain_with(
         return result.seen_by(view)
 
     return explain_table
-
-
-def _require_refits(
-    explainer: "ProCE", folder: Path, robust: float | None, models: int | None
-) -> None:
-    """Refuse ``--robust`` and ``--models`` where the explainer cannot fit its model again."""
-    from proce.classifier.refits import can_refit
-
-    if (robust is None and models is None) or explainer.fitted_.model_refits is not None:
-        return
-    asked = f"--models {models}" if robust is None else f"--robust {robust:g}"
-    reason = "it was fitted without them. Fit it again with 'proce fit --label COLUMN --models N'."
-    if not can_refit(explainer.fitted_.classifier):
-        reason = (
-            "its model is no estimator of scikit-learn's kind, which could be fitted again. Leave"
-            f" {asked.split()[0]} out."
-        )
-    raise ModelError(f"{asked} needs refits of the model, and '{folder}' has none: {reason}")
 
 
 def _require_suffix(out: Path) -> None:
