@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         SchemaError,
         SearchError,
         UnsupportedOption,
+        WorkerError,
     )
     from proce.explanation import Explanation, Explanations, Receipt
     from proce.methods import ProCE, Progress, SearchSettings, progress_bar
@@ -72,6 +73,7 @@ __all__ = [
     "SearchSettings",
     "StructuralCausalModel",
     "UnsupportedOption",
+    "WorkerError",
     "__version__",
     "as_classifier",
     "evaluate",
@@ -115,6 +117,7 @@ _LOCATIONS = {
     "SearchSettings": "proce.methods",
     "StructuralCausalModel": "proce.causal",
     "UnsupportedOption": "proce.errors",
+    "WorkerError": "proce.errors",
     "as_classifier": "proce.classifier",
     "evaluate": "proce.metrics",
     "load_dataset": "proce.datasets",

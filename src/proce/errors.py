@@ -18,6 +18,7 @@
     ├── PersistenceError   (ValueError)   an explainer or a model that cannot be saved or loaded
     ├── ReceiptError       (ValueError)   text that is no receipt, or a changed one
     ├── BenchmarkError     (ValueError)   a plan or a run folder that cannot be used
+    ├── WorkerError        (RuntimeError) worker processes, or a cluster, that cannot be used
     └── MissingExtraError  (ImportError)  an optional package is not installed
 
 A message says what was wrong, what was expected, and what to do.
@@ -89,6 +90,10 @@ class ReceiptError(ProceError, ValueError):
 
 class BenchmarkError(ProceError, ValueError):
     """A plan that cannot be run, or a run folder that cannot be used."""
+
+
+class WorkerError(ProceError, RuntimeError):
+    """Worker processes, or a cluster of them, that cannot be started, reached or kept alive."""
 
 
 class MissingExtraError(ProceError, ImportError):

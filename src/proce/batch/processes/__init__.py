@@ -1,0 +1,1 @@
+"""A supervised pool of worker processes; it knows pieces of rows, and nothing of explanations."""

@@ -1,0 +1,205 @@
+"""Pieces go to worker processes and come back in order, whatever becomes of the workers."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from proce.batch.processes.pieces import Done, Failed, Work
+from proce.batch.processes.pool import PoolSettings, run_pieces
+from proce.errors import ModelError, WorkerError
+
+from .works import NeverOpens, Squares, pieces
+
+ROOT = Path(__file__).parents[3]
+FORK = PoolSettings(2, "fork")
+
+
+def run(work: Work, n_rows: int = 100, size: int = 10, settings: PoolSettings = FORK) -> list[int]:
+    """Return the squares of all rows, and -1 for rows that failed; the order is checked."""
+    results: list[int] = []
+    with closing(run_pieces(pieces(n_rows, size), work, settings)) as events:
+        for event in events:
+            assert event.piece.first_row == len(results)
+            results += event.value if isinstance(event, Done) else [-1]
+            assert len(results) == event.piece.first_row + len(event.piece)
+    return results
+
+
+def squares(n_rows: int, without: tuple[int, ...] = ()) -> list[int]:
+    return [-1 if number in without else number**2 for number in range(n_rows)]
+
+
+@pytest.mark.parametrize("n_workers", [1, 2, 3])
+@pytest.mark.parametrize("size", [1, 7, 100, 1000])
+def test_what_comes_back_depends_neither_on_workers_nor_on_pieces(
+    n_workers: int, size: int
+) -> None:
+    assert run(Squares(), 100, size, PoolSettings(n_workers, "fork")) == squares(100)
+
+
+def test_no_piece_gives_nothing_and_starts_nobody(tmp_path: Path) -> None:
+    assert run(Squares(seen=tmp_path), 0) == []
+    assert not list(tmp_path.iterdir())
+
+
+def test_spawned_workers_do_the_same() -> None:
+    assert run(Squares(raises=(3,)), 9, 4, PoolSettings(1, "spawn")) == squares(9, (3,))
+
+
+def test_a_worker_is_opened_once_and_not_for_every_piece(tmp_path: Path) -> None:
+    run(Squares(seen=tmp_path), 100, 5)
+    assert len(list(tmp_path.glob("worker-*"))) == 2
+
+
+def test_a_worker_that_dies_once_costs_a_retry(tmp_path: Path) -> None:
+    work = Squares(kills_first=(17,), seen=tmp_path)
+    assert run(work, settings=PoolSettings(1, "fork")) == squares(100)
+    assert len(list(tmp_path.glob("worker-*"))) == 2
+
+
+def test_rows_that_kill_their_worker_are_cornered_and_named() -> None:
+    with closing(run_pieces(pieces(100, 25), Squares(kills=(0, 31, 99)), FORK)) as events:
+        failed = [event for event in events if isinstance(event, Failed)]
+    assert [event.piece.first_row for event in failed] == [0, 31, 99]
+    assert {event.reason for event in failed} == {
+        "the model broke on this row: its process was ended by SIGKILL"
+    }
+
+
+def test_rows_on_which_the_model_raises_are_cornered_without_a_death(tmp_path: Path) -> None:
+    work = Squares(raises=(5, 50), seen=tmp_path)
+    with closing(run_pieces(pieces(100, 25), work, FORK)) as events:
+        failed = {e.piece.first_row: e.reason for e in events if isinstance(e, Failed)}
+    assert failed == {5: "cannot square 5", 50: "cannot square 50"}
+    assert len(list(tmp_path.glob("worker-*"))) == 2
+
+
+def test_any_other_error_ends_the_run_as_it_is() -> None:
+    with pytest.raises(OSError, match=r"No space left on device: 'squares\.parquet'"):
+        run(Squares(breaks=(50,)))
+
+
+def test_a_model_that_fails_everywhere_is_given_up() -> None:
+    settings = PoolSettings(2, "fork", max_failed=5)
+    with pytest.raises(ModelError, match=r"more than 5 rows.*cannot square"):
+        run(Squares(raises=tuple(range(100))), settings=settings)
+    assert run(Squares(raises=(1, 2, 3, 4, 5)), settings=settings).count(-1) == 5
+
+
+def test_workers_that_never_begin_are_given_up() -> None:
+    with pytest.raises(WorkerError, match=r"3 workers died before they began.*SIGKILL"):
+        run(NeverOpens())
+
+
+def test_memory_is_bounded_by_how_far_pieces_may_be_ahead() -> None:
+    read: list[int] = []
+
+    def counted() -> object:
+        for piece in pieces(1000, 1):
+            read.append(piece.first_row)
+            yield piece
+
+    with closing(run_pieces(counted(), Squares(), FORK)) as events:  # type: ignore[arg-type]
+        for number, _ in enumerate(events):
+            assert len(read) <= number + 18
+
+
+def test_the_end_is_kept_where_somebody_stops() -> None:
+    results = []
+    with closing(
+        run_pieces(pieces(100, 1), Squares(), FORK, is_over=lambda: len(results) > 10)
+    ) as events:
+        for event in events:
+            results.append(event.piece.first_row)
+    assert 10 < len(results) < 60
+    assert results == list(range(len(results)))
+
+
+def test_progress_counts_rows_up_to_all_of_them() -> None:
+    told: list[int] = []
+    with closing(run_pieces(pieces(100, 10), Squares(), FORK, on_progress=told.append)) as events:
+        list(events)
+    assert told[-1] == 100
+    assert told == sorted(told)
+
+
+def test_no_worker_outlives_an_iterator_that_is_closed(tmp_path: Path) -> None:
+    events = run_pieces(pieces(100, 1), Squares(seen=tmp_path, seconds=0.01), FORK)
+    next(events)
+    events.close()
+    for trace in tmp_path.glob("worker-*"):
+        assert not _is_running(int(trace.name.removeprefix("worker-")))
+
+
+def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path\n"
+        "from tests.batch.processes.works import Squares, pieces\n"
+        "from proce.batch.processes.pool import PoolSettings, run_pieces\n"
+        "work = Squares(seen=Path(sys.argv[1]), seconds=0.2)\n"
+        "for _ in run_pieces(pieces(10_000, 1), work, PoolSettings(2, 'fork')): pass\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT)
+    workers = _wait_for(lambda: sorted(tmp_path.glob("worker-*"))[1:] and _workers(tmp_path))
+    parent.send_signal(signal.SIGKILL)
+    parent.wait(10)
+    assert _wait_for(lambda: not any(_is_running(worker) for worker in workers))
+
+
+def test_killing_workers_at_random_changes_nothing(tmp_path: Path) -> None:
+    _killed_at_random(tmp_path, seed=0, n_rows=60)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(1, 11))
+def test_killing_workers_at_random_changes_nothing_for_long(tmp_path: Path, seed: int) -> None:
+    _killed_at_random(tmp_path, seed, n_rows=600)
+
+
+def _killed_at_random(tmp_path: Path, seed: int, n_rows: int) -> None:
+    draw = random.Random(seed)
+    results, n_kills = [], 0
+    work = Squares(seen=tmp_path, seconds=0.01)
+    with closing(run_pieces(pieces(n_rows, 3), work, FORK)) as events:
+        for event in events:
+            results += event.value
+            if draw.random() < 0.3:
+                n_kills += _kill_one(tmp_path, draw)
+    assert results == squares(n_rows)
+    assert n_kills > 2
+
+
+def _kill_one(folder: Path, draw: random.Random) -> bool:
+    living = [worker for worker in _workers(folder) if _is_running(worker)]
+    if living:
+        os.kill(draw.choice(living), signal.SIGKILL)
+    return bool(living)
+
+
+def _workers(folder: Path) -> list[int]:
+    return [int(path.name.removeprefix("worker-")) for path in folder.glob("worker-*")]
+
+
+def _is_running(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def _wait_for(condition: object, seconds: float = 30) -> object:
+    """Return what a condition says once it is true."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := condition():  # type: ignore[operator]
+            return value
+        time.sleep(0.05)
+    raise AssertionError("waited in vain")
