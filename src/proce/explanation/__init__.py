@@ -9,6 +9,7 @@ from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRows
 from proce.explanation.result.explanation import Explanation
 from proce.explanation.result.explanations import Explanations, Receipt
+from proce.explanation.result.unanswered import unanswered
 
 __all__ = [
     "Blocker",
@@ -26,5 +27,6 @@ __all__ = [
     "Receipt",
     "Verdict",
     "done_by_hand",
+    "unanswered",
     "verify",
 ]

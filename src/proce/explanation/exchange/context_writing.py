@@ -1,11 +1,39 @@
-"""Writes what all explanations of a call share about the model and the scale."""
+"""Writes what all explanations of a call share: features, scale, model, graph, request."""
 
+import json
 from typing import Any
 
+from proce.explanation.exchange.plain_json import plain_json
 from proce.explanation.record.context import Context
 from proce.schema import Continuous
+from proce.schema.frames.layout_json import layout_to_json
 
 Plain = dict[str, Any]
+
+
+def context_record(context: Context) -> Plain:
+    """Return all that explanations share as plain values; contexts with the same are the same."""
+    return {
+        "schema": json.loads(context.codec.schema.to_json()),
+        "scale": scale_record(context),
+        "training_layout": layout_to_json(context.codec.layout),
+        "model": model_record(context),
+        "graph": {
+            "edges": [list(edge) for edge in context.edges],
+            "origin": context.origin,
+            "n_graphs": context.n_graphs,
+            "n_refits": context.n_refits,
+        },
+        "spread": plain_json(context.spread),
+        "request": plain_json(
+            {
+                "vary": context.vary,
+                "ranges": context.ranges,
+                "effort": context.effort,
+                **({"rules": context.rules} if context.rules else {}),
+            }
+        ),
+    }
 
 
 def model_record(context: Context) -> Plain:

@@ -12,17 +12,20 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Fronts
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
 from proce.explanation.record.notes import Notes
-from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
 from proce.explanation.record.rows import ExplainedRows
 from proce.losses import Loss
 from proce.schema import Level
 from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
 
+_UNASKED = (Outcome.OUT_OF_TIME, Outcome.FAILED)  # where the model may have said nothing
+
 
 def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
     """Return the rows of a text as columns."""
     _refuse_repeats(rows)
+    _refuse_unknown(rows)
     reader = ValueReader(context.codec)
     places = [f"explanations[{index}]" for index in range(len(rows))]
     raw = reader.objects([row.factual for row in rows], [f"{place}.factual" for place in places])
@@ -34,7 +37,7 @@ def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
         raw=raw,
         predicted=_classes([row.predicted for row in rows], context.classes, "predicted"),
         target=_classes([row.target for row in rows], context.classes, "target"),
-        probability=torch.tensor([row.probability for row in rows], dtype=torch.float64),
+        probability=_numbers([row.probability for row in rows]),
         outcomes=_integers([Outcome(row.outcome).code for row in rows]),
         margin_met=torch.tensor([row.margin_met for row in rows], dtype=torch.bool),
         dropped=_integers([row.dropped for row in rows]),
@@ -58,10 +61,24 @@ def _refuse_repeats(rows: Sequence[WireRow]) -> None:
         known.add(row.row)
 
 
-def _classes(labels: Sequence[Level], classes: Sequence[Level], field: str) -> Tensor:
-    """Return labels as positions among the model's classes."""
+def _refuse_unknown(rows: Sequence[WireRow]) -> None:
+    """Refuse rows of which the model said nothing, but for those that it was never asked about."""
+    for index, row in enumerate(rows):
+        if row.outcome in _UNASKED and not row.counterfactuals:
+            continue
+        for field in ("predicted", "target", "probability"):
+            if getattr(row, field) is None:
+                expected = "a value; only a row that has no answer may lack it"
+                raise RecordError(f"explanations[{index}].{field}", None, expected)
+
+
+def _classes(labels: Sequence[Level | None], classes: Sequence[Level], field: str) -> Tensor:
+    """Return labels as positions among the model's classes; null is an unknown class."""
     known = {(level_type(label), label): position for position, label in enumerate(classes)}
-    positions = [known.get((level_type(label), label)) for label in labels]
+    positions = [
+        UNKNOWN_CLASS if label is None else known.get((level_type(label), label))
+        for label in labels
+    ]
     if None in positions:
         wrong = positions.index(None)
         place = f"explanations[{wrong}].{field}"
@@ -107,6 +124,10 @@ def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:
         blockers=tuple(blockers),
         searched=diagnosis.searched,
     )
+
+
+def _numbers(values: Sequence[float | None]) -> Tensor:
+    return torch.tensor([number_or_nan(value) for value in values], dtype=torch.float64)
 
 
 def _integers(values: Sequence[int]) -> Tensor:

@@ -181,7 +181,7 @@ class WireDiagnosis(StrictRecord):
     reason: str
     closest_miss: dict[str, Any] | None = None
     probability: Number | None = None
-    needed: Number
+    needed: Number | None = None
     broken: list[str]
     blockers: list[WireBlocker]
     searched: Count
@@ -195,13 +195,13 @@ class WireFront(StrictRecord):
 
 
 class WireRow(StrictRecord):
-    """The explanation of one row."""
+    """The explanation of one row; null is what the model was not asked, or did not answer."""
 
     row: Count
-    outcome: Literal["found", "not_found", "already_target", "out_of_time"]
-    predicted: Label
-    target: Label
-    probability: Number
+    outcome: Literal["found", "not_found", "already_target", "out_of_time", "failed"]
+    predicted: Label | None
+    target: Label | None
+    probability: Number | None
     factual: dict[str, Any]
     counterfactuals: list[WireCounterfactual]
     margin_met: bool

@@ -1,6 +1,5 @@
 """Writes explained frames as plain values of JSON: raw values by feature, in a versioned form."""
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce.explanation.exchange.context_writing import model_record, scale_record
+from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS
@@ -39,32 +38,19 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
 
     The explanations are an iterator.
     """
-    context = result.context
-    layout = layout_to_json(result.layout)
-    training = layout_to_json(context.codec.layout)
+    context, shared = result.context, context_record(result.context)
+    layout, training = layout_to_json(result.layout), shared["training_layout"]
     return {
         "format": version,
         **({"view": "applicant", "withheld": context.withheld} if context.withheld else {}),
-        "schema": json.loads(context.codec.schema.to_json()),
-        "scale": scale_record(context),
+        "schema": shared["schema"],
+        "scale": shared["scale"],
         "layout": layout_to_json(result.layout, result.rows.positions.tolist()),
         **({"training_layout": training} if training != layout else {}),
-        "model": model_record(context),
-        "graph": {
-            "edges": [list(edge) for edge in context.edges],
-            "origin": context.origin,
-            "n_graphs": context.n_graphs,
-            "n_refits": context.n_refits,
-        },
-        **({} if context.spread is None else {"spread": plain_json(context.spread)}),
-        "request": plain_json(
-            {
-                "vary": context.vary,
-                "ranges": context.ranges,
-                "effort": context.effort,
-                **({"rules": context.rules} if context.rules else {}),
-            }
-        ),
+        "model": shared["model"],
+        "graph": shared["graph"],
+        **({} if context.spread is None else {"spread": shared["spread"]}),
+        "request": shared["request"],
         "provenance": plain_json(vars(result.provenance)),
         "explanations": _rows_in_blocks(result.rows),
     }
@@ -94,13 +80,12 @@ def _row(
     ways: list[Plain],
     front: Plain | None,
 ) -> Plain:
-    classes = row.context.classes
     return {
         "row": row.row,
         "outcome": row.outcome.value,
-        "predicted": classes[row.predicted],
-        "target": classes[row.target],
-        "probability": row.probability,
+        "predicted": row.context.class_at(row.predicted),
+        "target": row.context.class_at(row.target),
+        "probability": finite_or_none(row.probability),
         "sentences": [line.text for line in recommended_lines(row, ranked)],
         "factual": factual,
         "counterfactuals": ways,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Codec, Level
 
 
@@ -85,3 +86,7 @@ class Context:
     def graph_was_learned(self) -> bool:
         """Whether the causal graph was read off data rather than given by a person."""
         return bool(self.edges) and self.origin not in (None, "given")
+
+    def class_at(self, position: int) -> Level | None:
+        """Return the class at a position; ``None`` where the model did not say any."""
+        return None if position == UNKNOWN_CLASS else self.classes[position]

@@ -60,7 +60,8 @@ class Diagnosis:
         The probability of the target for the closest miss.
     needed
         The probability of the target that counts as reaching it; of more than two classes, where
-        the target must be the likeliest, what was asked for beside that, or 0.
+        the target must be the likeliest, what was asked for beside that, or 0. ``None`` where
+        the row was not searched.
     broken
         The rules that the closest miss breaks.
     blockers
@@ -73,7 +74,7 @@ class Diagnosis:
     reason: str
     closest_miss: Mapping[str, Any] | None
     probability: float | None
-    needed: float
+    needed: float | None
     broken: tuple[str, ...] = ()
     blockers: tuple[Blocker, ...] = ()
     searched: int = 0

@@ -12,6 +12,7 @@ class Outcome(StrEnum):
     NOT_FOUND = "not_found"
     ALREADY_TARGET = "already_target"
     OUT_OF_TIME = "out_of_time"
+    FAILED = "failed"
 
     @property
     def code(self) -> int:
@@ -20,6 +21,7 @@ class Outcome(StrEnum):
 
 
 OUTCOMES = tuple(Outcome)
+UNKNOWN_CLASS = -1  # in a column of classes: the model was not asked, or broke
 
 
 class Change(IntEnum):

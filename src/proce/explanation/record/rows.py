@@ -72,7 +72,7 @@ class ExplainedRows:
 
     def take(self, rows: Tensor) -> "ExplainedRows":
         """Return some of the rows, given by their index."""
-        columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
+        columns = {name: getattr(self, name)[rows] for name in COLUMNS}
         pairs = enumerate(rows.tolist() if self.diagnoses else ())
         return replace(
             self,
@@ -287,7 +287,7 @@ class ExplainedRow:
         return None if not len(own) or bool((own < 0).any()) else own
 
 
-_COLUMNS = (
+COLUMNS = (
     "positions",
     "factual",
     "raw",

@@ -1,6 +1,6 @@
 """The explanations of all rows, with every form that they can take, and receipts of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -12,13 +12,14 @@ from proce.classifier.model_sum import model_sum
 from proce.errors import SearchError
 from proce.explanation.receipts.receipt import ReceiptRecord, model_file
 from proce.explanation.record.view import View
+from proce.explanation.result.drawn import DrawnFrame
 from proce.explanation.result.explanation import Explanation
-from proce.explanation.result.shown import ShownFrame, require_whole
+from proce.explanation.result.shown import require_whole
 from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.files import read_text, write_text
 
 
-class Explanations(ShownFrame):
+class Explanations(DrawnFrame):
     """The explanations of a frame's rows in their order, with a length, slices and iteration.
 
     Attributes
@@ -56,58 +57,40 @@ class Explanations(ShownFrame):
 
         The explanations of a part of a longer table then have the positions of that table.
         """
-        positions = self.rows.positions + first_row
-        return replace(self, rows=replace(self.rows, positions=positions))
+        rows = replace(self.rows, positions=self.rows.positions + first_row)
+        counted = replace(self, rows=rows)
+        if self.layout.index is None:
+            return counted
+        return counted.labelled(self.layout.take(self.rows.positions.tolist()).index)
 
-    def to_frame(self) -> Any:
-        """Return all counterfactuals: row, rank, then the columns of the explained frame.
+    @classmethod
+    def join(
+        cls, pieces: Iterable["Explanations"], elapsed_seconds: float | None = None
+    ) -> "Explanations":
+        """Return the explanations of consecutive pieces of one frame as those of the frame.
 
-        The result has the library and the dtypes of the explained frame, and for pandas its index
-        labels. Where that frame has a column ``row`` or ``rank``, ours are ``_row`` and ``_rank``.
-        """
-        from proce.explanation.tables.frames import to_frame
-
-        return to_frame(self)
-
-    def counterfactuals(self) -> Any:
-        """Return all counterfactuals in the columns of the frame, ready for the model."""
-        from proce.explanation.tables.frames import counterfactuals
-
-        return counterfactuals(self)
-
-    def best(self) -> Any:
-        """Return the recommended counterfactual of every row that has one."""
-        from proce.explanation.tables.frames import recommended
-
-        return recommended(self)
-
-    def outcomes(self) -> Any:
-        """Return one line per row, found or not."""
-        from proce.explanation.tables.frames import outcomes
-
-        return outcomes(self._shown())
-
-    def changes(self) -> Any:
-        """Return one line per change: row, rank, feature, before, after, kind."""
-        from proce.explanation.tables.frames import changes
-
-        return changes(self._shown())
-
-    def summary(self, by: "str | Sequence[Any] | None" = None) -> Any:
-        """Return what changes in the recommended counterfactuals, or what they cost by group.
+        They are what explaining the frame at once gives: rows, tables, pages and JSON. Only the
+        time that it took is another.
 
         Parameters
         ----------
-        by
-            ``None`` gives a line for each feature and kind of change: how often it occurs, and how
-            large it is. The name of a feature, or a label for each row, gives a line for each
-            group: what its counterfactuals cost, and how far that is from the other groups.
-        """
-        from proce.explanation.tables.cohort import feature_frame
-        from proce.explanation.tables.groups import group_frame
+        pieces
+            The explanations, in the order of the frame. Rows that were counted with
+            :meth:`counted_from` keep their positions; where every piece counts from 0, they are
+            counted on from piece to piece.
+        elapsed_seconds
+            The time that all of it took; by default the sum of the pieces.
 
-        shown = self._shown()
-        return feature_frame(shown) if by is None else group_frame(shown, self._grouping(by))
+        Raises
+        ------
+        SearchError
+            A piece was explained by another explainer, with other options or from another frame,
+            or the pieces are not in order.
+        """
+        from proce.explanation.result.joining import joined_frame
+
+        whole = joined_frame(list(pieces), elapsed_seconds)
+        return cls(whole.rows, whole.layout, whole.provenance)
 
     def reasons(
         self, at_most: int = 4, codes: "Mapping[str, tuple[str, str]] | None" = None
@@ -185,32 +168,6 @@ class Explanations(ShownFrame):
             The file or folder of the model, whose checksum the receipt then carries.
         """
         return Receipt.of(self, at, model)
-
-    def plot_changes(self, ax: Any = None) -> Any:
-        """Draw before and after of the recommended counterfactual; return the axes."""
-        from proce.explanation.plots.changes import plot_changes
-        from proce.explanation.plots.first_row import plot_first_row
-
-        return plot_first_row(self._shown(), plot_changes, ax)
-
-    def plot_front(self, ax: Any = None) -> Any:
-        """Draw the Pareto front of the first row that has one; return the axes."""
-        from proce.explanation.plots.first_row import plot_first_row
-        from proce.explanation.plots.front import plot_front
-
-        return plot_first_row(self._shown(), plot_front, ax)
-
-    def plot_cohort(self, ax: Any = None) -> Any:
-        """Draw which features change how often, and by how much; return the axes."""
-        from proce.explanation.plots.cohort import plot_cohort
-
-        return plot_cohort(self._shown(), ax)
-
-    def plot_groups(self, by: "str | Sequence[Any]", ax: Any = None) -> Any:
-        """Draw what counterfactuals cost by group, and the gaps; return the axes."""
-        from proce.explanation.plots.cohort import plot_groups
-
-        return plot_groups(self._shown(), self._grouping(by), ax)
 
     def __repr__(self) -> str:
         tally = self.rows.outcome_counts()

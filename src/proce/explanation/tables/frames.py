@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from proce.errors import SearchError
+from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import CHANGES, OUTCOMES, Change
+from proce.explanation.record.outcome import CHANGES, OUTCOMES, UNKNOWN_CLASS, Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import changed_cells
 from proce.losses import Loss
@@ -28,6 +29,7 @@ _NULLABLE_DTYPES = {  # of columns that are missing where there is no counterfac
     "support": "Int64",
     "robustness": "Int64",
 }
+_DTYPES_WITH_MISSING = {"int64": "Int64", "bool": "boolean"}  # of classes that are not known
 
 
 def counterfactuals(result: ExplainedFrame) -> Any:
@@ -78,16 +80,15 @@ def path(row: ExplainedRow, rank: int = 1) -> Any:
 def outcomes(result: ExplainedFrame) -> Any:
     """Return one line per row: its target, its outcome, and why nothing was found."""
     rows = result.rows
-    classes = pa.array(list(result.context.classes))
     best = rows.recommended()
     positions = rows.positions.tolist()
     diagnoses = [rows.diagnoses.get(row) for row in range(len(rows))]
     columns = {
         "row": pa.array(positions, pa.int64()),
         "outcome": pa.array([outcome.value for outcome in OUTCOMES]).take(_codes(rows.outcomes)),
-        "predicted": classes.take(_codes(rows.predicted)),
-        "target": classes.take(_codes(rows.target)),
-        "probability": pa.array(rows.probability.numpy(), pa.float64()),
+        "predicted": _class_column(rows.context, rows.predicted),
+        "target": _class_column(rows.context, rows.target),
+        "probability": pa.array(rows.probability.numpy(), pa.float64(), from_pandas=True),
         "n_counterfactuals": pa.array(rows.counts.numpy(), pa.int64()),
         "new_probability": _of_recommended(rows.counts, best.probabilities),
         "distance": _of_recommended(rows.counts, best.losses[:, Loss.DISTANCE]),
@@ -182,6 +183,12 @@ def _codes(column: Tensor) -> pa.Array:
     return pa.array(column.numpy(), pa.int64())
 
 
+def _class_column(context: Context, positions: Tensor) -> pa.Array:
+    """Return classes by their positions; missing where the model did not say any."""
+    codes = pa.array(positions.numpy(), pa.int64(), mask=(positions == UNKNOWN_CLASS).numpy())
+    return pa.array(list(context.classes)).take(codes)
+
+
 def _of_recommended(counts: Tensor, values: Tensor, known: Tensor | None = None) -> pa.Array:
     """Return values of the recommended counterfactuals by row; missing for rows without one.
 
@@ -199,6 +206,8 @@ def _series(name: str, values: Any) -> Any:
         series[:] = values
         return series
     dtype: Any = _NULLABLE_DTYPES.get(name, _DTYPES[str(values.type)])
+    if values.null_count:
+        dtype = _DTYPES_WITH_MISSING.get(dtype, dtype)
     if dtype == "float64":
         return values.to_numpy(zero_copy_only=False)
     return pd.array(values.to_pylist(), dtype=dtype)

@@ -15,6 +15,7 @@ from proce.schema.features.feature import MIN_CHANGE
 from proce.schema.features.naming import is_visible, spoken_name, with_unit
 
 MISSING = "missing"
+NOT_KNOWN = "not known"
 _MAX_EXTRA_DECIMALS = 15
 _MAX_STEP_ERROR = 1e-6  # of a step: a number this near to the grid lies on it
 _SINGLE_PRECISION = 2.0**-23  # of a number: how far a column of 32 bits may be from it
@@ -66,10 +67,12 @@ def class_words(label: Level, labels: Mapping[Level, str]) -> str:
 
 
 def class_texts(row: ExplainedRow) -> tuple[str, str]:
-    """Return the class that the model predicts for a row, and the target."""
-    context = row.context
-    predicted, target = (context.classes[position] for position in (row.predicted, row.target))
-    return class_text(context, predicted), class_text(context, target)
+    """Return the class that the model predicts for a row, and the target; or ``not known``."""
+    labels = [row.context.class_at(position) for position in (row.predicted, row.target)]
+    predicted, target = (
+        NOT_KNOWN if label is None else class_text(row.context, label) for label in labels
+    )
+    return predicted, target
 
 
 def plain_value_text(context: Context, name: str, value: Level | None) -> str:
@@ -149,7 +152,12 @@ def inner_text(cell: ChangedCell, value: float, context: Context) -> str:
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """Return a probability as a percentage, which is never 0% or 100%: nothing is certain."""
+    """Return a probability as a percentage, which is never 0% or 100%: nothing is certain.
+
+    NaN is not known.
+    """
+    if math.isnan(share):
+        return NOT_KNOWN
     text = f"{share:.{decimals}%}"
     smallest = 10.0**-decimals
     if float(text[:-1]) >= 100:

@@ -1,0 +1,52 @@
+"""Rows of a call that have no answer, because the model broke or the call ended before them."""
+
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from proce.classifier import position_of
+from proce.explanation.record.builder import ExplainedRowsBuilder
+from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
+from proce.explanation.result.explanations import Explanations
+from proce.schema import Layout
+from proce.schema.matching import only_features
+
+
+def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) -> Explanations:
+    """Return explanations of rows that nobody asked the model about.
+
+    Their predicted class and their probability are not known, nor is their target where the call
+    names none.
+
+    Parameters
+    ----------
+    like
+        What the same call gave for other rows, or for none.
+    frame
+        The rows, as a frame of any library.
+    outcome
+        How the search for these rows ended, ``failed`` or ``out_of_time``.
+    reason
+        Why, in a sentence.
+    """
+    context, wanted = like.context, like.provenance.options.get("target")
+    codec = context.codec
+    frame = only_features(codec.schema, frame)
+    raw = codec.raw_of_frame(frame)
+    target = UNKNOWN_CLASS if wanted is None else position_of(wanted, context.classes)
+    unknown = torch.full((len(raw),), UNKNOWN_CLASS)
+    record = ExplainedRowsBuilder(
+        context,
+        codec.to_unit(raw),
+        raw,
+        unknown,
+        torch.full_like(unknown, target),
+        torch.full((len(raw),), torch.nan, dtype=torch.float64),
+    )
+    record.finish(torch.arange(len(raw)), outcome)
+    for row in range(len(raw)):
+        record.diagnose(row, Diagnosis(reason, None, None, needed=None))
+    provenance = replace(like.provenance, elapsed_seconds=0.0, generations=0, evaluations=0)
+    return Explanations(record.build(), Layout.of(frame), provenance)
