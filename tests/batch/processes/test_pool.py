@@ -6,25 +6,28 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Lock
 
 import pytest
 
-from proce.batch.processes.pieces import Done, Failed, Work
+from proce.batch.processes.pieces import Done, Failed, Piece, Work
 from proce.batch.processes.pool import PoolSettings, run_pieces
+from proce.batch.processes.worker import pickled
 from proce.errors import ModelError, WorkerError
 
-from .works import NeverOpens, Squares, pieces
+from .works import NeverOpens, Squares, Surroundings, pieces
 
 ROOT = Path(__file__).parents[3]
-FORK = PoolSettings(2, "fork")
+TWO = PoolSettings(2)
 
 
-def run(work: Work, n_rows: int = 100, size: int = 10, settings: PoolSettings = FORK) -> list[int]:
+def run(work: Work, n_rows: int = 100, size: int = 10, settings: PoolSettings = TWO) -> list[int]:
     """Return the squares of all rows, and -1 for rows that failed; the order is checked."""
     results: list[int] = []
-    with closing(run_pieces(pieces(n_rows, size), work, settings)) as events:
+    with closing(run_pieces(pieces(n_rows, size), pickled(work), settings)) as events:
         for event in events:
             assert event.piece.first_row == len(results)
             results += event.value if isinstance(event, Done) else [-1]
@@ -41,7 +44,7 @@ def squares(n_rows: int, without: tuple[int, ...] = ()) -> list[int]:
 def test_what_comes_back_depends_neither_on_workers_nor_on_pieces(
     n_workers: int, size: int
 ) -> None:
-    assert run(Squares(), 100, size, PoolSettings(n_workers, "fork")) == squares(100)
+    assert run(Squares(), 100, size, PoolSettings(n_workers)) == squares(100)
 
 
 def test_no_piece_gives_nothing_and_starts_nobody(tmp_path: Path) -> None:
@@ -49,8 +52,35 @@ def test_no_piece_gives_nothing_and_starts_nobody(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_spawned_workers_do_the_same() -> None:
-    assert run(Squares(raises=(3,)), 9, 4, PoolSettings(1, "spawn")) == squares(9, (3,))
+def test_a_function_of_the_main_program_goes_along_whole() -> None:
+    program = (
+        "from tests.batch.processes.works import pieces\n"
+        "from proce.batch.processes.pool import PoolSettings, run_pieces\n"
+        "from proce.batch.processes.worker import pickled\n"
+        "class Cubes:\n"
+        "    def open(self):\n"
+        "        print('opened')\n"
+        "        return lambda piece, report: [n**3 for n in piece.frame['number'].tolist()]\n"
+        "for event in run_pieces(pieces(4, 2), pickled(Cubes()), PoolSettings(1)):\n"
+        "    print(event.value)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout == "[0, 1]\n[8, 27]\n"
+    assert done.stderr == "opened\n"
+
+
+def test_what_cannot_be_sent_is_said_at_once() -> None:
+    with pytest.raises(WorkerError, match="cannot be sent to them: cannot pickle"):
+        pickled(Squares(seen=Lock()))  # type: ignore[arg-type]
+
+
+def test_every_worker_has_one_thread_and_a_session_of_its_own() -> None:
+    with closing(run_pieces(pieces(1, 1), pickled(Surroundings()), TWO)) as events:
+        (event,) = events
+    assert isinstance(event, Done)
+    assert event.value == {"threads": {1}, "is_leader": True}
 
 
 def test_a_worker_is_opened_once_and_not_for_every_piece(tmp_path: Path) -> None:
@@ -60,12 +90,12 @@ def test_a_worker_is_opened_once_and_not_for_every_piece(tmp_path: Path) -> None
 
 def test_a_worker_that_dies_once_costs_a_retry(tmp_path: Path) -> None:
     work = Squares(kills_first=(17,), seen=tmp_path)
-    assert run(work, settings=PoolSettings(1, "fork")) == squares(100)
+    assert run(work, settings=PoolSettings(1)) == squares(100)
     assert len(list(tmp_path.glob("worker-*"))) == 2
 
 
 def test_rows_that_kill_their_worker_are_cornered_and_named() -> None:
-    with closing(run_pieces(pieces(100, 25), Squares(kills=(0, 31, 99)), FORK)) as events:
+    with closing(run_pieces(pieces(100, 25), pickled(Squares(kills=(0, 31, 99))), TWO)) as events:
         failed = [event for event in events if isinstance(event, Failed)]
     assert [event.piece.first_row for event in failed] == [0, 31, 99]
     assert {event.reason for event in failed} == {
@@ -75,7 +105,7 @@ def test_rows_that_kill_their_worker_are_cornered_and_named() -> None:
 
 def test_rows_on_which_the_model_raises_are_cornered_without_a_death(tmp_path: Path) -> None:
     work = Squares(raises=(5, 50), seen=tmp_path)
-    with closing(run_pieces(pieces(100, 25), work, FORK)) as events:
+    with closing(run_pieces(pieces(100, 25), pickled(work), TWO)) as events:
         failed = {e.piece.first_row: e.reason for e in events if isinstance(e, Failed)}
     assert failed == {5: "cannot square 5", 50: "cannot square 50"}
     assert len(list(tmp_path.glob("worker-*"))) == 2
@@ -87,7 +117,7 @@ def test_any_other_error_ends_the_run_as_it_is() -> None:
 
 
 def test_a_model_that_fails_everywhere_is_given_up() -> None:
-    settings = PoolSettings(2, "fork", max_failed=5)
+    settings = PoolSettings(2, max_failed=5)
     with pytest.raises(ModelError, match=r"more than 5 rows.*cannot square"):
         run(Squares(raises=tuple(range(100))), settings=settings)
     assert run(Squares(raises=(1, 2, 3, 4, 5)), settings=settings).count(-1) == 5
@@ -101,12 +131,12 @@ def test_workers_that_never_begin_are_given_up() -> None:
 def test_memory_is_bounded_by_how_far_pieces_may_be_ahead() -> None:
     read: list[int] = []
 
-    def counted() -> object:
+    def counted() -> Iterator[Piece]:
         for piece in pieces(1000, 1):
             read.append(piece.first_row)
             yield piece
 
-    with closing(run_pieces(counted(), Squares(), FORK)) as events:  # type: ignore[arg-type]
+    with closing(run_pieces(counted(), pickled(Squares()), TWO)) as events:
         for number, _ in enumerate(events):
             assert len(read) <= number + 18
 
@@ -114,7 +144,7 @@ def test_memory_is_bounded_by_how_far_pieces_may_be_ahead() -> None:
 def test_the_end_is_kept_where_somebody_stops() -> None:
     results = []
     with closing(
-        run_pieces(pieces(100, 1), Squares(), FORK, is_over=lambda: len(results) > 10)
+        run_pieces(pieces(100, 1), pickled(Squares()), TWO, is_over=lambda: len(results) > 10)
     ) as events:
         for event in events:
             results.append(event.piece.first_row)
@@ -124,14 +154,16 @@ def test_the_end_is_kept_where_somebody_stops() -> None:
 
 def test_progress_counts_rows_up_to_all_of_them() -> None:
     told: list[int] = []
-    with closing(run_pieces(pieces(100, 10), Squares(), FORK, on_progress=told.append)) as events:
+    with closing(
+        run_pieces(pieces(100, 10), pickled(Squares()), TWO, on_progress=told.append)
+    ) as events:
         list(events)
     assert told[-1] == 100
     assert told == sorted(told)
 
 
 def test_no_worker_outlives_an_iterator_that_is_closed(tmp_path: Path) -> None:
-    events = run_pieces(pieces(100, 1), Squares(seen=tmp_path, seconds=0.01), FORK)
+    events = run_pieces(pieces(100, 1), pickled(Squares(seen=tmp_path, seconds=0.01)), TWO)
     next(events)
     events.close()
     for trace in tmp_path.glob("worker-*"):
@@ -143,8 +175,9 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
         "import sys; from pathlib import Path\n"
         "from tests.batch.processes.works import Squares, pieces\n"
         "from proce.batch.processes.pool import PoolSettings, run_pieces\n"
+        "from proce.batch.processes.worker import pickled\n"
         "work = Squares(seen=Path(sys.argv[1]), seconds=0.2)\n"
-        "for _ in run_pieces(pieces(10_000, 1), work, PoolSettings(2, 'fork')): pass\n"
+        "for _ in run_pieces(pieces(10_000, 1), pickled(work), PoolSettings(2)): pass\n"
     )
     parent = subprocess.Popen([sys.executable, "-c", program, str(tmp_path)], cwd=ROOT)
     workers = _wait_for(lambda: sorted(tmp_path.glob("worker-*"))[1:] and _workers(tmp_path))
@@ -167,7 +200,7 @@ def _killed_at_random(tmp_path: Path, seed: int, n_rows: int) -> None:
     draw = random.Random(seed)
     results, n_kills = [], 0
     work = Squares(seen=tmp_path, seconds=0.01)
-    with closing(run_pieces(pieces(n_rows, 3), work, FORK)) as events:
+    with closing(run_pieces(pieces(n_rows, 3), pickled(work), TWO)) as events:
         for event in events:
             results += event.value
             if draw.random() < 0.3:

@@ -82,3 +82,18 @@ class NeverOpens:
         """Die."""
         os.kill(os.getpid(), signal.SIGKILL)
         raise AssertionError
+
+
+class Surroundings:
+    """A work that tells how many threads the libraries use, and of its session."""
+
+    def open(self) -> Do:
+        """Return what tells."""
+        return self._tell
+
+    def _tell(self, _piece: Piece, _report: Report) -> dict[str, object]:
+        import torch
+        from threadpoolctl import threadpool_info
+
+        threads = {pool["num_threads"] for pool in threadpool_info()} | {torch.get_num_threads()}
+        return {"threads": threads, "is_leader": os.getsid(0) == os.getpid()}

@@ -65,7 +65,7 @@ Do = Callable[[Piece, Report], Any]
 
 
 class Work(Protocol):
-    """What every worker does; it is sent to a worker once."""
+    """What every worker does; each gets a copy of it, once."""
 
     def open(self) -> Do:
         """Prepare, in the worker, and return what handles one piece."""

@@ -7,7 +7,7 @@ from itertools import count
 from multiprocessing.connection import wait
 from typing import Any
 
-from proce.batch.processes.pieces import Done, Failed, Piece, Work
+from proce.batch.processes.pieces import Done, Failed, Piece
 from proce.batch.processes.serving import DONE, PROGRESS, READY
 from proce.batch.processes.worker import Worker
 from proce.errors import ModelError, WorkerError
@@ -26,20 +26,17 @@ class PoolSettings:
     ----------
     n_workers
         How many processes.
-    start
-        How they are made, ``fork`` or ``spawn``.
     max_failed
         How many rows may fail; with one more the run is given up.
     """
 
     n_workers: int
-    start: str
     max_failed: int = _MAX_FAILED
 
 
 def run_pieces(
     pieces: Iterator[Piece],
-    work: Work,
+    work: bytes,
     settings: PoolSettings,
     *,
     on_progress: Callable[[int], object] | None = None,
@@ -58,7 +55,7 @@ def run_pieces(
         The pieces, in the order of their rows. Only some are ahead of what has been yielded, so
         that memory does not depend on how many there are.
     work
-        What to do with each of them.
+        What to do with each of them, :func:`~proce.batch.processes.worker.pickled`.
     settings
         How they are handed out.
     on_progress
@@ -79,7 +76,7 @@ class _Pool:
     def __init__(
         self,
         pieces: Iterator[Piece],
-        work: Work,
+        work: bytes,
         settings: PoolSettings,
         on_progress: Callable[[int], object] | None,
         is_over: Callable[[], bool] | None,
@@ -100,11 +97,9 @@ class _Pool:
             busy = [worker for worker in self.workers if worker.piece is not None]
             if not busy and not self.waiting and self.no_more:
                 return
-            sources: dict[Any, Worker] = {worker.link: worker for worker in self.workers}
-            sources |= {worker.process.sentinel: worker for worker in self.workers}
-            for source in wait(list(sources), timeout=_WAIT_SECONDS):
-                if sources[source] in self.workers:
-                    self._look_at(sources[source])
+            links: dict[Any, Worker] = {worker.link: worker for worker in self.workers}
+            for link in wait(list(links), timeout=_WAIT_SECONDS):
+                self._look_at(links[link])
             self._report()
 
     def end(self) -> None:
@@ -124,7 +119,7 @@ class _Pool:
             if piece is None:
                 return
             if not idle:
-                idle = [Worker(self.work, self.settings.start)]
+                idle = [Worker(self.work)]
                 self.workers += idle
             idle[0].give(piece)
 
@@ -142,16 +137,15 @@ class _Pool:
         return piece
 
     def _look_at(self, worker: Worker) -> None:
-        """Take in the messages of a worker, or notice that it is dead."""
-        was_alive = worker.is_alive
-        while (message := worker.message()) is not None:
+        """Take in a message of a worker, or notice that it is dead."""
+        message = worker.message()
+        if message is not None:
             self._take_in(worker, *message)
-        if was_alive:
             return
         self.workers.remove(worker)
+        death = worker.death()
         if worker.piece is not None:
-            self._after_death(worker, worker.piece)
-        worker.end()
+            self._after_death(worker, worker.piece, death)
 
     def _take_in(self, worker: Worker, kind: str, content: Any) -> None:
         piece = worker.piece
@@ -171,8 +165,7 @@ class _Pool:
         else:
             raise content
 
-    def _after_death(self, worker: Worker, piece: Piece) -> None:
-        death = worker.death()
+    def _after_death(self, worker: Worker, piece: Piece, death: str) -> None:
         if not worker.is_ready:
             self.n_early_deaths += 1
             if self.n_early_deaths >= _MAX_EARLY_DEATHS:
