@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from proce.errors import FileError, PersistenceError
+from proce.errors import FileError, PersistenceError, ProceError
 
 _BLOCK_SIZE = 1 << 20  # bytes read at a time
 
@@ -19,7 +19,8 @@ _BLOCK_SIZE = 1 << 20  # bytes read at a time
 def atomic_write(path: Path) -> Iterator[Path]:
     """Yield the path of a draft beside ``path``; the draft replaces ``path`` at the end.
 
-    An error, Ctrl-C or a full disk leaves ``path`` as it was before.
+    An error, Ctrl-C or a full disk leaves ``path`` as it was before. What the system could not
+    write is an ``OSError`` that names ``path``, whichever library wrote the draft.
     """
     draft = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -27,6 +28,12 @@ def atomic_write(path: Path) -> Iterator[Path]:
         with draft.open("rb") as written:
             os.fsync(written.fileno())
         os.replace(draft, path)
+    except OSError as error:
+        draft.unlink(missing_ok=True)
+        if isinstance(error, ProceError) or error.filename not in (None, str(draft), draft):
+            raise
+        reason = str(error) if error.errno is None else os.strerror(error.errno)
+        raise OSError(error.errno, reason, str(path)) from error
     except BaseException:
         draft.unlink(missing_ok=True)
         raise

@@ -13,7 +13,8 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
 from proce.batch.in_process import ExplainTable, explain_chunks, explain_to
-from proce.batch.parts import Parts
+from proce.batch.parts.parts import Parts
+from proce.batch.parts.spans import Span
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
@@ -92,7 +93,7 @@ def test_a_file_without_rows_gives_a_table_without_rows(banker: ProCE, tmp_path:
     (result,) = explain_chunks(rows, asking(banker))
     assert len(result) == 0
     assert result.to_frame().column_names[:3] == ["row", "rank", "age"]
-    with Parts.open(tmp_path / "result.parquet", {}, restart=False) as parts:
+    with Parts.open(tmp_path / "result.parquet", {}) as parts:
         explain_to(parts, rows, asking(banker))
         parts.put_together()
     assert pq.read_table(tmp_path / "result.parquet").num_rows == 0
@@ -132,9 +133,9 @@ def test_parts_become_one_file_in_the_order_of_the_rows(
 ) -> None:
     path = people(21)
     for name in ("result.parquet", "result.csv"):
-        with Parts.open(tmp_path / name, {}, restart=False) as parts:
+        with Parts.open(tmp_path / name, {}) as parts:
             explain_to(parts, rows_of(banker, path), asking(banker))
-            assert parts.tally().total() == 21
+            assert parts.summary().tally.total() == 21
             parts.put_together()
     expected = banker.explain(rows_of(banker, path).table(), target=1)
     table = pq.read_table(tmp_path / "result.parquet")
@@ -155,11 +156,11 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
             raise KeyboardInterrupt
         return banker.explain(table, target=1)
 
-    with pytest.raises(KeyboardInterrupt), Parts.open(out, {"n": 1}, restart=False) as parts:
+    with pytest.raises(KeyboardInterrupt), Parts.open(out, {"n": 1}) as parts:
         explain_to(parts, rows, ask)
     assert not out.exists()
-    with Parts.open(out, {"n": 1}, restart=False) as parts:
-        assert parts.tally().total() == 16
+    with Parts.open(out, {"n": 1}) as parts:
+        assert parts.covered() == [Span(0, 8), Span(8, 8)]
         explain_to(parts, rows, ask)
         parts.put_together()
     assert asked == [8, 8, 5, 5]

@@ -11,6 +11,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import Explanations, ProCE
+from proce.batch.parts.summary import Summary
 from proce.batch.reading.rows import Rows
 from proce.cli.main import main
 from proce.cli.output import JobSummary, show_summary
@@ -208,6 +209,6 @@ def test_a_receipt_is_written_for_every_row_and_holds(
 def test_the_summary_counts_advice_that_is_in_doubt(
     doubts: dict[str, int], found: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    summary = JobSummary(Counter(found=10, not_found=2), Counter(doubts))
+    summary = JobSummary(Summary(Counter(found=10, not_found=2), Counter(doubts)))
     show_summary(summary, None)
     assert capsys.readouterr().err == f"12 rows: {found} 2 not found.\n"

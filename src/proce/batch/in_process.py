@@ -3,14 +3,14 @@
 How much memory is needed does not depend on the length of the file.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
-from proce.batch.parts import Parts
+from proce.batch.parts.parts import Parts
+from proce.batch.parts.spans import Span, gaps
 from proce.batch.reading.rows import Rows
-from proce.batch.tables import doubts, table_of, tally
 from proce.explanation import Explanations
 from proce.methods import Progress
 
@@ -19,26 +19,30 @@ ExplainTable = Callable[[pa.Table, ProgressCallback | None], Explanations]
 
 
 def explain_chunks(
-    rows: Rows, explain: ExplainTable, progress: ProgressCallback | None = None, skip: int = 0
+    rows: Rows,
+    explain: ExplainTable,
+    progress: ProgressCallback | None = None,
+    covered: Sequence[Span] = (),
 ) -> Iterator[Explanations]:
     """Yield the explanations of a file's chunks, their rows counted from the file's first.
 
     Parameters
     ----------
     rows
-        The file.
+        The file; one without rows is a chunk without rows.
     explain
         Explains the rows of a table.
     progress
         Called with how far the whole file has come.
-    skip
-        The number of chunks at the beginning that are done already.
+    covered
+        The rows that are done already, in order.
     """
-    for number, chunk in enumerate(rows.chunks()):
-        if number < skip:
-            continue
-        result = explain(chunk.table, _file_progress(rows.count, chunk.first_row, progress))
-        yield rows.labelled(result, chunk.table, chunk.first_row)
+    for chunk in rows.chunks():
+        whole = Span(chunk.first_row, len(chunk.table))
+        for span in gaps(covered, whole) if whole.n_rows else [whole]:
+            table = chunk.table.slice(span.first_row - whole.first_row, span.n_rows)
+            result = explain(table, _file_progress(rows.count, span.first_row, progress))
+            yield rows.labelled(result, table, span.first_row)
 
 
 def explain_to(
@@ -49,7 +53,7 @@ def explain_to(
     progress: ProgressCallback | None = None,
     on_result: Callable[[Explanations], None] | None = None,
 ) -> None:
-    """Explain the chunks of a file that have no part yet, and keep each as a part.
+    """Explain the rows of a file that are in no part yet, and keep them as parts.
 
     Parameters
     ----------
@@ -60,12 +64,11 @@ def explain_to(
     on_result
         Called with each chunk's explanations before its part is kept.
     """
-    n_done = len(parts.paths())
-    results = explain_chunks(rows, explain, progress, skip=n_done)
-    for number, result in enumerate(results, n_done):
+    writer = parts.writer
+    for result in explain_chunks(rows, explain, progress, parts.covered()):
         if on_result is not None:
             on_result(result)
-        parts.add(number, table_of(result), tally(result), doubts(result))
+        writer.write(result)
 
 
 def _file_progress(

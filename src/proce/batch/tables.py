@@ -1,11 +1,15 @@
-"""The explanations of a chunk as tables and counts, as they are kept in files."""
+"""The explanations of some rows as tables and counts, as they are kept in files."""
 
 from collections import Counter
 from typing import Any
 
+import narwhals as nw
+import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from proce.explanation import Explanations
+from proce.explanation.html.labels import row_label
 from proce.explanation.words.certainty import count_unsure
 from proce.explanation.words.robustness import count_less_robust
 
@@ -26,19 +30,48 @@ def doubts(result: Explanations) -> Counter[str]:
     )
 
 
+def reasons(result: Explanations, at_most: int) -> list[str]:
+    """Return why the first rows that have no counterfactual have none, a sentence each."""
+    told = as_table(result.outcomes())["reason"]
+    without = pc.indices_nonzero(pc.is_valid(told)).to_pylist()[:at_most]
+    return [f"Row {row_label(result[at], result.layout)}: {told[at].as_py()}" for at in without]
+
+
 def table_of(result: Explanations) -> pa.Table:
-    """Return the counterfactuals of rows of an Arrow table, with the ids of the rows in front."""
+    """Return the counterfactuals of rows, with the ids of the rows in front."""
     table = as_table(result.to_frame())
-    labels = result.row_labels()
-    if labels is None:
-        return table
-    return table.add_column(0, str(labels.name), pa.Array.from_pandas(labels))
+    return _with_ids(table, _labels(result, result.rows.counterfactual_positions().tolist()))
+
+
+def outcome_table(result: Explanations) -> pa.Table:
+    """Return one line for each row, found or not, with the ids of the rows in front."""
+    table = as_table(result.outcomes())
+    return _with_ids(table, _labels(result, result.rows.positions.tolist()))
 
 
 def as_table(frame: Any) -> pa.Table:
-    """Return a frame made from an Arrow table as a table, its text of one type."""
+    """Return a frame of any library as an Arrow table, its text of one type."""
+    if isinstance(frame, pd.DataFrame):
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+    else:
+        table = nw.from_native(frame, eager_only=True).to_arrow()
     fields = [
         field.with_type(pa.string()) if pa.types.is_large_string(field.type) else field
-        for field in frame.schema
+        for field in table.schema
     ]
-    return frame.cast(pa.schema(fields))
+    return table.cast(pa.schema(fields))
+
+
+def _labels(result: Explanations, positions: list[int]) -> Any:
+    """Return the labels of rows by their positions; ``None`` where labels have no name."""
+    labels = result.layout.take(positions).index
+    return None if labels is None or labels.name is None else labels
+
+
+def _with_ids(table: pa.Table, labels: Any) -> pa.Table:
+    """Return a table with ids in front; a column of ours by the same name gets another."""
+    if labels is None:
+        return table
+    name = str(labels.name)
+    names = [f"_{own}" if own == name else own for own in table.column_names]
+    return table.rename_columns(names).add_column(0, name, pa.Array.from_pandas(labels))

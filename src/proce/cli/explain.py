@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from proce.schema import Schema
 
 _EXIT_SOME_NOT_FOUND = 1
-_SUFFIXES = (".csv", ".parquet", ".json")
+_TABLE_SUFFIXES = (".csv", ".parquet")
+_SUFFIXES = (*_TABLE_SUFFIXES, ".json")
 _MAX_COLUMNS_NAMED = 6  # of those that are left out
 
 
@@ -108,6 +109,13 @@ def explain(
             metavar="FILE", help="Write to this .csv, .parquet or .json file; by default to stdout."
         ),
     ] = None,
+    outcomes: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write a line for every row, found or not, to this .csv or .parquet file.",
+        ),
+    ] = None,
     receipts: Annotated[
         Path | None,
         typer.Option(
@@ -132,19 +140,26 @@ def explain(
 
     A csv or Parquet file is read, explained and written in pieces, so it may be larger than the
     memory; after Ctrl-C the same command goes on where it stopped. A JSON file holds everything
-    that was found, for 'proce report', and is written at once.
+    that was found, for 'proce report', and is made in memory.
     """
     from proce.batch.reading.rows import Rows
     from proce.batch.reading.source import Source
     from proce.batch.reading.typed import TypedColumns
-    from proce.cli.output import Job, show_summary, write_json, write_parts, write_stdout
+    from proce.cli.output import Job, show_summary, write_file, write_stdout
     from proce.files import require_folder, require_place, sha256_of
     from proce.methods import ProCE
+    from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 
     reader = read_view(view)
-    if out is not None:
-        require_place(out)
-        _require_suffix(out)
+    for option, path, suffixes in (
+        ("--out", out, _SUFFIXES),
+        ("--outcomes", outcomes, _TABLE_SUFFIXES),
+    ):
+        if path is not None:
+            require_place(path, option)
+            _require_suffix(option, path, suffixes)
+    if outcomes is not None and out is not None and outcomes.absolute() == out.absolute():
+        raise FileError(f"--outcomes and --out are both {str(out)!r}; name two files.")
     if receipts is not None:
         require_folder(receipts, "--receipts")
     use_one_thread()
@@ -152,6 +167,11 @@ def explain(
     explainer = ProCE.load(folder)
     require_refits(explainer, folder, robust, models)
     codec = explainer.fitted_.codec
+    checked_rows = Rows.checked(source, TypedColumns.of(codec), id_name=id_name)
+    _note_reading(source, codec.schema, id_name)
+    keeps_fronts = (
+        out is not None and out.suffix == ".json" and checked_rows.count <= MAX_ROWS_WITH_FRONTS
+    )
     options = CallOptions(
         target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
         n=n,
@@ -161,32 +181,28 @@ def explain(
         max_changes=max_changes,
         min_probability=min_probability,
         rules=() if rules is None else read_rules(rules, codec),
-        keep_front=None if out is not None and out.suffix == ".json" else False,
+        keep_front=None if keeps_fronts else False,
         causal=causal,
         robust=robust,
         models=models,
     )
-    checked_rows = Rows.checked(source, TypedColumns.of(codec), id_name=id_name)
-    _note_reading(source, codec.schema, id_name)
     with interrupt_watch() as watch, progress_bars() as progress:
         explain_table = _explain_with(explainer, options, watch, reader)
         job = Job(checked_rows, explain_table, progress, folder, receipts)
         if out is None:
-            summary = write_stdout(job)
-        elif out.suffix == ".json":
-            summary = write_json(job, out)
+            summary = write_stdout(job, outcomes)
         else:
             request = {
                 "proce": __version__,
-                "chunk": checked_rows.chunk_rows,
                 "explainer": sha256_of(folder),
                 "rows": sha256_of(rows),
                 "id": id_name,
+                "view": reader,
                 **asdict(options),
             }
-            summary = write_parts(job, out, request, restart)
+            summary = write_file(job, out, request, restart=restart, outcomes=outcomes)
     show_summary(summary, out)
-    if summary.counts["not_found"] or summary.counts["out_of_time"]:
+    if summary.rows.tally["not_found"] or summary.rows.tally["out_of_time"]:
         raise typer.Exit(_EXIT_SOME_NOT_FOUND)
 
 
@@ -201,11 +217,11 @@ def _explain_with(
     return explain_table
 
 
-def _require_suffix(out: Path) -> None:
-    if out.suffix not in _SUFFIXES:
+def _require_suffix(option: str, path: Path, suffixes: tuple[str, ...]) -> None:
+    if path.suffix not in suffixes:
         raise FileError(
-            f"--out {str(out)!r}: the name must end in {', '.join(_SUFFIXES[:-1])} or"
-            f" {_SUFFIXES[-1]}." + did_you_mean(out.suffix, _SUFFIXES)
+            f"{option} {str(path)!r}: the name must end in {', '.join(suffixes[:-1])} or"
+            f" {suffixes[-1]}." + did_you_mean(path.suffix, suffixes)
         )
 
 

@@ -1,7 +1,8 @@
-"""Where explanations go: a file that grows in parts, one JSON file, a terminal or a pipe."""
+"""Where explanations go: a file that grows in parts, a terminal or a pipe."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,22 +10,23 @@ from typing import Any
 import typer
 
 from proce.batch.in_process import ExplainTable, explain_chunks, explain_to
-from proce.batch.parts import Parts, csv_text
+from proce.batch.parts.growing import csv_text, table_writer
+from proce.batch.parts.parts import Parts
+from proce.batch.parts.summary import Summary
 from proce.batch.reading.rows import Rows
-from proce.batch.tables import doubts, table_of, tally
+from proce.batch.tables import outcome_table, table_of
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
-from proce.files import write_text
+from proce.files import atomic_write
 
 _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
 _SUMMARY_KINDS = ("action", "doubt")
 _MAX_ROWS_IN_SENTENCES = 3  # a terminal shows more rows than these as a table
 _MAX_ROWS_SHOWN = 20  # on a terminal
-_MAX_REASONS = 3  # rows without a counterfactual whose reason is shown
 
 
 @dataclass(frozen=True)
@@ -62,108 +64,95 @@ class Job:
 
 @dataclass
 class JobSummary:
-    """What is shown when a job has ended, gathered chunk by chunk.
+    """What is shown when a job has ended.
 
     Attributes
     ----------
-    counts
-        How many rows ended with which outcome.
-    doubts
-        How many of the rows that were found have advice that is not robust, or unsure.
-    reasons
-        Why the first rows without a counterfactual have none.
+    rows
+        How many rows ended how.
     preview
         The first explanations, where a person reads them on a terminal.
     """
 
-    counts: Counter[str] = field(default_factory=Counter)
-    doubts: Counter[str] = field(default_factory=Counter)
-    reasons: list[str] = field(default_factory=list)
+    rows: Summary = field(default_factory=Summary)
     preview: list[Explanation] = field(default_factory=list)
 
-    def add_reasons(self, result: Explanations) -> None:
-        """Remember why rows have no counterfactual, for the first few of them."""
-        for item in result:
-            if item.diagnosis is not None and len(self.reasons) < _MAX_REASONS:
-                self.reasons.append(f"Row {item.row}: {item.diagnosis.reason}")
 
+def write_file(
+    job: Job, out: Path, request: Mapping[str, Any], *, restart: bool, outcomes: Path | None = None
+) -> JobSummary:
+    """Explain chunk by chunk into a file; go on where an earlier run stopped.
 
-def write_parts(job: Job, out: Path, request: Mapping[str, Any], restart: bool) -> JobSummary:
-    """Explain chunk by chunk into a csv or Parquet file; go on where an earlier run stopped."""
-    summary = JobSummary()
-
-    def record_chunk(result: Explanations) -> None:
-        job.write_receipts(result)
-        summary.add_reasons(result)
-
-    with Parts.open(out, request, restart) as parts:
-        if n_done := parts.tally().total():
-            note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
-        try:
-            explain_to(parts, job.rows, job.explain, progress=job.progress, on_result=record_chunk)
-            summary.counts, summary.doubts = parts.tally(), parts.doubts()
-            parts.put_together()
-        except KeyboardInterrupt:
-            kept = _describe_kept(parts, job.rows.count)
-            raise KeyboardInterrupt(f"interrupted{kept}") from None
-        except OSError as error:
-            if isinstance(error, ProceError):
-                raise
-            reason = error.strerror or str(error)
-            raise OSError(f"{reason}{_describe_kept(parts, job.rows.count)}") from error
-    return summary
-
-
-def write_json(job: Job, out: Path) -> JobSummary:
-    """Explain all rows at once into one JSON file."""
-    if job.rows.count > _MAX_JSON_ROWS:
+    Parameters
+    ----------
+    job
+        The rows.
+    out
+        The file, its suffix ``.csv``, ``.parquet`` or ``.json``.
+    request
+        What the result depends on, in plain values.
+    restart
+        Whether to discard what an interrupted run of another request has kept.
+    outcomes
+        Where a table with a line for each row goes; ``None`` for nowhere.
+    """
+    if out.suffix == ".json" and job.rows.count > _MAX_JSON_ROWS:
         raise SearchError(
             f"{job.rows.count:,} rows are too many for one JSON file, which is made in memory;"
             f" expected at most {_MAX_JSON_ROWS:,}. Write .csv or .parquet."
         )
-    try:
-        table = job.rows.table()
-        result = job.rows.labelled(job.explain(table, job.progress), table)
-    except KeyboardInterrupt:
-        raise KeyboardInterrupt("interrupted; nothing was written") from None
-    job.write_receipts(result)
-    write_text(out, result.to_json())
-    summary = JobSummary(tally(result), doubts(result))
-    summary.add_reasons(result)
+    with Parts.open(out, request, restart=restart) as parts, _kept(parts, job.rows.count):
+        if n_done := sum(span.n_rows for span in parts.covered()):
+            note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
+        explain_to(
+            parts, job.rows, job.explain, progress=job.progress, on_result=job.write_receipts
+        )
+        summary = JobSummary(parts.summary())
+        parts.put_together(outcomes)
+    if parts.folder.exists():
+        note(f"{parts.folder} stays: it holds files that are not ours.")
     return summary
 
 
-def write_stdout(job: Job) -> JobSummary:
-    """Explain chunk by chunk: csv into a pipe; a terminal is shown the first rows at the end."""
+def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
+    """Explain chunk by chunk: csv into a pipe; a terminal is shown the first rows at the end.
+
+    Parameters
+    ----------
+    job
+        The rows.
+    outcomes
+        As for :func:`write_file`.
+    """
     summary = JobSummary()
     terminal, header = is_terminal(), True
-    for result in explain_chunks(job.rows, job.explain, job.progress):
-        job.write_receipts(result)
-        summary.add_reasons(result)
-        summary.counts += tally(result)
-        summary.doubts += doubts(result)
-        if terminal:
-            summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
-        else:
-            typer.echo(csv_text(table_of(result), header=header), nl=False)
-            header = False
+    with _outcome_writer(outcomes) as write_outcomes:
+        for result in explain_chunks(job.rows, job.explain, job.progress):
+            job.write_receipts(result)
+            write_outcomes(result)
+            summary.rows += Summary.of(result)
+            if terminal:
+                summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
+            else:
+                _echo(csv_text(table_of(result), header=header))
+                header = False
     return summary
 
 
 def show_summary(summary: JobSummary, out: Path | None) -> None:
     """Show the first rows or reasons, how many rows ended how, and where the result is."""
     _show_preview(summary.preview)
-    total = summary.counts.total()
+    total = summary.rows.tally.total()
     if summary.preview:
         if n_hidden := total - len(summary.preview):
             note(f"And {n_hidden:,} rows more; write them all with --out.")
     else:
-        for reason in summary.reasons:
+        for reason in summary.rows.reasons:
             note(reason)
     counts = ", ".join(
         f"{count:,} {outcome.replace('_', ' ')}"
-        + (_doubts_text(summary.doubts) if outcome == Outcome.FOUND else "")
-        for outcome, count in summary.counts.items()
+        + (_doubts_text(summary.rows.doubts) if outcome == Outcome.FOUND else "")
+        for outcome, count in summary.rows.tally.items()
     )
     where = "" if out is None else f" Written to {out}."
     note(f"{total:,} row{'s' * (total != 1)}{': ' * bool(counts)}{counts}.{where}")
@@ -178,14 +167,56 @@ def _doubts_text(counts: Counter[str]) -> str:
     return f" ({', '.join(texts)})" if texts else ""
 
 
+@contextmanager
+def _kept(parts: Parts, total: int) -> Iterator[None]:
+    """Say what is kept of a job that Ctrl-C or the system ended."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted{_describe_kept(parts, total)}") from None
+    except OSError as error:
+        if isinstance(error, ProceError):
+            raise
+        name = f" ({error.filename})" if error.filename else ""
+        reason = f"{error.strerror or error}{name}"
+        raise OSError(f"{reason}{_describe_kept(parts, total)}") from error
+
+
 def _describe_kept(parts: Parts, total: int) -> str:
-    n_done = parts.tally().total()
+    n_done = sum(span.n_rows for span in parts.covered())
     if not n_done:
         return f" before the first of {total:,} rows was kept"
     return (
         f" after {n_done:,} of {total:,} rows; they are kept in {parts.folder}: run the same"
         " command again to go on"
     )
+
+
+def _echo(text: str) -> None:
+    try:
+        typer.echo(text, nl=False)
+    except OSError as error:
+        error.filename = "stdout"  # and no file that is being written beside it
+        raise
+
+
+@contextmanager
+def _outcome_writer(path: Path | None) -> Iterator[Callable[[Explanations], None]]:
+    """Yield a function that adds the outcomes of rows to a file, which appears at the end."""
+    if path is None:
+        yield lambda result: None
+        return
+    with atomic_write(path) as draft, ExitStack() as stack:
+        writers: list[Callable[[Any], None]] = []
+
+        def write(result: Explanations) -> None:
+            table = outcome_table(result)
+            if not writers:
+                opened = table_writer(draft, path.suffix, table.schema)
+                writers.append(stack.enter_context(opened))
+            writers[0](table)
+
+        yield write
 
 
 def _show_preview(items: list[Explanation]) -> None:

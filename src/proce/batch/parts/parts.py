@@ -1,0 +1,140 @@
+"""A result that grows part by part in a folder beside its final name.
+
+A part is known by the rows that it covers. Parts may come in any order, of any size and from any
+process; an interrupted run is taken up again by explaining the rows that no part covers. The last
+step puts the parts together in the order of the rows.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from proce.batch.parts.growing import table_writer
+from proce.batch.parts.place import Place
+from proce.batch.parts.spans import Span, cover, gaps
+from proce.batch.parts.summary import Summary
+from proce.batch.parts.writer import SUMMARY_KEY, PartWriter
+from proce.errors import FileError
+from proce.explanation import Explanations
+from proce.files import atomic_write, read_text
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The finished parts of a result.
+
+    Attributes
+    ----------
+    out
+        Where the result goes in the end.
+    place
+        Where the parts are kept until then.
+    """
+
+    out: Path
+    place: Place
+
+    @classmethod
+    @contextmanager
+    def open(
+        cls, out: Path, request: Mapping[str, Any], *, restart: bool = False
+    ) -> "Iterator[Parts]":
+        """Take up the parts of the same request, or begin; hold a lock for as long as it is open.
+
+        Parameters
+        ----------
+        out
+            Where the result goes, its suffix ``.csv``, ``.parquet`` or ``.json``.
+        request
+            What the parts depend on, in plain values. How rows are cut into parts is none of it.
+        restart
+            Whether to discard the parts of another request.
+        """
+        text = json.dumps(dict(request), sort_keys=True, default=str)
+        with Place.open(out.with_name(f"{out.name}.parts"), text, restart) as place:
+            yield cls(out, place)
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the parts."""
+        return self.place.folder
+
+    @property
+    def writer(self) -> PartWriter:
+        """What keeps a part; it can be given to other processes."""
+        return PartWriter(self.place, self.out.suffix)
+
+    def covered(self) -> list[Span]:
+        """Return the rows of the finished parts, in order; no row is in two of them."""
+        return cover(self.place.spans())
+
+    def missing(self, first_row: int, n_rows: int) -> list[Span]:
+        """Return which of some rows are in no finished part."""
+        return gaps(self.covered(), Span(first_row, n_rows))
+
+    def summary(self) -> Summary:
+        """Return how many rows of all finished parts ended how."""
+        paths = [self.writer.outcomes_path(span) for span in self.covered()]
+        return reduce(Summary.__add__, map(_read_summary, paths), Summary())
+
+    def put_together(self, outcomes: Path | None = None) -> None:
+        """Write the result, and remove the parts.
+
+        Parameters
+        ----------
+        outcomes
+            Where to write a table with a line for each row, found or not; its suffix ``.csv`` or
+            ``.parquet``. It appears together with the result.
+        """
+        writer = self.writer
+        spans = self.covered() or self.place.spans()[:1]
+        with atomic_write(self.out) as draft:
+            paths = [writer.results_path(span) for span in spans]
+            if self.out.suffix == ".json":
+                pieces = [_readable(path, _read_explanations) for path in paths]
+                draft.write_text(Explanations.join(pieces).to_json(), encoding="utf-8")
+            else:
+                _write_tables(draft, self.out.suffix, paths)
+            if outcomes is not None:
+                with atomic_write(outcomes) as beside:
+                    _write_tables(
+                        beside, outcomes.suffix, [writer.outcomes_path(span) for span in spans]
+                    )
+        self.place.clear()
+
+
+def _write_tables(draft: Path, suffix: str, paths: list[Path]) -> None:
+    """Write tables of Parquet files one after the other, with types that fit all of them."""
+    schemas = [_readable(path, pq.read_schema).remove_metadata() for path in paths]
+    schema = pa.unify_schemas(schemas, promote_options="permissive")
+    with table_writer(draft, suffix, schema) as write:
+        for path in paths:
+            write(_readable(path, pq.read_table))
+
+
+def _read_explanations(path: Path) -> Explanations:
+    return Explanations.from_json(read_text(path, "the part"))
+
+
+def _read_summary(path: Path) -> Summary:
+    return _readable(path, lambda own: Summary.from_json(pq.read_schema(own).metadata[SUMMARY_KEY]))
+
+
+def _readable(path: Path, read: Callable[[Path], Read]) -> Read:
+    """Read a part, or say that it is gone or damaged."""
+    try:
+        return read(path)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(
+            f"the part {str(path)!r} cannot be read: {str(error).splitlines()[0]} Remove it, and"
+            " its rows are explained again by the same command."
+        ) from error

@@ -1,0 +1,189 @@
+"""Parts of a result: in any order and of any size, put together in the order of rows."""
+
+import json
+import pickle
+import random
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pandas.testing import assert_frame_equal
+
+from proce import Explanations, ProCE
+from proce.batch.parts.growing import csv_text
+from proce.batch.parts.parts import Parts
+from proce.batch.parts.spans import Span
+from proce.batch.tables import doubts, outcome_table, reasons, table_of, tally
+from proce.errors import FileError
+
+N_ROWS = 21
+SUFFIXES = [".csv", ".parquet", ".json"]
+
+
+@pytest.fixture(scope="session")
+def whole(banker: ProCE) -> Explanations:
+    """Return the explanations of some named people, some of them not found."""
+    from ... import worlds
+
+    table = pa.Table.from_pandas(worlds.people(N_ROWS, seed=1))
+    result = banker.explain(table, target=1, n=2, vary=["debt"])
+    assert len(tally(result)) > 1
+    return result.labelled(pd.Index([f"C{n:03}" for n in range(N_ROWS)], name="customer"))
+
+
+def random_pieces(seed: int) -> list[Span]:
+    """Return spans that cover all rows, in no order."""
+    draw = random.Random(seed)
+    cuts = [0, *sorted(draw.sample(range(1, N_ROWS), 5)), N_ROWS]
+    pieces = [Span(a, b - a) for a, b in pairwise(cuts)]
+    draw.shuffle(pieces)
+    return pieces
+
+
+def write(parts: Parts, whole: Explanations, *spans: Span) -> None:
+    for span in spans:
+        assert parts.writer.write(whole[span.first_row : span.end]) == span
+
+
+def without_work(text: str) -> Any:
+    """Return a record without the time and the evaluations, which a slice has as the whole."""
+    record = json.loads(text)
+    del record["provenance"]["elapsed_seconds"], record["provenance"]["evaluations"]
+    return record
+
+
+def test_csv_has_empty_cells_where_something_is_missing() -> None:
+    table = pa.table({"row": [0, 1], "age": pa.array([31, None]), "job": ["a,b", None]})
+    assert csv_text(table, header=True) == 'row,age,job\n0,31,"a,b"\n1,,\n'
+    assert csv_text(table, header=False) == '0,31,"a,b"\n1,,\n'
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_parts_in_any_order_become_one_result_in_the_order_of_rows(
+    whole: Explanations, tmp_path: Path, suffix: str
+) -> None:
+    out, outcomes = tmp_path / f"result{suffix}", tmp_path / "outcomes.parquet"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, *random_pieces(0))
+        summary = parts.summary()
+        parts.put_together(outcomes)
+    if suffix == ".json":
+        assert without_work(out.read_text()) == without_work(whole.to_json())
+    elif suffix == ".csv":
+        assert out.read_text() == csv_text(table_of(whole), header=True)
+    else:
+        assert pq.read_table(out).equals(table_of(whole))
+    assert pq.read_table(outcomes).equals(outcome_table(whole))
+    assert (summary.tally, summary.doubts) == (tally(whole), doubts(whole))
+    assert list(summary.reasons) == reasons(whole, 3)
+    assert {path.name for path in tmp_path.iterdir()} == {out.name, outcomes.name}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_rows_that_no_part_covers_are_missing(
+    whole: Explanations, tmp_path: Path, seed: int
+) -> None:
+    """A run stops after some parts; another, cut differently, does the rest and nothing else."""
+    out = tmp_path / "result.parquet"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, *random_pieces(seed)[:3])
+        n_done = sum(span.n_rows for span in parts.covered())
+    with Parts.open(out, {}) as parts:
+        missing = parts.missing(0, N_ROWS)
+        assert sum(span.n_rows for span in missing) == N_ROWS - n_done
+        for span in missing:
+            assert parts.missing(*span) == [span]
+            write(parts, whole, Span(span.first_row, 1))
+            if span.n_rows > 1:
+                write(parts, whole, Span(span.first_row + 1, span.n_rows - 1))
+        assert parts.missing(0, N_ROWS) == []
+        parts.put_together()
+    assert pq.read_table(out).equals(table_of(whole))
+
+
+def test_a_part_that_was_written_twice_counts_once(whole: Explanations, tmp_path: Path) -> None:
+    """A worker that dies after its last write is not heard of; its rows are explained again."""
+    out = tmp_path / "result.csv"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, Span(0, 8), Span(0, 8), Span(0, 4), Span(4, 4), Span(8, 13))
+        assert parts.covered() == [Span(0, 8), Span(8, 13)]
+        assert parts.summary().tally.total() == N_ROWS
+        parts.put_together()
+    assert out.read_text() == csv_text(table_of(whole), header=True)
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_writer_goes_to_another_process(whole: Explanations, tmp_path: Path) -> None:
+    with Parts.open(tmp_path / "result.csv", {}) as parts:
+        copy = pickle.loads(pickle.dumps(parts.writer))  # noqa: S301 - made one line above
+        copy.write(whole[4:9])
+        assert parts.covered() == [Span(4, 5)]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_no_rows_are_a_result_without_lines(
+    whole: Explanations, tmp_path: Path, suffix: str
+) -> None:
+    out, outcomes = tmp_path / f"result{suffix}", tmp_path / "outcomes.csv"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, Span(0, 0))
+        assert parts.missing(0, 0) == []
+        assert parts.summary().tally == {}
+        parts.put_together(outcomes)
+    assert out.exists()
+    assert outcomes.read_text().startswith("customer,row,outcome,predicted,target,probability,")
+    assert outcomes.read_text().count("\n") == 1
+
+
+def test_a_request_is_the_same_whatever_the_order_of_its_values(
+    whole: Explanations, tmp_path: Path
+) -> None:
+    out = tmp_path / "result.csv"
+    with Parts.open(out, {"n": 1, "out": Path("a")}) as parts:
+        write(parts, whole, Span(0, 2))
+    with Parts.open(out, {"out": Path("a"), "n": 1}) as parts:
+        assert parts.covered() == [Span(0, 2)]
+    with pytest.raises(FileError, match="--restart"), Parts.open(out, {"n": 2, "out": Path("a")}):
+        pass
+
+
+@pytest.mark.parametrize("kind", ["results", "outcomes"])
+def test_a_damaged_part_is_named(whole: Explanations, tmp_path: Path, kind: str) -> None:
+    out = tmp_path / "result.csv"
+    out.write_text("old")
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, Span(0, N_ROWS))
+        (path,) = parts.folder.glob(f"*.{kind}.parquet")
+        path.write_bytes(path.read_bytes()[:100])
+        with pytest.raises(FileError, match=rf"{path.name}' cannot be read: .*Remove it, and its"):
+            parts.put_together(tmp_path / "outcomes.csv")
+        assert parts.covered() == [Span(0, N_ROWS)]
+    assert out.read_text() == "old"
+    assert not (tmp_path / "outcomes.csv").exists()
+
+
+def test_an_id_by_the_name_of_one_of_our_columns_is_the_id(whole: Explanations) -> None:
+    named = whole.labelled(pd.Index(range(N_ROWS), name="row"))
+    assert outcome_table(named).column_names[:3] == ["row", "_row", "outcome"]
+    assert table_of(named).column_names[:3] == ["row", "_row", "rank"]
+
+
+def test_frames_of_pandas_are_tables_too(banker: ProCE, whole: Explanations) -> None:
+    """An index without a name is not written; one with a name stands in front."""
+    from ... import worlds
+
+    frame = worlds.people(N_ROWS, seed=1).set_axis([f"C{n:03}" for n in range(N_ROWS)])
+    result = banker.explain(frame, target=1, n=2, vary=["debt"])
+    assert outcome_table(result).equals(outcome_table(whole).drop_columns("customer"))
+    named = banker.explain(frame.rename_axis("customer"), target=1, n=2, vary=["debt"])
+    assert_frame_equal(table_of(named).to_pandas(), table_of(whole).to_pandas())
+
+
+def test_a_reason_names_the_row_and_its_id(whole: Explanations) -> None:
+    (first, *_) = reasons(whole, 3)
+    row = outcome_table(whole).to_pandas().query("reason.notna()").iloc[0]
+    assert first == f"Row {row['row']} ({row['customer']}): {row['reason']}"
