@@ -202,7 +202,7 @@ def explain(
             }
             summary = write_file(job, out, request, restart=restart, outcomes=outcomes)
     show_summary(summary, out)
-    if summary.rows.tally["not_found"] or summary.rows.tally["out_of_time"]:
+    if any(summary.rows.tally[outcome] for outcome in ("not_found", "out_of_time", "failed")):
         raise typer.Exit(_EXIT_SOME_NOT_FOUND)
 
 

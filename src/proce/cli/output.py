@@ -18,6 +18,7 @@ from proce.batch.tables import outcome_table, table_of
 from proce.cli.console import ProgressBars, is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
@@ -54,10 +55,12 @@ class Job:
     receipts: Path | None = None
 
     def write_receipts(self, result: Explanations) -> None:
-        """Write a receipt of each row, if there is a folder for them."""
+        """Write a receipt of each row that the model answered, if there is a folder for them."""
         if self.receipts is None:
             return
         for position, item in enumerate(result):
+            if item.predicted == UNKNOWN_CLASS:
+                continue
             receipt = result.receipt(position, model=self.folder)
             receipt.save(self.receipts / f"row-{item.row}.json")
 

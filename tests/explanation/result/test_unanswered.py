@@ -1,15 +1,20 @@
 """Rows that have no answer: the model broke on them, or the call ended before them."""
 
+import json
 from dataclasses import replace
+from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import polars as pl
 import pytest
 
+from proce import ReceiptError, evaluate
 from proce.explanation import Explanations, Outcome, unanswered
+from proce.schema import Codec
 
-from ..samples import context, everything, people
+from ..samples import SCHEMA, context, everything, people
 
 REASON = "The model failed on this row: ValueError: no such job."
 
@@ -77,3 +82,99 @@ def test_json_gives_them_back() -> None:
 
 def test_no_rows_give_nothing() -> None:
     assert len(failed(frame=people()[:0])) == 0
+
+
+def test_the_sentence_is_the_reason_and_promises_nothing() -> None:
+    assert failed()[0].sentences() == [REASON]
+    assert str(failed()[0]) == REASON
+
+
+def test_without_a_reason_the_outcome_is_told() -> None:
+    bare = replace(failed(), rows=replace(failed().rows, diagnoses={}))
+    assert str(bare[0]) == "The model failed on this row, so that nothing is known of it."
+    late = unanswered(everything()[:0], people(), Outcome.OUT_OF_TIME, "")
+    late = replace(late, rows=replace(late.rows, diagnoses={}))
+    assert str(late[0]) == "The time ran out before this row was reached: allow more time."
+
+
+def test_a_reason_is_one_visible_line() -> None:
+    words = "It broke:\n\x1b[31m no.\r\n"
+    result = unanswered(everything()[:0], people()[:1], Outcome.FAILED, words)
+    assert result.outcomes()["reason"].tolist() == ["It broke: [31m no."]
+
+
+def test_a_letter_gives_no_reasons() -> None:
+    reasons = failed().reasons()
+    assert reasons.letter(0).endswith(f"No reasons can be drafted. {REASON}\n")
+    assert "The model said" not in reasons.letter(0)
+    assert len(reasons.frame()) == 0
+    assert json.loads(reasons.to_json())["rows"][0] == {
+        "row": 0,
+        "outcome": "failed",
+        "predicted": None,
+        "target": None,
+        "reasons": [],
+    }
+
+
+def test_the_page_says_that_the_model_failed(tmp_path: Path) -> None:
+    mixed = Explanations.join([failed(frame=people()[:1]), everything()[1:]])
+    page = unescape(mixed.save_html(tmp_path / "page.html").read_text("utf-8"))
+    assert "Row 0 (ann): the model failed" in page
+    assert "What the model says of this row is not known." in page
+    assert "1 the model failed" in page
+    assert "not known" in page
+    assert "nan" not in page
+    assert REASON in page
+
+
+def test_the_page_of_a_row_says_what_was_asked_for_where_that_is_known(tmp_path: Path) -> None:
+    result = failed(with_target(everything()[:0], "approved"))
+    page = unescape(result[0].save_html(tmp_path / "row.html").read_text("utf-8"))
+    asked = "Asked: what would have had to be different for it to say approved"
+    assert f"What the model says of this row is not known. {asked}" in page
+
+
+def test_a_notebook_shows_them() -> None:
+    mixed = Explanations.join([failed(frame=people()[:1]), everything()[1:]])
+    shown = unescape(mixed._repr_html_())
+    assert "1 the model failed" in shown
+    assert REASON in shown
+    assert REASON in unescape(mixed[0]._repr_html_())
+
+
+def test_pictures_say_why_there_is_nothing_to_draw() -> None:
+    single = failed(frame=people()[:1])
+    for draw in (single.plot_changes, single.plot_front):
+        texts = " ".join(text.get_text() for text in draw().texts)
+        assert " ".join(texts.split()) == REASON
+
+
+def test_they_count_where_rows_are_counted() -> None:
+    mixed = Explanations.join([failed(frame=people()[:3]), everything()[3:]])
+    groups = mixed.summary(by=["a", "a", "b", "b", "b"])
+    assert groups[["group", "rows", "found"]].to_numpy().tolist() == [["a", 2, 0], ["b", 3, 1]]
+    assert mixed.summary()["rows"].tolist() == [1]
+    assert repr(mixed) == "Explanations(5 rows: 3 failed, 1 out_of_time, 1 found)"
+
+
+def test_evaluating_counts_them_as_not_found() -> None:
+    mixed = Explanations.join([failed(frame=people()[:3]), everything()[3:]])
+    summary = evaluate(mixed).summary()
+    assert summary.loc["sparsity", "n"] == 1
+    assert summary.loc["sparsity", "without"] == 0.8
+
+
+def test_there_is_no_receipt_of_them() -> None:
+    with pytest.raises(ReceiptError, match=r"row 0 has no answer .* its outcome is 'failed'"):
+        failed().receipt(0)
+
+
+def test_an_applicant_is_not_told_the_words_of_the_model() -> None:
+    schema = SCHEMA.edit("sex", protected=True)
+    like = everything(shared=context(codec=Codec.fit(schema, people())))[:0]
+    result = unanswered(like, people(), Outcome.FAILED, "The model failed: KeyError: 'female'.")
+    plain = "The model failed on this row, so that nothing is known of it."
+    assert str(result[0]) == plain
+    assert "female" not in result.to_json()
+    assert "female" in str(result.seen_by("auditor")[0])

@@ -9,6 +9,7 @@ OUTCOME_WORDS = {
     Outcome.NOT_FOUND: "not found",
     Outcome.ALREADY_TARGET: "already there",
     Outcome.OUT_OF_TIME: "out of time",
+    Outcome.FAILED: "the model failed",
 }
 
 

@@ -10,7 +10,7 @@ from proce.explanation.html.obstacles import Obstacles, obstacles_of
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.html.ways import OtherWay, RecommendedWay, other_way, recommended_way
 from proce.explanation.plots.front import plot_front
-from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.needs import need_text, reached_text
@@ -137,6 +137,7 @@ def _heading(explanation: ExplainedRow, layout: Layout | None) -> str:
         Outcome.ALREADY_TARGET: f"{predicted} already",
         Outcome.NOT_FOUND: f"no way to {target} found",
         Outcome.OUT_OF_TIME: "the time ran out",
+        Outcome.FAILED: "the model failed",
     }[explanation.outcome]
     return f"Row {row_label(explanation, layout)}: {ending}"
 
@@ -145,7 +146,9 @@ def _decision(explanation: ExplainedRow) -> str:
     predicted, target = class_texts(explanation)
     chance = percent(explanation.probability)
     decision = f"The model says {predicted}; the probability of {target} is {chance}."
-    if explanation.outcome is Outcome.ALREADY_TARGET:
+    if explanation.predicted == UNKNOWN_CLASS:
+        decision = "What the model says of this row is not known."
+    if explanation.outcome is Outcome.ALREADY_TARGET or explanation.target == UNKNOWN_CLASS:
         return decision
     return (
         f"{decision} Asked: what would have had to be different for it to say {target},"

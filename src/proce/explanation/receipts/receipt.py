@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from proce.errors import FileError
+from proce.errors import FileError, ReceiptError
 from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import UNKNOWN_CLASS
+from proce.explanation.record.rows import ExplainedRow
 from proce.files import read_text
 
 
@@ -28,6 +30,15 @@ class ReceiptRecord:
     model_name: str | None = None
     model_sha256: str | None = None
     written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+def require_answer(row: ExplainedRow) -> None:
+    """Refuse a row of which the model said nothing: nothing could be checked later."""
+    if row.predicted == UNKNOWN_CLASS:
+        raise ReceiptError(
+            f"row {row.row} has no answer of the model that a receipt could hold: its outcome is"
+            f" {row.outcome.value!r}. Explain the row again, and write the receipt of that."
+        )
 
 
 def model_file(path: Path) -> Path:

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from proce.classifier import Classifier, ask_frame, decide
 from proce.errors import ModelError
-from proce.explanation.receipts.receipt import ReceiptRecord
+from proce.explanation.receipts.receipt import ReceiptRecord, require_answer
 from proce.explanation.words.values import class_words, percents
 from proce.schema import Codec, Level
 from proce.schema.features.levels import shown
@@ -88,6 +88,7 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
         The model, and the codec of the rows that it takes.
     """
     (row,) = receipt.result
+    require_answer(row)
     classes, labels = row.context.classes, row.context.class_labels
     if classifier.classes != classes:
         raise ModelError(

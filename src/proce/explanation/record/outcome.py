@@ -22,6 +22,7 @@ class Outcome(StrEnum):
 
 OUTCOMES = tuple(Outcome)
 UNKNOWN_CLASS = -1  # in a column of classes: the model was not asked, or broke
+MODEL_FAILED = "The model failed on this row, so that nothing is known of it."
 
 
 class Change(IntEnum):

@@ -31,9 +31,9 @@ class ExplainedRows:
     factual, raw
         ``(i, f)``, the rows in the entries of the codec, and in raw units as they came in.
     predicted, target
-        ``(i,)``, the class of each row as it is and the wanted one, as positions.
+        ``(i,)``, the class of each row and the wanted one, as positions; -1 where not known.
     probability
-        ``(i,)``, the probability of the target for each row as it is.
+        ``(i,)``, the probability of the target for each row as it is; NaN where it is not known.
     outcomes
         ``(i,)``, how each search ended, as positions in ``OUTCOMES``.
     margin_met
@@ -44,7 +44,7 @@ class ExplainedRows:
         The counterfactuals of all rows, and the whole Pareto sets of the rows for which they were
         kept.
     diagnoses
-        For rows without a counterfactual, by their index: what blocks them.
+        For rows without a counterfactual, by their index: why they have none.
     notes
         What the readers of rows should know, such as cells that are missing.
     """
@@ -151,17 +151,17 @@ class ExplainedRow:
 
     @property
     def predicted(self) -> int:
-        """The class of the row as it is, as a position."""
+        """The class of the row as it is, as a position; -1 where it is not known."""
         return int(self.record.predicted[self.index])
 
     @property
     def target(self) -> int:
-        """The wanted class, as a position."""
+        """The wanted class, as a position; -1 where it is not known."""
         return int(self.record.target[self.index])
 
     @property
     def probability(self) -> float:
-        """The probability of the target, for the row as it is."""
+        """The probability of the target, for the row as it is; NaN where it is not known."""
         return float(self.record.probability[self.index])
 
     @property
@@ -261,7 +261,7 @@ class ExplainedRow:
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """What blocks the row where its outcome is ``not_found``, else ``None``."""
+        """Why the row has no counterfactual, where that is known, else ``None``."""
         return self.record.diagnoses.get(self.index)
 
     @cached_property

@@ -17,6 +17,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
 from proce.explanation.record.diagnosis import Diagnosis, ways_text
 from proce.explanation.record.frame import ExplainedFrame
+from proce.explanation.record.outcome import MODEL_FAILED, Outcome
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRows
 from proce.schema import Codec, Rule, Schema
@@ -64,7 +65,7 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
         [position for position, name in enumerate(schema.names) if name not in names]
     )
     open_rules = [not withheld.in_rule(text, rows.context.codec) for text in rows.context.rules]
-    front_rows = rows.fronts.rows[:, keep]
+    front_rows, outcomes = rows.fronts.rows[:, keep], rows.outcomes.tolist()
     return replace(
         rows,
         context=_context(rows.context, keep, withheld, open_rules),
@@ -73,7 +74,9 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
         counterfactuals=_counterfactuals(rows.counterfactuals, keep, open_rules),
         fronts=replace(rows.fronts, rows=front_rows),
         diagnoses={
-            row: _diagnosis(diagnosis, withheld, rows.context.codec)
+            row: _failure(diagnosis)
+            if outcomes[row] == Outcome.FAILED.code
+            else _diagnosis(diagnosis, withheld, rows.context.codec)
             for row, diagnosis in rows.diagnoses.items()
         },
         notes=rows.notes.without(withheld.in_text),
@@ -152,6 +155,11 @@ def _counterfactuals(
     renumbered[asked_by >= 0] = numbers[asked_by[asked_by >= 0]]
     steps = tuple(path[:, keep] for path in ways.steps)
     return replace(ways, **{**cells, "asked_by": renumbered}, steps=steps)
+
+
+def _failure(diagnosis: Diagnosis) -> Diagnosis:
+    """Return that the model failed; its own words may hold any value of the row."""
+    return replace(diagnosis, reason=MODEL_FAILED)
 
 
 def _diagnosis(diagnosis: Diagnosis, withheld: _Withheld, codec: Codec) -> Diagnosis:

@@ -19,7 +19,10 @@ class Explanation(ExplainedRow):
 
     @property
     def diagnosis(self) -> Diagnosis | None:
-        """What blocks the row where its outcome is ``not_found``, else ``None``."""
+        """Why the row has no counterfactual, where that is known, else ``None``.
+
+        For the outcome ``not_found`` that is what blocks it.
+        """
         return shown_row(self).diagnosis
 
     def sentences(self, rank: int = 1, view: View | None = None) -> list[str]:

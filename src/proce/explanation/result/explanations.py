@@ -10,7 +10,7 @@ import torch
 
 from proce.classifier.model_sum import model_sum
 from proce.errors import SearchError
-from proce.explanation.receipts.receipt import ReceiptRecord, model_file
+from proce.explanation.receipts.receipt import ReceiptRecord, model_file, require_answer
 from proce.explanation.record.view import View
 from proce.explanation.result.drawn import DrawnFrame
 from proce.explanation.result.explanation import Explanation
@@ -215,6 +215,7 @@ class Receipt(ReceiptRecord):
         if not -len(result) <= at < len(result):
             raise SearchError(f"at is {at!r}; there are {len(result)} explanations.")
         index = at % len(result)
+        require_answer(result[index])
         single = result[index : index + 1]
         if model is None:
             return cls(single)

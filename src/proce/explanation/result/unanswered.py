@@ -10,6 +10,7 @@ from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.explanation.record.diagnosis import Diagnosis
 from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
 from proce.explanation.result.explanations import Explanations
+from proce.explanation.words.values import one_line
 from proce.schema import Layout
 from proce.schema.matching import only_features
 
@@ -29,7 +30,7 @@ def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) ->
     outcome
         How the search for these rows ended, ``failed`` or ``out_of_time``.
     reason
-        Why, in a sentence.
+        Why, in a sentence; it is put on one line.
     """
     context, wanted = like.context, like.provenance.options.get("target")
     codec = context.codec
@@ -47,6 +48,6 @@ def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) ->
     )
     record.finish(torch.arange(len(raw)), outcome)
     for row in range(len(raw)):
-        record.diagnose(row, Diagnosis(reason, None, None, needed=None))
+        record.diagnose(row, Diagnosis(one_line(reason), None, None, needed=None))
     provenance = replace(like.provenance, elapsed_seconds=0.0, generations=0, evaluations=0)
     return Explanations(record.build(), Layout.of(frame), provenance)

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Change, Outcome
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells, row_cells
@@ -101,13 +101,13 @@ class Reasons:
 
     def to_json(self) -> str:
         """Return the reasons as JSON text."""
-        classes = self.result.context.classes
+        context = self.result.context
         rows = [
             {
                 "row": row.row,
                 "outcome": row.outcome.value,
-                "predicted": classes[row.predicted],
-                "target": classes[row.target],
+                "predicted": context.class_at(row.predicted),
+                "target": context.class_at(row.target),
                 "reasons": [_record(reason) for reason in reasons],
             }
             for row, reasons in zip(self.result, self.rows, strict=True)
@@ -214,6 +214,8 @@ def _record(reason: Reason) -> dict[str, Any]:
 def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
     predicted, target = class_texts(row)
     draft = f"{DRAFT[:1].upper()}{DRAFT[1:]}. To be checked by a person before it is sent."
+    if row.predicted == UNKNOWN_CLASS:
+        return [draft, f"No reasons can be drafted. {sentences(row)[0]}"]
     opening = f"The model said {predicted}."
     if row.outcome is Outcome.ALREADY_TARGET:
         return [draft, f"{opening} There is nothing to give reasons for."]

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from proce.causal.graphs.features import cut_edges
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import Change, Outcome
+from proce.explanation.record.outcome import MODEL_FAILED, UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.certainty import certainty_texts, doubt_texts
 from proce.explanation.words.instructions import condition, consequence, instructions
 from proce.explanation.words.robustness import robustness_texts
 from proce.explanation.words.values import (
-    class_text,
+    class_texts,
     joined,
     name_text,
     name_texts,
@@ -115,19 +115,29 @@ def lines_of_counterfactual(
 def lines_without_counterfactual(row: ExplainedRow) -> list[Line]:
     """Return the sentences for a row without a counterfactual."""
     notes = [Line("note", note) for note in row.notes]
+    ending = Line("outcome", _ending(row))
+    was_searched = row.outcome is not Outcome.ALREADY_TARGET and row.predicted != UNKNOWN_CLASS
+    if not was_searched:
+        return [ending, *notes]
+    fixed = [Line("fixed", text) for text in limits_of_request(row.context)]
+    return [ending, *fixed, *notes, Line("caution", _NO_PROOF)]
+
+
+def _ending(row: ExplainedRow) -> str:
+    """Return why a row has no counterfactual."""
     target = _target_text(row)
     if row.outcome is Outcome.ALREADY_TARGET:
         chance = percent(row.probability)
-        text = f"The model already says {target} ({chance}): nothing needs to change."
-        return [Line("outcome", text), *notes]
-    if row.outcome is Outcome.OUT_OF_TIME:
-        text = f"The time ran out before a change was found for {target}: allow more time."
-    elif row.diagnosis is not None:
-        text = row.diagnosis.reason
-    else:
-        text = f"No change was found for which the model says {target}."
-    fixed = [Line("fixed", text) for text in limits_of_request(row.context)]
-    return [Line("outcome", text), *fixed, *notes, Line("caution", _NO_PROOF)]
+        return f"The model already says {target} ({chance}): nothing needs to change."
+    if row.diagnosis is not None:
+        return row.diagnosis.reason
+    if row.outcome is Outcome.FAILED:
+        return MODEL_FAILED
+    if row.outcome is not Outcome.OUT_OF_TIME:
+        return f"No change was found for which the model says {target}."
+    if row.predicted == UNKNOWN_CLASS:
+        return "The time ran out before this row was reached: allow more time."
+    return f"The time ran out before a change was found for {target}: allow more time."
 
 
 def caution(context: Context) -> str:
@@ -177,7 +187,7 @@ def limits_of_request(context: Context) -> list[str]:
 
 
 def _target_text(row: ExplainedRow) -> str:
-    return class_text(row.context, row.context.classes[row.target])
+    return class_texts(row)[1]
 
 
 def _further_consequences(effects: Sequence[ChangedCell]) -> list[str]:
