@@ -40,7 +40,7 @@ def complaint(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
         ("new.csv --rules none.txt", "the rules 'none.txt' cannot be read"),
         ("none.csv", "No such file"),
         ("model.skops", "a zip file"),
-        ("graph.json", "cannot be read as csv"),
+        ("graph.json", "is not csv: it is JSON"),
     ],
 )
 def test_explain(

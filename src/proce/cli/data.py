@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from proce.schema import Schema
 
 DataArgument = Annotated[
-    Path, typer.Argument(metavar="DATA", help="The training rows: a csv or Parquet file.")
+    Path,
+    typer.Argument(
+        metavar="DATA",
+        help="The training rows: a csv or Parquet file, or a folder of Parquet files.",
+    ),
 ]
 LabelOption = Annotated[
     str | None,
@@ -76,7 +80,7 @@ def read_training_data(
     Parameters
     ----------
     path
-        A csv or Parquet file.
+        A csv or Parquet file, or a folder of Parquet files.
     label
         The column that the model predicts.
     schema_file

@@ -33,7 +33,11 @@ def explain(
         Path, typer.Argument(metavar="FOLDER", help="The explainer that 'proce fit' saved.")
     ],
     rows: Annotated[
-        Path, typer.Argument(metavar="ROWS", help="The rows to explain: a csv or Parquet file.")
+        Path,
+        typer.Argument(
+            metavar="ROWS",
+            help="The rows to explain: a csv or Parquet file, or a folder of Parquet files.",
+        ),
     ],
     target: Annotated[
         str | None,

@@ -59,6 +59,27 @@ def test_labels_of_rows_come_back_by_the_position_of_the_row() -> None:
     assert loaded.take([0, 1, 1]).index.tolist() == ["ann", "bob", "bob"]
 
 
+@pytest.mark.parametrize(
+    ("labels", "dtype", "written"),
+    [
+        (pa.array(["007", None]), "arrow:string", ["007", None]),
+        (pa.array([2**62 + 1, None]), "arrow:int64", [2**62 + 1, None]),
+        (pa.array([2**64 - 1, 0], pa.uint64()), "arrow:uint64", [2**64 - 1, 0]),
+        (pa.array([20_000, None], pa.date32()), "str", ["2024-10-04", None]),
+    ],
+)
+def test_labels_keep_their_values_beside_missing_ones(
+    labels: pa.Array, dtype: str, written: list[Any]
+) -> None:
+    index = pd.Index(pd.arrays.ArrowExtensionArray(labels), name="customer")
+    layout = Layout.of(PLAIN.set_axis(index))
+    record = json.loads(json.dumps(layout_to_json(layout, [0, 1])))
+    assert record["index"] == {"name": "customer", "dtype": dtype, "labels": written}
+    loaded = layout_from_json(record, layout.columns, [0, 1])
+    assert layout_to_json(loaded, [0, 1]) == record
+    assert [None if pd.isna(label) else label for label in loaded.index] == written
+
+
 def test_a_dtype_that_cannot_be_kept_is_refused() -> None:
     for frame in (
         pd.DataFrame({"when": pd.to_datetime(["2020-01-01"])}),

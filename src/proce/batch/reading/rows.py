@@ -1,24 +1,27 @@
-"""The rows of a file, in the types of the features, cut into chunks."""
+"""The rows of a file or a folder, in the types of the features, cut into chunks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from proce.batch.reading.source import Source
+from proce.batch.reading.source import Batch, Source
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError, SchemaError
 from proce.explanation import Explanations
+from proce.schema.frames.cells import one_array
 
 CHUNK_ROWS = 4_096  # explained in one call
 BATCH_ROWS = 16_384  # read from a file at once
+_OWN_NAMES = ("row", "rank")  # of columns that stand beside the ids in a result
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some rows of a file, and the position of the first of them in it."""
+    """Some rows of a source, and the position of the first of them in it."""
 
     first_row: int
     table: pa.Table
@@ -26,12 +29,12 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a file, in the types of the features.
+    """The rows of a file or a folder, in the types of the features.
 
     Attributes
     ----------
     source
-        The file.
+        The file, or the folder.
     types
         What its columns must become.
     count
@@ -41,7 +44,8 @@ class Rows:
     batch_rows
         How many rows are read from the file at once.
     id_name
-        The column whose values name the rows; ``None`` for none. It goes along as it is.
+        The column whose values name the rows; ``None`` for none. Its values go along as they are,
+        with their type; those of a csv file are text.
     """
 
     source: Source
@@ -63,18 +67,17 @@ class Rows:
     ) -> "Rows":
         """Read all rows once, so that a wrong cell at the end is found at the beginning."""
         columns = types.schema.columns
-        if id_name in columns:
-            raise FileError(
-                f"the column {id_name!r} is a feature, which changes; an id is a column that is"
-                " none. Name another, or leave the id out."
-            )
+        if id_name is not None:
+            _refuse_as_id(id_name, columns)
         source.require(columns if id_name is None else (*columns, id_name))
         rows = cls(source, types, 0, chunk_rows, batch_rows, id_name)
-        try:
-            count = sum(len(batch) for batch in rows._batches())
-        except SchemaError as error:
-            raise SchemaError(f"{source.path.name}: {error}") from None
-        return replace(rows, count=count)
+        _refuse_id_type(rows)
+        return replace(rows, count=sum(len(batch) for batch in rows._batches()))
+
+    @property
+    def id_type(self) -> pa.DataType | None:
+        """The type of the ids in a result; ``None`` where rows have none."""
+        return None if self.id_name is None else self.source.type_of(self.id_name)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows, always cut at the same places; one empty chunk where there are none."""
@@ -103,23 +106,72 @@ class Rows:
 
     def _batches(self) -> Iterator[pa.Table]:
         """Yield the rows in the types of the features, with their ids; at least one table."""
-        first_row, from_text = 0, self.source.dialect is not None
+        id_type = self.id_type
         ids = [] if self.id_name is None else [self.id_name]
         columns = (*self.types.schema.columns, *ids)
         is_empty = True
         for batch in self.source.batches(columns, self.batch_rows):
-            typed = self.types.table(batch, from_text=from_text, first_row=first_row)
-            for name in ids:
-                typed = typed.append_column(name, batch.column(name))
-            first_row, is_empty = first_row + len(batch), False
-            yield typed
+            yield self._typed(batch, id_type)
+            is_empty = False
         if is_empty:
-            nothing = pa.table({name: pa.array([], pa.string()) for name in columns})
-            typed = self.types.table(nothing, from_text=True)
-            for name in ids:
-                typed = typed.append_column(name, nothing.column(name))
-            yield typed
+            yield self._typed(Batch(self.source.path, 0, _no_cells(columns)), id_type)
+
+    def _typed(self, batch: Batch, id_type: pa.DataType | None) -> pa.Table:
+        """Return some rows in the types of the features, with their ids."""
+        is_text = self.source.is_text
+        ids = None
+        if self.id_name is not None:
+            column = _as_ids(batch.rows.column(self.id_name), id_type, is_text=is_text)
+            ids = (self.id_name, column)
+        try:
+            typed = self.types.table(
+                batch.rows,
+                from_text=is_text or not len(batch.rows),
+                first_row=batch.first_row,
+                ids=ids,
+            )
+        except SchemaError as error:
+            raise SchemaError(f"{batch.file.name}: {error}") from None
+        return typed if ids is None else typed.append_column(*ids)
+
+
+def _refuse_as_id(name: str, features: Sequence[str]) -> None:
+    """Refuse a column that cannot name the rows."""
+    if name in features:
+        raise FileError(
+            f"the column {name!r} is a feature, which changes; an id is a column that is"
+            " none. Name another, or leave the id out."
+        )
+    if name in _OWN_NAMES:
+        raise FileError(
+            f"an id called {name!r} would stand beside the column {name!r} that a result has"
+            " itself. Rename it, or name another."
+        )
+
+
+def _refuse_id_type(rows: Rows) -> None:
+    """Refuse ids that no file could hold as they are."""
+    kind = rows.id_type
+    if kind is not None and (pa.types.is_nested(kind) or pa.types.is_binary(kind)):
+        raise FileError(
+            f"the column {rows.id_name!r} holds values of type {kind}; an id is a text or a"
+            " number. Convert the column, or name another."
+        )
+
+
+def _as_ids(column: pa.Array, kind: pa.DataType | None, *, is_text: bool) -> pa.Array:
+    """Return ids in the type that they have in all files; an empty cell of a csv is missing."""
+    ids = one_array(column)
+    if pa.types.is_dictionary(ids.type):
+        ids = pc.dictionary_decode(ids)
+    ids = ids.cast(kind)
+    return pc.if_else(pc.equal(ids, ""), pa.scalar(None, pa.string()), ids) if is_text else ids
+
+
+def _no_cells(columns: Sequence[str]) -> pa.RecordBatch:
+    return pa.record_batch({name: pa.array([], pa.string()) for name in columns})
 
 
 def _ids(table: pa.Table, name: str) -> Any:
-    return pd.Index(table[name].to_pandas(), name=name)
+    """Return ids as an index that keeps their type, and whole numbers beside missing ones."""
+    return pd.Index(pd.arrays.ArrowExtensionArray(table[name]), name=name)

@@ -48,7 +48,12 @@ class TypedColumns:
         return cls(codec.schema, frozenset(whole))
 
     def table(
-        self, batch: pa.RecordBatch | pa.Table, *, from_text: bool, first_row: int = 0
+        self,
+        batch: pa.RecordBatch | pa.Table,
+        *,
+        from_text: bool,
+        first_row: int = 0,
+        ids: tuple[str, pa.Array] | None = None,
     ) -> pa.Table:
         """Return rows with the types of the schema, or say which cell does not fit.
 
@@ -60,16 +65,34 @@ class TypedColumns:
             Whether cells are text that has to be parsed, as in a csv file.
         first_row
             The position of the first of these rows in the file, for messages.
+        ids
+            What the rows are called, and the column that says so, for messages.
         """
+        names = _RowNames(first_row, ids)
         columns: dict[str, pa.Array] = {}
         for feature in self.schema:
             for name in feature.columns:
-                column = _FileColumn(name, _plain_array(batch.column(name)), from_text, first_row)
+                column = _FileColumn(name, _plain_array(batch.column(name)), from_text, names)
                 if isinstance(feature, Continuous) or len(feature.columns) > 1:
                     columns[name] = column.numbers(whole=name in self.whole)
                 else:
                     columns[name] = column.levels(feature.levels)
         return pa.table(columns)
+
+
+@dataclass(frozen=True)
+class _RowNames:
+    """How messages name the rows of a batch: by position, and by id where they have one."""
+
+    first_row: int
+    ids: tuple[str, pa.Array] | None
+
+    def of(self, row: int) -> str:
+        """Return a row of the batch as ``row 20 (the first is 0, customer is 'C020')``."""
+        own = ""
+        if self.ids is not None and self.ids[1][row].is_valid:
+            own = f", {self.ids[0]} is {self.ids[1][row].as_py()!r}"
+        return f"row {self.first_row + row} (the first is 0{own})"
 
 
 @dataclass(frozen=True)
@@ -79,7 +102,7 @@ class _FileColumn:
     name: str
     cells: pa.Array
     from_text: bool
-    first_row: int
+    rows: _RowNames
 
     def numbers(self, *, whole: bool) -> pa.Array:
         """Return the cells as numbers, null where nothing stands."""
@@ -132,7 +155,7 @@ class _FileColumn:
         shown_value = value or f"{self.cells[row].as_py()}"
         more = f" (as are {len(rows) - 1:,} more of these rows)" if len(rows) > 1 else ""
         raise SchemaError(
-            f"feature {self.name!r}: row {self.first_row + row} (the first is 0) is"
+            f"feature {self.name!r}: {self.rows.of(row)} is"
             f" {shown_value}{more}; {expected.rstrip('.')}."
         )
 
@@ -141,7 +164,7 @@ class _FileColumn:
         advice = " Drop those rows, or fit with it."
         advice = " Convert the column to text." if is_other_type else advice
         raise SchemaError(
-            f"feature {self.name!r}: row {self.first_row + row} (the first is 0) has the unknown"
+            f"feature {self.name!r}: {self.rows.of(row)} has the unknown"
             f" level {value!r}; known levels are"
             f" {shown(levels)}.{did_you_mean(value, levels) or advice}"
         )

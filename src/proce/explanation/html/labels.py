@@ -3,6 +3,7 @@
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.schema import Layout
+from proce.schema.frames.cells import is_missing
 
 OUTCOME_WORDS = {
     Outcome.FOUND: "found",
@@ -25,7 +26,7 @@ def row_label(explanation: ExplainedRow, layout: Layout | None) -> str:
     """
     position = str(explanation.row)
     index = None if layout is None else layout.take([explanation.row]).index
-    if index is None or str(index[0]) == position:
+    if index is None or is_missing(index[0]) or str(index[0]) == position:
         return position
     return f"{position} ({index[0]})"
 

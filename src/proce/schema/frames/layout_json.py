@@ -244,11 +244,12 @@ def _index_to_json(index: Any) -> dict[str, Any]:
     if isinstance(index.dtype, pd.CategoricalDtype):
         index = index.astype(index.categories.dtype)
     labels = [label.item() if isinstance(label, np.generic) else label for label in index]
-    is_plain = all(isinstance(label, str | bool | int | float) for label in labels)
+    marked = [None if is_missing(label) else label for label in labels]
+    is_plain = all(label is None or isinstance(label, str | bool | int | float) for label in marked)
     name = _name_text(index.name)
     if not is_plain or isinstance(index, pd.MultiIndex):
-        return {"name": name, "dtype": "str", "labels": [str(label) for label in labels]}
-    marked = [None if is_missing(label) else label for label in labels]
+        texts = [None if label is None else str(label) for label in marked]
+        return {"name": name, "dtype": "str", "labels": texts}
     return {"name": name, "dtype": dtype_to_json(index.dtype), "labels": marked}
 
 

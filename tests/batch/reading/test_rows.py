@@ -1,0 +1,135 @@
+"""The rows of a folder are explained as those of one file; ids keep their type and text."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from proce import ProCE
+from proce.batch.reading.rows import Rows
+from proce.batch.reading.source import Source
+from proce.batch.reading.typed import TypedColumns
+from proce.errors import FileError, SchemaError
+
+from ... import worlds
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "people"
+    folder.mkdir()
+    return folder
+
+
+def rows_of(banker: ProCE, path: Path, id_name: str | None = None) -> Rows:
+    """Return the rows of a source in chunks of 8, read 5 at a time."""
+    types = TypedColumns.of(banker.fitted_.codec)
+    return Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5, id_name=id_name)
+
+
+def people_with_ids(ids: pa.Array) -> pa.Table:
+    """Return a few people and what they are called."""
+    frame = worlds.people(len(ids), seed=1)
+    return pa.Table.from_pandas(frame, preserve_index=False).append_column("customer", ids)
+
+
+def test_a_folder_has_the_rows_of_one_file(banker: ProCE, folder: Path) -> None:
+    """Its files have other orders and types of columns, and one has no rows."""
+    frame = worlds.people(21, seed=1)
+    frame.to_parquet(folder.with_suffix(".parquet"))
+    small = frame.iloc[:6].astype({"age": "int8", "savings": "float32", "home": "category"})
+    small.to_parquet(folder / "part-0.parquet", index=False)
+    frame.iloc[6:6].to_parquet(folder / "part-1.parquet", index=False)
+    frame.iloc[6:][["home", "debt", "age", "school", "savings"]].to_parquet(
+        folder / "part-2.parquet", index=False
+    )
+    rows = rows_of(banker, folder)
+    assert rows.count == 21
+    assert [len(chunk.table) for chunk in rows.chunks()] == [8, 8, 5]
+    assert rows.table().equals(rows_of(banker, folder.with_suffix(".parquet")).table())
+
+
+def test_a_folder_without_rows_has_none(banker: ProCE, folder: Path) -> None:
+    worlds.people(1).head(0).to_parquet(folder / "part-0.parquet", index=False)
+    rows = rows_of(banker, folder)
+    assert rows.count == 0
+    assert [len(chunk.table) for chunk in rows.chunks()] == [0]
+
+
+def test_a_wrong_cell_is_named_by_its_file_row_and_id(banker: ProCE, folder: Path) -> None:
+    table = people_with_ids(pa.array([f"C{n:03}" for n in range(12)]))
+    pq.write_table(table.slice(0, 6), folder / "part-0.parquet")
+    frame = table.slice(6).to_pandas()
+    frame.loc[3, "home"] = "squats"
+    frame.to_parquet(folder / "part-1.parquet", index=False)
+    with pytest.raises(SchemaError) as error:
+        rows_of(banker, folder, "customer")
+    assert str(error.value).startswith(
+        "part-1.parquet: feature 'home': row 3 (the first is 0, customer is 'C009') has the unknown"
+        " level 'squats'"
+    )
+    with pytest.raises(SchemaError, match=r"part-1.parquet: .* row 3 \(the first is 0\) has"):
+        rows_of(banker, folder)
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pa.array(["007", "7", "007", None]),
+        pa.array([2**62 + 1, -1, None, 7]),
+        pa.array([2**64 - 1, 0, 0, None], pa.uint64()),
+        pa.array([1, 2, 3, 4], pa.int32()),
+        pa.array([True, None, False, True]),
+        pa.array([20_000, None, 0, 1], pa.date32()),
+        pa.array([0.1, None, 2.5, 1e300]),
+        pa.array(["a", "b", None, "a"], pa.large_string()),
+        pa.array(["a", "b", None, "a"]).dictionary_encode(),
+    ],
+    ids=lambda ids: str(ids.type)[:12],
+)
+def test_ids_keep_their_type_and_value(banker: ProCE, tmp_path: Path, ids: pa.Array) -> None:
+    path = tmp_path / "people.parquet"
+    pq.write_table(people_with_ids(ids), path)
+    rows = rows_of(banker, path, "customer")
+    table = rows.table()
+    assert table["customer"].to_pylist() == ids.to_pylist()
+    text = (pa.large_string(), pa.dictionary(pa.int32(), pa.string()))
+    assert rows.id_type == (pa.string() if ids.type in text else ids.type)
+    assert table["customer"].type == rows.id_type
+    result = rows.labelled(banker.explain(table, target=1), table, 100)
+    labels = result.layout.take([100, 101, 102, 103]).index
+    back = pa.Array.from_pandas(labels)
+    assert (back.to_pylist(), back.type) == (ids.to_pylist(), rows.id_type)
+
+
+def test_ids_of_a_csv_file_are_text(banker: ProCE, tmp_path: Path) -> None:
+    """Nothing is taken for a number, nor for missing but an empty cell."""
+    ids = ["007", " 7 ", "NA", "", "12345678901234567890", '"q", x']
+    path = tmp_path / "people.csv"
+    worlds.people(6, seed=1).assign(customer=ids).to_csv(path, index=False)
+    rows = rows_of(banker, path, "customer")
+    assert rows.id_type == pa.string()
+    assert rows.table()["customer"].to_pylist() == [*ids[:3], None, *ids[4:]]
+
+
+def test_ids_of_files_are_brought_to_one_type(banker: ProCE, folder: Path) -> None:
+    parts: list[Any] = [pa.array([1, None], pa.int32()), pa.array([2**40]), pa.array([None])]
+    for number, ids in enumerate(parts):
+        pq.write_table(people_with_ids(ids), folder / f"part-{number}.parquet")
+    table = rows_of(banker, folder, "customer").table()
+    assert table["customer"].to_pylist() == [1, None, 2**40, None]
+    assert table["customer"].type == pa.int64()
+
+
+def test_what_cannot_be_an_id_is_refused(banker: ProCE, tmp_path: Path) -> None:
+    path = tmp_path / "people.parquet"
+    pq.write_table(people_with_ids(pa.array([[1], [2]])), path)
+    with pytest.raises(FileError, match=r"'customer' holds values of type list.*Convert the col"):
+        rows_of(banker, path, "customer")
+    frame = pd.read_parquet(path)
+    frame.assign(row=[1, 2]).drop(columns="customer").to_parquet(path)
+    with pytest.raises(FileError, match="beside the column 'row' that a result has itself"):
+        rows_of(banker, path, "row")
