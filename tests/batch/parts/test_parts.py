@@ -20,19 +20,9 @@ from proce.batch.parts.spans import Span
 from proce.batch.tables import doubts, outcome_table, reasons, table_of, tally
 from proce.errors import FileError
 
-N_ROWS = 21
+from .conftest import N_ROWS
+
 SUFFIXES = [".csv", ".parquet", ".json"]
-
-
-@pytest.fixture(scope="session")
-def whole(banker: ProCE) -> Explanations:
-    """Return the explanations of some named people, some of them not found."""
-    from ... import worlds
-
-    table = pa.Table.from_pandas(worlds.people(N_ROWS, seed=1))
-    result = banker.explain(table, target=1, n=2, vary=["debt"])
-    assert len(tally(result)) > 1
-    return result.labelled(pd.Index([f"C{n:03}" for n in range(N_ROWS)], name="customer"))
 
 
 def random_pieces(seed: int) -> list[Span]:

@@ -117,14 +117,11 @@ class Place:
         return [Span(int(match[1]), int(match[2])) for match in found if match]
 
     def sweep(self) -> None:
-        """Remove the run's own files where no part is finished, and the folder if it is empty."""
+        """Remove the run's own files where no part is finished."""
         if self.spans():
             return
         self._remove_remains()
         _remove(self.folder / _MARKER_NAME)
-        _remove(self.folder / _LOCK_NAME)
-        with suppress(OSError):  # somebody keeps something there
-            self.folder.rmdir()
 
     def clear(self) -> None:
         """Remove the parts."""
@@ -149,11 +146,22 @@ def _locked(folder: Path) -> Iterator[None]:
             except BlockingIOError:
                 break
             if _is_still_there(lock, folder / _LOCK_NAME):
-                yield
+                try:
+                    yield
+                finally:
+                    _leave(folder)
                 return
     raise FileError(
         f"another run is using {str(folder)!r}; wait for it, or write somewhere else."
     ) from None
+
+
+def _leave(folder: Path) -> None:
+    """Remove the lock of a place that holds no run, and the folder where nothing else is in it."""
+    if not (folder / _MARKER_NAME).exists():
+        _remove(folder / _LOCK_NAME)
+        with suppress(OSError):  # somebody keeps something there
+            folder.rmdir()
 
 
 def _open_lock(folder: Path) -> TextIO:
