@@ -8,7 +8,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import torch
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
@@ -18,10 +17,8 @@ from proce.batch.parts.spans import Span
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
-from proce.batch.tables import as_table, doubts, table_of, tally
+from proce.batch.tables import as_table, table_of, tally
 from proce.errors import FileError, SchemaError
-
-from ..explanation import samples
 
 People = Callable[[int], Path]
 
@@ -167,22 +164,3 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
     whole = banker.explain(rows.table(), target=1)
     assert pq.read_table(out).equals(as_table(whole.to_frame()))
     assert tally(whole).total() == 21
-
-
-def test_rows_whose_advice_is_in_doubt_are_counted() -> None:
-    """The recommended counterfactual counts; a row may be in doubt twice."""
-    shared = samples.context(n_refits=20, n_models=20, robust=0.9)
-    items = [
-        samples.explanation(
-            samples.RAISE_SAVINGS,
-            row=row,
-            shared=shared,
-            refits=torch.tensor([20]),
-            confidence=torch.tensor([chance]),
-            robustness=torch.tensor([count]),
-        )
-        for row, (chance, count) in enumerate([(0.99, 18), (0.97, 17), (0.99, 17)])
-    ]
-    result = samples.explanations(*items)
-    assert doubts(result) == {"less robust than asked for": 2, "unsure": 1}
-    assert doubts(samples.explanations(items[0])) == {}

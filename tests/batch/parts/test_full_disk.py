@@ -17,7 +17,7 @@ from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
 from proce.batch.tables import outcome_table, table_of
 
-from .conftest import N_ROWS
+from ..conftest import N_ROWS
 
 PART_ROWS = 8
 N_WRITES = 1 + 3 * 2 + 2  # the marker, two files for each of three parts, and both results

@@ -7,20 +7,18 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from pandas.testing import assert_frame_equal
 
-from proce import Explanations, ProCE
+from proce import Explanations
 from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
 from proce.batch.tables import doubts, outcome_table, reasons, table_of, tally
 from proce.errors import FileError
 
-from .conftest import N_ROWS
+from ..conftest import N_ROWS
 
 SUFFIXES = [".csv", ".parquet", ".json"]
 
@@ -154,26 +152,3 @@ def test_a_damaged_part_is_named(whole: Explanations, tmp_path: Path, kind: str)
         assert parts.covered() == [Span(0, N_ROWS)]
     assert out.read_text() == "old"
     assert not (tmp_path / "outcomes.csv").exists()
-
-
-def test_an_id_by_the_name_of_one_of_our_columns_is_the_id(whole: Explanations) -> None:
-    named = whole.labelled(pd.Index(range(N_ROWS), name="row"))
-    assert outcome_table(named).column_names[:3] == ["row", "_row", "outcome"]
-    assert table_of(named).column_names[:3] == ["row", "_row", "rank"]
-
-
-def test_frames_of_pandas_are_tables_too(banker: ProCE, whole: Explanations) -> None:
-    """An index without a name is not written; one with a name stands in front."""
-    from ... import worlds
-
-    frame = worlds.people(N_ROWS, seed=1).set_axis([f"C{n:03}" for n in range(N_ROWS)])
-    result = banker.explain(frame, target=1, n=2, vary=["debt"])
-    assert outcome_table(result).equals(outcome_table(whole).drop_columns("customer"))
-    named = banker.explain(frame.rename_axis("customer"), target=1, n=2, vary=["debt"])
-    assert_frame_equal(table_of(named).to_pandas(), table_of(whole).to_pandas())
-
-
-def test_a_reason_names_the_row_and_its_id(whole: Explanations) -> None:
-    (first, *_) = reasons(whole, 3)
-    row = outcome_table(whole).to_pandas().query("reason.notna()").iloc[0]
-    assert first == f"Row {row['row']} ({row['customer']}): {row['reason']}"

@@ -1,0 +1,151 @@
+"""The files that ``proce explain`` writes: outcomes of every row, parts, and what stays."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+from proce import Explanations, ProCE
+from proce.batch.reading.rows import Rows
+from proce.cli.main import main
+
+EXPLAIN = ["explain", "credit", "named.csv", "--target", "yes", "--range", "savings=0:50"]
+EXPLAIN += ["--vary", "savings"]
+IDS = ["--id", "customer"]
+
+
+@pytest.fixture
+def named(at_desk: Path) -> pd.DataFrame:
+    """Return the rows of a file whose rows have ids, and which is read in chunks of 16."""
+    rows = pd.read_csv(at_desk / "new.csv")
+    rows.insert(0, "customer", [f"{n:03}" for n in range(len(rows))])
+    rows.to_csv(at_desk / "named.csv", index=False)
+    return rows
+
+
+@pytest.fixture
+def outcomes(at_desk: Path, named: pd.DataFrame) -> pd.DataFrame:
+    """Return what the library says of every row; some have no counterfactual."""
+    frame = named.set_index("customer")
+    limits: Any = {"vary": ["savings"], "ranges": {"savings": (0, 50)}}
+    result = ProCE.load(at_desk / "credit").explain(frame, target="yes", **limits)
+    expected = result.outcomes().reset_index()
+    assert {"found", "not_found", "already_target"} == set(expected["outcome"])
+    return expected
+
+
+def in_chunks(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Rows, "checked", partial(Rows.checked, chunk_rows=rows))
+
+
+@pytest.mark.parametrize("out", [None, "r.csv", "r.parquet", "r.json"])
+def test_outcomes_have_a_line_for_every_row_beside_any_result(
+    out: str | None,
+    outcomes: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    in_chunks(16, monkeypatch)
+    where = [] if out is None else ["--out", str(tmp_path / out)]
+    for name in ("o.csv", "o.parquet"):
+        assert main([*EXPLAIN, *IDS, *where, "--outcomes", str(tmp_path / name)]) == 1
+    written = pd.read_parquet(tmp_path / "o.parquet")
+    assert_frame_equal(written.convert_dtypes(), outcomes.convert_dtypes(), check_dtype=False)
+    text = pd.read_csv(tmp_path / "o.csv", dtype={"customer": str})
+    assert_frame_equal(text.convert_dtypes(), written.convert_dtypes(), check_dtype=False)
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"o.csv", "o.parquet", *([out] if out else [])}
+    first = outcomes[outcomes["reason"].notna()].iloc[0]
+    assert f"Row {first['row']} ({first['customer']}): {first['reason']}" in capsys.readouterr().err
+
+
+def test_outcomes_need_a_file_of_their_own_and_a_table(
+    named: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = str(tmp_path / "r.csv")
+    assert main([*EXPLAIN, "--outcomes", str(tmp_path / "o.json")]) == 2
+    assert "o.json': the name must end in .csv or .parquet." in capsys.readouterr().err
+    assert main([*EXPLAIN, "--out", out, "--outcomes", out]) == 2
+    assert "name two files" in capsys.readouterr().err
+    assert main([*EXPLAIN, "--outcomes", str(tmp_path / "none" / "o.csv")]) == 2
+    assert "--outcomes" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("out", ["r.csv", "r.json"])
+def test_a_result_goes_on_with_other_chunks_and_is_the_same(
+    out: str,
+    named: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """JSON has the fronts of all rows too, as if they had been explained at once."""
+    assert main([*EXPLAIN, *IDS, "--out", str(tmp_path / f"whole-{out}")]) == 1
+    explain, asked = ProCE.explain, []
+
+    def explain_two_chunks(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        asked.append(len(rows))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return explain(self, rows, **options)
+
+    monkeypatch.setattr(ProCE, "explain", explain_two_chunks)
+    in_chunks(8, monkeypatch)
+    words = [*EXPLAIN, *IDS, "--out", str(tmp_path / out), "--outcomes", str(tmp_path / "o.csv")]
+    assert main(words) == 130
+    assert "interrupted after 16 of 40 rows; they are kept in" in capsys.readouterr().err
+    assert not (tmp_path / out).exists()
+    in_chunks(10, monkeypatch)
+    assert main(words) == 1
+    assert "Going on after 16 of 40 rows" in capsys.readouterr().err
+    assert asked == [8, 8, 8, 4, 10, 10]
+    assert records(tmp_path / out) == records(tmp_path / f"whole-{out}")
+    assert len((tmp_path / "o.csv").read_text().splitlines()) == 41
+
+
+def records(path: Path) -> Any:
+    """Return what a result says, but for the time that it took.
+
+    The model multiplies matrices, whose last bit depends on how many rows it is asked about.
+    """
+    text = path.read_text("utf-8")
+    if path.suffix != ".json":
+        return text
+    record = json.loads(text, parse_float=lambda digits: f"{float(digits):.12g}")
+    del record["provenance"]["elapsed_seconds"]
+    return record
+
+
+def test_a_folder_that_somebody_keeps_is_refused(
+    named: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "r.csv.parts"
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("mine")
+    assert main([*EXPLAIN, "--out", str(tmp_path / "r.csv"), "--restart"]) == 2
+    assert "did not make (it holds thesis.tex)" in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
+
+
+def test_what_somebody_puts_into_our_folder_stays_with_a_note(
+    named: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    folder, explain = tmp_path / "r.csv.parts", ProCE.explain
+
+    def keep_something(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        (folder / "thesis.tex").write_text("mine")
+        return explain(self, rows, **options)
+
+    monkeypatch.setattr(ProCE, "explain", keep_something)
+    assert main([*EXPLAIN, "--out", str(tmp_path / "r.csv")]) == 1
+    assert f"{folder} stays: it holds files that are not ours." in capsys.readouterr().err
+    assert [path.name for path in folder.iterdir()] == ["thesis.tex"]
