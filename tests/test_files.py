@@ -1,5 +1,6 @@
 """Files that are whole or not there."""
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,22 @@ def test_whatever_goes_wrong_leaves_the_old_file_and_nothing_else(
         raise error
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_the_system_could_not_write_is_named(tmp_path: Path) -> None:
+    """The person knows the file by its final name; other errors are left as they are."""
+    path = tmp_path / "result.csv"
+    with pytest.raises(OSError, match="No space left on device") as caught, atomic_write(path):
+        raise OSError(errno.ENOSPC, "[errno 28] bytes could not be written")
+    assert caught.value.filename == str(path)
+    with pytest.raises(PermissionError) as caught, atomic_write(path) as draft:
+        raise PermissionError(errno.EACCES, "Permission denied", str(draft))
+    assert caught.value.filename == str(path)
+    with pytest.raises(OSError, match="elsewhere") as caught, atomic_write(path):
+        raise OSError(errno.ENOSPC, "No space left on device", "elsewhere")
+    with pytest.raises(FileError, match=r"^wrong$"), atomic_write(path):
+        raise FileError("wrong")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_text_is_read_with_or_without_a_mark_at_its_start(tmp_path: Path) -> None:
