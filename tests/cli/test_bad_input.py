@@ -137,6 +137,8 @@ def test_a_folder_from_the_future(
         ("report none.json", "cannot be read"),
         ("verify schema.json --model credit", "this is not a receipt"),
         ("verify new.csv --model credit", "not JSON"),
+        ("verify credit --model credit", "'credit' holds no receipts"),
+        ("verify none.json --model none", "the model 'none' does not exist"),
         ("verify none.json --model credit", "the receipt 'none.json' cannot be read"),
     ],
 )

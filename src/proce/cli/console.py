@@ -40,13 +40,14 @@ class ProgressBars:
 
     def __call__(self, progress: StageProgress) -> None:
         """Move the bar of a stage."""
-        self._move(progress.stage, progress.done, progress.total)
+        self.move(progress.stage, progress.done, progress.total)
 
     def training(self, epoch: "Epoch") -> None:
         """Move the bar of a network that is being trained."""
-        self._move("model", epoch.number, epoch.n_epochs)
+        self.move("model", epoch.number, epoch.n_epochs)
 
-    def _move(self, stage: str, done: int, total: int) -> None:
+    def move(self, stage: str, done: int, total: int) -> None:
+        """Move the bar of a stage to so many steps done of a total."""
         if stage not in self._tasks:
             self._tasks[stage] = self._bars.add_task(stage, total=total)
         self._bars.update(self._tasks[stage], completed=done, total=total)

@@ -1,5 +1,6 @@
 """Explanations: the record, its words, tables, pictures and files."""
 
+from proce.explanation.receipts.folder import ReceiptCheck, Standing, check_receipts, receipt_files
 from proce.explanation.receipts.verdict import Verdict, verify
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
@@ -25,8 +26,12 @@ __all__ = [
     "Outcome",
     "Provenance",
     "Receipt",
+    "ReceiptCheck",
+    "Standing",
     "Verdict",
+    "check_receipts",
     "done_by_hand",
+    "receipt_files",
     "unanswered",
     "verify",
 ]

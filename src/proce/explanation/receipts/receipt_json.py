@@ -17,12 +17,22 @@ FORMAT = 1
 _FORM = '{"receipt": 1, "checksum": …, "explanation": {…}}'
 
 
+class NoReceiptError(ReceiptError):
+    """A text that is no receipt at all."""
+
+
+class ChangedReceiptError(ReceiptError):
+    """A receipt that is no longer as it was written."""
+
+
 class _ModelFile(StrictRecord):
     name: str | None = None
     sha256: str | None = None
 
 
-class _Receipt(StrictRecord):
+class WireReceipt(StrictRecord):
+    """A receipt as it stands in JSON text."""
+
     written: str
     model: _ModelFile
     explanation: dict[str, Any]
@@ -48,20 +58,25 @@ def receipt_from_json(text: str) -> ReceiptRecord:
     ReceiptError
         The text is not a receipt, or was changed after it was written.
     """
-    record = _parsed(text)
-    if record["checksum"] != checksum(record):
-        raise ReceiptError(
-            "the receipt was changed after it was written: its checksum does not fit. It"
-            " proves nothing; use the original."
-        )
-    try:
-        receipt = _Receipt.read(record)
-    except RecordError as error:
-        raise ReceiptError(f"the receipt cannot be read: {error}") from None
+    receipt = read_receipt(text)
     result = from_json(json.dumps(receipt.explanation))
     if len(result) != 1:
         raise ReceiptError(f"the receipt is of {len(result)} rows; expected one.")
     return ReceiptRecord(result, receipt.model.name, receipt.model.sha256, receipt.written)
+
+
+def read_receipt(text: str) -> WireReceipt:
+    """Check the text of a receipt as :func:`receipt_from_json` does, but for its explanation."""
+    record = _parsed(text)
+    if record["checksum"] != checksum(record):
+        raise ChangedReceiptError(
+            "the receipt was changed after it was written: its checksum does not fit. It"
+            " proves nothing; use the original."
+        )
+    try:
+        return WireReceipt.read(record)
+    except RecordError as error:
+        raise ReceiptError(f"the receipt cannot be read: {error}") from None
 
 
 def checksum(record: dict[str, Any]) -> str:
@@ -85,9 +100,9 @@ def _parsed(text: str) -> dict[str, Any]:
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ReceiptError(f"the receipt is not JSON: {error}.") from None
+        raise NoReceiptError(f"the receipt is not JSON: {error}.") from None
     if not isinstance(record, dict) or not {"receipt", "checksum"} <= set(record):
-        raise ReceiptError(
+        raise NoReceiptError(
             f"this is not a receipt; expected {_FORM}, as 'proce explain --receipts' writes it."
         )
     if (version := record["receipt"]) != FORMAT:

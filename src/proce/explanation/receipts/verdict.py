@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
 
 from proce.classifier import Classifier, ask_frame, decide
 from proce.errors import ModelError
 from proce.explanation.receipts.receipt import ReceiptRecord, require_answer
+from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.words.values import class_words, percents
 from proce.schema import Codec, Level
 from proce.schema.features.levels import shown
@@ -87,34 +87,47 @@ def verify(receipt: ReceiptRecord, classifier: Classifier, codec: Codec) -> Verd
     classifier, codec
         The model, and the codec of the rows that it takes.
     """
-    (row,) = receipt.result
-    require_answer(row)
-    classes, labels = row.context.classes, row.context.class_labels
+    (verdict,) = verify_rows(receipt.result, classifier, codec)
+    return verdict
+
+
+def verify_rows(
+    result: ExplainedFrame, classifier: Classifier, codec: Codec
+) -> tuple[Verdict, ...]:
+    """Send explained rows and their counterfactuals to a model again, all in one question.
+
+    Parameters
+    ----------
+    result
+        The explanations of the rows.
+    classifier, codec
+        As for :func:`verify`.
+    """
+    rows, ways = result.rows, result.rows.counterfactuals
+    for row in result:
+        require_answer(row)
+    classes, labels = result.context.classes, result.context.class_labels
     if classifier.classes != classes:
         raise ModelError(
             f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
             f" model of the classes {shown(classes)}. Give the model that it was written for."
         )
-    chances = ask_frame(classifier, _frame(receipt), codec)
+    owner = torch.cat([torch.arange(len(rows)), ways.owner])  # the rows first, then their ways
+    lines = torch.cat([rows.factual, ways.rows])
+    layout = result.layout.without_index()
+    frame = result.context.codec.rebuild(lines, layout, rows.factual[owner], rows.raw[owner])
+    chances = ask_frame(classifier, frame, codec)
     columns = zip(
-        [row.predicted, *[row.target] * len(row)],
+        owner.tolist(),
+        torch.cat([torch.zeros_like(rows.target), ways.ranks()]).tolist(),
+        torch.cat([rows.predicted, rows.target[ways.owner]]).tolist(),
         decide(chances, classifier.threshold).tolist(),
-        [row.probability, *row.probabilities.tolist()],
-        chances[:, row.target].tolist(),
+        torch.cat([rows.probability, ways.probabilities]).tolist(),
+        chances[torch.arange(len(owner)), rows.target[owner]].tolist(),
         strict=True,
     )
-    return Verdict(
-        tuple(
-            Answer(rank, classes[then], classes[now], chance_then, chance_now, labels)
-            for rank, (then, now, chance_then, chance_now) in enumerate(columns)
-        )
-    )
-
-
-def _frame(receipt: ReceiptRecord) -> object:
-    """Return the row, then its counterfactuals, in the layout of the frame that was explained."""
-    (row,) = receipt.result
-    codec = row.context.codec
-    rows: Tensor = torch.cat([row.factual[None], row.rows])
-    factual, raw = (own.expand(len(rows), -1) for own in (row.factual, row.raw))
-    return codec.rebuild(rows, receipt.result.layout.without_index(), factual, raw)
+    answers: list[list[Answer]] = [[] for _ in range(len(rows))]
+    for row, rank, then, now, chance_then, chance_now in columns:
+        own = Answer(rank, classes[then], classes[now], chance_then, chance_now, labels)
+        answers[row].append(own)
+    return tuple(Verdict(tuple(own)) for own in answers)

@@ -1,0 +1,172 @@
+"""Check a whole folder of receipts with a model, many of them in one question."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from proce.classifier import Classifier
+from proce.errors import FileError, ProceError, ReceiptError
+from proce.explanation.exchange.explanations_json import from_json
+from proce.explanation.receipts.receipt_json import (
+    ChangedReceiptError,
+    NoReceiptError,
+    WireReceipt,
+    read_receipt,
+)
+from proce.explanation.receipts.verdict import Verdict, verify_rows
+from proce.explanation.record.context import Context
+from proce.files import read_bytes
+from proce.schema import Codec
+
+ModelFor = Callable[[Context], tuple[Classifier, Codec]]
+
+_BLOCK_FILES = 256  # read before the model is asked about them
+_MAX_BYTES = 1 << 26  # of a receipt
+_BEGINNING = re.compile(r"""\s*\{\s*"receipt"\s*:""")  # of one that may be cut off below
+_OWN_PARTS = ("explanations", "provenance", "layout")  # in which receipts of one run differ
+
+
+class Standing(StrEnum):
+    """What became of a file in a folder of receipts."""
+
+    TRUE = "still true"
+    UNTRUE = "no longer true"
+    CHANGED = "changed"
+    UNCHECKED = "could not be checked"
+    NO_RECEIPT = "no receipt"
+
+
+@dataclass(frozen=True)
+class ReceiptCheck:
+    """What the model says now of one file in a folder of receipts.
+
+    Attributes
+    ----------
+    name
+        The name of the file.
+    standing
+        Whether it is a receipt, and still true.
+    reason
+        What is no longer true, or why the file could not be checked; empty where all is true.
+    model_sha256
+        The SHA-256 sum of the model that the receipt was written for; ``None`` where it does not
+        say.
+    """
+
+    name: str
+    standing: Standing
+    reason: str = ""
+    model_sha256: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason or self.standing}"
+
+
+def receipt_files(folder: Path) -> tuple[Path, ...]:
+    """Return the files of a folder, ``row-2.json`` before ``row-10.json``, without hidden ones."""
+    try:
+        entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
+    except OSError as error:
+        raise FileError(f"{str(folder)!r} cannot be read: {error.strerror}.") from error
+    return tuple(sorted(entries, key=_number_key))
+
+
+def check_receipts(paths: Sequence[Path], model_for: ModelFor) -> Iterator[ReceiptCheck]:
+    """Ask a model again about receipts; yield what became of each file, in their order.
+
+    Parameters
+    ----------
+    paths
+        The files; one that is no receipt is told as such.
+    model_for
+        Returns the model and the codec of the rows that it takes, for receipts of a context.
+    """
+    for first in range(0, len(paths), _BLOCK_FILES):
+        block = [_read(path) for path in paths[first : first + _BLOCK_FILES]]
+        groups: dict[str, list[tuple[str, WireReceipt]]] = {}
+        for name, receipt in block:
+            if isinstance(receipt, WireReceipt):
+                groups.setdefault(_kind(receipt), []).append((name, receipt))
+        checked = {
+            check.name: check
+            for group in groups.values()
+            for check in _check_group(group, model_for)
+        }
+        for name, receipt in block:
+            yield receipt if isinstance(receipt, ReceiptCheck) else checked[name]
+
+
+def _read(path: Path) -> tuple[str, WireReceipt | ReceiptCheck]:
+    """Return a receipt, or why there is none to check."""
+    name, text = path.name, ""
+    try:
+        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
+            return name, ReceiptCheck(name, Standing.NO_RECEIPT, "is no receipt")
+        text = read_bytes(path.resolve(), _MAX_BYTES).decode("utf-8-sig", errors="replace")
+        return name, read_receipt(text)
+    except (NoReceiptError, ChangedReceiptError):
+        if not _BEGINNING.match(text):
+            return name, ReceiptCheck(name, Standing.NO_RECEIPT, "is no receipt")
+        reason = "was changed after it was written: it proves nothing"
+        return name, ReceiptCheck(name, Standing.CHANGED, reason)
+    except (ProceError, OSError, RecursionError) as error:
+        return name, ReceiptCheck(name, Standing.UNCHECKED, str(error))
+
+
+def _kind(receipt: WireReceipt) -> str:
+    """Return what receipts that can be asked about together have in common."""
+    shared = {key: part for key, part in receipt.explanation.items() if key not in _OWN_PARTS}
+    return json.dumps([shared, _layout(receipt.explanation)])
+
+
+def _layout(explanation: dict[str, Any]) -> Any:
+    """Return how the frame looked, without the labels of its rows."""
+    layout = explanation.get("layout")
+    if not isinstance(layout, dict):
+        return layout
+    return {key: part for key, part in layout.items() if key != "index"}
+
+
+def _check_group(
+    group: Sequence[tuple[str, WireReceipt]], model_for: ModelFor
+) -> Iterator[ReceiptCheck]:
+    """Ask about receipts of one kind together, and one by one where that fails."""
+    try:
+        verdicts = _verdicts([receipt for _, receipt in group], model_for)
+    except ProceError as error:
+        if len(group) == 1:
+            ((name, receipt),) = group
+            sha256 = receipt.model.sha256
+            yield ReceiptCheck(name, Standing.UNCHECKED, str(error), sha256)
+            return
+        for member in group:
+            yield from _check_group([member], model_for)
+        return
+    for (name, receipt), verdict in zip(group, verdicts, strict=True):
+        standing = Standing.TRUE if verdict.holds else Standing.UNTRUE
+        reason = "; ".join(str(answer) for answer in verdict.answers if not answer.holds)
+        yield ReceiptCheck(name, standing, reason, receipt.model.sha256)
+
+
+def _verdicts(receipts: Sequence[WireReceipt], model_for: ModelFor) -> Sequence[Verdict]:
+    first = receipts[0].explanation
+    rows = [receipt.explanation.get("explanations") for receipt in receipts]
+    single = [own[0] for own in rows if isinstance(own, list) and len(own) == 1]
+    if len(single) != len(receipts):
+        raise ReceiptError("the receipt is not of one row.")
+    numbered = [
+        {**row, "row": number} if isinstance(row, dict) else row
+        for number, row in enumerate(single)
+    ]
+    result = from_json(json.dumps({**first, "layout": _layout(first), "explanations": numbered}))
+    return verify_rows(result, *model_for(result.context))
+
+
+def _number_key(path: Path) -> list[Any]:
+    """Return a key that sorts the numbers in a name as numbers."""
+    pieces = re.split(r"([0-9]+)", path.name)
+    return [int(piece) if place % 2 else piece for place, piece in enumerate(pieces)]
