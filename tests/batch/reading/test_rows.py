@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -129,7 +128,3 @@ def test_what_cannot_be_an_id_is_refused(banker: ProCE, tmp_path: Path) -> None:
     pq.write_table(people_with_ids(pa.array([[1], [2]])), path)
     with pytest.raises(FileError, match=r"'customer' holds values of type list.*Convert the col"):
         rows_of(banker, path, "customer")
-    frame = pd.read_parquet(path)
-    frame.assign(row=[1, 2]).drop(columns="customer").to_parquet(path)
-    with pytest.raises(FileError, match="beside the column 'row' that a result has itself"):
-        rows_of(banker, path, "row")

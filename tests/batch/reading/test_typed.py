@@ -72,6 +72,11 @@ def test_nothing_is_missing_but_a_level_of_that_name_is_not() -> None:
     assert table.column("code").to_pylist() == ["NA", None]
 
 
+def test_a_level_over_columns_is_missing_where_all_are() -> None:
+    table = TYPES.table(text(home_rents=["", "0"], home_owns=["", "1"]), from_text=True)
+    assert table.column("home_owns").to_pylist() == [None, 1]
+
+
 def test_a_missing_number_of_parquet_is_missing() -> None:
     cells = parquet(ratio=[float("nan"), 1.0], age=pd.array([None, 44], dtype="Int64"))
     table = TYPES.table(cells, from_text=False)
@@ -97,6 +102,13 @@ def test_dictionaries_and_long_text_are_text() -> None:
         ({"school": ["none", "hihg"]}, r"row 101 .* unknown level 'hihg'.*Did you mean 'high'\?"),
         ({"car": ["maybe", "1"]}, "unknown level 'maybe'"),
         ({"rank": ["1", "4"]}, "unknown level '4'"),
+        (
+            {"home_owns": ["0", "0"]},
+            r"one-hot feature 'home': row 101 \(the first is 0\) is \[0.0, 0.0\] over the columns"
+            " 'home_rents', 'home_owns'; expected a single 1",
+        ),
+        ({"home_owns": ["1", "1"]}, r"'home': row 100 .* is \[1.0, 1.0\]"),
+        ({"home_owns": ["0", ""]}, r"'home': row 101 .* is \[0.0, nan\]"),
     ],
 )
 def test_a_cell_that_does_not_fit_is_named(cells: dict[str, Any], message: str) -> None:

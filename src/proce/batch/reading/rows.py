@@ -16,7 +16,6 @@ from proce.schema.frames.cells import one_array
 
 CHUNK_ROWS = 4_096  # explained in one call
 BATCH_ROWS = 16_384  # read from a file at once
-_OWN_NAMES = ("row", "rank")  # of columns that stand beside the ids in a result
 
 
 @dataclass(frozen=True)
@@ -67,8 +66,11 @@ class Rows:
     ) -> "Rows":
         """Read all rows once, so that a wrong cell at the end is found at the beginning."""
         columns = types.schema.columns
-        if id_name is not None:
-            _refuse_as_id(id_name, columns)
+        if id_name in columns:
+            raise FileError(
+                f"the column {id_name!r} is a feature, which changes; an id is a column that is"
+                " none. Name another, or leave the id out."
+            )
         source.require(columns if id_name is None else (*columns, id_name))
         rows = cls(source, types, 0, chunk_rows, batch_rows, id_name)
         _refuse_id_type(rows)
@@ -133,20 +135,6 @@ class Rows:
         except SchemaError as error:
             raise SchemaError(f"{batch.file.name}: {error}") from None
         return typed if ids is None else typed.append_column(*ids)
-
-
-def _refuse_as_id(name: str, features: Sequence[str]) -> None:
-    """Refuse a column that cannot name the rows."""
-    if name in features:
-        raise FileError(
-            f"the column {name!r} is a feature, which changes; an id is a column that is"
-            " none. Name another, or leave the id out."
-        )
-    if name in _OWN_NAMES:
-        raise FileError(
-            f"an id called {name!r} would stand beside the column {name!r} that a result has"
-            " itself. Rename it, or name another."
-        )
 
 
 def _refuse_id_type(rows: Rows) -> None:
