@@ -1,6 +1,8 @@
 """The explanations of some rows as tables and counts, as they are kept in files."""
 
 from collections import Counter
+from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import narwhals as nw
@@ -8,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from proce.batch.reading.file_types import FileType
 from proce.explanation import Explanations
 from proce.explanation.html.labels import row_label
 from proce.explanation.words.certainty import count_unsure
@@ -60,6 +63,15 @@ def as_table(frame: Any) -> pa.Table:
         for field in table.schema
     ]
     return table.cast(pa.schema(fields))
+
+
+def in_types(table: pa.Table, types: Mapping[str, FileType]) -> pa.Table:
+    """Return a table whose columns have the given types, where all values of a column fit."""
+    for position, name in enumerate(table.column_names):
+        if name in types:
+            with suppress(pa.ArrowInvalid):
+                table = table.set_column(position, name, types[name].cast(table[name]))
+    return table
 
 
 def _labels(result: Explanations, positions: list[int]) -> Any:

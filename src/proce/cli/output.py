@@ -104,7 +104,9 @@ def write_file(
             f"{job.rows.count:,} rows are too many for one JSON file, which is made in memory;"
             f" expected at most {_MAX_JSON_ROWS:,}. Write .csv or .parquet."
         )
-    with Parts.open(out, request, restart=restart) as parts, _kept(parts, job.rows.count):
+    types = job.rows.result_types
+    opened = Parts.open(out, request, restart=restart, types=types)
+    with opened as parts, _kept(parts, job.rows.count):
         if n_done := sum(span.n_rows for span in parts.covered()):
             note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
         explain_to(

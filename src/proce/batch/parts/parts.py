@@ -8,7 +8,7 @@ step puts the parts together in the order of the rows.
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from proce.batch.parts.place import Place
 from proce.batch.parts.spans import Span, cover, gaps
 from proce.batch.parts.summary import Summary
 from proce.batch.parts.writer import SUMMARY_KEY, PartWriter
+from proce.batch.reading.file_types import FileType
 from proce.errors import FileError
 from proce.explanation import Explanations
 from proce.files import atomic_write, read_text
@@ -38,15 +39,23 @@ class Parts:
         Where the result goes in the end.
     place
         Where the parts are kept until then.
+    types
+        The types of columns in a Parquet file, where they are others than those of the result.
     """
 
     out: Path
     place: Place
+    types: Mapping[str, FileType] = field(default_factory=dict)
 
     @classmethod
     @contextmanager
     def open(
-        cls, out: Path, request: Mapping[str, Any], *, restart: bool = False
+        cls,
+        out: Path,
+        request: Mapping[str, Any],
+        *,
+        restart: bool = False,
+        types: Mapping[str, FileType] | None = None,
     ) -> "Iterator[Parts]":
         """Take up the parts of the same request, or begin; hold a lock for as long as it is open.
 
@@ -58,10 +67,12 @@ class Parts:
             What the parts depend on, in plain values. How rows are cut into parts is none of it.
         restart
             Whether to discard the parts of another request.
+        types
+            As the attribute; ``None`` for the types of the result.
         """
         text = json.dumps(dict(request), sort_keys=True, default=str)
         with Place.open(out.with_name(f"{out.name}.parts"), text, restart) as place:
-            yield cls(out, place)
+            yield cls(out, place, types or {})
 
     @property
     def folder(self) -> Path:
@@ -71,7 +82,7 @@ class Parts:
     @property
     def writer(self) -> PartWriter:
         """What keeps a part; it can be given to other processes."""
-        return PartWriter(self.place, self.out.suffix)
+        return PartWriter(self.place, self.out.suffix, self.types)
 
     def covered(self) -> list[Span]:
         """Return the rows of the finished parts, in order; no row is in two of them."""

@@ -1,6 +1,7 @@
 """Write one part: a file of results, and one of outcomes, which says that the part is finished."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +10,8 @@ import pyarrow.parquet as pq
 from proce.batch.parts.place import OUTCOMES_KIND, Place
 from proce.batch.parts.spans import Span
 from proce.batch.parts.summary import Summary
-from proce.batch.tables import outcome_table, table_of
+from proce.batch.reading.file_types import FileType
+from proce.batch.tables import in_types, outcome_table, table_of
 from proce.explanation import Explanations
 from proce.files import atomic_write, write_text
 
@@ -26,10 +28,13 @@ class PartWriter:
         Where the parts are kept.
     suffix
         The suffix of the result: ``.csv``, ``.parquet`` or ``.json``.
+    types
+        The types of columns in a Parquet file, where they are others than those of the result.
     """
 
     place: Place
     suffix: str
+    types: Mapping[str, FileType] = field(default_factory=dict)
 
     def results_path(self, span: Span) -> Path:
         """Return the file of the results of a part."""
@@ -51,7 +56,8 @@ class PartWriter:
         if self.suffix == ".json":
             write_text(self.results_path(span), result.to_json())
         else:
-            _write_table(self.results_path(span), table_of(result))
+            types = self.types if self.suffix == ".parquet" else {}
+            _write_table(self.results_path(span), in_types(table_of(result), types))
         marks = {SUMMARY_KEY: Summary.of(result).to_json()}
         outcomes = outcome_table(result).replace_schema_metadata(marks)
         _write_table(self.outcomes_path(span), outcomes)

@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from proce.batch.reading.file_types import FileType, result_types, single_columns
 from proce.batch.reading.source import Batch, Source
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError, SchemaError
@@ -72,6 +73,7 @@ class Rows:
                 " none. Name another, or leave the id out."
             )
         source.require(columns if id_name is None else (*columns, id_name))
+        types = replace(types, single=single_columns(source, types))
         rows = cls(source, types, 0, chunk_rows, batch_rows, id_name)
         _refuse_id_type(rows)
         return replace(rows, count=sum(len(batch) for batch in rows._batches()))
@@ -80,6 +82,11 @@ class Rows:
     def id_type(self) -> pa.DataType | None:
         """The type of the ids in a result; ``None`` where rows have none."""
         return None if self.id_name is None else self.source.type_of(self.id_name)
+
+    @property
+    def result_types(self) -> dict[str, FileType]:
+        """The types of the file in which all values that a result can have fit, by column."""
+        return result_types(self.source, self.types)
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows, always cut at the same places; one empty chunk where there are none."""

@@ -1,7 +1,7 @@
 """The columns of a file as the features of a schema, whatever types the file gives them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -36,16 +36,31 @@ class TypedColumns:
         The features.
     whole
         The columns that hold whole numbers.
+    single
+        The columns of other numbers that are explained in 32 bits, as the file has them: what is
+        advised can then be written into such a column as it is.
+    ends
+        By column, the lowest and the highest number that a row can be advised.
     """
 
     schema: Schema
     whole: frozenset[str] = frozenset()
+    single: frozenset[str] = frozenset()
+    ends: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, codec: Codec) -> "TypedColumns":
         """Return the types of the frame that a codec was fitted on."""
         whole = {name for name, dtype in codec.layout.dtypes.items() if _is_whole(dtype)}
-        return cls(codec.schema, frozenset(whole))
+        seen = zip(codec.seen_low.tolist(), codec.seen_high.tolist(), strict=True)
+        ends: dict[str, tuple[float, float]] = {}
+        for feature, (low, high) in zip(codec.schema, seen, strict=True):
+            if isinstance(feature, Continuous):
+                least, most = feature.range or (low, high)
+                ends[feature.name] = min(low, least), max(high, most)
+            else:
+                ends |= dict.fromkeys(feature.columns, (0.0, 1.0))
+        return cls(codec.schema, frozenset(whole), ends=ends)
 
     def table(
         self,
@@ -74,7 +89,8 @@ class TypedColumns:
             for name in feature.columns:
                 column = _FileColumn(name, _plain_array(batch.column(name)), from_text, names)
                 if isinstance(feature, Continuous) or len(feature.columns) > 1:
-                    columns[name] = column.numbers(whole=name in self.whole)
+                    numbers = column.numbers(whole=name in self.whole)
+                    columns[name] = numbers.cast(pa.float32()) if name in self.single else numbers
                 else:
                     columns[name] = column.levels(feature.levels)
             if len(feature.columns) > 1:
