@@ -1,5 +1,6 @@
 """csv files in every dress: encodings, separators, quotes, line ends, and what is broken."""
 
+import csv
 import io
 from pathlib import Path
 
@@ -183,6 +184,22 @@ def test_a_line_is_named_far_below_too(path: Path) -> None:
 def test_a_record_that_is_far_too_long_is_named(path: Path) -> None:
     content = b"a,b\n1,2\n" + b"x" * 20_000_000 + b",3\n"
     assert complaint(path, content).startswith(", line 3: a record is longer than 4 MB.")
+
+
+@given(body=st.text(st.sampled_from('ab,,"\n\né\r'), max_size=16))
+def test_cells_are_those_that_python_reads(
+    body: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A file is refused only for a wrong number of cells, or a quote that is never closed."""
+    path = tmp_path_factory.mktemp("csv") / "people.csv"
+    path.write_text(f"h,k\n{body}", newline="")
+    read = [record for record in csv.reader(io.StringIO(f"h,k\n{body}", newline="")) if record]
+    try:
+        found = cells(path, ",")
+    except FileError:
+        assert any(len(record) != 2 for record in read) or body.count('"') % 2
+    else:
+        assert found == read
 
 
 LETTERS = st.text(st.sampled_from('ab",\n é'), max_size=6)

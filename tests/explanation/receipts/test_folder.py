@@ -97,6 +97,19 @@ def test_what_is_no_longer_true_is_told(tmp_path: Path) -> None:
     assert str(alone) == "row-1.json: still true"
 
 
+def test_a_row_that_has_an_id_is_told_by_it(tmp_path: Path) -> None:
+    result = explanations(explanation(RAISE_SAVINGS))
+    named = result.labelled(pd.Index(["C007"], name="customer"))
+    named.receipt().save(tmp_path / "row-0.json")
+    write(tmp_path, "row-1.json", RAISE_SAVINGS)
+    lender = Lender(4_000)
+    told = [str(check) for check in check_receipts(receipt_files(tmp_path), lender.model_for)]
+    assert [text.partition(": ")[0] for text in told] == [
+        *["row-0.json (customer C007)", "row-1.json"]
+    ]
+    assert lender.sizes[1:] == [4]  # ids are no reason to ask twice
+
+
 def test_what_is_no_receipt_is_told_as_such(tmp_path: Path) -> None:
     write(tmp_path, "row-0.json", RAISE_SAVINGS)
     (tmp_path / "notes.txt").write_text("remember the milk")

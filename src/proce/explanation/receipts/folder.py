@@ -55,15 +55,19 @@ class ReceiptCheck:
     model_sha256
         The SHA-256 sum of the model that the receipt was written for; ``None`` where it does not
         say.
+    label
+        What the row is called, such as ``customer C003``; empty where it has no name.
     """
 
     name: str
     standing: Standing
     reason: str = ""
     model_sha256: str | None = None
+    label: str = ""
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.reason or self.standing}"
+        row = f" ({self.label})" if self.label else ""
+        return f"{self.name}{row}: {self.reason or self.standing}"
 
 
 def receipt_files(folder: Path) -> tuple[Path, ...]:
@@ -140,8 +144,7 @@ def _check_group(
     except ProceError as error:
         if len(group) == 1:
             ((name, receipt),) = group
-            sha256 = receipt.model.sha256
-            yield ReceiptCheck(name, Standing.UNCHECKED, str(error), sha256)
+            yield _told(name, receipt, Standing.UNCHECKED, str(error))
             return
         for member in group:
             yield from _check_group([member], model_for)
@@ -149,7 +152,17 @@ def _check_group(
     for (name, receipt), verdict in zip(group, verdicts, strict=True):
         standing = Standing.TRUE if verdict.holds else Standing.UNTRUE
         reason = "; ".join(str(answer) for answer in verdict.answers if not answer.holds)
-        yield ReceiptCheck(name, standing, reason, receipt.model.sha256)
+        yield _told(name, receipt, standing, reason)
+
+
+def _told(name: str, receipt: WireReceipt, standing: Standing, reason: str) -> ReceiptCheck:
+    """Return what became of a receipt, with the id of its row where that has one."""
+    layout = receipt.explanation.get("layout")
+    index = layout.get("index") if isinstance(layout, dict) else None
+    label = ""
+    if isinstance(index, dict) and index.get("name") and isinstance(index.get("labels"), list):
+        label = " ".join(str(text) for text in (index["name"], *index["labels"][:1]))
+    return ReceiptCheck(name, standing, reason, receipt.model.sha256, label)
 
 
 def _verdicts(receipts: Sequence[WireReceipt], model_for: ModelFor) -> Sequence[Verdict]:
