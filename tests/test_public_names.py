@@ -30,6 +30,7 @@ PUBLIC = {
     "StructuralCausalModel",
     "as_classifier",
     "evaluate",
+    "explain_dask",
     "load_dataset",
     "progress_bar",
 }

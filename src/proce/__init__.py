@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from proce.batch.cluster import explain_dask
     from proce.causal import CausalGraph, DiscoveryWarning, StructuralCausalModel
     from proce.classifier import as_classifier
     from proce.datasets import Dataset, load_dataset
@@ -77,6 +78,7 @@ __all__ = [
     "__version__",
     "as_classifier",
     "evaluate",
+    "explain_dask",
     "load_dataset",
     "progress_bar",
 ]
@@ -120,6 +122,7 @@ _LOCATIONS = {
     "WorkerError": "proce.errors",
     "as_classifier": "proce.classifier",
     "evaluate": "proce.metrics",
+    "explain_dask": "proce.batch.cluster",
     "load_dataset": "proce.datasets",
     "progress_bar": "proce.methods",
 }

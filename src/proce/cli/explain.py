@@ -8,11 +8,18 @@ import typer
 
 from proce import __version__
 from proce.cli.call_options import CallOptions, require_refits
+from proce.cli.cluster import (
+    EngineOption,
+    SchedulerOption,
+    explain_on_cluster,
+    require_folders,
+    uses_cluster,
+)
 from proce.cli.console import InterruptWatch, interrupt_watch, note, progress_bars, use_one_thread
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.cli.views import ViewOption, read_view
-from proce.errors import FileError, did_you_mean
+from proce.errors import FileError, WorkerError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.in_process import ExplainTable
@@ -32,8 +39,8 @@ def explain(
     folder: Annotated[
         Path, typer.Argument(metavar="FOLDER", help="The explainer that 'proce fit' saved.")
     ],
-    rows: Annotated[
-        Path,
+    rows_text: Annotated[
+        str,
         typer.Argument(
             metavar="ROWS",
             help="The rows to explain: a csv or Parquet file, or a folder of Parquet files.",
@@ -107,15 +114,18 @@ def explain(
             help="A column that names the rows; it stands in front of every counterfactual.",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
+    out_text: Annotated[
+        str | None,
         typer.Option(
-            metavar="FILE", help="Write to this .csv, .parquet or .json file; by default to stdout."
+            "--out",
+            metavar="FILE",
+            help="Write to this .csv, .parquet or .json file; by default to stdout.",
         ),
     ] = None,
-    outcomes: Annotated[
-        Path | None,
+    outcomes_text: Annotated[
+        str | None,
         typer.Option(
+            "--outcomes",
             metavar="FILE",
             help="Also write a line for every row, found or not, to this .csv or .parquet file.",
         ),
@@ -130,6 +140,11 @@ def explain(
         bool,
         typer.Option("--restart", help="Start anew; discard what an interrupted run has kept."),
     ] = False,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Worker processes on this machine.")
+    ] = 1,
+    engine: EngineOption = "local",
+    scheduler: SchedulerOption = None,
     view: ViewOption = "applicant",
     separator: SeparatorOption = None,
 ) -> None:
@@ -141,6 +156,8 @@ def explain(
       proce explain credit rejected.csv --target approved --vary income,savings \\
           --range savings=0:20000 --max-changes 2 --out result.json
       proce explain credit all.parquet --target approved -n 1 --out result.parquet
+      proce explain credit s3://bank/rows --target approved -n 1 \\
+          --engine dask --scheduler tcp://10.0.0.5:8786 --out s3://bank/result
 
     A csv or Parquet file is read, explained and written in pieces, so it may be larger than the
     memory; after Ctrl-C the same command goes on where it stopped. A JSON file holds everything
@@ -155,6 +172,43 @@ def explain(
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 
     reader = read_view(view)
+
+    def read_options(explainer: ProCE, *, keep_front: bool | None = False) -> CallOptions:
+        require_refits(explainer, folder, robust, models)
+        codec = explainer.fitted_.codec
+        return CallOptions(
+            target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
+            n=n,
+            pick=pick,
+            vary=split_names(vary, codec.schema.names) if vary else None,
+            ranges=read_ranges(ranges or (), codec.schema),
+            max_changes=max_changes,
+            min_probability=min_probability,
+            rules=() if rules is None else read_rules(rules, codec),
+            keep_front=keep_front,
+            causal=causal,
+            robust=robust,
+            models=models,
+        )
+
+    if uses_cluster(engine, scheduler):
+        out_folder = require_folders(out_text, receipts, separator)
+        exit_code = explain_on_cluster(
+            folder,
+            rows_text,
+            out_folder,
+            outcomes_text,
+            read_options,
+            view=reader,
+            id_name=id_name,
+            restart=restart,
+            scheduler=scheduler,
+            n_workers=workers,
+        )
+        raise typer.Exit(exit_code)
+    if workers > 1:
+        raise WorkerError("--workers needs --engine dask.")
+    rows, out, outcomes = Path(rows_text), _path(out_text), _path(outcomes_text)
     for option, path, suffixes in (
         ("--out", out, _SUFFIXES),
         ("--outcomes", outcomes, _TABLE_SUFFIXES),
@@ -169,27 +223,13 @@ def explain(
     use_one_thread()
     source = Source.open(rows, separator)
     explainer = ProCE.load(folder)
-    require_refits(explainer, folder, robust, models)
     codec = explainer.fitted_.codec
     checked_rows = Rows.checked(source, TypedColumns.of(codec), id_name=id_name)
     _note_reading(source, codec.schema, id_name)
     keeps_fronts = (
         out is not None and out.suffix == ".json" and checked_rows.count <= MAX_ROWS_WITH_FRONTS
     )
-    options = CallOptions(
-        target=read_class(target, explainer.classes_, explainer.fitted_.class_labels),
-        n=n,
-        pick=pick,
-        vary=split_names(vary, codec.schema.names) if vary else None,
-        ranges=read_ranges(ranges or (), codec.schema),
-        max_changes=max_changes,
-        min_probability=min_probability,
-        rules=() if rules is None else read_rules(rules, codec),
-        keep_front=None if keeps_fronts else False,
-        causal=causal,
-        robust=robust,
-        models=models,
-    )
+    options = read_options(explainer, keep_front=None if keeps_fronts else False)
     with interrupt_watch() as watch, progress_bars() as progress:
         explain_table = _explain_with(explainer, options, watch, reader)
         job = Job(checked_rows, explain_table, progress, folder, receipts)
@@ -219,6 +259,10 @@ def _explain_with(
         return result.seen_by(view)
 
     return explain_table
+
+
+def _path(text: str | None) -> Path | None:
+    return None if text is None else Path(text)
 
 
 def _require_suffix(option: str, path: Path, suffixes: tuple[str, ...]) -> None:

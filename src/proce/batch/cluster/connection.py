@@ -1,0 +1,139 @@
+"""Reach the scheduler of a cluster, or start one on this machine."""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from proce.batch.cluster.extra import require_dask
+from proce.errors import WorkerError
+
+_CONNECT_SECONDS = 4  # to reach a port
+_GREET_SECONDS = 7  # to reach it and be greeted as by a scheduler
+_CLOSE_SECONDS = 20
+_LOGGERS = ("distributed", "asyncio", "tornado")
+
+
+@contextmanager
+def connect(scheduler: str | None, n_workers: int = 1) -> Iterator[Any]:
+    """Yield a client of a scheduler, or of a cluster of processes on this machine.
+
+    Parameters
+    ----------
+    scheduler
+        The address of the scheduler, such as ``tcp://10.0.0.5:8786``; ``None`` to start a cluster
+        that ends with the context.
+    n_workers
+        How many worker processes such a cluster has, each with one thread.
+
+    Raises
+    ------
+    WorkerError
+        The scheduler does not answer, or its machines have other versions of what all must share.
+    """
+    require_dask()
+    with _quiet():
+        if scheduler is None:
+            with _local_cluster(n_workers) as client:
+                yield client
+            return
+        client = _reach(scheduler)
+        try:
+            refuse_other_versions(client.get_versions(packages=["proce"]))
+            yield client
+        finally:
+            client.close(timeout=_CLOSE_SECONDS)
+
+
+def refuse_other_versions(versions: Mapping[str, Any]) -> None:
+    """Refuse a cluster whose machines differ from this one in what they must share.
+
+    Parameters
+    ----------
+    versions
+        What ``Client.get_versions`` returns: of the client, the scheduler and every worker.
+    """
+    machines = [("the scheduler", versions["scheduler"])]
+    machines += [(f"the worker {name}", own) for name, own in versions["workers"].items()]
+    for place, (machine, theirs) in enumerate(machines):
+        if theirs is None:
+            raise WorkerError(f"{machine} does not say what is installed there; restart it.")
+        for package in ("python", "dask", "distributed", "proce"):
+            own, other = (_version(side, package) for side in (versions["client"], theirs))
+            if other == own or (package == "proce" and place == 0):  # a scheduler needs none
+                continue
+            raise WorkerError(
+                f"{machine} has {package} {other or 'not installed'}, and this machine has {own};"
+                " install the same versions on all machines."
+            )
+
+
+def _version(machine: Mapping[str, Any], package: str) -> str | None:
+    """Return the version of a package, of Python without its last number."""
+    if package == "python":
+        return ".".join(str(machine["host"]["python"]).split(".")[:2])
+    found = machine["packages"].get(package)
+    return None if found is None else str(found)
+
+
+def _reach(scheduler: str) -> Any:
+    from distributed import Client
+
+    try:
+        asyncio.run(asyncio.wait_for(_greet(scheduler), _GREET_SECONDS))
+        return Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False, name="proce")
+    except (OSError, TimeoutError, ValueError, RuntimeError) as error:
+        silence = f"nothing came back in {_GREET_SECONDS} seconds"
+        reason = (str(error).strip().splitlines() or [silence])[0].rstrip(".")
+        raise WorkerError(
+            f"the scheduler {scheduler!r} does not answer: {reason}. Check that it runs and can be"
+            " reached from here, or leave --scheduler out to start a cluster on this machine."
+        ) from error
+
+
+async def _greet(scheduler: str) -> None:
+    """Exchange greetings with a scheduler; a client would wait for them without end."""
+    from distributed import Security
+    from distributed.comm.core import connect as reach
+
+    arguments = Security().get_connection_args("client")
+    channel = await reach(scheduler, timeout=_CONNECT_SECONDS, **arguments)
+    await channel.close()
+
+
+@contextmanager
+def _local_cluster(n_workers: int) -> Iterator[Any]:
+    from distributed import Client, LocalCluster
+
+    try:
+        cluster = LocalCluster(
+            n_workers=n_workers,
+            threads_per_worker=1,
+            processes=True,
+            host="127.0.0.1",
+            dashboard_address=None,
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+            silence_logs=logging.CRITICAL,
+        )
+    except (OSError, TimeoutError, RuntimeError) as error:
+        raise WorkerError(f"no cluster could be started on this machine: {error}.") from error
+    try:
+        with Client(cluster, set_as_default=False, timeout=_CONNECT_SECONDS) as client:
+            yield client
+    finally:
+        cluster.close(timeout=_CLOSE_SECONDS)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep Dask from logging what this package says in its own words."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)

@@ -1,0 +1,232 @@
+"""A folder of Parquet files as pieces of work, each a slice of one file."""
+
+import hashlib
+import io
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from proce.batch.cluster.place import Place
+from proce.errors import FileError, did_you_mean
+from proce.schema.features.levels import shown
+
+_SUFFIXES = (".parquet", ".pq")
+_N_THREADS = 16  # that look at files; object stores answer slowly
+_MARK_DIGITS = 12  # of the checksum that tells a file from what it was before
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A Parquet file of rows.
+
+    Attributes
+    ----------
+    number, name
+        Its place in the order of names, and its name.
+    n_rows
+        How many rows it has.
+    mark
+        Digits that change with its content: a checksum of its length and its footer.
+    id_type
+        The Arrow type of its ids; ``None`` without ids.
+    """
+
+    number: int
+    name: str
+    n_rows: int
+    mark: str
+    id_type: pa.DataType | None
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether any row has an id, so that their type is known."""
+        return self.n_rows > 0 and self.id_type not in (None, pa.null())
+
+    def is_other(self, id_type: pa.DataType | None) -> bool:
+        """Return whether the file has ids of another type."""
+        return self.has_ids and self.id_type != id_type
+
+    def pieces(self, piece_rows: int) -> "list[Piece]":
+        """Cut the file into slices of so many rows; a file without rows is one empty piece."""
+        starts = range(0, max(self.n_rows, 1), piece_rows)
+        return [
+            Piece(
+                self.name,
+                self.mark,
+                start,
+                min(piece_rows, self.n_rows - start),
+                f"part-{self.number:05d}-{place:05d}-{self.mark}.parquet",
+            )
+            for place, start in enumerate(starts)
+        ]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some rows of a file, and the name of the part that their results become.
+
+    Attributes
+    ----------
+    file, mark
+        The name of the file, and the digits that its content had.
+    first_row, n_rows
+        Which rows of the file.
+    part
+        The name of the part; the input alone decides it.
+    """
+
+    file: str
+    mark: str
+    first_row: int
+    n_rows: int
+    part: str
+
+    @property
+    def words(self) -> str:
+        """Which rows these are, for messages."""
+        if not self.n_rows:
+            return self.file
+        return f"{self.file}, rows {self.first_row:,} to {self.first_row + self.n_rows - 1:,}"
+
+
+def list_inputs(rows: Place) -> tuple[Place, tuple[str, ...]]:
+    """Return the folder and the names of its Parquet files, hidden ones left out.
+
+    Parameters
+    ----------
+    rows
+        A Parquet file, or a folder of them.
+    """
+    kind = rows.kind()
+    if kind == "nothing":
+        raise FileError(f"{rows.url!r} cannot be read: there is no such file or folder.")
+    if kind == "file":
+        names: tuple[str, ...] = (rows.name,)
+        rows = rows.parent
+    else:
+        entries = {
+            name: entry for name, entry in rows.entries().items() if name[:1] not in ("_", ".")
+        }
+        folders = [name for name, entry in entries.items() if entry == "directory"]
+        if folders:
+            raise FileError(
+                f"{rows.url!r} holds the folder {folders[0]!r}; expected Parquet files alone. Put"
+                " them into one folder, or explain one folder after the other."
+            )
+        names = tuple(entries)
+    others = [name for name in names if not name.lower().endswith(_SUFFIXES)]
+    if others or not names:
+        what = f"holds {others[0]!r}, which is no Parquet file" if others else "holds no files"
+        raise FileError(
+            f"{rows.url!r} {what}; a cluster reads files named .parquet. Convert the rows, or leave"
+            " --engine out."
+        )
+    return rows, names
+
+
+def inspect_inputs(
+    folder: Place, names: Sequence[str], columns: Sequence[str], id_name: str | None
+) -> tuple[list[InputFile], dict[str, str]]:
+    """Look at the footers of all files.
+
+    Returns
+    -------
+    tuple
+        The files that can be read, and why the others cannot, by name.
+    """
+
+    def inspect(numbered: tuple[int, str]) -> InputFile | str:
+        number, name = numbered
+        try:
+            with open_input(folder, name) as (file, mark):
+                schema = file.schema_arrow
+                _require_columns(schema.names, columns, id_name)
+                id_type = None if id_name is None else plain_type(schema.field(id_name).type)
+                return InputFile(number, name, file.metadata.num_rows, mark, id_type)
+        except (OSError, FileError) as error:
+            return str(error)
+
+    with ThreadPoolExecutor(_N_THREADS) as threads:
+        found = list(threads.map(inspect, enumerate(names)))
+    failures = {
+        name: reason for name, reason in zip(names, found, strict=True) if isinstance(reason, str)
+    }
+    return [file for file in found if isinstance(file, InputFile)], failures
+
+
+@contextmanager
+def open_input(folder: Place, name: str) -> Iterator[tuple[Any, str]]:
+    """Open a Parquet file; yield it and its mark."""
+    with folder.reading(name) as (stream, size):
+        try:
+            file = pq.ParquetFile(stream, pre_buffer=False)
+            footer = io.BytesIO()
+            file.metadata.write_metadata_file(footer)
+            total = hashlib.sha256(f"{name}\0{size}\0".encode() + footer.getvalue())
+            yield file, total.hexdigest()[:_MARK_DIGITS]
+        except (pa.ArrowException, UnicodeError) as error:
+            reason = (str(error).splitlines() or ["damaged"])[0].rstrip(".")
+            raise FileError(f"it cannot be read as Parquet: {reason}.") from error
+
+
+def read_piece(
+    folder: Place, piece: Piece, columns: Sequence[str], batch_rows: int
+) -> Iterator[pa.Table]:
+    """Yield the rows of a piece, so many at a time; one empty table where there are none."""
+    with open_input(folder, piece.file) as (file, mark):
+        if mark != piece.mark:
+            raise FileError("it was changed after this run began. Run the command again.")
+        groups, skip = _row_groups(file.metadata, piece)
+        left = piece.n_rows
+        schema = pa.schema([file.schema_arrow.field(name) for name in columns])
+        for batch in file.iter_batches(
+            batch_rows, row_groups=groups, columns=list(columns), use_threads=False
+        ):
+            rows = batch.slice(skip, left)
+            skip, left = max(0, skip - len(batch)), left - len(rows)
+            if len(rows):
+                yield pa.Table.from_batches([rows.select(list(columns))])
+            if not left:
+                break
+        if not piece.n_rows:
+            yield schema.empty_table()
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Return the type in which a column of ids is written, whatever a file packs it in."""
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if pa.types.is_large_string(kind) or str(kind) == "string_view":
+        return pa.string()
+    if pa.types.is_integer(kind) and kind != pa.uint64():
+        return pa.int64()
+    return pa.float64() if pa.types.is_floating(kind) else kind
+
+
+def _row_groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:
+    """Return the row groups that hold a piece, and how many of their rows come before it."""
+    groups: list[int] = []
+    skip = start = 0
+    for group in range(metadata.num_row_groups):
+        end = start + metadata.row_group(group).num_rows
+        if start < piece.first_row + piece.n_rows and end > piece.first_row:
+            skip = skip if groups else piece.first_row - start
+            groups.append(group)
+        start = end
+    return groups, skip
+
+
+def _require_columns(names: Sequence[str], columns: Sequence[str], id_name: str | None) -> None:
+    wanted = columns if id_name is None else (*columns, id_name)
+    if absent := [name for name in wanted if name not in names]:
+        raise FileError(
+            f"it lacks the column {absent[0]!r}; it has {shown(tuple(names))}."
+            + did_you_mean(absent[0], names)
+        )
+    if twice := [name for name in wanted if names.count(name) > 1]:
+        raise FileError(f"it has the column {twice[0]!r} twice; keep one of them.")

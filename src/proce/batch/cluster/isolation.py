@@ -1,0 +1,54 @@
+"""Rows on which the model breaks are found by halving; the other rows get their answers."""
+
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+
+from proce.errors import ModelError
+from proce.explanation import Explanations
+
+_MAX_FAILURES = 32  # of single rows, with no row answered, after which the model is given up
+
+
+def explain_isolating(
+    table: pa.Table,
+    explain: Callable[[pa.Table], Explanations],
+    give_up: Callable[[pa.Table, str], Explanations],
+) -> Iterator[tuple[int, Explanations]]:
+    """Yield the explanations of a table in pieces, each with the position of its first row.
+
+    Parameters
+    ----------
+    table
+        The rows.
+    explain
+        Explains some of them; raises ``ModelError`` where the model breaks on one.
+    give_up
+        Returns explanations that say of a single row why it has none.
+
+    Raises
+    ------
+    ModelError
+        The model breaks on every row that was tried.
+    """
+    waiting = [(0, len(table))]
+    n_answered = n_failed = 0
+    while waiting:
+        first, count = waiting.pop()
+        rows = table.slice(first, count).combine_chunks()
+        try:
+            result = explain(rows)
+            n_answered += count
+        except ModelError as error:
+            if count > 1:
+                half = count // 2
+                waiting += [(first + half, count - half), (first, half)]
+                continue
+            n_failed += 1
+            if not n_answered and n_failed >= min(_MAX_FAILURES, len(table)):
+                raise ModelError(
+                    f"the model failed on all of the {n_failed} rows that it was asked about one"
+                    f" by one; the last time: {error}"
+                ) from error
+            result = give_up(rows, str(error).removeprefix("row 0, "))
+        yield first, result

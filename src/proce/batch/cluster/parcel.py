@@ -1,0 +1,120 @@
+"""An explainer on its way to the workers of a cluster.
+
+It travels to a worker process once, whatever the number of rows that the process explains.
+"""
+
+import hashlib
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from proce.errors import ModelError, PersistenceError
+from proce.explanation import Explanations
+from proce.files import sha256_of
+from proce.methods import Method, ProCE
+
+_MAX_OPENED = 2  # explainers that a worker process keeps
+_opened: dict[str, Any] = {}  # those of this process, by their checksum
+_lock = threading.RLock()  # an explainer answers one call at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Parcel:
+    """An explainer that can be sent to another process.
+
+    Attributes
+    ----------
+    sha256
+        The checksum by which a process knows that it has the explainer already.
+    files
+        The files of a saved explainer by name; ``None`` where it travels as an object.
+    explainer
+        The explainer itself, where it cannot be saved; Dask serialises it.
+    """
+
+    sha256: str
+    files: Mapping[str, bytes] | None
+    explainer: Any = None
+
+    def open(self) -> Any:
+        """Return the explainer, loaded at the first call in this process."""
+        if self.files is None:
+            return self.explainer
+        with _lock:
+            if self.sha256 not in _opened:
+                while len(_opened) >= _MAX_OPENED:
+                    del _opened[next(iter(_opened))]
+                _opened[self.sha256] = _load(self.files)
+            return _opened[self.sha256]
+
+    def explain(self, frame: Any, options: Mapping[str, Any]) -> Explanations:
+        """Explain some rows; the threads of a process take turns."""
+        with _lock:
+            result: Explanations = self.open().explain(frame, **options)
+            return result
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        return "proce.Parcel", self.sha256
+
+
+def pack(explainer: "Method | str | PathLike[str]") -> Parcel:
+    """Make a parcel of a fitted explainer, or of the folder that one was saved to.
+
+    A saved explainer travels as the bytes of its files. One that cannot be saved whole, such as
+    that of a function, travels as an object.
+    """
+    if isinstance(explainer, str | PathLike):
+        files = _files(Path(explainer))
+        parcel = Parcel(sha256_of(Path(explainer)), files)
+        parcel.open()
+        return parcel
+    return _saved(explainer) or _pickled(explainer)
+
+
+def _saved(explainer: Any) -> Parcel | None:
+    """Return an explainer as files, or ``None`` where they would not hold all of it."""
+    models = getattr(explainer, "models", None)
+    if not isinstance(explainer, ProCE) or not (models is None or isinstance(models, int)):
+        return None
+    with TemporaryDirectory(prefix="proce-") as name:
+        folder = Path(name) / "explainer"
+        try:
+            explainer.save(folder)
+            parcel = Parcel(sha256_of(folder), _files(folder))
+            parcel.open()
+        except PersistenceError:
+            return None
+    return parcel
+
+
+def _pickled(explainer: Any) -> Parcel:
+    import cloudpickle
+
+    try:
+        content = cloudpickle.dumps(explainer)
+    except Exception as error:  # of any object inside a model
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".")
+        raise ModelError(
+            f"the explainer cannot be sent to other processes: {reason}. Save it to a folder, or"
+            " explain with a model that can be pickled."
+        ) from error
+    return Parcel(hashlib.sha256(content).hexdigest(), None, explainer)
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    if not folder.is_dir():
+        raise PersistenceError(
+            f"{str(folder)!r} is not a folder; expected the one that an explainer was saved to."
+        )
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+def _load(files: Mapping[str, bytes]) -> ProCE:
+    with TemporaryDirectory(prefix="proce-") as name:
+        for file, content in files.items():
+            (Path(name) / file).write_bytes(content)
+        return ProCE.load(name)
