@@ -22,21 +22,35 @@ def atomic_write(path: Path) -> Iterator[Path]:
     An error, Ctrl-C or a full disk leaves ``path`` as it was before. What the system could not
     write is an ``OSError`` that names ``path``, whichever library wrote the draft.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.part")
+    with named_errors(path), draft_of(path) as draft:
+        yield draft
+
+
+@contextmanager
+def draft_of(path: Path) -> Iterator[Path]:
+    """Yield what :func:`atomic_write` does, where more is done meanwhile than to write it."""
+    draft = _draft_path(path)
     try:
         yield draft
-        with draft.open("rb") as written:
-            os.fsync(written.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        if isinstance(error, ProceError) or error.filename not in (None, str(draft), draft):
-            raise
-        reason = str(error) if error.errno is None else os.strerror(error.errno)
-        raise OSError(error.errno, reason, str(path)) from error
+        with named_errors(path):
+            with draft.open("rb") as written:
+                os.fsync(written.fileno())
+            os.replace(draft, path)
     except BaseException:
         draft.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def named_errors(path: Path) -> Iterator[None]:
+    """Name a file, rather than its draft or nothing, in the error of a system that cannot write."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, ProceError) or error.filename not in (None, str(_draft_path(path))):
+            raise
+        reason = str(error) if error.errno is None else os.strerror(error.errno)
+        raise OSError(error.errno, reason, str(path)) from error
 
 
 def write_text(path: Path, text: str) -> None:
@@ -125,3 +139,7 @@ def sha256_of(path: Path) -> str:
         while block := stream.read(_BLOCK_SIZE):
             total.update(block)
     return total.hexdigest()
+
+
+def _draft_path(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")

@@ -1,8 +1,10 @@
 """The files that ``proce explain`` writes: outcomes of every row, parts, and what stays."""
 
+import errno
 import json
 from functools import partial
 from pathlib import Path
+from resource import RLIMIT_FSIZE, getrlimit, setrlimit
 from typing import Any
 
 import pandas as pd
@@ -120,6 +122,57 @@ def records(path: Path) -> Any:
     record = json.loads(text, parse_float=lambda digits: f"{float(digits):.12g}")
     del record["provenance"]["elapsed_seconds"]
     return record
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "then"),
+    [
+        ("--outcomes", "o.csv", "."),
+        ("--outcomes", "o.parquet", "."),
+        ("--out", "r.csv", " before the first of 40 rows was kept."),
+        ("--out", "r.json", " before the first of 40 rows was kept."),
+    ],
+)
+def test_a_file_that_may_not_grow_is_named_in_one_line(
+    option: str,
+    name: str,
+    then: str,
+    named: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    explain, usual = ProCE.explain, getrlimit(RLIMIT_FSIZE)
+
+    def fill_disk(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        result = explain(self, rows, **options)
+        setrlimit(RLIMIT_FSIZE, (16, usual[1]))
+        return result
+
+    monkeypatch.setattr(ProCE, "explain", fill_disk)
+    try:
+        assert main([*EXPLAIN, *IDS, option, str(tmp_path / name)]) == 3
+    finally:
+        setrlimit(RLIMIT_FSIZE, usual)
+    where = tmp_path / name if option == "--outcomes" else tmp_path / f"{name}.parts"
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"proce: File too large ({where}")
+    assert error.endswith(f"){then}")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_error_of_something_else_is_not_that_of_the_outcomes(
+    named: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fail(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ProCE, "explain", fail)
+    assert main([*EXPLAIN, "--outcomes", str(tmp_path / "o.csv")]) == 3
+    assert capsys.readouterr().err.splitlines()[-1] == "proce: No space left on device."
 
 
 def test_a_folder_that_somebody_keeps_is_refused(

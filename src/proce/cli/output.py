@@ -22,7 +22,7 @@ from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
-from proce.files import atomic_write
+from proce.files import draft_of, named_errors
 
 _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
 _SUMMARY_KINDS = ("action", "doubt")
@@ -139,7 +139,7 @@ def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
             if terminal:
                 summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
             else:
-                _echo(csv_text(table_of(result), header=header))
+                typer.echo(csv_text(table_of(result), header=header), nl=False)
                 header = False
     return summary
 
@@ -197,31 +197,26 @@ def _describe_kept(parts: Parts, total: int) -> str:
     )
 
 
-def _echo(text: str) -> None:
-    try:
-        typer.echo(text, nl=False)
-    except OSError as error:
-        error.filename = "stdout"  # and no file that is being written beside it
-        raise
-
-
 @contextmanager
 def _outcome_writer(path: Path | None) -> Iterator[Callable[[Explanations], None]]:
     """Yield a function that adds the outcomes of rows to a file, which appears at the end."""
     if path is None:
         yield lambda result: None
         return
-    with atomic_write(path) as draft, ExitStack() as stack:
+    with draft_of(path) as draft, ExitStack() as stack:
         writers: list[Callable[[Any], None]] = []
 
         def write(result: Explanations) -> None:
             table = outcome_table(result)
-            if not writers:
-                opened = table_writer(draft, path.suffix, table.schema)
-                writers.append(stack.enter_context(opened))
-            writers[0](table)
+            with named_errors(path):
+                if not writers:
+                    opened = table_writer(draft, path.suffix, table.schema)
+                    writers.append(stack.enter_context(opened))
+                writers[0](table)
 
         yield write
+        with named_errors(path):
+            stack.close()
 
 
 def _show_preview(items: list[Explanation]) -> None:

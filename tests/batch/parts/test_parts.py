@@ -140,15 +140,23 @@ def test_a_request_is_the_same_whatever_the_order_of_its_values(
 
 
 @pytest.mark.parametrize("kind", ["results", "outcomes"])
-def test_a_damaged_part_is_named(whole: Explanations, tmp_path: Path, kind: str) -> None:
+def test_a_damaged_part_is_named_and_is_no_part_once_it_is_removed(
+    whole: Explanations, tmp_path: Path, kind: str
+) -> None:
     out = tmp_path / "result.csv"
     out.write_text("old")
     with Parts.open(out, {}) as parts:
-        write(parts, whole, Span(0, N_ROWS))
-        (path,) = parts.folder.glob(f"*.{kind}.parquet")
+        write(parts, whole, Span(0, 8), Span(8, 13))
+        (path,) = parts.folder.glob(f"*-000000000000-*.{kind}.parquet")
         path.write_bytes(path.read_bytes()[:100])
         with pytest.raises(FileError, match=rf"{path.name}' cannot be read: .*Remove it, and its"):
             parts.put_together(tmp_path / "outcomes.csv")
-        assert parts.covered() == [Span(0, N_ROWS)]
+        assert parts.missing(0, N_ROWS) == []
     assert out.read_text() == "old"
     assert not (tmp_path / "outcomes.csv").exists()
+    path.unlink()
+    with Parts.open(out, {}) as parts:
+        assert parts.missing(0, N_ROWS) == [Span(0, 8)]
+        write(parts, whole, Span(0, 8))
+        parts.put_together()
+    assert out.read_text() == csv_text(table_of(whole), header=True)

@@ -108,6 +108,7 @@ class Parts:
         """
         writer = self.writer
         spans = self.covered() or self.place.spans()[:1]
+        assert spans, "there is a part, and be it one without rows"
         with atomic_write(self.out) as draft:
             paths = [writer.results_path(span) for span in spans]
             if self.out.suffix == ".json":

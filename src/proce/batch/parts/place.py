@@ -22,7 +22,6 @@ from proce.errors import FileError
 from proce.files import read_text, write_text
 from proce.schema.records import StrictRecord
 
-RESULTS_KIND = "results"
 OUTCOMES_KIND = "outcomes.parquet"  # written last: a part is finished once it is there
 _MARKER_NAME = "proce-parts.json"
 _LOCK_NAME = "proce-parts.lock"
@@ -111,10 +110,15 @@ class Place:
         return sorted(path for path in self.folder.iterdir() if named.fullmatch(path.name))
 
     def spans(self) -> list[Span]:
-        """Return the rows of each finished part, in any order."""
-        named = re.compile(rf"{self.run}-(\d{{12}})-(\d{{12}})\.{re.escape(OUTCOMES_KIND)}")
-        found = (named.fullmatch(path.name) for path in self.folder.iterdir())
-        return [Span(int(match[1]), int(match[2])) for match in found if match]
+        """Return the rows of each part of which both files are there, in any order."""
+        named = re.compile(rf"({self.run}-(\d{{12}})-(\d{{12}}))\.([a-z.]+)")
+        found = [match for path in self.folder.iterdir() if (match := named.fullmatch(path.name))]
+        have_results = {match[1] for match in found if match[4] != OUTCOMES_KIND}
+        return [
+            Span(int(match[2]), int(match[3]))
+            for match in found
+            if match[4] == OUTCOMES_KIND and match[1] in have_results
+        ]
 
     def sweep(self) -> None:
         """Remove the run's own files where no part is finished."""
