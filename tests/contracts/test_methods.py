@@ -70,6 +70,16 @@ def test_no_rows_give_an_empty_result(method: Method) -> None:
     assert len(Explanations.from_json(result.to_json())) == 0
 
 
+def test_pieces_of_a_frame_give_together_what_the_frame_gives(
+    method: Method, result: Explanations
+) -> None:
+    pieces = [method.explain(ROWS[first : first + 3], target=1, n=3) for first in (0, 3, 6)]
+    joined = Explanations.join(pieces, result.provenance.elapsed_seconds)
+    assert joined.to_json() == result.to_json()
+    pd.testing.assert_frame_equal(joined.to_frame(), result.to_frame())
+    pd.testing.assert_frame_equal(joined.outcomes(), result.outcomes())
+
+
 def test_columns_that_are_no_features_are_ignored(method: Method, result: Explanations) -> None:
     with_more = ROWS.assign(customer=[f"C{n}" for n in range(len(ROWS))])
     again = method.explain(with_more[["customer", *ROWS.columns]], target=1, n=3)

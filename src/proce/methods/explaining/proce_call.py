@@ -26,12 +26,12 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.attempts import Attempt, plan_attempts
 from proce.methods.searching.checking import FrameRows
 from proce.methods.searching.needed import drop_needless
-from proce.methods.searching.scan import MAX_SCANNED
+from proce.methods.searching.scan import MAX_SCANNED, scanned_alike
 from proce.methods.searching.solution import Solution
 from proce.methods.searching.solve import solution_of, solve
 from proce.methods.searching.terms import SearchTerms
-from proce.methods.searching.typical import NO_LOOKS, TYPICAL, learn_likeness, wants_typical
-from proce.objective import CounterfactualProblem, Likeness, Query
+from proce.methods.searching.typical import TypicalRows, learn_looks, typical_notes
+from proce.objective import CounterfactualProblem, Query
 from proce.search import SearchProgress
 
 
@@ -61,7 +61,7 @@ class ProceCall(Call):
         context = proce_context(self.terms, options)
         super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
-        self._likeness: Likeness | None = None
+        self._typical = TypicalRows.none()
         self._counting = Lock()
         self._generations = 0
         self._misses = NearestMisses(len(self))
@@ -71,9 +71,8 @@ class ProceCall(Call):
         rows = self.rows_to_change()
         reachable = rows[self.fitted.index.sizes[self.target[rows]] > 0]
         try:
-            self._likeness = learn_likeness(
-                self.fitted, self.options, self.target[reachable], self.predicted[reachable]
-            )
+            classes = self.target[reachable], self.predicted[reachable]
+            self._typical = learn_looks(self.fitted, self.options, reachable, *classes)
             self._explain_all(reachable, self.terms.problem)
             self._let_wait(reachable)
         except KeyboardInterrupt:
@@ -107,13 +106,19 @@ class ProceCall(Call):
                 self._explain(chunk, pose)
 
         overlaps = self.fitted.twins.device != HOST and self.terms.answers is None
-        chunks = torch.split(rows, self.fitted.chunk_size)
+        chunks = self._typical.chunks(rows, self.fitted.chunk_size)
         for_each_chunk(chunks, explain, 2 if overlaps else 1, self.interrupt)
 
     def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
+        """Explain a chunk, in which a row has the answer that it has alone."""
+        likeness = self._typical.likeness_of(chunk)
+        posed = replace(pose(self.query(chunk)), likeness=likeness, doubts=self.terms.doubts)
+        for part in scanned_alike(posed):
+            if not self.over:
+                self._explain_posed(posed.take(part), chunk[part])
+
+    def _explain_posed(self, posed: CounterfactualProblem, chunk: Tensor) -> None:
         """Explain a chunk; rows that have nothing are attempted again under easier terms."""
-        posed = pose(self.query(chunk))
-        posed = replace(posed, likeness=self._likeness, doubts=self.terms.doubts)
         goes_on = self.fitted.settings.sparse and self.options.max_evaluations is None
         attempts = plan_attempts(posed, goes_on=goes_on)
         solution: Solution | None = None
@@ -259,12 +264,9 @@ class ProceCall(Call):
         self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
         self.record.finish(rows[~is_reachable], Outcome.NOT_FOUND)
         notes = self.fitted.notes_on(self.record.probabilities)
-        if self._likeness is None and wants_typical(self.fitted, self.options):
-            notes += [NO_LOOKS] if len(reachable) else []
-        for text in notes:
-            self.record.note(torch.arange(len(self)), text)
-        if self._likeness is not None:
-            self.record.note(self.record.rows_with(Outcome.FOUND), TYPICAL)
+        notes += typical_notes(self._typical, reachable, self.record.rows_with(Outcome.FOUND))
+        for noted, text in notes:
+            self.record.note(noted, text)
 
     def _diagnose(self) -> None:
         """Record for rows without a counterfactual what blocks them, or a way that turns up."""

@@ -188,13 +188,19 @@ class FittedParts:
             )
         return self.looks.likeness(self.codec) if self.looks.knows(classes) else None
 
-    def notes_on(self, probabilities: Tensor) -> list[str]:
-        """Return what holds for all rows of a call, given what the model says of them ``(i,)``."""
-        is_hard = ((probabilities == 0) | (probabilities == 1)).all()
-        if bool(is_hard):  # of these rows; ask about others before it is said
-            is_hard = ((self.sample_answers == 0) | (self.sample_answers == 1)).all()
-        notes = [_HARD_LABELS] if bool(is_hard) else []
-        return [*notes, _NO_TRAINING_ROWS] if self.left_out is not None else notes
+    def notes_on(self, probabilities: Tensor) -> list[tuple[Tensor, str]]:
+        """Return what readers should know, each for the rows at some positions.
+
+        A note on a row depends on what the model says of it in ``probabilities (i,)``, and on no
+        other row of the call.
+        """
+        notes = []
+        is_hard = _is_hard(probabilities)
+        if bool(is_hard.any()) and bool(_is_hard(self.sample_answers).all()):
+            notes.append((torch.nonzero(is_hard).flatten(), _HARD_LABELS))
+        if self.left_out is not None:
+            notes.append((torch.arange(len(probabilities)), _NO_TRAINING_ROWS))
+        return notes
 
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
         """Read rules, and find or fit the equations that they need."""
@@ -215,3 +221,8 @@ class FittedParts:
         codec = replace(self.codec, schema=schema)
         scm = None if self.scm is None else replace(self.scm, codec=codec)
         return replace(self, codec=codec, scm=scm)
+
+
+def _is_hard(probabilities: Tensor) -> Tensor:
+    """Return flags for probabilities that leave no doubt."""
+    return (probabilities == 0) | (probabilities == 1)

@@ -3,12 +3,12 @@
 A search keeps many losses in balance and may miss the plainest answer. Here every feature is tried
 alone at some values. The single actions that help most without being enough are then combined
 with a second action, and the best pairs with a third. Where three are not enough, one action after
-the other is added to the best. What comes of one, two and three actions does
-not depend on how many a call allows, so that a call without a limit knows every way that a call
-with ``max_changes`` 1, 2 or 3 finds.
+the other is added to the best. What comes of one, two and three actions does not depend on how many
+a call allows, so that a call without a limit knows every way that a call with ``max_changes`` 1, 2
+or 3 finds.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -81,6 +81,16 @@ class _Moves:
         return torch.where(self.share.isnan(), self.level, number)
 
 
+def scanned_alike(problem: CounterfactualProblem) -> list[Tensor]:
+    """Return the positions of rows in parts, for each of which as many groups are scanned.
+
+    A row in which few features can move has fewer, in a batch as well as alone.
+    """
+    n_movable = problem.limits.movable.sum(1).clamp(max=MAX_SCANNED + 1)
+    parts = [torch.nonzero(n_movable == n).flatten() for n in range(MAX_SCANNED + 2)]
+    return list(filter(len, parts))
+
+
 def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list[Trials]:
     """Return candidates of one action, of two and of three, a group of each, then longer ones.
 
@@ -98,21 +108,20 @@ def scan(problem: CounterfactualProblem, max_actions: int | None = None) -> list
     many = sum(f.can_be_acted_on for f in problem.codec.schema) > _MANY_FEATURES
     moves = _Moves.of(problem.codec, positions, _FEW_SHARES if many else _SHARES)
     base = problem.query.factual[:, None]
-    nothing = torch.zeros_like(base, dtype=torch.bool)
-    start = try_out(problem, base, nothing)
-    moved = moves.position.expand(len(base), -1)
-    can_move = problem.limits.movable.gather(1, moved)
-    tried = _beside(problem, start, moves.values(problem), moved, can_move)
-    worth = _worth(tried, start)
+    start = try_out(problem, base, torch.zeros_like(base, dtype=torch.bool))
+    everything = torch.arange(len(problem.codec.schema)).expand(len(base), -1)
+    values, moved, can_move = _moves_of(problem, moves, everything)
+    tried = _beside(problem, start, values, moved, can_move)
+    worth = _worth(tried, start).where(can_move, -torch.inf)
     groups = [_kept(tried, _N_KEPT[0])]
     few = _Moves.of(problem.codec, positions, _FEW_SHARES if many else _SHARES[1::2])
-    order = _best_features(worth, moves.position, len(problem.codec.schema))
-    longest = len(positions) if max_actions is None else min(max_actions, len(positions))
+    order = _best_features(worth, moved, len(problem.codec.schema))
+    n_movable = int(problem.limits.movable.sum(1).max())
+    longest = n_movable if max_actions is None else min(max_actions, n_movable)
     for n_actions in range(2, min(longest, MAX_SCANNED) + 1):
         bases = _bases(tried, start, _N_BASES[n_actions - 2])
         features = order[:, : _N_BESIDE[n_actions - 2]]
-        values, moved, can_move = _moves_of(problem, few, features)
-        tried = _beside(problem, bases, values, moved, can_move)
+        tried = _beside(problem, bases, *_moves_of(problem, few, features))
         groups.append(_kept(tried, _N_KEPT[n_actions - 1]))
     if longest > MAX_SCANNED:
         groups.append(_walk(problem, start, tried, order, positions, groups))
@@ -156,8 +165,7 @@ def _walk(
         if not len(open_rows):
             break
         bases = _bases(tried, begun, _N_WALK_BASES)
-        values, moved, can_move = _moves_of(part, moves, order[:, :_N_WALK_FEATURES])
-        tried = _beside(part, bases, values, moved, can_move)
+        tried = _beside(part, bases, *_moves_of(part, moves, order[:, :_N_WALK_FEATURES]))
         best = tried.nearest(1)
         walked = walked.with_rows(open_rows, best)
         left = torch.nonzero(~best.is_feasible[:, 0]).flatten()
@@ -171,6 +179,9 @@ def _beside(
 ) -> Trials:
     """Try every base ``(i, b)`` with each move besides, as ``(i, b * m)``.
 
+    Where a row has fewer moves than others, a base stands alone in their place and does nothing by
+    hand: it is no candidate, and no base.
+
     Parameters
     ----------
     problem, bases
@@ -180,18 +191,27 @@ def _beside(
     """
     if use_kernels(values.device):
         rows, by_hand = _beside_compiled(bases, values, moved, can_move)
-        return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
+        return _tried(problem, rows, by_hand, can_move)
     (n_rows, n_bases, n_features), n_moves = bases.rows.shape, values.shape[1]
     shape = n_rows, n_bases, n_moves, n_features
     where = moved[:, None, :, None].expand(n_rows, n_bases, n_moves, 1)
     rows = bases.rows[:, :, None].expand(shape)
-    can_move = can_move[:, None, :, None].expand_as(where)
-    values = torch.where(can_move, values[:, None, :, None], rows.gather(-1, where))
+    moves = can_move[:, None, :, None].expand_as(where)
+    values = torch.where(moves, values[:, None, :, None], rows.gather(-1, where))
     rows = rows.scatter(-1, where, values).flatten(1, 2)
     by_hand = bases.by_hand[:, :, None].expand(shape)
-    acts = by_hand.gather(-1, where) | can_move
+    acts = by_hand.gather(-1, where) | moves
     by_hand = by_hand.scatter(-1, where, acts).flatten(1, 2)
-    return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
+    return _tried(problem, rows, by_hand, can_move)
+
+
+def _tried(
+    problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor, can_move: Tensor
+) -> Trials:
+    """Try rows ``(i, b * m, f)``; without its move ``(i, m)`` a row does nothing by hand."""
+    tried = try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
+    moves = can_move.repeat(1, rows.shape[1] // can_move.shape[1])
+    return replace(tried, by_hand=tried.by_hand & moves[..., None])
 
 
 def _beside_compiled(
@@ -217,13 +237,15 @@ def _beside_compiled(
 def _moves_of(
     problem: CounterfactualProblem, moves: _Moves, features: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Return what :func:`_beside` takes, for the moves of each row's own features ``(i, k)``."""
-    mine = (moves.position[None, :, None] == features[:, None]).any(-1)  # (i, all moves)
+    """Return what :func:`_beside` takes, for the moves of each row's own features ``(i, k)``.
+
+    Those that a row has come first, so that it has the same whatever the other rows have.
+    """
+    chosen = torch.zeros_like(problem.limits.movable).scatter(1, features, True)
+    mine = (chosen & problem.limits.movable)[:, moves.position]  # (i, all moves)
     n_moves = int(mine.sum(-1).max())
     order = mine.byte().argsort(dim=-1, descending=True, stable=True)[:, :n_moves]
-    moved = moves.position[order]
-    can_move = mine.gather(1, order) & problem.limits.movable.gather(1, moved)
-    return moves.values(problem).gather(1, order), moved, can_move
+    return moves.values(problem).gather(1, order), moves.position[order], mine.gather(1, order)
 
 
 def _worth(tried: Trials, start: Trials) -> Tensor:
@@ -235,7 +257,7 @@ def _worth(tried: Trials, start: Trials) -> Tensor:
 def _best_features(worth: Tensor, position: Tensor, n_features: int) -> Tensor:
     """Return the features ``(i, f)`` from the one with the most worthy move to the least."""
     best = worth.new_full((len(worth), n_features), -torch.inf)
-    best = best.scatter_reduce(1, position.expand(len(worth), -1), worth, "amax")
+    best = best.scatter_reduce(1, position, worth, "amax")
     return best.argsort(dim=1, descending=True, stable=True)
 
 
