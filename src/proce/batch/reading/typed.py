@@ -16,7 +16,6 @@ from proce.schema.frames.cells import (
     MISSING_LEVEL,
     UNKNOWN_LEVEL,
     distinct_values,
-    is_number_text,
     level_codes,
     nan_to_null,
     one_array,
@@ -24,6 +23,8 @@ from proce.schema.frames.cells import (
     text_level_codes,
     to_numbers,
 )
+
+_MAX_WHOLE = 2.0**63  # whole numbers have 64 bits
 
 
 @dataclass(frozen=True)
@@ -138,6 +139,9 @@ class _FileColumn:
             pc.not_equal(pc.round(numbers), numbers),
             "expected a whole number, as in all rows at fit",
         )
+        self._refuse(
+            pc.greater_equal(pc.abs(numbers), _MAX_WHOLE), "expected a number of up to 18 digits"
+        )
         return numbers.cast(pa.int64())
 
     def levels(self, levels: Sequence[Level]) -> pa.Array:
@@ -158,7 +162,7 @@ class _FileColumn:
             return texts.cast(pa.float64())
         except pa.ArrowInvalid:
             distinct = pc.unique(texts.drop_null()).to_pylist()
-            wrong = next(text for text in distinct if not is_number_text(text))
+            wrong = next(text for text in distinct if not _is_number(text))
             hint = " Write numbers with a point and without thousands separators."
             advice = hint if any(sign.isdigit() for sign in wrong) else ""
             self._refuse(pc.equal(texts, wrong), f"expected a number.{advice}", repr(wrong))
@@ -207,6 +211,15 @@ def _arrow_type(levels: Sequence[Level]) -> pa.DataType:
     if isinstance(levels[0], bool):
         return pa.bool_()
     return pa.int64() if all(isinstance(level, int) for level in levels) else pa.float64()
+
+
+def _is_number(text: str) -> bool:
+    """Whether Arrow reads a text as a number; Python would take digits of any script."""
+    try:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def _is_whole(dtype: Any) -> bool:
