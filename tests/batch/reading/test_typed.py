@@ -124,6 +124,9 @@ def test_a_cell_that_does_not_fit_is_named(cells: dict[str, Any], message: str) 
     ("cells", "message"),
     [
         ({"age": ["31", "44"]}, "'age': the file holds values of type .*string there"),
+        ({"school": [[1], [2]]}, "'school': the file holds values of type list.* expected the lev"),
+        ({"rank": [{"a": 1}, None]}, "'rank': the file holds values of type struct"),
+        ({"age": [[1], [2]]}, "'age': the file holds values of type list"),
         ({"school": [1, 2]}, "unknown level 1; .* Convert the column to text"),
         ({"car": [0, 1]}, "unknown level 0"),
     ],

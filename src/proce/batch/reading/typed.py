@@ -146,7 +146,13 @@ class _FileColumn:
 
     def levels(self, levels: Sequence[Level]) -> pa.Array:
         """Return the cells as levels, null where nothing stands."""
-        positions, values = distinct_values(self.cells)
+        try:
+            positions, values = distinct_values(self.cells)
+        except pa.ArrowNotImplementedError:
+            raise SchemaError(
+                f"feature {self.name!r}: the file holds values of type {self.cells.type} there;"
+                f" expected the levels {shown(levels)}, as at fit. Convert the column."
+            ) from None
         find_codes = text_level_codes if self.from_text else level_codes
         codes = np.append(find_codes(values, levels), MISSING_LEVEL)[positions]
         unknown = codes == UNKNOWN_LEVEL
