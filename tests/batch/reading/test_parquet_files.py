@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -160,3 +161,23 @@ def test_a_folder_of_anything_else_is_refused(folder: Path) -> None:
     (folder / "_delta_log").mkdir()
     with pytest.raises(FileError, match="is a Delta table"):
         Source.open(folder)
+
+
+def test_a_damaged_file_is_read_or_refused_in_words(tmp_path: Path) -> None:
+    """Whatever bytes are others than they were, no error but ours comes out."""
+    path, draw = tmp_path / "people.parquet", np.random.default_rng(0)
+    frame = pd.DataFrame({"age": range(400), "job": ["a", "b"] * 200}, index=range(1, 401))
+    frame.to_parquet(path, row_group_size=100)
+    whole, complaints = np.frombuffer(path.read_bytes(), dtype=np.uint8), []
+    for _ in range(150):
+        damaged = whole.copy()
+        damaged[draw.integers(0, len(whole), 3)] = draw.integers(0, 256, 3)
+        path.write_bytes(damaged.tobytes())
+        try:
+            source = Source.open(path)
+            source.table()
+            list(source.batches(source.columns, 64))
+        except FileError as error:
+            complaints.append(str(error))
+    assert len(complaints) > 50
+    assert all(text.startswith(f"'{path}'") for text in complaints)

@@ -163,6 +163,7 @@ def _plain_table(table: pa.Table) -> pa.Table:
 
 
 def _without_index(table: pa.Table) -> pa.Table:
-    index = (table.schema.pandas_metadata or {}).get("index_columns", [])
-    kept = [name for name in table.column_names if name not in index]
+    index = (table.schema.pandas_metadata or {}).get("index_columns")
+    names = index if isinstance(index, list) else []
+    kept = [name for name in table.column_names if name not in names]
     return table.select(kept).replace_schema_metadata(None)

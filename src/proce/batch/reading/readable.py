@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from proce.errors import FileError
+from proce.errors import FileError, ProceError
 
 
 @contextmanager
@@ -22,18 +22,13 @@ def readable(path: Path, kind: str) -> Iterator[None]:
     """
     try:
         yield
-    except FileError:
+    except ProceError:
         raise
-    except (OSError, UnicodeError, pa.ArrowException) as error:
+    except (OSError, ValueError, pa.ArrowException) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0].rstrip(".")
-        if not isinstance(error, pa.ArrowException) and not _is_damage(error):
+        if isinstance(error, OSError) and error.errno is not None:  # of the system, not of Arrow
             raise FileError(f"{str(path)!r} cannot be read: {reason}.") from error
         raise FileError(
             f"{str(path)!r} cannot be read as {kind}: {reason}. Check that it is whole and of that"
             " format."
         ) from error
-
-
-def _is_damage(error: Exception) -> bool:
-    """Whether Arrow means the content of a file, and not the system: it has no error number."""
-    return isinstance(error, OSError) and error.errno is None
