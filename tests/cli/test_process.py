@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from resource import RLIMIT_FSIZE, setrlimit
 
+import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -111,6 +113,39 @@ def test_ctrl_c_leaves_nothing_half_written(desk: Path, tmp_path: Path, name: st
     assert errors.count("\n") == 1
     assert not (tmp_path / name).exists()
     assert {path.name for path in tmp_path.iterdir()} - {f"{name}.parts"} == {"many.csv"}
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_after_each_part_ends_as_if_nothing_had_been(
+    run: Run, desk: Path, tmp_path: Path
+) -> None:
+    rows = pd.concat([pd.read_csv(desk / "new.csv")] * 320, ignore_index=True)  # three parts or so
+    rows.to_parquet(tmp_path / "many.parquet")
+    words = ["explain", "credit", tmp_path / "many.parquet", "--target", "yes", "-n", "1"]
+    outs = ["--out", tmp_path / "r.parquet", "--outcomes", tmp_path / "o.parquet"]
+    for n_parts in (1, 2):
+        process = subprocess.Popen([PROCE, *words, *outs], cwd=desk, stderr=subprocess.PIPE)
+        deadline = time.monotonic() + 200
+        while finished_parts(tmp_path) < n_parts and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.kill()
+        process.communicate(timeout=60)
+        assert process.returncode == -signal.SIGKILL
+        assert finished_parts(tmp_path) >= n_parts
+    done = run(*words, *outs)
+    assert done.returncode == 0, done.stderr
+    assert "Going on after 8,192 of 12,800 rows" in done.stderr
+    again = ["--out", tmp_path / "again.parquet", "--outcomes", tmp_path / "all.parquet"]
+    assert run(*words, *again).returncode == 0
+    for name, other in (("r", "again"), ("o", "all")):
+        written = pq.read_table(tmp_path / f"{name}.parquet")
+        assert written.equals(pq.read_table(tmp_path / f"{other}.parquet"))
+    names = {path.stem for path in tmp_path.iterdir()}
+    assert names == {"many", "r", "o", "again", "all"}
+
+
+def finished_parts(folder: Path) -> int:
+    return len(list(folder.glob("r.parquet.parts/*.outcomes.parquet")))
 
 
 def started(pid: int) -> bool:
