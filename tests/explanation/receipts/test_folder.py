@@ -57,6 +57,7 @@ def test_files_stand_in_the_order_of_their_numbers(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     names = [path.name for path in receipt_files(tmp_path)]
     assert names == ["notes.txt", "row-1.json", "row-2.json", "row-10.json"]
+    assert receipt_files(str(tmp_path)) == receipt_files(tmp_path)
     with pytest.raises(FileError, match="cannot be read: No such file"):
         receipt_files(tmp_path / "none")
 

@@ -11,6 +11,7 @@ import pytest
 from proce.classifier import as_classifier
 from proce.errors import FileError, ModelError, ReceiptError, SearchError
 from proce.explanation import Receipt, verify
+from proce.explanation.receipts.receipt import ModelFile
 from proce.explanation.receipts.receipt_json import checksum, was_changed
 
 from ...worlds import two_classes
@@ -44,6 +45,19 @@ def test_a_receipt_comes_back_as_it_was(tmp_path: Path) -> None:
         assert back.model_sha256 == (
             "6b86b273ff34fce19d6b804eff5a3f5747ada4eaa22f1d49c01e52ddb7875b4b"  # printf 1
         )
+
+
+def test_the_sum_of_a_model_can_be_taken_once_for_many_rows(tmp_path: Path) -> None:
+    model = tmp_path / "credit.onnx"
+    model.write_bytes(b"1")
+    result = everything()
+    known = ModelFile.of(model)
+    receipts = [result.receipt(0, model=each) for each in (model, known)]
+    model.unlink()
+    receipts.append(result.receipt(1, model=known))
+    assert {(each.model_name, each.model_sha256) for each in receipts} == {
+        ("credit.onnx", known.sha256)
+    }
 
 
 def test_the_checksum_is_that_of_canonical_json() -> None:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -70,10 +71,10 @@ class ReceiptCheck:
         return f"{self.name}{row}: {self.reason or self.standing}"
 
 
-def receipt_files(folder: Path) -> tuple[Path, ...]:
+def receipt_files(folder: str | PathLike[str]) -> tuple[Path, ...]:
     """Return the files of a folder, ``row-2.json`` before ``row-10.json``, without hidden ones."""
     try:
-        entries = [path for path in folder.iterdir() if not path.name.startswith(".")]
+        entries = [path for path in Path(folder).iterdir() if not path.name.startswith(".")]
     except OSError as error:
         raise FileError(f"{str(folder)!r} cannot be read: {error.strerror}.") from error
     return tuple(sorted(entries, key=_number_key))

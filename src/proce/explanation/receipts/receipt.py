@@ -3,8 +3,10 @@
 import json
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from os import PathLike
 from pathlib import Path
 
+from proce.classifier.model_sum import model_sum
 from proce.errors import FileError, ReceiptError
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import UNKNOWN_CLASS
@@ -30,6 +32,26 @@ class ReceiptRecord:
     model_name: str | None = None
     model_sha256: str | None = None
     written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """The file of a model, as receipts name it.
+
+    Attributes
+    ----------
+    name, sha256
+        Its name and its SHA-256 sum.
+    """
+
+    name: str
+    sha256: str
+
+    @classmethod
+    def of(cls, model: str | PathLike[str]) -> "ModelFile":
+        """Return the file of a model, from its path or that of a saved explainer."""
+        path = model_file(Path(model))
+        return cls(path.name, model_sum(path))
 
 
 def require_answer(row: ExplainedRow) -> None:

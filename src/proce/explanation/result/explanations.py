@@ -8,9 +8,8 @@ from typing import Any, overload
 
 import torch
 
-from proce.classifier.model_sum import model_sum
 from proce.errors import SearchError
-from proce.explanation.receipts.receipt import ReceiptRecord, model_file, require_answer
+from proce.explanation.receipts.receipt import ModelFile, ReceiptRecord, require_answer
 from proce.explanation.record.view import View
 from proce.explanation.result.drawn import DrawnFrame
 from proce.explanation.result.explanation import Explanation
@@ -157,7 +156,9 @@ class Explanations(DrawnFrame):
         read = from_json(text)
         return cls(read.rows, read.layout, read.provenance)
 
-    def receipt(self, at: int = 0, *, model: str | PathLike[str] | None = None) -> "Receipt":
+    def receipt(
+        self, at: int = 0, *, model: str | PathLike[str] | ModelFile | None = None
+    ) -> "Receipt":
         """Return one row's explanation as a receipt, to be checked on the model again later.
 
         Parameters
@@ -165,7 +166,8 @@ class Explanations(DrawnFrame):
         at
             The index of the row among these explanations.
         model
-            The file or folder of the model, whose checksum the receipt then carries.
+            The file or folder of the model, whose checksum the receipt then carries; a
+            ``ModelFile`` for many rows, so that the checksum is taken once.
         """
         return Receipt.of(self, at, model)
 
@@ -198,7 +200,10 @@ class Receipt(ReceiptRecord):
 
     @classmethod
     def of(
-        cls, result: Explanations, at: int = 0, model: str | PathLike[str] | None = None
+        cls,
+        result: Explanations,
+        at: int = 0,
+        model: str | PathLike[str] | ModelFile | None = None,
     ) -> "Receipt":
         """Return the receipt of one row.
 
@@ -219,8 +224,8 @@ class Receipt(ReceiptRecord):
         single = result[index : index + 1]
         if model is None:
             return cls(single)
-        path = model_file(Path(model))
-        return cls(single, path.name, model_sum(path))
+        file = model if isinstance(model, ModelFile) else ModelFile.of(model)
+        return cls(single, file.name, file.sha256)
 
     def to_json(self) -> str:
         """Return the receipt as JSON text."""
