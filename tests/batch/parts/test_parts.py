@@ -11,13 +11,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from proce import Explanations
+from proce import Explanations, ProCE
 from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
 from proce.batch.tables import doubts, outcome_table, reasons, table_of, tally
 from proce.errors import FileError
 
+from ... import worlds
 from ..conftest import N_ROWS
 
 SUFFIXES = [".csv", ".parquet", ".json"]
@@ -160,3 +161,17 @@ def test_a_damaged_part_is_named_and_is_no_part_once_it_is_removed(
         write(parts, whole, Span(0, 8))
         parts.put_together()
     assert out.read_text() == csv_text(table_of(whole), header=True)
+
+
+@pytest.mark.parametrize("view", ["applicant", "auditor"])
+def test_json_is_for_the_reader_of_the_explanations(view: Any, tmp_path: Path) -> None:
+    """An auditor's has the protected feature, an applicant's has not."""
+    schema = worlds.SCHEMA.edit("home", protected=True)
+    explainer = ProCE(worlds.bank, schema, settings=worlds.TINY).fit(worlds.people(200))
+    whole = explainer.explain(worlds.people(N_ROWS, seed=1), target=1).seen_by(view)
+    out = tmp_path / "result.json"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, Span(0, 9), Span(9, 12))
+        parts.put_together()
+    assert without_work(out.read_text()) == without_work(whole.to_json())
+    assert ('"home"' in out.read_text()) == (view == "auditor")

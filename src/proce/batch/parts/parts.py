@@ -112,8 +112,8 @@ class Parts:
         with atomic_write(self.out) as draft:
             paths = [writer.results_path(span) for span in spans]
             if self.out.suffix == ".json":
-                pieces = [_readable(path, _read_explanations) for path in paths]
-                draft.write_text(Explanations.join(pieces).to_json(), encoding="utf-8")
+                whole = Explanations.join(_readable(path, _read_explanations) for path in paths)
+                draft.write_text(_json_as_read(whole), encoding="utf-8")
             else:
                 _write_tables(draft, self.out.suffix, paths)
             if outcomes is not None:
@@ -135,6 +135,11 @@ def _write_tables(draft: Path, suffix: str, paths: list[Path]) -> None:
 
 def _read_explanations(path: Path) -> Explanations:
     return Explanations.from_json(read_text(path, "the part"))
+
+
+def _json_as_read(result: Explanations) -> str:
+    """Return what was read from JSON as JSON again, for the reader whom it was written for."""
+    return result.to_json("applicant" if result.context.withheld else "auditor")
 
 
 def _read_summary(path: Path) -> Summary:
