@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from proce.batch.cluster import explain_dask
+    from proce.batch.parallel.explain import explain_parallel
     from proce.causal import CausalGraph, DiscoveryWarning, StructuralCausalModel
     from proce.classifier import as_classifier
     from proce.datasets import Dataset, load_dataset
@@ -79,6 +80,7 @@ __all__ = [
     "as_classifier",
     "evaluate",
     "explain_dask",
+    "explain_parallel",
     "load_dataset",
     "progress_bar",
 ]
@@ -123,6 +125,7 @@ _LOCATIONS = {
     "as_classifier": "proce.classifier",
     "evaluate": "proce.metrics",
     "explain_dask": "proce.batch.cluster",
+    "explain_parallel": "proce.batch.parallel.explain",
     "load_dataset": "proce.datasets",
     "progress_bar": "proce.methods",
 }

@@ -1,7 +1,7 @@
 """Hand pieces to workers, in order; retry what a dead worker left, and corner what kills them."""
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, replace
 from itertools import count
 from multiprocessing.connection import wait
@@ -41,7 +41,7 @@ def run_pieces(
     *,
     on_progress: Callable[[int], object] | None = None,
     is_over: Callable[[], bool] | None = None,
-) -> Iterator[Done | Failed]:
+) -> Generator[Done | Failed]:
     """Yield what came of pieces, in the order of their rows.
 
     A worker that dies costs a second try of its piece. A piece of which two die is halved, and so
@@ -59,7 +59,8 @@ def run_pieces(
     settings
         How they are handed out.
     on_progress
-        Called with the number of rows that are finished.
+        Called with the number of rows that are finished; the run ends at once where it returns
+        False, and what is not finished is not yielded.
     is_over
         Asked before a piece is handed out; where it is, the pieces in work are the last.
     """
@@ -89,18 +90,20 @@ class _Pool:
         self.n_done, self.n_failed, self.n_early_deaths = 0, 0, 0
         self.no_more = False
 
-    def run(self) -> Iterator[Done | Failed]:
+    def run(self) -> Generator[Done | Failed]:
         """Yield what came of the pieces."""
         while True:
             self._hand_out()
             yield from self._in_order()
             busy = [worker for worker in self.workers if worker.piece is not None]
             if not busy and not self.waiting and self.no_more:
-                return
+                return  # all is yielded, as nothing is open
             links: dict[Any, Worker] = {worker.link: worker for worker in self.workers}
             for link in wait(list(links), timeout=_WAIT_SECONDS):
                 self._look_at(links[link])
-            self._report()
+            if self._report() is False:
+                yield from (self.finished[row] for row in sorted(self.finished))
+                return
 
     def end(self) -> None:
         """End all workers."""
@@ -197,7 +200,7 @@ class _Pool:
         self.finished[event.piece.first_row] = event
         self.n_done += len(event.piece)
 
-    def _in_order(self) -> Iterator[Done | Failed]:
+    def _in_order(self) -> Generator[Done | Failed]:
         """Yield what is finished, up to the first row that is not."""
         busy = [worker.piece for worker in self.workers if worker.piece is not None]
         first_open = min((piece.first_row for piece in (*busy, *self.waiting)), default=None)
@@ -205,7 +208,8 @@ class _Pool:
             if first_open is None or row < first_open:
                 yield self.finished.pop(row)
 
-    def _report(self) -> None:
-        if self.on_progress is not None:
-            n_begun = sum(worker.n_finished for worker in self.workers if worker.piece is not None)
-            self.on_progress(self.n_done + n_begun)
+    def _report(self) -> object:
+        if self.on_progress is None:
+            return None
+        n_begun = sum(worker.n_finished for worker in self.workers if worker.piece is not None)
+        return self.on_progress(self.n_done + n_begun)

@@ -1,0 +1,1 @@
+"""Explain many rows in worker processes, with the answers that one process gives."""

@@ -1,0 +1,135 @@
+"""What a worker does with a piece of rows: explain them, and keep or return what it found."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from proce.batch.processes.pieces import Do, Piece, Report
+from proce.errors import ModelError
+from proce.explanation import Explanations
+from proce.explanation.record.view import View
+from proce.methods import Progress
+from proce.methods.calls.method import Method
+
+_LEAST_SECONDS = 1e-3  # of a budget that is used up: a call needs one, and ends at once
+_FIRST_ROW_WORDS = "row 0, "  # in an error about a piece of a single row
+
+
+@dataclass(frozen=True)
+class SavedExplainer:
+    """An explainer that each worker loads from a folder, whose tensors it maps."""
+
+    folder: Path
+
+    def load(self) -> Method:
+        """Load it."""
+        from proce.methods import ProCE
+
+        return ProCE.load(self.folder)
+
+
+@dataclass(frozen=True)
+class GivenExplainer:
+    """An explainer that goes to each worker as it is."""
+
+    explainer: Method
+
+    def load(self) -> Method:
+        """Return it."""
+        return self.explainer
+
+
+@dataclass(frozen=True)
+class CallTerms:
+    """One call of ``explain``, for any of its rows.
+
+    Attributes
+    ----------
+    options
+        The options of the call but for its budget.
+    told
+        The options that provenance tells of: those of the whole call.
+    deadline
+        When the call ends, by the monotonic clock; ``None`` for never.
+    view
+        Who reads the explanations; ``None`` for whom they are made for by default.
+    """
+
+    options: Mapping[str, Any]
+    told: Mapping[str, Any] = field(default_factory=dict)
+    deadline: float | None = None
+    view: View | None = None
+
+    def explain(self, explainer: Method, frame: Any, progress: Any = None) -> Explanations:
+        """Explain some of the rows."""
+        options = dict(self.options)
+        if self.deadline is not None:
+            options["budget_seconds"] = max(self.deadline - time.monotonic(), _LEAST_SECONDS)
+        result = explainer.explain(frame, progress=progress, **options)
+        return self.seen(result)
+
+    def seen(self, result: Explanations) -> Explanations:
+        """Return explanations of this call as its reader gets them."""
+        provenance = replace(result.provenance, options=self.told)
+        result = replace(result, provenance=provenance)
+        return result if self.view is None else result.seen_by(self.view)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the time of the call is used up."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+Label = Callable[[Explanations, Any, int], Explanations]  # of the rows of a frame, from a position
+Keep = Callable[[Explanations], object]
+
+
+@dataclass(frozen=True)
+class ExplainWork:
+    """Explain pieces of rows.
+
+    Attributes
+    ----------
+    explainer
+        Where the explainer comes from.
+    call
+        The call.
+    label
+        Gives explanations of a piece the positions and labels of its rows.
+    keep
+        Keeps the explanations of a piece, whose value is then ``None``; without it, the
+        explanations are the value.
+    """
+
+    explainer: SavedExplainer | GivenExplainer
+    call: CallTerms
+    label: Label
+    keep: Keep | None = None
+
+    def open(self) -> Do:
+        """Load the explainer, and return what explains a piece."""
+        explainer = self.explainer.load()
+
+        def explain(piece: Piece, report: Report) -> Explanations | None:
+            result = self._explain(explainer, piece, report)
+            if self.keep is None:
+                return result
+            self.keep(result)
+            return None
+
+        return explain
+
+    def _explain(self, explainer: Method, piece: Piece, report: Report) -> Explanations:
+        def tell(progress: Progress) -> None:
+            if progress.stage == "search":
+                report(progress.done)
+
+        try:
+            result = self.call.explain(explainer, piece.frame, tell)
+        except ModelError as error:
+            if len(piece) == 1:
+                error.args = (str(error).removeprefix(_FIRST_ROW_WORDS),)
+            raise
+        return self.label(result, piece.frame, piece.first_row)
