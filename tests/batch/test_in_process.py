@@ -11,7 +11,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE, Progress
-from proce.batch.in_process import ExplainTable, explain_chunks, explain_to
+from proce.batch.in_process import ExplainTable, InProcessJob
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
 from proce.batch.reading.rows import Rows
@@ -54,7 +54,7 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
 ) -> None:
     path = people(21)
     whole = banker.explain(pd.read_parquet(path), target=1, keep_front=False)
-    results = list(explain_chunks(rows_of(banker, path), asking(banker)))
+    results = list(InProcessJob(rows_of(banker, path), asking(banker)).explanations())
     frames = [result.to_frame().to_pandas() for result in results]
     expected = whole.to_frame().reset_index(drop=True)
     assert len(expected)
@@ -66,7 +66,11 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
 
 def test_progress_counts_the_rows_of_the_file(banker: ProCE, people: People) -> None:
     told: list[Progress] = []
-    list(explain_chunks(rows_of(banker, people(21)), asking(banker), told.append))
+    list(
+        InProcessJob(
+            rows_of(banker, people(21)), asking(banker), progress=told.append
+        ).explanations()
+    )
     searched = [each for each in told if each.stage == "search"]
     assert {each.total for each in searched} == {21}
     assert searched[-1].done == 21
@@ -87,11 +91,11 @@ def test_a_file_without_rows_gives_a_table_without_rows(banker: ProCE, tmp_path:
     path.write_text("age,savings,debt,school,home\n")
     rows = rows_of(banker, path)
     assert rows.count == 0
-    (result,) = explain_chunks(rows, asking(banker))
+    (result,) = InProcessJob(rows, asking(banker)).explanations()
     assert len(result) == 0
     assert result.to_frame().column_names[:3] == ["row", "rank", "age"]
     with Parts.open(tmp_path / "result.parquet", {}) as parts:
-        explain_to(parts, rows, asking(banker))
+        InProcessJob(rows, asking(banker)).keep(parts)
         parts.put_together()
     assert pq.read_table(tmp_path / "result.parquet").num_rows == 0
 
@@ -105,14 +109,14 @@ def test_ids_come_back_in_front_of_every_counterfactual(
     frame.to_parquet(path)
     types = TypedColumns.of(banker.fitted_.codec)
     rows = Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5, id_name="customer")
-    tables = [table_of(result) for result in explain_chunks(rows, asking(banker))]
+    tables = [table_of(result) for result in InProcessJob(rows, asking(banker)).explanations()]
     table = pa.concat_tables(tables)
     assert table.column_names[:3] == ["customer", "row", "rank"]
     assert len(table)
     assert table["customer"].to_pylist() == [f"C{n:03}" for n in table["row"].to_pylist()]
     plain = pa.concat_tables(
         as_table(result.to_frame())
-        for result in explain_chunks(rows_of(banker, path), asking(banker))
+        for result in InProcessJob(rows_of(banker, path), asking(banker)).explanations()
     )
     assert table.drop_columns(["customer"]).equals(plain)
 
@@ -131,7 +135,7 @@ def test_parts_become_one_file_in_the_order_of_the_rows(
     path = people(21)
     for name in ("result.parquet", "result.csv"):
         with Parts.open(tmp_path / name, {}) as parts:
-            explain_to(parts, rows_of(banker, path), asking(banker))
+            InProcessJob(rows_of(banker, path), asking(banker)).keep(parts)
             assert parts.summary().tally.total() == 21
             parts.put_together()
     expected = banker.explain(rows_of(banker, path).table(), target=1)
@@ -154,11 +158,11 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
         return banker.explain(table, target=1)
 
     with pytest.raises(KeyboardInterrupt), Parts.open(out, {"n": 1}) as parts:
-        explain_to(parts, rows, ask)
+        InProcessJob(rows, ask).keep(parts)
     assert not out.exists()
     with Parts.open(out, {"n": 1}) as parts:
         assert parts.covered() == [Span(0, 8), Span(8, 8)]
-        explain_to(parts, rows, ask)
+        InProcessJob(rows, ask).keep(parts)
         parts.put_together()
     assert asked == [8, 8, 5, 5]
     whole = banker.explain(rows.table(), target=1)

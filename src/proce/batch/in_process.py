@@ -4,7 +4,7 @@ How much memory is needed does not depend on the length of the file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
@@ -18,69 +18,59 @@ ProgressCallback = Callable[[Progress], object]
 ExplainTable = Callable[[pa.Table, ProgressCallback | None], Explanations]
 
 
-def explain_chunks(
-    rows: Rows,
-    explain: ExplainTable,
-    progress: ProgressCallback | None = None,
-    covered: Sequence[Span] = (),
-) -> Iterator[Explanations]:
-    """Yield the explanations of a file's chunks, their rows counted from the file's first.
+@dataclass(frozen=True)
+class InProcessJob:
+    """Rows that this process explains, chunk by chunk.
 
-    Parameters
+    Attributes
     ----------
     rows
-        The file; one without rows is a chunk without rows.
+        The rows of a file.
     explain
         Explains the rows of a table.
+    also
+        What else is done with each chunk's explanations.
     progress
         Called with how far the whole file has come.
-    covered
-        The rows that are done already, in order.
     """
-    for chunk in rows.chunks():
-        whole = Span(chunk.first_row, len(chunk.table))
-        for span in gaps(covered, whole) if whole.n_rows else [whole]:
-            table = chunk.table.slice(span.first_row - whole.first_row, span.n_rows)
-            result = explain(table, _file_progress(rows.count, span.first_row, progress))
-            yield rows.labelled(result, table, span.first_row)
 
+    rows: Rows
+    explain: ExplainTable
+    also: Callable[[Explanations], object] | None = None
+    progress: ProgressCallback | None = None
 
-def explain_to(
-    parts: Parts,
-    rows: Rows,
-    explain: ExplainTable,
-    *,
-    progress: ProgressCallback | None = None,
-    on_result: Callable[[Explanations], None] | None = None,
-) -> None:
-    """Explain the rows of a file that are in no part yet, and keep them as parts.
+    def explanations(self, covered: Sequence[Span] = ()) -> Iterator[Explanations]:
+        """Yield the explanations of the chunks, their rows counted from the file's first.
 
-    Parameters
-    ----------
-    parts
-        Where they are kept.
-    rows, explain, progress
-        As for :func:`explain_chunks`.
-    on_result
-        Called with each chunk's explanations before its part is kept.
-    """
-    writer = parts.writer
-    for result in explain_chunks(rows, explain, progress, parts.covered()):
-        if on_result is not None:
-            on_result(result)
-        writer.write(result)
+        Parameters
+        ----------
+        covered
+            The rows that are done already, in order.
+        """
+        for chunk in self.rows.chunks():
+            whole = Span(chunk.first_row, len(chunk.table))
+            for span in gaps(covered, whole) if whole.n_rows else [whole]:
+                table = chunk.table.slice(span.first_row - whole.first_row, span.n_rows)
+                result = self.explain(table, self._progress_from(span.first_row))
+                result = self.rows.labelled(result, table, span.first_row)
+                if self.also is not None:
+                    self.also(result)
+                yield result
 
+    def keep(self, parts: Parts) -> None:
+        """Explain the rows that are in no part yet, and keep them as parts."""
+        for result in self.explanations(parts.covered()):
+            parts.writer.write(result)
 
-def _file_progress(
-    total: int, first_row: int, progress: ProgressCallback | None
-) -> ProgressCallback | None:
-    """Return a callback that turns the progress of a chunk into that of the whole file."""
-    if progress is None:
-        return None
+    def _progress_from(self, first_row: int) -> ProgressCallback | None:
+        """Return a callback that turns the progress of a chunk into that of the whole file."""
+        tell = self.progress
+        if tell is None:
+            return None
 
-    def report(chunk: Progress) -> object:
-        if chunk.stage != "search":
-            return progress(chunk)
-        return progress(replace(chunk, done=first_row + chunk.done, total=total))
+        def report(chunk: Progress) -> object:
+            if chunk.stage != "search":
+                return tell(chunk)
+            return tell(replace(chunk, done=first_row + chunk.done, total=self.rows.count))
 
-    return report
+        return report

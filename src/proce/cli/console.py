@@ -49,18 +49,31 @@ class ProgressBars:
     def move(self, stage: str, done: int, total: int) -> None:
         """Move the bar of a stage to so many steps done of a total."""
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total)
-        self._bars.update(self._tasks[stage], completed=done, total=total)
+            self._tasks[stage] = self._bars.add_task(stage, total=total, rate="")
+        task = self._tasks[stage]
+        speed = self._bars.tasks[self._bars.task_ids.index(task)].speed
+        rate = "" if speed is None else f"{speed:,.1f}/s"
+        self._bars.update(task, completed=done, total=total, rate=rate)
 
 
 @contextmanager
 def progress_bars() -> Iterator[ProgressBars]:
     """Draw bars with the time left while the context is open, if stderr is a terminal."""
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as TimeLeft
 
     console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bars:
+    rate, columns = TextColumn("{task.fields[rate]}"), (BarColumn(), MofNCompleteColumn())
+    with Progress(
+        "{task.description}",
+        *columns,
+        rate,
+        TimeLeft(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as bars:
         yield ProgressBars(bars)
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,18 +15,14 @@ from proce.cli.cluster import (
     require_folders,
     uses_cluster,
 )
-from proce.cli.console import InterruptWatch, interrupt_watch, note, progress_bars, use_one_thread
+from proce.cli.console import interrupt_watch, note, progress_bars, use_one_thread
 from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.cli.views import ViewOption, read_view
-from proce.errors import FileError, WorkerError, did_you_mean
+from proce.errors import FileError, did_you_mean
 
 if TYPE_CHECKING:
-    from proce.batch.in_process import ExplainTable
     from proce.batch.reading.source import Source
-    from proce.explanation import Explanations
-    from proce.explanation.record.view import View
-    from proce.methods import ProCE
     from proce.schema import Schema
 
 _EXIT_SOME_NOT_FOUND = 1
@@ -166,7 +162,8 @@ def explain(
     from proce.batch.reading.rows import Rows
     from proce.batch.reading.source import Source
     from proce.batch.reading.typed import TypedColumns
-    from proce.cli.output import Job, show_summary, write_file, write_stdout
+    from proce.cli.local_job import local_job
+    from proce.cli.output import show_summary, write_file, write_stdout
     from proce.files import require_folder, require_place, sha256_of
     from proce.methods import ProCE
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
@@ -206,8 +203,6 @@ def explain(
             n_workers=workers,
         )
         raise typer.Exit(exit_code)
-    if workers > 1:
-        raise WorkerError("--workers needs --engine dask.")
     rows, out, outcomes = Path(rows_text), _path(out_text), _path(outcomes_text)
     for option, path, suffixes in (
         ("--out", out, _SUFFIXES),
@@ -231,8 +226,17 @@ def explain(
     )
     options = read_options(explainer, keep_front=None if keeps_fronts else False)
     with interrupt_watch() as watch, progress_bars() as progress:
-        explain_table = _explain_with(explainer, options, watch, reader)
-        job = Job(checked_rows, explain_table, progress, folder, receipts)
+        job = local_job(
+            explainer,
+            folder,
+            checked_rows,
+            options,
+            reader,
+            n_workers=workers,
+            receipts=receipts,
+            watch=watch,
+            progress=progress,
+        )
         if out is None:
             summary = write_stdout(job, outcomes)
         else:
@@ -248,17 +252,6 @@ def explain(
     show_summary(summary, out)
     if any(summary.rows.tally[outcome] for outcome in ("not_found", "out_of_time", "failed")):
         raise typer.Exit(_EXIT_SOME_NOT_FOUND)
-
-
-def _explain_with(
-    explainer: "ProCE", options: CallOptions, watch: InterruptWatch, view: "View"
-) -> "ExplainTable":
-    def explain_table(table: Any, progress: Any) -> "Explanations":
-        result = options.explain(explainer, table, progress)
-        watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
-        return result.seen_by(view)
-
-    return explain_table
 
 
 def _path(text: str | None) -> Path | None:

@@ -5,20 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import typer
 
-from proce.batch.in_process import ExplainTable, explain_chunks, explain_to
 from proce.batch.parts.growing import csv_text, table_writer
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.summary import Summary
-from proce.batch.reading.rows import Rows
 from proce.batch.tables import outcome_table, table_of
-from proce.cli.console import ProgressBars, is_terminal, note, print_table
+from proce.cli.console import is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
-from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
@@ -30,39 +27,26 @@ _MAX_ROWS_IN_SENTENCES = 3  # a terminal shows more rows than these as a table
 _MAX_ROWS_SHOWN = 20  # on a terminal
 
 
-@dataclass(frozen=True)
-class Job:
-    """The rows to explain, and what is done with each explanation.
+class RowCount(Protocol):
+    """Rows of which the number is known."""
 
-    Attributes
-    ----------
-    rows
-        The rows of the file.
-    explain
-        Explains the rows of a table.
-    progress
-        The bars that show how far the job has come.
-    folder
-        The folder of the explainer, which receipts name as their model.
-    receipts
-        The folder for a receipt of every row, or ``None`` for no receipts.
-    """
+    @property
+    def count(self) -> int:
+        """How many there are."""
 
-    rows: Rows
-    explain: ExplainTable
-    progress: ProgressBars
-    folder: Path
-    receipts: Path | None = None
 
-    def write_receipts(self, result: Explanations) -> None:
-        """Write a receipt of each row that the model answered, if there is a folder for them."""
-        if self.receipts is None:
-            return
-        for position, item in enumerate(result):
-            if item.predicted == UNKNOWN_CLASS:
-                continue
-            receipt = result.receipt(position, model=self.folder)
-            receipt.save(self.receipts / f"row-{item.row}.json")
+class Job(Protocol):
+    """Rows that are explained, by this process or by others."""
+
+    @property
+    def rows(self) -> RowCount:
+        """The rows."""
+
+    def explanations(self) -> Iterator[Explanations]:
+        """Yield their explanations piece by piece, in order."""
+
+    def keep(self, parts: Parts) -> None:
+        """Keep the explanations of the rows that are in no part yet as parts."""
 
 
 @dataclass
@@ -109,9 +93,7 @@ def write_file(
     with opened as parts, _kept(parts, job.rows.count):
         if n_done := sum(span.n_rows for span in parts.covered()):
             note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
-        explain_to(
-            parts, job.rows, job.explain, progress=job.progress, on_result=job.write_receipts
-        )
+        job.keep(parts)
         summary = JobSummary(parts.summary())
         parts.put_together(outcomes)
     if parts.folder.exists():
@@ -132,8 +114,7 @@ def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
     summary = JobSummary()
     terminal, header = is_terminal(), True
     with _outcome_writer(outcomes) as write_outcomes:
-        for result in explain_chunks(job.rows, job.explain, job.progress):
-            job.write_receipts(result)
+        for result in job.explanations():
             write_outcomes(result)
             summary.rows += Summary.of(result)
             if terminal:

@@ -1,0 +1,28 @@
+"""Receipts of rows, a file each in one folder."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from proce.explanation import Explanations
+
+
+@dataclass(frozen=True)
+class ReceiptWriter:
+    """Writes a receipt of each row; any process can have one.
+
+    Attributes
+    ----------
+    folder
+        Where the receipts go.
+    model
+        The folder of the explainer, which receipts name as their model.
+    """
+
+    folder: Path
+    model: Path
+
+    def __call__(self, result: Explanations) -> None:
+        """Write a receipt of each of these rows."""
+        for position, item in enumerate(result):
+            receipt = result.receipt(position, model=self.model)
+            receipt.save(self.folder / f"row-{item.row}.json")

@@ -1,0 +1,60 @@
+"""The job of ``proce explain`` on this machine: in this process, or in workers."""
+
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from proce.batch.in_process import InProcessJob
+from proce.batch.parallel.running import ParallelJob, piece_rows
+from proce.batch.parallel.work import CallTerms, SavedExplainer
+from proce.batch.reading.rows import Rows
+from proce.batch.receipts import ReceiptWriter
+from proce.cli.call_options import CallOptions
+from proce.cli.console import InterruptWatch, ProgressBars
+from proce.explanation import Explanations
+from proce.explanation.record.view import View
+from proce.methods import ProCE
+
+
+def local_job(
+    explainer: ProCE,
+    folder: Path,
+    rows: Rows,
+    options: CallOptions,
+    view: View,
+    *,
+    n_workers: int,
+    receipts: Path | None,
+    watch: InterruptWatch,
+    progress: ProgressBars,
+) -> InProcessJob | ParallelJob:
+    """Return the job.
+
+    Parameters
+    ----------
+    explainer, folder
+        The explainer, and where it was loaded from.
+    rows, options, view
+        What is explained, how, and for whom.
+    n_workers
+        How many worker processes; 1 for none but this one.
+    receipts
+        The folder for a receipt of every row; ``None`` for no receipts.
+    watch, progress
+        What knows of Ctrl-C, and what shows how far the job has come.
+    """
+    also = None if receipts is None else ReceiptWriter(receipts, folder)
+    if n_workers == 1:
+
+        def explain(table: Any, report: Any) -> Explanations:
+            result = options.explain(explainer, table, report)
+            watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
+            return result.seen_by(view)
+
+        return InProcessJob(rows, explain, also, progress)
+    nothing = next(rows.chunks()).table.slice(0, 0)
+    like = options.explain(explainer, nothing, None).seen_by(view)
+    call = CallTerms(asdict(options), like.provenance.options, view=view)
+    pieces = replace(rows, chunk_rows=piece_rows(rows.count, n_workers))
+    saved = SavedExplainer(folder.absolute())
+    return ParallelJob(pieces, saved, call, like, n_workers, also, progress)
