@@ -3,32 +3,49 @@
 import os
 import signal
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ... import worlds
+
+ODD_AGE = 19  # nobody among the bank's people is so young
 
 
 @dataclass(frozen=True)
 class Breaking:
-    """The bank's model, which breaks on people of an odd age.
+    """The bank, which breaks on people of an odd age: age is fixed, so it is about the person.
 
     Attributes
     ----------
-    age
-        The age.
     kills
         Whether the process ends; else an error is raised.
+    once
+        A file that is made when it breaks; where it is there, it breaks no more.
     """
 
-    age: int
     kills: bool
+    once: Path | None = None
 
-    def __call__(self, frame: Any) -> "np.ndarray":
-        """Return probabilities of both classes."""
-        if (frame["age"] == self.age).any():
+    def __call__(self, frame: Any) -> Any:
+        """Return the probabilities of no and yes."""
+        spared = self.once is not None and self.once.exists()
+        if not spared and (frame["age"] == ODD_AGE).any():
+            if self.once is not None:
+                self.once.touch()
             if self.kills:
                 os.kill(os.getpid(), signal.SIGSEGV)
             raise ValueError("this age is not in the table")
-        return np.asarray(worlds.bank(frame))
+        return worlds.bank(frame)
+
+
+@dataclass(frozen=True)
+class Tracing:
+    """The bank, which leaves a line in a file for every frame that it is asked about."""
+
+    trace: Path
+
+    def __call__(self, frame: Any) -> Any:
+        """Return the probabilities of no and yes."""
+        with self.trace.open("a") as stream:
+            stream.write(f"{os.getpid()}\n")
+        return worlds.bank(frame)
