@@ -31,6 +31,7 @@ PUBLIC = {
     "as_classifier",
     "evaluate",
     "explain_dask",
+    "explain_parallel",
     "load_dataset",
     "progress_bar",
 }

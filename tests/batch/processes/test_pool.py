@@ -21,7 +21,7 @@ from proce.errors import ModelError, WorkerError
 from .works import NeverOpens, Squares, Surroundings, pieces
 
 ROOT = Path(__file__).parents[3]
-TWO = PoolSettings(2)
+TWO = PoolSettings(2, preload=("pandas", "proce.batch.processes.pieces"))
 
 
 def run(work: Work, n_rows: int = 100, size: int = 10, settings: PoolSettings = TWO) -> list[int]:
@@ -80,7 +80,8 @@ def test_every_worker_has_one_thread_and_a_session_of_its_own() -> None:
     with closing(run_pieces(pieces(1, 1), pickled(Surroundings()), TWO)) as events:
         (event,) = events
     assert isinstance(event, Done)
-    assert event.value == {"threads": {1}, "is_leader": True}
+    assert event.value["threads"] == {1}
+    assert event.value["session"] != os.getsid(0)
 
 
 def test_a_worker_is_opened_once_and_not_for_every_piece(tmp_path: Path) -> None:
@@ -139,6 +140,22 @@ def test_memory_is_bounded_by_how_far_pieces_may_be_ahead() -> None:
     with closing(run_pieces(counted(), pickled(Squares()), TWO)) as events:
         for number, _ in enumerate(events):
             assert len(read) <= number + 18
+
+
+def test_the_process_that_makes_workers_may_die(tmp_path: Path) -> None:
+    results: list[int] = []
+    work = pickled(Squares(seen=tmp_path, seconds=0.01))
+    with closing(run_pieces(pieces(40, 1), work, TWO)) as events:
+        for event in events:
+            assert isinstance(event, Done)
+            results += event.value
+            if len(results) == 10:
+                parent = Path(f"/proc/{_workers(tmp_path)[0]}/stat").read_text()
+                os.kill(int(parent.rpartition(")")[2].split()[1]), signal.SIGKILL)
+            if len(results) == 15:
+                for worker in _workers(tmp_path):
+                    os.kill(worker, signal.SIGKILL)
+    assert results == squares(40)
 
 
 def test_the_end_is_kept_where_somebody_stops() -> None:

@@ -96,4 +96,4 @@ class Surroundings:
         from threadpoolctl import threadpool_info
 
         threads = {pool["num_threads"] for pool in threadpool_info()} | {torch.get_num_threads()}
-        return {"threads": threads, "is_leader": os.getsid(0) == os.getpid()}
+        return {"threads": threads, "session": os.getsid(0)}

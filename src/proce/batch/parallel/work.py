@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from proce.batch.processes.pieces import Do, Piece, Report
 from proce.errors import ModelError
@@ -22,6 +22,7 @@ class SavedExplainer:
     """An explainer that each worker loads from a folder, whose tensors it maps."""
 
     folder: Path
+    modules: ClassVar[tuple[str, ...]] = ("sklearn.ensemble", "skops.io")
 
     def load(self) -> Method:
         """Load it."""
@@ -35,6 +36,12 @@ class GivenExplainer:
     """An explainer that goes to each worker as it is."""
 
     explainer: Method
+
+    @property
+    def modules(self) -> tuple[str, ...]:
+        """The module of the model, which takes a while to import where it is large."""
+        model = getattr(self.explainer, "model", None)
+        return tuple({type(model).__module__} - {"builtins", "__main__"})
 
     def load(self) -> Method:
         """Return it."""

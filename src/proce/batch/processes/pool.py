@@ -7,6 +7,7 @@ from itertools import count
 from multiprocessing.connection import wait
 from typing import Any
 
+from proce.batch.processes.nursery import Nursery
 from proce.batch.processes.pieces import Done, Failed, Piece
 from proce.batch.processes.serving import DONE, PROGRESS, READY
 from proce.batch.processes.worker import Worker
@@ -28,10 +29,13 @@ class PoolSettings:
         How many processes.
     max_failed
         How many rows may fail; with one more the run is given up.
+    preload
+        The modules that workers need, which are imported once.
     """
 
     n_workers: int
     max_failed: int = _MAX_FAILED
+    preload: tuple[str, ...] = ()
 
 
 def run_pieces(
@@ -84,6 +88,7 @@ class _Pool:
     ) -> None:
         self.pieces, self.work, self.settings = pieces, work, settings
         self.on_progress, self.is_over = on_progress, is_over
+        self.nursery: Nursery | None = None
         self.workers: list[Worker] = []
         self.waiting: deque[Piece] = deque()  # to be tried again, before any new piece
         self.finished: dict[int, Done | Failed] = {}  # by their first row
@@ -110,6 +115,8 @@ class _Pool:
         for worker in self.workers:
             worker.end()
         self.workers.clear()
+        if self.nursery is not None:
+            self.nursery.end()
 
     def _hand_out(self) -> None:
         """Give pieces to workers that have none; start workers while there is work for them."""
@@ -122,9 +129,22 @@ class _Pool:
             if piece is None:
                 return
             if not idle:
-                idle = [Worker(self.work)]
+                idle = [self._new_worker()]
                 self.workers += idle
             idle[0].give(piece)
+
+    def _new_worker(self) -> Worker:
+        for number in count(1):
+            if self.nursery is None:
+                self.nursery = Nursery(self.settings.preload)
+            try:
+                return Worker(self.nursery, self.work)
+            except WorkerError:
+                self.nursery.end()
+                self.nursery = None
+                if number == _MAX_EARLY_DEATHS:
+                    raise
+        raise AssertionError
 
     def _next_piece(self) -> Piece | None:
         if self.is_over is not None and self.is_over():

@@ -5,12 +5,12 @@ What goes through the link is pickled. It joins a process and its own child, and
 
 import os
 import pickle
-import sys
 import time
 from multiprocessing.connection import Connection
 from typing import Any
 
 from proce.batch.processes.pieces import Do, Piece
+from proce.errors import ProceError
 
 READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
 _REPORT_SECONDS = 0.2  # between two reports of progress
@@ -70,13 +70,9 @@ def receive(link: Connection) -> Any:
 def portable(error: Exception) -> Exception:
     """Return an error that survives the way to the parent."""
     try:
-        copy = pickle.loads(pickle.dumps(error))  # noqa: S301 - of our own making
-        if type(copy) is type(error) and str(copy) == str(error):
-            return error
+        pickle.loads(pickle.dumps(error))  # noqa: S301 - of our own making
     except Exception:
-        pass
-    return RuntimeError(f"{type(error).__name__}: {error}")
-
-
-if __name__ == "__main__":
-    serve(Connection(int(sys.argv[1])))
+        if isinstance(error, ProceError):
+            return type(error)(str(error))
+        return RuntimeError(f"{type(error).__name__}: {error}")
+    return error

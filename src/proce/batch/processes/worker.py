@@ -3,21 +3,15 @@
 import os
 import pickle
 import signal
-import subprocess
-import sys
-from collections.abc import Mapping
 from contextlib import suppress
-from multiprocessing import Pipe
 from typing import Any
 
 import cloudpickle
 
+from proce.batch.processes.nursery import Nursery
 from proce.batch.processes.pieces import Piece, Work
 from proce.batch.processes.serving import receive, send
 from proce.errors import WorkerError
-
-_END_SECONDS = 5.0  # for a killed process to be gone
-_ONE_THREAD = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def pickled(work: Work) -> bytes:
@@ -27,7 +21,7 @@ def pickled(work: Work) -> bytes:
     except (pickle.PicklingError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise WorkerError(
             f"what the workers need cannot be sent to them: {error}. Load or make in a function of"
-            " your own what cannot be copied, such as an open file or a connection."
+            " your own what cannot be copied, such as a lock or a connection."
         ) from error
     return content
 
@@ -35,28 +29,17 @@ def pickled(work: Work) -> bytes:
 class Worker:
     """A process that handles one piece after the other.
 
-    It is a new interpreter, not a fork: what OpenMP has started in this process would hang in a
-    fork, and a fresh one keeps every library to one thread. It has a session of its own, so that
-    Ctrl-C reaches the parent alone, which then ends it. What it prints goes to stderr.
-
     Parameters
     ----------
+    nursery
+        What makes the process.
     work
         The pickled work that it does.
     """
 
-    def __init__(self, work: bytes) -> None:
-        self.link, theirs = Pipe()
-        command = (sys.executable, "-P", "-m", "proce.batch.processes.serving")
-        self.process = subprocess.Popen(
-            [*command, str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=2,
-            env=_environment(os.environ),
-            start_new_session=True,
-        )
-        theirs.close()
+    def __init__(self, nursery: Nursery, work: bytes) -> None:
+        self.nursery = nursery
+        self.process, self.link = nursery.make_worker()
         self.piece: Piece | None = None
         self.is_ready = False
         self.n_finished = 0  # rows of its piece
@@ -83,22 +66,15 @@ class Worker:
     def end(self) -> None:
         """End the process, whatever it does."""
         self.link.close()
-        self.process.kill()
-        self.process.wait(_END_SECONDS)
+        with suppress(ProcessLookupError):
+            os.kill(self.process, signal.SIGKILL)
+        self.nursery.exit_code(self.process)  # it is gone when this is known
 
     def death(self) -> str:
         """Return in words how the process ended, whose link has ended."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(_END_SECONDS)
-        self.end()
-        code = self.process.returncode
-        if code >= 0:
-            return f"its process ended with exit code {code}"
+        code = self.nursery.exit_code(self.process)
+        self.link.close()
+        if code is None or code >= 0:
+            return "its process ended" + (f" with exit code {code}" if code is not None else "")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
         return f"its process was ended by {name}"
-
-
-def _environment(own: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a worker: one thread, and the same modules as here."""
-    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
-    return {**own, **dict.fromkeys(_ONE_THREAD, "1"), "PYTHONPATH": paths}
