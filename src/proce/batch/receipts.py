@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proce.explanation import Explanations
+from proce.explanation.record.outcome import UNKNOWN_CLASS
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,9 @@ class ReceiptWriter:
     model: Path
 
     def __call__(self, result: Explanations) -> None:
-        """Write a receipt of each of these rows."""
+        """Write a receipt of each of these rows that the model answered."""
         for position, item in enumerate(result):
+            if item.predicted == UNKNOWN_CLASS:
+                continue
             receipt = result.receipt(position, model=self.model)
             receipt.save(self.folder / f"row-{item.row}.json")

@@ -12,6 +12,7 @@ import typer
 from proce.batch.parts.growing import csv_text, table_writer
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.summary import Summary
+from proce.batch.reading.file_types import FileType
 from proce.batch.tables import outcome_table, table_of
 from proce.cli.console import is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
@@ -27,19 +28,23 @@ _MAX_ROWS_IN_SENTENCES = 3  # a terminal shows more rows than these as a table
 _MAX_ROWS_SHOWN = 20  # on a terminal
 
 
-class RowCount(Protocol):
-    """Rows of which the number is known."""
+class JobRows(Protocol):
+    """The rows of a job."""
 
     @property
     def count(self) -> int:
         """How many there are."""
+
+    @property
+    def result_types(self) -> Mapping[str, FileType]:
+        """The types that columns of the result get."""
 
 
 class Job(Protocol):
     """Rows that are explained, by this process or by others."""
 
     @property
-    def rows(self) -> RowCount:
+    def rows(self) -> JobRows:
         """The rows."""
 
     def explanations(self) -> Iterator[Explanations]:

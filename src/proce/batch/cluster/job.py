@@ -8,7 +8,6 @@ from typing import Any
 
 import pyarrow as pa
 
-from proce import __version__
 from proce.batch.cluster.futures import run_pieces
 from proce.batch.cluster.inputs import InputFile, Piece, inspect_inputs, list_inputs
 from proce.batch.cluster.outputs import (
@@ -27,6 +26,7 @@ from proce.batch.reading.rows import CHUNK_ROWS
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError
 from proce.explanation.record.view import View
+from proce.methods.calls.provenance import own_version
 
 PIECE_ROWS = 16_384  # explained by one task, and written as one part
 _N_THREADS = 16  # that read what finished parts say
@@ -180,7 +180,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     marker = Marker(
         holds="counterfactuals",
         request=plain_request(
-            proce=__version__,
+            proce=own_version(),
             explainer=parcel.sha256,
             rows=source.url,
             files=names,

@@ -9,7 +9,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from proce import __version__
 from proce.batch.cluster.inputs import Piece, read_piece
 from proce.batch.cluster.isolation import explain_isolating
 from proce.batch.cluster.parcel import Parcel
@@ -20,6 +19,7 @@ from proce.batch.tables import as_table, doubts, tally
 from proce.errors import ProceError, WorkerError
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.record.view import View
+from proce.methods.calls.provenance import own_version
 
 _METADATA_KEY = b"proce"
 
@@ -77,7 +77,7 @@ class Assignment:
     line_schema: pa.Schema
     outcome_schema: pa.Schema
     chunk_rows: int
-    version: str = __version__
+    version: str = field(default_factory=own_version)
 
 
 def fixed_schemas(nothing: Explanations, id_field: pa.Field | None) -> tuple[pa.Schema, pa.Schema]:
@@ -101,9 +101,9 @@ def _schema(frame: Any, id_field: pa.Field | None) -> pa.Schema:
 
 def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> PieceReport:
     """Explain the rows of a piece and write its part; what fails is told in the report."""
-    if assignment.version != __version__:
+    if assignment.version != own_version():
         raise WorkerError(
-            f"a worker has proce {__version__}, and this run has {assignment.version}. Install the"
+            f"a worker has proce {own_version()}, and this run has {assignment.version}. Install the"
             " same version on all machines."
         )
     try:

@@ -7,6 +7,7 @@ from typing import Any
 
 import narwhals as nw
 
+from proce.batch.reading.file_types import FileType
 from proce.batch.reading.rows import Chunk
 from proce.explanation import Explanations
 from proce.schema import Codec
@@ -33,6 +34,11 @@ class FrameRows:
     def count(self) -> int:
         """How many rows there are."""
         return len(self.frame)
+
+    @property
+    def result_types(self) -> dict[str, FileType]:
+        """The types of columns in files: those that the frame gives them."""
+        return {}
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield the rows, cut into chunks."""

@@ -1,6 +1,6 @@
 """Run a job over worker processes: from rows in pieces to explanations in order, or to parts."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,6 +19,7 @@ from proce.batch.parts.spans import Span, gaps
 from proce.batch.processes.pieces import Done, Failed, Piece
 from proce.batch.processes.pool import PoolSettings, run_pieces
 from proce.batch.processes.worker import pickled
+from proce.batch.reading.file_types import FileType
 from proce.batch.reading.rows import Chunk
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.methods import Progress
@@ -41,6 +42,10 @@ class RowSource(Protocol):
     @property
     def count(self) -> int:
         """How many there are."""
+
+    @property
+    def result_types(self) -> Mapping[str, FileType]:
+        """The types that columns of a result in a file get."""
 
     def chunks(self) -> Iterator[Chunk]:
         """Yield them cut into chunks; one empty chunk where there are none."""

@@ -17,6 +17,11 @@ def versions_in_use(packages: Sequence[str] = _PACKAGES) -> dict[str, str]:
     return {"python": platform.python_version(), **{name: _version(name) for name in packages}}
 
 
+def own_version() -> str:
+    """Return the version of this package."""
+    return _version("proce")
+
+
 @cache
 def _version(package: str) -> str:
     """Return the version of a package, also of one that runs from its sources; read once."""
