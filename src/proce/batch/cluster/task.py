@@ -103,8 +103,8 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> Piece
     """Explain the rows of a piece and write its part; what fails is told in the report."""
     if assignment.version != own_version():
         raise WorkerError(
-            f"a worker has proce {own_version()}, and this run has {assignment.version}. Install the"
-            " same version on all machines."
+            f"a worker has proce {own_version()}, and this run has {assignment.version}. Install"
+            " the same version on all machines."
         )
     try:
         lines, outcomes, summary = _explain(parcel, assignment, piece)
