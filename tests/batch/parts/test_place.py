@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,13 @@ def test_a_lock_that_its_holder_removed_is_no_lock(
         finish(place)
     assert len(calls) == 2
     assert (folder / MARKER).exists()
+
+
+def test_a_folder_that_somebody_removes_meanwhile_holds_nothing(folder: Path) -> None:
+    with Place.open(folder, "1", restart=False) as place:
+        finish(place)
+        shutil.rmtree(folder)
+        assert place.spans() == []
+        with pytest.raises(FileNotFoundError, match=r"result.csv.parts"):
+            finish(place)
+    assert not folder.exists()

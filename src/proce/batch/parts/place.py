@@ -107,12 +107,12 @@ class Place:
     def files(self) -> list[Path]:
         """Return all files of the run, also those that were not finished."""
         named = re.compile(rf"\.?{self.run}-\d{{12}}-\d{{12}}\.[a-z.]+(\.\d+\.part)?")
-        return sorted(path for path in self.folder.iterdir() if named.fullmatch(path.name))
+        return sorted(path for path in self._entries() if named.fullmatch(path.name))
 
     def spans(self) -> list[Span]:
         """Return the rows of each part of which both files are there, in any order."""
         named = re.compile(rf"({self.run}-(\d{{12}})-(\d{{12}}))\.([a-z.]+)")
-        found = [match for path in self.folder.iterdir() if (match := named.fullmatch(path.name))]
+        found = [match for path in self._entries() if (match := named.fullmatch(path.name))]
         have_results = {match[1] for match in found if match[4] != OUTCOMES_KIND}
         return [
             Span(int(match[2]), int(match[3]))
@@ -131,6 +131,13 @@ class Place:
         """Remove the parts."""
         for path in self.files():
             _remove(path)
+
+    def _entries(self) -> list[Path]:
+        """Return all that is in the folder; nothing where somebody has removed it."""
+        try:
+            return list(self.folder.iterdir())
+        except FileNotFoundError:
+            return []
 
     def _remove_remains(self) -> None:
         """Remove what belongs to no finished part."""
