@@ -74,11 +74,38 @@ def test_the_point_is_propagated_again_so_a_small_deviation_is_no_action():
     torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
 
 
-def test_within_a_step_of_what_follows_is_no_action():
-    nearly = actions_of((4, 6, 11, 0), step=1.0)
-    assert names(nearly.acted_on) == {"study"}
-    assert nearly.point[0, 0, 1] == pytest.approx(0.5)
-    assert names(actions_of((4, 7, 11, 0), step=1.0).acted_on) >= {"study", "skill"}
+def test_an_effect_is_acted_on_when_it_is_one_step_from_where_it_was():
+    result = actions_of((2, 2, 5, 0), step=1.0)
+    assert names(result.acted_on) == {"skill"}
+    assert names(result.consequence) == {"pay"}
+    torch.testing.assert_close(result.point, rows_of((2, 2, 5, 0))[None])
+
+
+def test_an_effect_is_acted_on_when_it_is_one_step_from_where_its_causes_lead():
+    result = actions_of((4, 6, 13, 0), step=1.0)
+    assert names(result.acted_on) == {"study", "skill"}
+    assert names(result.consequence) == {"pay"}
+    torch.testing.assert_close(result.point, rows_of((4, 6, 13, 0))[None])
+    torch.testing.assert_close(result.expected, rows_of((2, 5, 13, 0))[None])
+
+
+def test_an_effect_that_would_go_one_step_is_held_where_it_stays():
+    result = actions_of((3, 3, 7, 0), step=1.0)
+    assert names(result.acted_on) == {"study"}
+    assert names(result.held) == {"skill"}
+    torch.testing.assert_close(result.point, rows_of((3, 3, 7, 0))[None])
+
+
+def test_within_half_a_step_of_what_follows_is_no_action():
+    result = actions_of((4, 5.4, 11, 0), step=1.0)
+    assert names(result.acted_on) == {"study"}
+    torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
+    assert names(actions_of((4, 5.6, 12.2, 0), step=1.0).acted_on) == {"study", "skill"}
+
+
+def test_without_a_step_a_thousandth_of_the_range_from_what_follows_is_an_action():
+    assert names(actions_of((4, 5.01, 11.02, 0)).acted_on) == {"study", "skill"}
+    assert names(actions_of((2, 3.01, 7.02, 0)).acted_on) == {"skill"}
 
 
 def test_a_root_is_acted_on_when_it_moves_by_one_step():

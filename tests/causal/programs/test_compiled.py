@@ -133,19 +133,22 @@ class TestByHand:
         assert after[0, :, 2].tolist() == pytest.approx([0.8, 1.6])
 
     def test_a_move_to_the_north_pays_by_whole_steps(self) -> None:
-        rows = torch.tensor([[[0.1, 1, 0.5], [0.12, 0, 0.9], [0.12, 0, 0.5]]], dtype=torch.float64)
+        ways = [[0.1, 1, 0.5], [0.12, 0, 0.7], [0.12, 0, 0.5], [0.12, 0, 0.6], [0.1, 0, 0.4]]
+        rows = torch.tensor([ways], dtype=torch.float64)
         noise = torch.tensor([[-1.8]], dtype=torch.float64)
         told = self.scm().actions(self.ANN, rows, noise)
         # In the north 0.4 more; a skill that is 0.02 higher adds 0.06, which is one step of 0.1.
-        assert told.expected[0, :, 2].tolist() == pytest.approx([0.9, 0.6, 0.6])
-        assert told.point[0, :, 2].tolist() == pytest.approx([0.5, 0.9, 0.6])
-        assert told.held[0, :, 2].tolist() == [True, False, False]
+        assert told.expected[0, :, 2].tolist() == pytest.approx([0.9, 0.6, 0.6, 0.6, 0.5])
+        assert told.point[0, :, 2].tolist() == pytest.approx([0.5, 0.7, 0.5, 0.6, 0.4])
+        assert told.held[0, :, 2].tolist() == [True, False, True, False, False]
         assert told.acted_on[0].tolist() == [
             [False, True, False],
             [True, False, True],
             [True, False, False],
+            [True, False, False],
+            [False, False, True],
         ]
-        assert told.consequence[0, :, 2].tolist() == [False, False, True]
+        assert told.consequence[0, :, 2].tolist() == [False, False, False, True, False]
 
 
 def test_gradients_go_through_tensors() -> None:

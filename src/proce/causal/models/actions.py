@@ -67,11 +67,9 @@ class Tolerances:
     Attributes
     ----------
     still
-        How far a feature that did not move may be from its factual value: half a step, or half
-        a thousandth of the unit range where there is no step.
-    near
-        How far a feature that follows may be from what its causes lead to: a whole step, or a
-        thousandth of the unit range. Levels must agree.
+        How far a feature may be from its factual value, or from what its causes lead to, and count
+        as being there: half a step, or half a thousandth of the unit range where there is no step.
+        Levels must agree.
     step
         The step of numbers that have one, or what they are told to, else 0.
     origin
@@ -85,7 +83,6 @@ class Tolerances:
     """
 
     still: Tensor
-    near: Tensor
     step: Tensor
     origin: Tensor
     lowest: Tensor
@@ -100,10 +97,9 @@ class Tolerances:
         stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
         rounded = number & ~torch.tensor(stepped) & (codec.resolution > 0)
         step = torch.where(number, codec.resolution / codec.span, 0.0)
-        near = torch.where((step > 0) & ~rounded, step, MIN_CHANGE)
+        least = torch.where((step > 0) & ~rounded, step, MIN_CHANGE)
         return cls(
-            still=torch.where(number, near / 2, 0.5) + _ROUNDING,
-            near=torch.where(number, near, 0.5) + _ROUNDING,
+            still=torch.where(number, least / 2, 0.5) + _ROUNDING,
             step=step,
             origin=torch.where(rounded, -codec.low / codec.span, torch.nan),
             lowest=codec.lowest,
@@ -179,10 +175,11 @@ def separate(
 ) -> Actions:
     """Tell actions, holds and consequences apart in rows ``(i, c, f)``; see `Actions`.
 
-    A feature without causes is acted on where it changed by half a step or more. One with
-    causes is acted on, or held, where it is more than a step from what they lead to; where it is
-    nearer, it is set to that and follows, by whole steps. Fixed and indirect features are never
-    acted on or held, nor is a feature with causes where ``acting`` is false.
+    A feature without causes is acted on where it changed by more than half a step. One with
+    causes is acted on, or held, where it is more than half a step from what they lead to, as a
+    person would see it; where it is nearer, it is set to that and follows, by whole steps. So a
+    single step is an action, whether a feature has causes or not. Fixed and indirect features are
+    never acted on or held, nor is a feature with causes where ``acting`` is false.
     """
     tolerances = model.tolerances
     own = factual[:, None].to(rows)
@@ -200,7 +197,7 @@ def separate(
         drift = predicted - before
         ended = tolerances.rounded(position, before, drift)
         expected[..., position] = torch.where(follows, ended, before)
-        chosen = (wanted - expected[..., position]).abs() > float(tolerances.near[position])
+        chosen = (wanted - expected[..., position]).abs() > float(tolerances.still[position])
         chosen &= can_act[position] if acting is None else can_act[position] & acting[..., position]
         chosen = torch.where(follows, chosen, acted_on[..., position])
         acted_on[..., position] = chosen & moved[..., position]

@@ -85,12 +85,7 @@ def separate(
                 respond(effects, weights, 0, place, residual, owners, predicted, values)
             f, noise = effect.position, effect.noise
             tolerance = tolerances[f]
-            step, origin, still, near = (
-                tolerance.step,
-                tolerance.origin,
-                tolerance.still,
-                tolerance.near,
-            )
+            step, origin, still = tolerance.step, tolerance.origin, tolerance.still
             can_act, is_number = tolerance.can_act == 1, tolerance.is_number == 1
             lowest, highest = tolerance.lowest, tolerance.highest
             for row in range(begin, end):  # no branches: which way they go cannot be foreseen
@@ -106,7 +101,7 @@ def separate(
                 before, wanted = factual[owner, f], rows[row, f]
                 ended = _rounded(step, origin, still, before, value - before)
                 moved = abs(wanted - before) > still
-                chosen = (abs(wanted - ended) > near) & can_act
+                chosen = (abs(wanted - ended) > still) & can_act
                 if has_flags:
                     chosen &= acting[row, f]
                 went = (ended != before) & (not chosen)

@@ -81,7 +81,6 @@ PARENT = np.dtype(
 TOLERANCE = np.dtype(
     [
         ("still", np.float64),
-        ("near", np.float64),
         ("step", np.float64),
         ("origin", np.float64),
         ("lowest", np.float64),

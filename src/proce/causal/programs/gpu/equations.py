@@ -164,7 +164,7 @@ def outcome_kernel(
 @triton.jit
 def separate_kernel(
     values: tl.tensor,  # (n,)
-    tolerances: tl.tensor,  # (f, 6): still, near, step, origin, lowest, highest
+    tolerances: tl.tensor,  # (f, 6): still, limit, step, origin, lowest, highest
     factual: tl.tensor,  # (i, f)
     rows: tl.tensor,  # (n, f)
     acting: tl.tensor,  # (n, f) as bytes
@@ -189,7 +189,7 @@ def separate_kernel(
     before = tl.load(factual + (n // n_candidates) * n_features + f, mask=is_there, other=0.0)
     wanted = tl.load(rows + cell, mask=is_there, other=0.0)
     own = tolerances + f * 6
-    still, near, step = tl.load(own), tl.load(own + 1), tl.load(own + 2)
+    still, limit, step = tl.load(own), tl.load(own + 1), tl.load(own + 2)
     origin, lowest, highest = tl.load(own + 3), tl.load(own + 4), tl.load(own + 5)
     drift = value - before
     if step == 0:
@@ -201,7 +201,7 @@ def separate_kernel(
         shift = _whole(drift / step) * step
         ended = tl.where(tl.abs(shift) > _ROUNDING, before + shift, before)
     moved = tl.abs(wanted - before) > still
-    chosen = tl.abs(wanted - ended) > near
+    chosen = tl.abs(wanted - ended) > limit
     if HAS_FLAGS:
         chosen = chosen & (tl.load(acting + cell, mask=is_there, other=0) != 0)
     went = (ended != before) & ~chosen

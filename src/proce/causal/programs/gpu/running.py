@@ -25,17 +25,14 @@ class ProgramOnDevice:
     equations
         The whole numbers and the numbers of effects and of parents, and the weights.
     tolerances
-        ``(f, 6)``: from what on a feature has moved, and differs from what is expected, which is
-        never so where nobody can act; its step and where the grid begins; its lowest and highest
-        value, which only numbers have.
-    limits
-        ``(f,)``, beyond which a change of a feature without causes is an action.
+        ``(f, 6)``: from what on a feature has moved, and from what on that is an action or a hold,
+        which is never so where nobody can act; its step and where the grid begins; its lowest and
+        highest value, which only numbers have.
     """
 
     program: Program
     equations: tuple[Tensor, ...]
     tolerances: Tensor
-    limits: Tensor
 
     @classmethod
     def of(cls, program: Program, device: torch.device) -> "ProgramOnDevice":
@@ -46,7 +43,7 @@ class ProgramOnDevice:
         acts, is_number = own["can_act"] == 1, own["is_number"] == 1
         columns = (
             own["still"],
-            np.where(acts, own["near"], np.inf),
+            np.where(acts, own["still"], np.inf),
             own["step"],
             own["origin"],
             np.where(is_number, own["lowest"], -np.inf),
@@ -56,7 +53,6 @@ class ProgramOnDevice:
             program,
             tuple(torch.from_numpy(np.ascontiguousarray(table)).to(device) for table in tables),
             torch.from_numpy(np.stack(columns, axis=1)).to(device),
-            torch.from_numpy(np.where(acts, own["still"], np.inf)).to(device),
         )
 
     def separate(
@@ -68,7 +64,7 @@ class ProgramOnDevice:
         """
         rows, residual = rows.contiguous(), residual.contiguous()
         own = factual.contiguous()
-        acted_on = (rows - own[:, None]).abs() > self.limits
+        acted_on = (rows - own[:, None]).abs() > self.tolerances[:, 1]
         point = torch.where(acted_on, rows, own[:, None])
         expected = own[:, None].expand_as(rows).contiguous()
         flags = torch.zeros(3, *rows.shape, dtype=torch.bool, device=rows.device)
