@@ -1,13 +1,15 @@
 """The rows of a folder are explained as those of one file; ids keep their type and text."""
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from proce import ProCE
+from proce import Explanations, ProCE
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
@@ -58,6 +60,20 @@ def test_a_folder_without_rows_has_none(banker: ProCE, folder: Path) -> None:
     assert [len(chunk.table) for chunk in rows.chunks()] == [0]
 
 
+def test_pieces_without_rows_add_none(banker: ProCE, tmp_path: Path) -> None:
+    """A Parquet file may have groups of no rows, and whatever types where it has none."""
+    table, path = people_with_ids(pa.array([1, 2])), tmp_path / "people.parquet"
+    for pieces in ([table[:0], table, table[:0]], [table[:0], table[:0]]):
+        with pq.ParquetWriter(path, table.schema) as writer:
+            for piece in pieces:
+                writer.write_table(piece)
+        rows = rows_of(banker, path, "customer")
+        assert rows.count == sum(len(piece) for piece in pieces)
+        assert rows.table()["customer"].type == pa.int64()
+    pd.DataFrame({name: [] for name in table.column_names}, dtype=object).to_parquet(path)
+    assert rows_of(banker, path, "customer").count == 0
+
+
 def test_a_wrong_cell_is_named_by_its_file_row_and_id(banker: ProCE, folder: Path) -> None:
     table = people_with_ids(pa.array([f"C{n:03}" for n in range(12)]))
     pq.write_table(table.slice(0, 6), folder / "part-0.parquet")
@@ -84,6 +100,9 @@ def test_a_wrong_cell_is_named_by_its_file_row_and_id(banker: ProCE, folder: Pat
         pa.array([True, None, False, True]),
         pa.array([20_000, None, 0, 1], pa.date32()),
         pa.array([0.1, None, 2.5, 1e300]),
+        pa.array([0, None, 1, 2], pa.timestamp("us", "UTC")),
+        pa.array([Decimal("1.50"), None, Decimal("0.01"), Decimal(7)]),
+        pa.nulls(4),
         pa.array(["a", "b", None, "a"], pa.large_string()),
         pa.array(["a", "b", None, "a"]).dictionary_encode(),
     ],
@@ -100,6 +119,7 @@ def test_ids_keep_their_type_and_value(banker: ProCE, tmp_path: Path, ids: pa.Ar
     assert table["customer"].type == rows.id_type
     result = rows.labelled(banker.explain(table, target=1), table, 100)
     labels = result.layout.take([100, 101, 102, 103]).index
+    assert len(Explanations.from_json(result.to_json())) == 4
     back = pa.Array.from_pandas(labels)
     assert (back.to_pylist(), back.type) == (ids.to_pylist(), rows.id_type)
 
@@ -123,8 +143,9 @@ def test_ids_of_files_are_brought_to_one_type(banker: ProCE, folder: Path) -> No
     assert table["customer"].type == pa.int64()
 
 
-def test_what_cannot_be_an_id_is_refused(banker: ProCE, tmp_path: Path) -> None:
+@pytest.mark.parametrize("ids", [[[1], [2]], [{"a": 1}, None], [b"1", b"2"]])
+def test_what_cannot_be_an_id_is_refused(banker: ProCE, tmp_path: Path, ids: list[Any]) -> None:
     path = tmp_path / "people.parquet"
-    pq.write_table(people_with_ids(pa.array([[1], [2]])), path)
-    with pytest.raises(FileError, match=r"'customer' holds values of type list.*Convert the col"):
+    pq.write_table(people_with_ids(pa.array(ids)), path)
+    with pytest.raises(FileError, match=r"'customer' holds values of type .*Convert the column"):
         rows_of(banker, path, "customer")

@@ -1,6 +1,6 @@
 """The rows of a file or a folder, in the types of the features, cut into chunks."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -119,23 +119,29 @@ class Rows:
         ids = [] if self.id_name is None else [self.id_name]
         columns = (*self.types.schema.columns, *ids)
         is_empty = True
-        for batch in self.source.batches(columns, self.batch_rows):
-            yield self._typed(batch, id_type)
-            is_empty = False
-        if is_empty:
-            yield self._typed(Batch(self.source.path, 0, _no_cells(columns)), id_type)
-
-    def _typed(self, batch: Batch, id_type: pa.DataType | None) -> pa.Table:
-        """Return some rows in the types of the features, with their ids."""
         is_text = self.source.is_text
+        for batch in self.source.batches(columns, self.batch_rows):
+            if len(batch.rows):
+                yield self._typed(batch, id_type, is_text=is_text)
+                is_empty = False
+        if is_empty:
+            cells = {name: pa.array([], pa.string()) for name in self.types.schema.columns}
+            cells |= {name: pa.array([], id_type) for name in ids}
+            nothing = Batch(self.source.path, 0, pa.record_batch(cells))
+            yield self._typed(nothing, id_type, is_text=True)
+
+    def _typed(self, batch: Batch, id_type: pa.DataType | None, *, is_text: bool) -> pa.Table:
+        """Return some rows in the types of the features, with their ids."""
         ids = None
         if self.id_name is not None:
-            column = _as_ids(batch.rows.column(self.id_name), id_type, is_text=is_text)
+            column = _as_ids(batch.rows.column(self.id_name), id_type)
+            if self.source.is_text:
+                column = pc.if_else(pc.equal(column, ""), pa.scalar(None, pa.string()), column)
             ids = (self.id_name, column)
         try:
             typed = self.types.table(
                 batch.rows,
-                from_text=is_text or not len(batch.rows),
+                from_text=is_text,
                 first_row=batch.first_row,
                 ids=ids,
             )
@@ -147,24 +153,25 @@ class Rows:
 def _refuse_id_type(rows: Rows) -> None:
     """Refuse ids that no file could hold as they are."""
     kind = rows.id_type
-    if kind is not None and (pa.types.is_nested(kind) or pa.types.is_binary(kind)):
+    if kind is not None and not (
+        pa.types.is_string(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_temporal(kind)
+        or pa.types.is_null(kind)
+    ):
         raise FileError(
             f"the column {rows.id_name!r} holds values of type {kind}; an id is a text or a"
             " number. Convert the column, or name another."
         )
 
 
-def _as_ids(column: pa.Array, kind: pa.DataType | None, *, is_text: bool) -> pa.Array:
-    """Return ids in the type that they have in all files; an empty cell of a csv is missing."""
+def _as_ids(column: pa.Array, kind: pa.DataType | None) -> pa.Array:
+    """Return ids in the type that they have in all files."""
     ids = one_array(column)
-    if pa.types.is_dictionary(ids.type):
-        ids = pc.dictionary_decode(ids)
-    ids = ids.cast(kind)
-    return pc.if_else(pc.equal(ids, ""), pa.scalar(None, pa.string()), ids) if is_text else ids
-
-
-def _no_cells(columns: Sequence[str]) -> pa.RecordBatch:
-    return pa.record_batch({name: pa.array([], pa.string()) for name in columns})
+    return (pc.dictionary_decode(ids) if pa.types.is_dictionary(ids.type) else ids).cast(kind)
 
 
 def _ids(table: pa.Table, name: str) -> Any:
