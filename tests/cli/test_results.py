@@ -63,7 +63,10 @@ def test_outcomes_have_a_line_for_every_row_beside_any_result(
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"o.csv", "o.parquet", *([out] if out else [])}
     first = outcomes[outcomes["reason"].notna()].iloc[0]
-    assert f"Row {first['row']} ({first['customer']}): {first['reason']}" in capsys.readouterr().err
+    shown = capsys.readouterr().err
+    assert f"Row {first['row']} ({first['customer']}): {first['reason']}" in shown
+    where = "" if out is None else f"{tmp_path / out} and "
+    assert shown.endswith(f" Written to {where}{tmp_path / 'o.parquet'}.\n")
 
 
 def test_outcomes_need_a_file_of_their_own_and_a_table(

@@ -249,7 +249,7 @@ def explain(
                 **asdict(options),
             }
             summary = write_file(job, out, request, restart=restart, outcomes=outcomes)
-    show_summary(summary, out)
+    show_summary(summary, out, outcomes)
     if any(summary.rows.tally[outcome] for outcome in ("not_found", "out_of_time", "failed")):
         raise typer.Exit(_EXIT_SOME_NOT_FOUND)
 

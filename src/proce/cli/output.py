@@ -130,8 +130,8 @@ def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
     return summary
 
 
-def show_summary(summary: JobSummary, out: Path | None) -> None:
-    """Show the first rows or reasons, how many rows ended how, and where the result is."""
+def show_summary(summary: JobSummary, *files: Path | None) -> None:
+    """Show the first rows or reasons, how many rows ended how, and which files were written."""
     _show_preview(summary.preview)
     total = summary.rows.tally.total()
     if summary.preview:
@@ -145,7 +145,8 @@ def show_summary(summary: JobSummary, out: Path | None) -> None:
         + (_doubts_text(summary.rows.doubts) if outcome == Outcome.FOUND else "")
         for outcome, count in summary.rows.tally.items()
     )
-    where = "" if out is None else f" Written to {out}."
+    written = " and ".join(str(path) for path in files if path is not None)
+    where = f" Written to {written}." if written else ""
     note(f"{total:,} row{'s' * (total != 1)}{': ' * bool(counts)}{counts}.{where}")
 
 
