@@ -1,5 +1,7 @@
 """Notes are columns: what rows share is kept once, and each row has its own in their order."""
 
+from dataclasses import replace
+
 import torch
 
 from proce.explanation.record.notes import Notes
@@ -32,6 +34,14 @@ def test_a_withheld_text_is_gone_altogether() -> None:
     notes = Notes.of([["sex", "a"], ["b", "sex"]]).without(lambda text: text == "sex")
     assert notes.texts == ("a", "b")
     assert notes.by_row(2) == [["a"], ["b"]]
+
+
+def test_parts_share_their_texts() -> None:
+    first, second = Notes.of([["a", "b"], []]), Notes.of([["b"], ["c", "a"]])
+    moved = replace(second, owner=second.owner + 2)
+    joined = Notes.concatenate([first, moved])
+    assert joined.by_row(4) == [["a", "b"], [], ["b"], ["c", "a"]]
+    assert joined.texts == ("a", "b", "c")
 
 
 def test_nothing_is_known_of_rows_without_notes() -> None:

@@ -11,7 +11,7 @@ from proce.explanation.record.counterfactuals import Counterfactuals, Fronts
 from proce.explanation.record.notes import Notes
 from proce.explanation.record.rows import COLUMNS, ExplainedRows
 
-Lines = TypeVar("Lines", Counterfactuals, Fronts)
+Lines = TypeVar("Lines", Counterfactuals, Fronts, Notes)
 
 
 def joined_rows(pieces: Sequence[ExplainedRows]) -> ExplainedRows:
@@ -33,7 +33,7 @@ def joined_rows(pieces: Sequence[ExplainedRows]) -> ExplainedRows:
             for own, first in shifted
             for row, diagnosis in own.diagnoses.items()
         },
-        notes=Notes.of([texts for own in pieces for texts in own.notes.by_row(len(own))]),
+        notes=Notes.concatenate([_moved(own.notes, first) for own, first in shifted]),
     )
 
 

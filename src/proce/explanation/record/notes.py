@@ -48,6 +48,16 @@ class Notes:
         owner = torch.repeat_interleave(torch.arange(len(by_row)), counts)
         return cls(tuple(known), owner, torch.tensor(codes, dtype=torch.long))
 
+    @classmethod
+    def concatenate(cls, parts: Sequence["Notes"]) -> "Notes":
+        """Return the notes of some parts, the rows of each after those of the one before."""
+        known: dict[str, int] = {}
+        codes = []
+        for part in parts:
+            own = [known.setdefault(text, len(known)) for text in part.texts]
+            codes.append(torch.tensor(own, dtype=torch.long)[part.text])
+        return cls(tuple(known), torch.cat([part.owner for part in parts]), torch.cat(codes))
+
     def of_row(self, row: int) -> tuple[str, ...]:
         """Return the notes of one row."""
         first, last = torch.searchsorted(self.owner, torch.tensor([row, row + 1])).tolist()
