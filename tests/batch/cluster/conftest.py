@@ -1,6 +1,7 @@
 """A saved explainer, a cluster inside this process, and folders of people."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from proce import ProCE
+from proce.batch.cluster.job import FolderRequest
+from proce.batch.cluster.parcel import Parcel, pack
 
 from ... import worlds
+from .jobs import OPTIONS
 
 
 @pytest.fixture(scope="session")
@@ -61,7 +65,18 @@ def folder_of(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-def customers(n: int, seed: int, **columns: Any) -> pd.DataFrame:
-    """Return people with a number each."""
-    frame = worlds.people(n, seed=seed)
-    return frame.assign(customer=[f"C{seed}-{row:03}" for row in range(n)], **columns)
+@pytest.fixture(scope="session")
+def parcel(banker: ProCE) -> Parcel:
+    return pack(banker)
+
+
+@pytest.fixture
+def request_of(tmp_path: Path) -> Callable[..., FolderRequest]:
+    """Return what asks for a folder in small pieces."""
+
+    def make(rows: Path | str, **changes: Any) -> FolderRequest:
+        out = str(tmp_path / "out")
+        asked = FolderRequest(str(rows), out, None, OPTIONS, piece_rows=8, chunk_rows=8)
+        return replace(asked, **changes)
+
+    return make

@@ -123,7 +123,7 @@ def test_an_explainer_is_loaded_once_in_a_process(
     load = parcel._load
     monkeypatch.setattr(parcel, "_load", lambda files: loaded.append(1) or load(files))
     monkeypatch.setattr(parcel, "_opened", {})
-    ddf = dd.from_pandas(labelled(6), npartitions=3)
+    ddf = dd.from_pandas(labelled(2), npartitions=2)
     lazy = explain_dask(str(clerk), ddf, target="yes", n=1)
     lazy.compute(scheduler=client)
     explain_dask(str(clerk), ddf, target="yes", n=2).compute(scheduler=client)

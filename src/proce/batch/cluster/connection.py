@@ -12,6 +12,8 @@ from proce.errors import WorkerError
 _CONNECT_SECONDS = 4  # to reach a port
 _GREET_SECONDS = 7  # to reach it and be greeted as by a scheduler
 _CLOSE_SECONDS = 20
+# A terminal sends Ctrl-C to all processes; the one that started the workers ends them.
+_IGNORE_INTERRUPTS = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\n"
 _LOGGERS = ("distributed", "asyncio", "tornado")
 
 
@@ -113,6 +115,7 @@ def _local_cluster(n_workers: int) -> Iterator[Any]:
             processes=True,
             host="127.0.0.1",
             dashboard_address=None,
+            preload=[_IGNORE_INTERRUPTS],
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         )
