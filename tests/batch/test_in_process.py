@@ -18,7 +18,7 @@ from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
 from proce.batch.tables import as_table, table_of, tally
-from proce.errors import FileError, SchemaError
+from proce.errors import FileError, ModelError, SchemaError
 
 People = Callable[[int], Path]
 
@@ -119,6 +119,25 @@ def test_ids_come_back_in_front_of_every_counterfactual(
         for result in InProcessJob(rows_of(banker, path), asking(banker)).explanations()
     )
     assert table.drop_columns(["customer"]).equals(plain)
+
+
+def test_an_error_about_a_chunk_says_where_its_rows_begin(banker: ProCE, people: People) -> None:
+    """The model breaks in the second chunk; its own row numbers begin anew there."""
+
+    def ask(table: pa.Table, _progress: Any) -> Any:
+        if table["age"][0].as_py() == ages[8]:
+            raise ModelError("row 3 has a probability of 7.")
+        return banker.explain(table, target=1)
+
+    path = people(21)
+    ages = pd.read_parquet(path)["age"].tolist()
+    assert ages[0] != ages[8]
+    message = r"^people-21.parquet, counted from its row 8: row 3 has a probability of 7\.$"
+    with pytest.raises(ModelError, match=message):
+        list(InProcessJob(rows_of(banker, path), ask).explanations())
+    ages[8] = ages[0]
+    with pytest.raises(ModelError, match=r"^row 3 has"):
+        list(InProcessJob(rows_of(banker, path), ask).explanations())
 
 
 def test_an_id_is_no_feature(banker: ProCE, people: People) -> None:

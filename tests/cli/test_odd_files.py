@@ -265,3 +265,21 @@ def test_messages_name_the_id_beside_the_row(
     assert main([*words, *out]) == 2
     message = capsys.readouterr().err
     assert "row 4 (the first is 0, customer is 'C004') is 'many'; expected a number" in message
+
+
+@pytest.mark.parametrize("n_rows", [2, 6])
+def test_a_terminal_shows_the_id_beside_the_row(
+    n_rows: int,
+    at_desk: Path,
+    rows: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    named = rows.assign(customer=[f"C{row:03}" for row in range(6)])
+    named.head(n_rows).to_csv(tmp_path / "rows.csv", index=False)
+    monkeypatch.setattr("proce.cli.output.is_terminal", lambda: True)
+    words = ["explain", "credit", str(tmp_path / "rows.csv"), *ASK, "--id", "customer"]
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    assert [f"{row} (C{row:03})" in shown for row in range(6)] == [row < n_rows for row in range(6)]

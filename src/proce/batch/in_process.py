@@ -51,7 +51,8 @@ class InProcessJob:
             whole = Span(chunk.first_row, len(chunk.table))
             for span in gaps(covered, whole) if whole.n_rows else [whole]:
                 table = chunk.table.slice(span.first_row - whole.first_row, span.n_rows)
-                result = self.explain(table, self._progress_from(span.first_row))
+                with self.rows.naming(span.first_row):
+                    result = self.explain(table, self._progress_from(span.first_row))
                 result = self.rows.labelled(result, table, span.first_row)
                 if self.also is not None:
                     self.also(result)

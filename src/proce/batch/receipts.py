@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from proce.explanation import Explanations
+from proce.explanation.receipts.receipt import ModelFile
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 
 
@@ -16,11 +17,11 @@ class ReceiptWriter:
     folder
         Where the receipts go.
     model
-        The folder of the explainer, which receipts name as their model.
+        The file of the model, which receipts name; its checksum is taken once.
     """
 
     folder: Path
-    model: Path
+    model: ModelFile
 
     def __call__(self, result: Explanations) -> None:
         """Write a receipt of each of these rows that the model answered."""

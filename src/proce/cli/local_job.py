@@ -12,6 +12,7 @@ from proce.batch.receipts import ReceiptWriter
 from proce.cli.call_options import CallOptions
 from proce.cli.console import InterruptWatch, ProgressBars
 from proce.explanation import Explanations
+from proce.explanation.receipts.receipt import ModelFile
 from proce.explanation.record.view import View
 from proce.methods import ProCE
 
@@ -43,7 +44,7 @@ def local_job(
     watch, progress
         What knows of Ctrl-C, and what shows how far the job has come.
     """
-    also = None if receipts is None else ReceiptWriter(receipts, folder)
+    also = None if receipts is None else ReceiptWriter(receipts, ModelFile.of(folder))
     if n_workers == 1:
 
         def explain(table: Any, report: Any) -> Explanations:

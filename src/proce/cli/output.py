@@ -17,6 +17,7 @@ from proce.batch.tables import outcome_table, table_of
 from proce.cli.console import is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
+from proce.explanation.html.labels import row_label
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
 from proce.explanation.words.values import percent
@@ -63,11 +64,11 @@ class JobSummary:
     rows
         How many rows ended how.
     preview
-        The first explanations, where a person reads them on a terminal.
+        The first explanations, where a person reads them on a terminal, by the row and its id.
     """
 
     rows: Summary = field(default_factory=Summary)
-    preview: list[Explanation] = field(default_factory=list)
+    preview: dict[str, Explanation] = field(default_factory=dict)
 
 
 def write_file(
@@ -123,7 +124,8 @@ def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
             write_outcomes(result)
             summary.rows += Summary.of(result)
             if terminal:
-                summary.preview.extend(result[: _MAX_ROWS_SHOWN - len(summary.preview)])
+                first = result[: _MAX_ROWS_SHOWN - len(summary.preview)]
+                summary.preview |= {row_label(item, result.layout): item for item in first}
             else:
                 typer.echo(csv_text(table_of(result), header=header), nl=False)
                 header = False
@@ -206,24 +208,22 @@ def _outcome_writer(path: Path | None) -> Iterator[Callable[[Explanations], None
             stack.close()
 
 
-def _show_preview(items: list[Explanation]) -> None:
+def _show_preview(items: Mapping[str, Explanation]) -> None:
     """Show a few rows in sentences, many as a table; without a terminal there are none."""
     if not items:
         return
     if len(items) == 1:
-        typer.echo(str(items[0]))
+        typer.echo(str(next(iter(items.values()))))
         return
-    told = [lines(shown_row(item)) for item in items]
-    common = common_lines(told)
+    told = {label: lines(shown_row(item)) for label, item in items.items()}
+    common = common_lines(list(told.values()))
     if len(items) <= _MAX_ROWS_IN_SENTENCES:
-        for item, own in zip(items, told, strict=True):
+        for label, own in told.items():
             text = plain_text([line for line in own if line not in common])
-            typer.echo(f"Row {item.row}\n\n{text}\n")
+            typer.echo(f"Row {label}\n\n{text}\n")
         typer.echo(plain_text(common))
     else:
-        summaries = [
-            (str(item.row), *_summarise(item, own)) for item, own in zip(items, told, strict=True)
-        ]
+        summaries = [(label, *_summarise(items[label], own)) for label, own in told.items()]
         header = ("row", "now", "then", "what to do, or why there is nothing")
         print_table(header, summaries, below=[line.text for line in common])
 

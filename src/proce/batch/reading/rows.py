@@ -1,6 +1,7 @@
 """The rows of a file or a folder, in the types of the features, cut into chunks."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow.compute as pc
 from proce.batch.reading.file_types import FileType, result_types, single_columns
 from proce.batch.reading.source import Batch, Source
 from proce.batch.reading.typed import TypedColumns
-from proce.errors import FileError, SchemaError
+from proce.errors import FileError, ModelError, SchemaError
 from proce.explanation import Explanations
 from proce.schema.frames.cells import one_array
 
@@ -112,6 +113,17 @@ class Rows:
         """Return explanations of rows of the file with their positions in it, and their ids."""
         counted = result.counted_from(first_row)
         return counted if self.id_name is None else counted.labelled(_ids(table, self.id_name))
+
+    @contextmanager
+    def naming(self, first_row: int) -> Iterator[None]:
+        """Say in errors about some rows where these begin: the errors count from their first."""
+        try:
+            yield
+        except (ModelError, SchemaError) as error:
+            if first_row:
+                where = f"{self.source.path.name}, counted from its row {first_row}"
+                error.args = (f"{where}: {error}",)
+            raise
 
     def _batches(self) -> Iterator[pa.Table]:
         """Yield the rows in the types of the features, with their ids; at least one table."""
