@@ -13,9 +13,9 @@ import torch
 
 from proce import SearchError
 from proce.explanation import Explanations
-from proce.schema import Layout
+from proce.schema import Codec, Layout
 
-from ..samples import context, everything, explanation, explanations, people
+from ..samples import SCHEMA, context, everything, explanation, explanations, people
 
 
 def pieces_of(result: Explanations, *ends: int) -> list[Explanations]:
@@ -148,3 +148,12 @@ def test_paths_of_some_pieces_are_kept() -> None:
     joined = Explanations.join([whole[:1], whole[1:]])
     assert [len(path) for path in joined[0].steps] == [2]
     assert joined[1].steps == ()
+
+
+def test_what_was_written_for_an_applicant_stays_without_what_is_protected() -> None:
+    schema = SCHEMA.edit("sex", protected=True)
+    whole = everything(shared=context(codec=Codec.fit(schema, people())))
+    read = [Explanations.from_json(piece.to_json()) for piece in pieces_of(whole, 2)]
+    joined = replace(Explanations.join(read), provenance=whole.provenance)
+    assert joined.context.withheld == 1
+    assert joined.to_json() == Explanations.from_json(whole.to_json()).to_json()

@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from proce import ReceiptError, evaluate
+from proce import ReceiptError, SchemaError, evaluate
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.schema import Codec
 
@@ -178,3 +178,11 @@ def test_an_applicant_is_not_told_the_words_of_the_model() -> None:
     assert str(result[0]) == plain
     assert "female" not in result.to_json()
     assert "female" in str(result.seen_by("auditor")[0])
+
+
+@pytest.mark.parametrize("field", ["predicted", "target", "probability"])
+def test_only_rows_without_an_answer_may_lack_one_in_json(field: str) -> None:
+    record = json.loads(everything().to_json())
+    record["explanations"][0][field] = None
+    with pytest.raises(SchemaError, match=rf"explanations\[0\].{field} .* has no answer"):
+        Explanations.from_json(json.dumps(record))
