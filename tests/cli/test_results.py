@@ -114,6 +114,42 @@ def test_a_result_goes_on_with_other_chunks_and_is_the_same(
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 41
 
 
+def test_workers_take_up_what_one_process_has_done_after_a_full_disk_of_their_own(
+    named: pd.DataFrame,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The worker names the file that it could not write; no row is said to have failed."""
+    assert main([*EXPLAIN, *IDS, "--out", str(tmp_path / "whole.csv")]) == 1
+    in_chunks(16, monkeypatch)
+    words = [*EXPLAIN, *IDS, "--out", str(tmp_path / "r.csv")]
+    explain, asked = ProCE.explain, []
+
+    def explain_one_chunk(self: ProCE, rows: Any, **options: Any) -> Explanations:
+        asked.append(len(rows))
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return explain(self, rows, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ProCE, "explain", explain_one_chunk)
+        assert main(words) == 130
+    usual = getrlimit(RLIMIT_FSIZE)
+    setrlimit(RLIMIT_FSIZE, (16, usual[1]))
+    try:
+        assert main([*words, "--workers", "2"]) == 3
+    finally:
+        setrlimit(RLIMIT_FSIZE, usual)
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error.startswith(f"proce: File too large ({tmp_path / 'r.csv.parts'}")
+    assert "after 16 of 40 rows; they are kept in" in error
+    assert main([*words, "--workers", "2"]) == 1
+    assert "Going on after 16 of 40 rows" in capsys.readouterr().err
+    assert (tmp_path / "r.csv").read_text() == (tmp_path / "whole.csv").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"r.csv", "whole.csv"}
+
+
 def records(path: Path) -> Any:
     """Return what a result says, but for the time that it took.
 
