@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from proce import ProCE
-from proce.batch.in_process import explain_chunks
+from proce.batch.in_process import InProcessJob
 from proce.batch.parts.parts import Parts
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
@@ -44,8 +44,7 @@ def explained(explainer: ProCE, rows: Rows, out: Path) -> pa.Table:
         return explainer.explain(chunk, target=1)
 
     with Parts.open(out, {}, types=rows.result_types) as parts:
-        for result in explain_chunks(rows, explain):
-            parts.writer.write(result)
+        InProcessJob(rows, explain).keep(parts)
         parts.put_together()
     return pq.read_table(out)
 
@@ -97,10 +96,9 @@ def test_numbers_in_32_bits_are_advised_in_32_bits(tmp_path: Path) -> None:
     rows = rows_of(explainer, some, tmp_path / "rows.parquet")
     result = explained(explainer, rows, tmp_path / "result.parquet")
     assert result.schema.field("savings").type == pa.float32()
-    (whole,) = explain_chunks(
-        Rows.checked(rows.source, TypedColumns.of(explainer.fitted_.codec)),
-        lambda chunk, _: explainer.explain(chunk, target=1),
-    )
+    at_once = Rows.checked(rows.source, TypedColumns.of(explainer.fitted_.codec))
+    job = InProcessJob(at_once, lambda chunk, _: explainer.explain(chunk, target=1))
+    (whole,) = job.explanations()
     assert result.equals(table_of(whole))
     told = np.concatenate([item.probabilities.numpy() for item in whole])
     assert len(told)
