@@ -97,8 +97,8 @@ def test_without_a_reason_the_outcome_is_told() -> None:
     assert str(late[0]) == "The time ran out before this row was reached: allow more time."
 
 
-def test_a_reason_is_one_visible_line() -> None:
-    words = "It broke:\n\x1b[31m no.\r\n"
+def test_a_reason_is_one_visible_line_that_begins_with_a_capital() -> None:
+    words = "it broke:\n\x1b[31m no.\r\n"
     result = unanswered(everything()[:0], people()[:1], Outcome.FAILED, words)
     assert result.outcomes()["reason"].tolist() == ["It broke: [31m no."]
 

@@ -30,7 +30,7 @@ def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) ->
     outcome
         How the search for these rows ended, ``failed`` or ``out_of_time``.
     reason
-        Why, in a sentence; it is put on one line.
+        Why, in a sentence; it is put on one line and begins with a capital.
     """
     context, wanted = like.context, like.provenance.options.get("target")
     codec = context.codec
@@ -47,7 +47,9 @@ def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) ->
         torch.full((len(raw),), torch.nan, dtype=torch.float64),
     )
     record.finish(torch.arange(len(raw)), outcome)
+    text = one_line(reason)
+    diagnosis = Diagnosis(text[:1].upper() + text[1:], None, None, needed=None)
     for row in range(len(raw)):
-        record.diagnose(row, Diagnosis(one_line(reason), None, None, needed=None))
+        record.diagnose(row, diagnosis)
     provenance = replace(like.provenance, elapsed_seconds=0.0, generations=0, evaluations=0)
     return Explanations(record.build(), Layout.of(frame), provenance)
