@@ -10,7 +10,7 @@ from proce.cli.console import interrupt_watch, note, progress_bars
 from proce.errors import FileError, SearchError, did_you_mean
 
 if TYPE_CHECKING:
-    from proce.batch.cluster.job import RunSummary
+    from proce.batch.cluster.run import RunSummary
     from proce.cli.call_options import CallOptions
     from proce.explanation.record.view import View
     from proce.methods import ProCE
@@ -86,8 +86,9 @@ def explain_on_cluster(
     """Explain a folder of Parquet files; return the exit code."""
     from proce.batch.cluster.connection import connect
     from proce.batch.cluster.extra import require_dask
-    from proce.batch.cluster.job import FolderRequest, plan_run, run_plan
     from proce.batch.cluster.parcel import pack
+    from proce.batch.cluster.plan import FolderRequest, plan_run
+    from proce.batch.cluster.run import run_plan
 
     require_dask()
     parcel = pack(folder)

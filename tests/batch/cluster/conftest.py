@@ -15,8 +15,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from proce import ProCE
-from proce.batch.cluster.job import FolderRequest
 from proce.batch.cluster.parcel import Parcel, pack
+from proce.batch.cluster.plan import FolderRequest
 
 from ... import worlds
 from .jobs import OPTIONS

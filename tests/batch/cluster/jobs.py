@@ -10,8 +10,9 @@ import pyarrow.parquet as pq
 from distributed import Client
 
 from proce import ProCE
-from proce.batch.cluster.job import FolderRequest, RunSummary, plan_run, run_plan
 from proce.batch.cluster.parcel import Parcel
+from proce.batch.cluster.plan import FolderRequest, plan_run
+from proce.batch.cluster.run import RunSummary, run_plan
 
 from ... import worlds
 

@@ -23,8 +23,9 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE
 from proce.batch.cluster.connection import connect
-from proce.batch.cluster.job import FolderRequest, plan_run, run_plan
 from proce.batch.cluster.parcel import pack
+from proce.batch.cluster.plan import FolderRequest, plan_run
+from proce.batch.cluster.run import run_plan
 
 from ... import worlds
 
@@ -121,9 +122,17 @@ def killing(machines: Machines, out: Path, seed: int, n_deaths: int) -> Iterator
         assert not killer.is_alive()
 
 
-def explained(clerk: Path, shared: Path, machines: Machines, seed: int, n_deaths: int) -> None:
+def explained(
+    clerk: Path,
+    shared: Path,
+    machines: Machines,
+    *,
+    sizes: tuple[int, ...],
+    seed: int,
+    n_deaths: int,
+) -> None:
     """Explain a folder while workers die; compare with one process that nothing happens to."""
-    frames = {f"{at}.parquet": worlds.people(n, seed=at) for at, n in enumerate((12, 0, 4))}
+    frames = {f"{at}.parquet": worlds.people(n, seed=at) for at, n in enumerate(sizes)}
     (shared / "rows").mkdir(parents=True)
     for name, frame in frames.items():
         frame.to_parquet(shared / "rows" / name, index=False)
@@ -161,7 +170,7 @@ def explained(clerk: Path, shared: Path, machines: Machines, seed: int, n_deaths
 def test_workers_on_other_machines_are_killed_and_nothing_is_lost(
     clerk: Path, tmp_path: Path, machines: Machines
 ) -> None:
-    explained(clerk, tmp_path / "shared", machines, seed=0, n_deaths=1)
+    explained(clerk, tmp_path / "shared", machines, sizes=(12, 0, 4), seed=0, n_deaths=1)
 
 
 @pytest.mark.slow
@@ -169,7 +178,7 @@ def test_workers_on_other_machines_are_killed_and_nothing_is_lost(
 def test_workers_are_killed_again_and_again_and_nothing_is_lost(
     clerk: Path, tmp_path: Path, machines: Machines, seed: int
 ) -> None:
-    explained(clerk, tmp_path / "shared", machines, seed=seed, n_deaths=4)
+    explained(clerk, tmp_path / "shared", machines, sizes=(60, 0, 30), seed=seed, n_deaths=4)
 
 
 @pytest.mark.slow

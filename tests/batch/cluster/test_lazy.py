@@ -171,3 +171,14 @@ def test_without_dask_the_extra_is_named(banker: ProCE, monkeypatch: pytest.Monk
     monkeypatch.setattr(extra, "find_spec", lambda name: None)
     with pytest.raises(MissingExtraError, match=r"pip install 'proce\[batch\]'"):
         proce.explain_dask(banker, None)
+
+
+@pytest.mark.slow
+def test_what_is_typical_is_learned_once_and_travels_along(
+    clerk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taught = parcel.pack(clerk).with_looks()
+    monkeypatch.setattr(parcel, "_opened", {})
+    fitted = taught.open().fitted_
+    assert fitted.looks.knows({0, 1})
+    assert taught.sha256 == parcel.pack(clerk).sha256

@@ -34,6 +34,8 @@ class InputFile:
         Digits that change with its content: a checksum of its length and its footer.
     id_type
         The Arrow type of its ids; ``None`` without ids.
+    single
+        The columns that it has as numbers of 32 bits with fractions.
     """
 
     number: int
@@ -41,6 +43,7 @@ class InputFile:
     n_rows: int
     mark: str
     id_type: pa.DataType | None
+    single: frozenset[str] = frozenset()
 
     @property
     def has_ids(self) -> bool:
@@ -147,7 +150,9 @@ def inspect_inputs(
                 schema = file.schema_arrow
                 _require_columns(schema.names, columns, id_name)
                 id_type = None if id_name is None else plain_type(schema.field(id_name).type)
-                return InputFile(number, name, file.metadata.num_rows, mark, id_type)
+                single = {own for own in columns if schema.field(own).type == pa.float32()}
+                n_rows = file.metadata.num_rows
+                return InputFile(number, name, n_rows, mark, id_type, frozenset(single))
         except (OSError, FileError) as error:
             return str(error)
 

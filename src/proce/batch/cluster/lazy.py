@@ -51,6 +51,8 @@ def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options:
                 " in pieces. Leave it out."
             )
     parcel = pack(explainer)
+    if options.get("pick") == "typical":
+        parcel = parcel.with_looks()
     opened = parcel.open()
     if isinstance(opened, ProCE):
         options = {"keep_front": False, **options}

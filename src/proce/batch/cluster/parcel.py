@@ -6,7 +6,7 @@ It travels to a worker process once, whatever the number of rows that the proces
 import hashlib
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -56,6 +56,18 @@ class Parcel:
         with _lock:
             result: Explanations = self.open().explain(frame, **options)
             return result
+
+    def with_looks(self) -> "Parcel":
+        """Return the explainer with what the pick ``typical`` needs, learned here and not there.
+
+        Workers would learn the same, each for itself.
+        """
+        explainer = self.open()
+        if not isinstance(explainer, ProCE):
+            return self
+        explainer.fitted_.likeness_of(set(range(len(explainer.classes_))))
+        taught = None if self.files is None else _saved(explainer)
+        return self if taught is None else replace(self, files=taught.files)
 
     def __dask_tokenize__(self) -> tuple[str, str]:
         return "proce.Parcel", self.sha256

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pyarrow as pa
@@ -60,6 +60,8 @@ class Assignment:
         Who reads the outcomes.
     id_name
         The column whose values name the rows; ``None`` for none.
+    single
+        The columns that all files have as numbers of 32 bits, and that are explained as such.
     line_schema, outcome_schema
         The columns of every part, fixed in advance.
     chunk_rows
@@ -74,6 +76,7 @@ class Assignment:
     options: Mapping[str, Any]
     view: View
     id_name: str | None
+    single: frozenset[str]
     line_schema: pa.Schema
     outcome_schema: pa.Schema
     chunk_rows: int
@@ -131,7 +134,7 @@ def read_summary(place: Place, part: str) -> Summary:
 def _explain(
     parcel: Parcel, assignment: Assignment, piece: Piece
 ) -> tuple[pa.Table, pa.Table, Summary]:
-    types = TypedColumns.of(parcel.open().fitted_.codec)
+    types = replace(TypedColumns.of(parcel.open().fitted_.codec), single=assignment.single)
     ids = [] if assignment.id_name is None else [assignment.id_name]
     columns = (*types.schema.columns, *ids)
     lines, outcomes = [], []

@@ -12,9 +12,10 @@ from distributed import Client
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE
-from proce.batch.cluster.job import RunProgress, plan_run, run_plan
 from proce.batch.cluster.outputs import MARKER
-from proce.batch.cluster.parcel import Parcel
+from proce.batch.cluster.parcel import Parcel, pack
+from proce.batch.cluster.plan import plan_run
+from proce.batch.cluster.run import RunProgress, run_plan
 from proce.errors import FileError, SearchError
 
 from ... import worlds
@@ -164,3 +165,24 @@ def test_where_no_file_fits_the_request_is_wrong(
         plan_run(parcel, request_of(rows))
     with pytest.raises(SearchError, match="pick is 'best'"):
         plan_run(parcel, request_of(rows, options={"pick": "best"}))
+
+
+def test_numbers_of_32_bits_stay_so_where_all_files_have_them(
+    client: Client, folder_of: FolderOf, request_of: Any
+) -> None:
+    """As one process does it: the answer is then a number that such a column holds."""
+    options = {"target": 1, "n": 1, "keep_front": False}
+    explainer = ProCE(worlds.lender, settings=worlds.TINY).fit(worlds.applicants())
+    narrow = worlds.applicants(4, seed=1).astype({"income": "float32"})
+    request = request_of(folder_of(a=narrow, b=narrow), options=options)
+    run(pack(explainer), request, client)
+    assert pq.read_schema(parts(request.out)[0]).field("income").type == pa.float32()
+    expected = explainer.explain(pa.Table.from_pandas(narrow), **options).to_frame().to_pandas()
+    found = lines(request.out)
+    for name in ("a.parquet", "b.parquet"):
+        own = found[found["file"] == name].drop(columns="file").reset_index(drop=True)
+        assert_frame_equal(own, expected)
+    mixed = folder_of("mixed", a=narrow, b=worlds.applicants(4, seed=1))
+    request = request_of(mixed, options=options, out=request.out + "-mixed")
+    plan = plan_run(pack(explainer), request)
+    assert plan.assignment.line_schema.field("income").type == pa.float64()

@@ -1,35 +1,30 @@
-"""Explain a folder of Parquet files on a cluster into another folder."""
+"""Plan a run over a folder of Parquet files: every check that needs no cluster."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
 
-from proce.batch.cluster.futures import run_pieces
 from proce.batch.cluster.inputs import InputFile, Piece, inspect_inputs, list_inputs
 from proce.batch.cluster.outputs import (
     Marker,
     check_output,
-    close_output,
-    open_output,
     plain_request,
-    require_current,
 )
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.place import Place
-from proce.batch.cluster.task import Assignment, PieceReport, fixed_schemas, read_summary
-from proce.batch.parts.summary import Summary
+from proce.batch.cluster.task import Assignment, fixed_schemas
 from proce.batch.reading.rows import CHUNK_ROWS
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError
+from proce.explanation import Explanations
 from proce.explanation.record.view import View
 from proce.methods.calls.provenance import own_version
+from proce.schema import Continuous
 
 PIECE_ROWS = 16_384  # explained by one task, and written as one part
-_N_THREADS = 16  # that read what finished parts say
 
 
 @dataclass(frozen=True)
@@ -64,41 +59,6 @@ class FolderRequest:
     restart: bool = False
     piece_rows: int = PIECE_ROWS
     chunk_rows: int = CHUNK_ROWS
-
-
-@dataclass(frozen=True)
-class RunProgress:
-    """How many rows of all files are done."""
-
-    done: int
-    total: int
-    stage: str = "search"
-
-
-@dataclass
-class RunSummary:
-    """How a run ended.
-
-    Attributes
-    ----------
-    rows
-        How many rows ended how.
-    failures
-        Why files are not done, by name.
-    n_done_before
-        How many rows an earlier run had done.
-    """
-
-    rows: Summary = field(default_factory=Summary)
-    failures: dict[str, str] = field(default_factory=dict)
-    n_done_before: int = 0
-
-    def add(self, piece: Piece, report: PieceReport) -> None:
-        """Count a piece."""
-        if report.failure is not None:
-            self.failures.setdefault(piece.file, report.failure)
-        else:
-            self.rows += report.summary
 
 
 @dataclass(frozen=True)
@@ -147,6 +107,8 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     FileError
         No file can be read, or a folder holds anything but parts of the same run.
     """
+    if request.options.get("pick") == "typical":
+        parcel = parcel.with_looks()
     explainer = parcel.open()
     types = TypedColumns.of(explainer.fitted_.codec)
     columns = types.schema.columns
@@ -155,8 +117,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
             f"the column {request.id_name!r} is a feature, which changes; an id is a column that is"
             " none. Name another, or leave the id out."
         )
-    empty = pa.table({name: pa.array([], pa.string()) for name in columns})
-    nothing = parcel.explain(types.table(empty, from_text=True), request.options)
+    _explain_nothing(parcel, types, request.options)  # refuses options before it looks at files
     source, names = list_inputs(Place.at(request.rows))
     files, failures = inspect_inputs(source, names, columns, request.id_name)
     id_type = _id_type(files)
@@ -165,6 +126,8 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     if not files:
         name, reason = next(iter(failures.items()))
         raise FileError(f"{source.url!r} has no file that can be read; {name}: {reason}")
+    types = replace(types, single=_single_columns(types, files))
+    nothing = _explain_nothing(parcel, types, request.options)
     id_field = None if request.id_name is None else pa.field(request.id_name, id_type)
     schemas = fixed_schemas(nothing.seen_by(request.view), id_field)
     assignment = Assignment(
@@ -174,6 +137,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
         request.options,
         request.view,
         request.id_name,
+        types.single,
         *schemas,
         request.chunk_rows,
     )
@@ -187,6 +151,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
             piece_rows=request.piece_rows,
             id=request.id_name,
             id_type=None if id_type is None else str(id_type),
+            single=sorted(types.single),
             view=request.view,
             options=dict(request.options),
         ),
@@ -199,66 +164,27 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     return plan
 
 
-def run_plan(
-    plan: Plan, client: Any, progress: Callable[[RunProgress], object] | None = None
-) -> RunSummary:
-    """Explain the pieces that have no part yet; what cannot be done is told in the summary.
-
-    Parameters
-    ----------
-    plan
-        The run.
-    client
-        The client of a Dask cluster.
-    progress
-        Called whenever a piece has ended.
-
-    Raises
-    ------
-    WorkerError
-        The cluster is gone.
-    OSError
-        A part cannot be written: the disk is full, or the store refuses it.
-    """
-    names = [piece.part for piece in plan.pieces]
-    opened = []
-    for place, marker in plan.outputs():
-        parts = open_output(place, marker, plan.restart)
-        require_current(place, parts, names)
-        opened.append(parts)
-    done = set.intersection(*opened)
-    summary = RunSummary(failures=dict(plan.failures))
-    finished = [piece for piece in plan.pieces if piece.part in done]
-    summary.rows = sum(_summaries(plan.assignment.out, finished), summary.rows)
-    summary.n_done_before = sum(piece.n_rows for piece in finished)
-    left = [piece for piece in plan.pieces if piece.part not in done]
-    n_done = summary.n_done_before
-    for piece, report in run_pieces(client, plan.parcel, plan.assignment, left):
-        if report.cannot_write:
-            raise OSError(
-                f"{report.failure}: the part of {piece.words} cannot be written. Finished parts are"
-                " kept; make room, then run the same command again"
-            )
-        summary.add(piece, report)
-        n_done += piece.n_rows
-        if progress is not None:
-            progress(RunProgress(n_done, plan.n_rows))
-    if not summary.failures:
-        for place, marker in plan.outputs():
-            close_output(place, marker)
-    return summary
-
-
-def _summaries(out: Place, finished: Sequence[Piece]) -> list[Summary]:
-    with ThreadPoolExecutor(_N_THREADS) as threads:
-        return list(threads.map(lambda piece: read_summary(out, piece.part), finished))
-
-
 def _id_type(files: Sequence[InputFile]) -> pa.DataType | None:
     """Return the type that the ids of most files have."""
     types = Counter(file.id_type for file in files if file.has_ids)
     types = types or Counter(file.id_type for file in files)
     return types.most_common(1)[0][0] if types else None
+
+
+def _explain_nothing(
+    parcel: Parcel, types: TypedColumns, options: Mapping[str, Any]
+) -> Explanations:
+    """Return what the call gives for no rows; options that it cannot honour are refused."""
+    columns = types.schema.columns
+    empty = pa.table({name: pa.array([], pa.string()) for name in columns})
+    return parcel.explain(types.table(empty, from_text=True), options)
+
+
+def _single_columns(types: TypedColumns, files: Sequence[InputFile]) -> frozenset[str]:
+    """Return the features with fractions that all files have in 32 bits."""
+    numbers = {feature.name for feature in types.schema if isinstance(feature, Continuous)}
+    shared = frozenset.intersection(*(file.single for file in files))
+    return shared & (numbers - types.whole)
 
 
 def _other_ids(file: InputFile, id_type: pa.DataType | None) -> str:

@@ -14,9 +14,10 @@ from pandas.testing import assert_frame_equal
 
 from proce import ProCE
 from proce.batch.cluster import place, task
-from proce.batch.cluster.job import Plan, RunProgress, plan_run, run_plan
 from proce.batch.cluster.outputs import MARKER
 from proce.batch.cluster.parcel import Parcel, pack
+from proce.batch.cluster.plan import Plan, plan_run
+from proce.batch.cluster.run import RunProgress, run_plan
 from proce.errors import FileError, WorkerError
 
 from ... import worlds

@@ -1,0 +1,106 @@
+"""Run a plan on a cluster: explain the pieces that have no part yet."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from proce.batch.cluster.futures import run_pieces
+from proce.batch.cluster.inputs import Piece
+from proce.batch.cluster.outputs import close_output, open_output, require_current
+from proce.batch.cluster.place import Place
+from proce.batch.cluster.plan import Plan
+from proce.batch.cluster.task import PieceReport, read_summary
+from proce.batch.parts.summary import Summary
+
+_N_THREADS = 16  # that read what finished parts say
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How many rows of all files are done."""
+
+    done: int
+    total: int
+    stage: str = "search"
+
+
+@dataclass
+class RunSummary:
+    """How a run ended.
+
+    Attributes
+    ----------
+    rows
+        How many rows ended how.
+    failures
+        Why files are not done, by name.
+    n_done_before
+        How many rows an earlier run had done.
+    """
+
+    rows: Summary = field(default_factory=Summary)
+    failures: dict[str, str] = field(default_factory=dict)
+    n_done_before: int = 0
+
+    def add(self, piece: Piece, report: PieceReport) -> None:
+        """Count a piece."""
+        if report.failure is not None:
+            self.failures.setdefault(piece.file, report.failure)
+        else:
+            self.rows += report.summary
+
+
+def run_plan(
+    plan: Plan, client: Any, progress: Callable[[RunProgress], object] | None = None
+) -> RunSummary:
+    """Explain the pieces that have no part yet; what cannot be done is told in the summary.
+
+    Parameters
+    ----------
+    plan
+        The run.
+    client
+        The client of a Dask cluster.
+    progress
+        Called whenever a piece has ended.
+
+    Raises
+    ------
+    WorkerError
+        The cluster is gone.
+    OSError
+        A part cannot be written: the disk is full, or the store refuses it.
+    """
+    names = [piece.part for piece in plan.pieces]
+    opened = []
+    for place, marker in plan.outputs():
+        parts = open_output(place, marker, plan.restart)
+        require_current(place, parts, names)
+        opened.append(parts)
+    done = set.intersection(*opened)
+    summary = RunSummary(failures=dict(plan.failures))
+    finished = [piece for piece in plan.pieces if piece.part in done]
+    summary.rows = sum(_summaries(plan.assignment.out, finished), summary.rows)
+    summary.n_done_before = sum(piece.n_rows for piece in finished)
+    left = [piece for piece in plan.pieces if piece.part not in done]
+    n_done = summary.n_done_before
+    for piece, report in run_pieces(client, plan.parcel, plan.assignment, left):
+        if report.cannot_write:
+            raise OSError(
+                f"{report.failure}: the part of {piece.words} cannot be written. Finished parts are"
+                " kept; make room, then run the same command again"
+            )
+        summary.add(piece, report)
+        n_done += piece.n_rows
+        if progress is not None:
+            progress(RunProgress(n_done, plan.n_rows))
+    if not summary.failures:
+        for place, marker in plan.outputs():
+            close_output(place, marker)
+    return summary
+
+
+def _summaries(out: Place, finished: Sequence[Piece]) -> list[Summary]:
+    with ThreadPoolExecutor(_N_THREADS) as threads:
+        return list(threads.map(lambda piece: read_summary(out, piece.part), finished))
