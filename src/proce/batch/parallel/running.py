@@ -25,7 +25,7 @@ from proce.explanation import Explanations, Outcome, unanswered
 from proce.methods import Progress
 from proce.methods.calls.method import ProgressCallback
 
-_PRELOADED = ("proce.batch.parallel.work", "proce.methods", "numba", "pyarrow.parquet")
+PRELOADED = ("proce.batch.parallel.work", "proce.methods", "numba", "pyarrow.parquet")
 _PIECES_PER_WORKER = 4  # at least, where there are rows enough: nobody waits long for the last
 _MIN_PIECE_ROWS, _MAX_PIECE_ROWS = 64, 4_096  # rows that are searched together are cheaper
 
@@ -130,7 +130,7 @@ class ParallelJob:
         return run_pieces(
             _pieces(self.rows, covered),
             pickled(work),
-            PoolSettings(self.n_workers, preload=(*_PRELOADED, *self.explainer.modules)),
+            PoolSettings(self.n_workers, preload=(*PRELOADED, *self.explainer.modules)),
             on_progress=report,
             is_over=lambda: self.call.is_over,
         )
