@@ -175,9 +175,8 @@ def faults(folder: Path, n_rows: int) -> None:
     start = time.monotonic()
     with closing(run_pieces(iter([Piece(0, rows)]), work, PoolSettings(2, preload=PRELOADED))) as e:
         failed = [event.piece.first_row for event in e if isinstance(event, Failed)]
-    print(
-        f"a row that kills its worker, of 4,096: found {failed} in {time.monotonic() - start:.1f} s"
-    )
+    seconds = time.monotonic() - start
+    print(f"a row that kills its worker, of 4,096: found {failed} in {seconds:.1f} s")
 
 
 def parent_of(process: int) -> int:

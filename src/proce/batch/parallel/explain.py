@@ -86,6 +86,7 @@ def explain_parallel(
     features, rows_sum = checked_frame(like.context.codec, frame)
     rows = FrameRows(features, chunk_rows or piece_rows(len(features), n_workers))
     call = _call_terms(explainer, like, rows.count, started, options)
+    _learn_once(explainer, options)
     with closing_bar(progress), _sent(explainer) as source:
         job = ParallelJob(rows, source, call, like, n_workers, progress=progress)
         if place is None:
@@ -124,6 +125,12 @@ def _call_terms(
         own["keep_front"] = n_rows <= MAX_ROWS_WITH_FRONTS
     deadline = None if budget is None else started + budget
     return CallTerms(own, like.provenance.options, deadline)
+
+
+def _learn_once(explainer: Method, options: dict[str, Any]) -> None:
+    """Learn here what every worker would learn again: what is typical of the classes."""
+    if isinstance(explainer, ProCE) and options.get("pick") == "typical":
+        explainer.fitted_.likeness_of(set(range(len(explainer.classes_))))
 
 
 @contextmanager
