@@ -5,6 +5,8 @@ import torch
 
 pytest.importorskip("triton")
 
+from proce.causal import Actions
+from proce.devices import Twins
 from proce.objective import Requirement
 from proce.objective.compiled.terms_on_device import TermsOnDevice
 
@@ -26,11 +28,14 @@ def test_the_kernels_of_a_device_give_what_those_of_the_cpu_give(
     chances = torch.rand(7, 40, n_classes).double()
     chances[2, 3, 1] = torch.nan
     chances[1, 1] = 1 / n_classes
-    own = problem._terms
+    twin = Twins(problem, device).twin
+    weights = twin.action_weights if mode == "hard" else twin.effort
     there = TermsOnDevice.of(
-        *(problem.query, problem.limits, problem._weights, problem.distance),
-        *(problem._measure, requirement, [rule for rule, _ in problem.rules], 2),
+        *(twin.query, twin.limits, weights, twin.distance),
+        *(twin.measure, requirement, [rule for rule, _ in twin.rules], 2),
     )
-    expected, given = own.score(realised, chances), there.score(realised, chances)
+    expected = problem.terms.score(realised, chances)
+    moved = Actions(*(column.to(device) for column in vars(realised).values()))
+    given = there.score(moved, chances.to(device))
     for one, other in zip(expected, given, strict=True):
         torch.testing.assert_close(other.cpu(), one, rtol=1e-12, atol=1e-12, equal_nan=True)

@@ -140,7 +140,7 @@ def last_check(
     """
     if not len(shown):
         return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0), shown)
-    probabilities = ask_about_shown(classifier, shown.read)
+    probabilities = ask_about_shown(classifier, shown.read).to(target.device)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
     lacking = shortfall_of(requirement, probabilities[:, None], target).squeeze(1)
     passed &= lacking <= ROUNDING

@@ -124,7 +124,8 @@ def shortfall_kernel(
     own = tl.load(chances + n * K + wanted, mask=is_there, other=0.0)
     second = tl.load(chances + n * K + 1, mask=is_there, other=0.0)
     threshold, lead = tl.load(requirement), tl.load(requirement + 3)
-    tl.store(losses + 3 * n, -tl.log(tl.maximum(own, _MIN_PROBABILITY)), mask=is_there)
+    likely = tl.where(own < _MIN_PROBABILITY, _MIN_PROBABILITY, own)  # what is no number stays none
+    tl.store(losses + 3 * n, -tl.log(likely), mask=is_there)
     tl.store(losses + 3 * n + 1, tl.zeros([B], tl.float64), mask=is_there)
     if threshold != threshold:
         rival, is_first = tl.full([B], -1.0, tl.float64), is_there
