@@ -94,7 +94,7 @@ def test_another_method_is_explained_in_processes_too(rows: pd.DataFrame) -> Non
 @pytest.mark.parametrize(
     ("kills", "reason"),
     [
-        (True, "the model broke on this row: its process was ended by SIGSEGV"),
+        (True, "The model broke on this row: its process was ended by SIGSEGV"),
         (False, "this age is not in the table"),
     ],
 )

@@ -100,7 +100,7 @@ def test_rows_that_kill_their_worker_are_cornered_and_named() -> None:
         failed = [event for event in events if isinstance(event, Failed)]
     assert [event.piece.first_row for event in failed] == [0, 31, 99]
     assert {event.reason for event in failed} == {
-        "the model broke on this row: its process was ended by SIGKILL"
+        "The model broke on this row: its process was ended by SIGKILL."
     }
 
 

@@ -202,7 +202,7 @@ class _Pool:
         elif len(piece) > 1:
             self._halve(piece)
         else:
-            self._fail(piece, f"the model broke on this row: {death}")
+            self._fail(piece, f"The model broke on this row: {death}.")
 
     def _halve(self, piece: Piece) -> None:
         self.waiting.extendleft(reversed(piece.halves()))

@@ -26,13 +26,16 @@ class ProgressBar:
             from rich.progress import Progress as Bars
 
             columns = ("{task.description}", BarColumn(), "{task.completed}/{task.total}")
-            self._bar = Bars(*columns, TextColumn("{task.fields[now]}"), TimeRemainingColumn())
+            texts = (TextColumn("{task.fields[now]}"), TextColumn("{task.fields[rate]}"))
+            self._bar = Bars(*columns, *texts, TimeRemainingColumn())
             self._bar.start()
         if progress.stage not in self._tasks:
-            self._tasks[progress.stage] = self._bar.add_task(progress.stage, now="")
+            self._tasks[progress.stage] = self._bar.add_task(progress.stage, now="", rate="")
         now = f"generation {progress.generation}" if progress.generation else ""
         task = self._tasks[progress.stage]
-        self._bar.update(task, completed=progress.done, total=progress.total, now=now)
+        speed = self._bar.tasks[self._bar.task_ids.index(task)].speed
+        rate = "" if speed is None else f"{speed:,.1f}/s"
+        self._bar.update(task, completed=progress.done, total=progress.total, now=now, rate=rate)
         if progress.done >= progress.total:
             self.close()
 
