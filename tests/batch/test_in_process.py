@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pandas as pd
 import pyarrow as pa
@@ -19,6 +19,7 @@ from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
 from proce.batch.tables import as_table, table_of, tally
 from proce.errors import FileError, ModelError, SchemaError
+from proce.explanation import Outcome, unanswered
 
 People = Callable[[int], Path]
 
@@ -31,6 +32,15 @@ def rows_of(banker: ProCE, path: Path) -> Rows:
 
 def asking(banker: ProCE, **options: Any) -> ExplainTable:
     return lambda table, progress: banker.explain(table, target=1, progress=progress, **options)
+
+
+def job_of(rows: Rows, ask: ExplainTable, **more: Any) -> InProcessJob:
+    """Return a job whose model breaks on nobody."""
+
+    def give_up(_table: pa.Table, reason: str) -> NoReturn:
+        raise AssertionError(reason)
+
+    return InProcessJob(rows, ask, give_up, **more)
 
 
 def test_chunks_are_cut_at_the_same_places_whatever_is_read_at_a_time(
@@ -54,7 +64,7 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
 ) -> None:
     path = people(21)
     whole = banker.explain(pd.read_parquet(path), target=1, keep_front=False)
-    results = list(InProcessJob(rows_of(banker, path), asking(banker)).explanations())
+    results = list(job_of(rows_of(banker, path), asking(banker)).explanations())
     frames = [result.to_frame().to_pandas() for result in results]
     expected = whole.to_frame().reset_index(drop=True)
     assert len(expected)
@@ -66,11 +76,7 @@ def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
 
 def test_progress_counts_the_rows_of_the_file(banker: ProCE, people: People) -> None:
     told: list[Progress] = []
-    list(
-        InProcessJob(
-            rows_of(banker, people(21)), asking(banker), progress=told.append
-        ).explanations()
-    )
+    list(job_of(rows_of(banker, people(21)), asking(banker), progress=told.append).explanations())
     searched = [each for each in told if each.stage == "search"]
     assert {each.total for each in searched} == {21}
     assert searched[-1].done == 21
@@ -91,11 +97,11 @@ def test_a_file_without_rows_gives_a_table_without_rows(banker: ProCE, tmp_path:
     path.write_text("age,savings,debt,school,home\n")
     rows = rows_of(banker, path)
     assert rows.count == 0
-    (result,) = InProcessJob(rows, asking(banker)).explanations()
+    (result,) = job_of(rows, asking(banker)).explanations()
     assert len(result) == 0
     assert result.to_frame().column_names[:3] == ["row", "rank", "age"]
     with Parts.open(tmp_path / "result.parquet", {}) as parts:
-        InProcessJob(rows, asking(banker)).keep(parts)
+        job_of(rows, asking(banker)).keep(parts)
         parts.put_together()
     assert pq.read_table(tmp_path / "result.parquet").num_rows == 0
 
@@ -109,35 +115,63 @@ def test_ids_come_back_in_front_of_every_counterfactual(
     frame.to_parquet(path)
     types = TypedColumns.of(banker.fitted_.codec)
     rows = Rows.checked(Source.open(path), types, chunk_rows=8, batch_rows=5, id_name="customer")
-    tables = [table_of(result) for result in InProcessJob(rows, asking(banker)).explanations()]
+    tables = [table_of(result) for result in job_of(rows, asking(banker)).explanations()]
     table = pa.concat_tables(tables)
     assert table.column_names[:3] == ["customer", "row", "rank"]
     assert len(table)
     assert table["customer"].to_pylist() == [f"C{n:03}" for n in table["row"].to_pylist()]
     plain = pa.concat_tables(
         as_table(result.to_frame())
-        for result in InProcessJob(rows_of(banker, path), asking(banker)).explanations()
+        for result in job_of(rows_of(banker, path), asking(banker)).explanations()
     )
     assert table.drop_columns(["customer"]).equals(plain)
 
 
 def test_an_error_about_a_chunk_says_where_its_rows_begin(banker: ProCE, people: People) -> None:
-    """The model breaks in the second chunk; its own row numbers begin anew there."""
+    """Something is wrong in the second chunk; row numbers of errors begin anew there."""
 
     def ask(table: pa.Table, _progress: Any) -> Any:
         if table["age"][0].as_py() == ages[8]:
-            raise ModelError("row 3 has a probability of 7.")
+            raise SchemaError("row 3 is 7.")
         return banker.explain(table, target=1)
 
     path = people(21)
     ages = pd.read_parquet(path)["age"].tolist()
     assert ages[0] != ages[8]
-    message = r"^people-21.parquet, counted from its row 8: row 3 has a probability of 7\.$"
-    with pytest.raises(ModelError, match=message):
-        list(InProcessJob(rows_of(banker, path), ask).explanations())
+    message = r"^people-21.parquet, counted from its row 8: row 3 is 7\.$"
+    with pytest.raises(SchemaError, match=message):
+        list(job_of(rows_of(banker, path), ask).explanations())
     ages[8] = ages[0]
-    with pytest.raises(ModelError, match=r"^row 3 has"):
-        list(InProcessJob(rows_of(banker, path), ask).explanations())
+    with pytest.raises(SchemaError, match=r"^row 3 is"):
+        list(job_of(rows_of(banker, path), ask).explanations())
+
+
+def test_a_row_on_which_the_model_breaks_has_failed_and_the_rest_is_explained(
+    banker: ProCE, people: People
+) -> None:
+    """As in worker processes: the outcome does not depend on how many there are."""
+
+    def ask(table: pa.Table, _progress: Any) -> Any:
+        if ages[10] in table["age"].to_pylist():
+            raise ModelError("row 0, a candidate with age=1: ValueError: no such age.")
+        return banker.explain(table, target=1)
+
+    def give_up(table: pa.Table, reason: str) -> Any:
+        like = banker.explain(table.slice(0, 0), target=1)
+        return unanswered(like, table, Outcome.FAILED, reason)
+
+    path = people(21)
+    frame = pd.read_parquet(path)
+    frame.loc[10, "age"] = 77 if 77 not in set(frame["age"]) else 78
+    frame.to_parquet(path)
+    ages = frame["age"].tolist()
+    results = list(InProcessJob(rows_of(banker, path), ask, give_up).explanations())
+    assert [row for result in results for row in result.rows.positions.tolist()] == list(range(21))
+    outcomes = pd.concat([each.outcomes().to_pandas() for each in results], ignore_index=True)
+    assert outcomes.index[outcomes["outcome"] == "failed"].tolist() == [10]
+    assert outcomes["reason"][10] == "A candidate with age=1: ValueError: no such age."
+    expected = banker.explain(frame, target=1).outcomes()["outcome"].drop(10)
+    assert outcomes["outcome"].drop(10).tolist() == expected.tolist()
 
 
 def test_an_id_is_no_feature(banker: ProCE, people: People) -> None:
@@ -154,7 +188,7 @@ def test_parts_become_one_file_in_the_order_of_the_rows(
     path = people(21)
     for name in ("result.parquet", "result.csv"):
         with Parts.open(tmp_path / name, {}) as parts:
-            InProcessJob(rows_of(banker, path), asking(banker)).keep(parts)
+            job_of(rows_of(banker, path), asking(banker)).keep(parts)
             assert parts.summary().tally.total() == 21
             parts.put_together()
     expected = banker.explain(rows_of(banker, path).table(), target=1)
@@ -177,11 +211,11 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
         return banker.explain(table, target=1)
 
     with pytest.raises(KeyboardInterrupt), Parts.open(out, {"n": 1}) as parts:
-        InProcessJob(rows, ask).keep(parts)
+        job_of(rows, ask).keep(parts)
     assert not out.exists()
     with Parts.open(out, {"n": 1}) as parts:
         assert parts.covered() == [Span(0, 8), Span(8, 8)]
-        InProcessJob(rows, ask).keep(parts)
+        job_of(rows, ask).keep(parts)
         parts.put_together()
     assert asked == [8, 8, 5, 5]
     whole = banker.explain(rows.table(), target=1)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
+from proce.batch.isolation import explain_isolating
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span, gaps
 from proce.batch.reading.rows import Rows
@@ -16,6 +17,7 @@ from proce.methods import Progress
 
 ProgressCallback = Callable[[Progress], object]
 ExplainTable = Callable[[pa.Table, ProgressCallback | None], Explanations]
+GiveUp = Callable[[pa.Table, str], Explanations]
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class InProcessJob:
         The rows of a file.
     explain
         Explains the rows of a table.
+    give_up
+        Returns explanations of a row on which the model breaks, given why.
     also
         What else is done with each chunk's explanations.
     progress
@@ -36,6 +40,7 @@ class InProcessJob:
 
     rows: Rows
     explain: ExplainTable
+    give_up: GiveUp
     also: Callable[[Explanations], object] | None = None
     progress: ProgressCallback | None = None
 
@@ -51,12 +56,20 @@ class InProcessJob:
             whole = Span(chunk.first_row, len(chunk.table))
             for span in gaps(covered, whole) if whole.n_rows else [whole]:
                 table = chunk.table.slice(span.first_row - whole.first_row, span.n_rows)
-                with self.rows.naming(span.first_row):
-                    result = self.explain(table, self._progress_from(span.first_row))
-                result = self.rows.labelled(result, table, span.first_row)
-                if self.also is not None:
-                    self.also(result)
-                yield result
+                for first, result in self._explained(table, span.first_row):
+                    part = table.slice(first, len(result))
+                    labelled = self.rows.labelled(result, part, span.first_row + first)
+                    if self.also is not None:
+                        self.also(labelled)
+                    yield labelled
+
+    def _explained(self, table: pa.Table, first_row: int) -> Iterator[tuple[int, Explanations]]:
+        """Yield the explanations of a chunk; in pieces, where the model breaks on a row of it."""
+        report = self._progress_from(first_row)
+        with self.rows.naming(first_row):
+            yield from explain_isolating(
+                table, lambda rows: self.explain(rows, report), self.give_up
+            )
 
     def keep(self, parts: Parts) -> None:
         """Explain the rows that are in no part yet, and keep them as parts."""

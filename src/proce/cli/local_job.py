@@ -11,7 +11,7 @@ from proce.batch.reading.rows import Rows
 from proce.batch.receipts import ReceiptWriter
 from proce.cli.call_options import CallOptions
 from proce.cli.console import InterruptWatch, ProgressBars
-from proce.explanation import Explanations
+from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.receipts.receipt import ModelFile
 from proce.explanation.record.view import View
 from proce.methods import ProCE
@@ -52,7 +52,11 @@ def local_job(
             watch.raise_if_interrupted()  # an interrupted call returns only what it has so far
             return result.seen_by(view)
 
-        return InProcessJob(rows, explain, also, progress)
+        def give_up(table: Any, reason: str) -> Explanations:
+            like = options.explain(explainer, table.slice(0, 0), None)
+            return unanswered(like, table, Outcome.FAILED, reason).seen_by(view)
+
+        return InProcessJob(rows, explain, give_up, also, progress)
     nothing = next(rows.chunks()).table.slice(0, 0)
     like = options.explain(explainer, nothing, None).seen_by(view)
     call = CallTerms(asdict(options), like.provenance.options, view=view)

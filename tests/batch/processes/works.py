@@ -1,5 +1,6 @@
 """Works for pools in tests: quick, and as wicked as a model can be."""
 
+import ctypes
 import os
 import signal
 import time
@@ -32,20 +33,26 @@ class Squares:
         Numbers on which it raises a ``ModelError``.
     breaks
         Numbers on which it raises another error.
+    leaves_child
+        Numbers on which the process ends itself and leaves a child behind, for a while.
     seen
         A folder where each worker leaves a file, and one for every piece that it begins.
     kills_first
         Numbers on which the process ends itself the first time that it sees them, by ``seen``.
     seconds
         How long a piece takes.
+    slow
+        Numbers that take a minute.
     """
 
     kills: tuple[int, ...] = ()
     raises: tuple[int, ...] = ()
     breaks: tuple[int, ...] = ()
+    leaves_child: tuple[int, ...] = ()
     kills_first: tuple[int, ...] = ()
     seen: Path | None = None
     seconds: float = 0.0
+    slow: tuple[int, ...] = ()
 
     def open(self) -> Do:
         """Leave a trace and return what squares."""
@@ -56,7 +63,7 @@ class Squares:
     def _square(self, piece: Piece, report: Report) -> list[int]:
         numbers = piece.frame["number"].tolist()
         report(len(numbers) // 2)
-        time.sleep(self.seconds)
+        time.sleep(60 if set(numbers) & set(self.slow) else self.seconds)
         for number in numbers:
             self._happen(number)
         return [number**2 for number in numbers]
@@ -68,6 +75,11 @@ class Squares:
             is_first = not trace.exists()
             trace.touch()
         if number in self.kills or (number in self.kills_first and is_first):
+            os.kill(os.getpid(), signal.SIGKILL)
+        if number in self.leaves_child:
+            if ctypes.CDLL(None).fork() == 0:  # one that Python knows nothing of
+                time.sleep(60)
+                os._exit(0)
             os.kill(os.getpid(), signal.SIGKILL)
         if number in self.raises:
             raise ModelError(f"cannot square {number}")

@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from proce.batch.cluster.inputs import Piece, read_piece
-from proce.batch.cluster.isolation import explain_isolating
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.place import Place, PlaceError
+from proce.batch.isolation import explain_isolating
 from proce.batch.parts.summary import MAX_REASONS, Summary
 from proce.batch.reading.typed import TypedColumns
 from proce.batch.tables import as_table, doubts, tally

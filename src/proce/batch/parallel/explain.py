@@ -16,6 +16,7 @@ from proce.batch.parallel.work import CallTerms, ExplainWork, GivenExplainer, Sa
 from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
 from proce.batch.processes.worker import pickled
+from proce.classifier.adapters.probe import probe_rows
 from proce.errors import FileError, PersistenceError, WorkerError
 from proce.explanation import Explanations
 from proce.files import require_place
@@ -130,7 +131,8 @@ def _call_terms(
 def _learn_once(explainer: Method, options: dict[str, Any]) -> None:
     """Learn here what every worker would learn again: what is typical of the classes."""
     if isinstance(explainer, ProCE) and options.get("pick") == "typical":
-        explainer.fitted_.likeness_of(set(range(len(explainer.classes_))))
+        for position in range(len(explainer.classes_)):  # a rare class has nothing to learn from
+            explainer.fitted_.likeness_of({position})
 
 
 @contextmanager
@@ -186,6 +188,8 @@ def _sum_of(explainer: Method, like: Explanations) -> str:
         context.rules,
     )
     total = sha256(repr(told).encode())
-    if isinstance(explainer, ProCE):
-        total.update(explainer.fitted_.sample_answers.numpy().tobytes())
+    fitted: Any = getattr(explainer, "fitted_", None) or getattr(explainer, "common_", None)
+    if fitted is not None:
+        sample = fitted.classifier.predict_proba(probe_rows(context.codec))
+        total.update(sample.numpy().tobytes())
     return total.hexdigest()

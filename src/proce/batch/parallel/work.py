@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from proce.batch.isolation import reason_of
 from proce.batch.processes.pieces import Do, Piece, Report
 from proce.errors import ModelError
 from proce.explanation import Explanations
@@ -14,7 +15,6 @@ from proce.methods import Progress
 from proce.methods.calls.method import Method
 
 _LEAST_SECONDS = 1e-3  # of a budget that is used up: a call needs one, and ends at once
-_FIRST_ROW_WORDS = "row 0, "  # in an error about a piece of a single row
 
 
 @dataclass(frozen=True)
@@ -137,6 +137,6 @@ class ExplainWork:
             result = self.call.explain(explainer, piece.frame, tell)
         except ModelError as error:
             if len(piece) == 1:
-                error.args = (str(error).removeprefix(_FIRST_ROW_WORDS),)
+                error.args = (reason_of(error),)
             raise
         return self.label(result, piece.frame, piece.first_row)

@@ -62,6 +62,7 @@ class Nursery:
             return int(self._answer()), ours
         except OSError as error:
             ours.close()
+            self.end()
             raise WorkerError(f"the process that makes workers is gone: {error}.") from error
         finally:
             theirs.close()
@@ -72,6 +73,7 @@ class Nursery:
             self.control.send(str(worker).encode())
             return int(self._answer())
         except OSError:
+            self.end()  # or an answer that comes late would be taken for that to another question
             return None
 
     def end(self) -> None:
@@ -88,13 +90,20 @@ class Nursery:
 
 
 def make_workers(control: socket.socket) -> None:
-    """Fork a worker whenever the parent asks for one, until it closes the control."""
+    """Fork a worker whenever the parent asks for one, until it closes the control or is gone.
+
+    The workers are then ended, whatever they do: nobody wants what they do any more.
+    """
+    living: set[int] = set()
     while True:
         message, handles, _, _ = socket.recv_fds(control, _MAX_MESSAGE, 1)
         if not message:
+            for worker in living:
+                os.kill(worker, signal.SIGKILL)
             return
         if not handles:
             _, status = os.waitpid(int(message), 0)
+            living.discard(int(message))
             control.send(str(os.waitstatus_to_exitcode(status)).encode())
             continue
         worker = os.fork()
@@ -103,6 +112,7 @@ def make_workers(control: socket.socket) -> None:
             serve(Connection(handles[0]))
             sys.stderr.flush()
             os._exit(0)
+        living.add(worker)
         os.close(handles[0])
         control.send(str(worker).encode())
 

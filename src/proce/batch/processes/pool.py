@@ -16,7 +16,7 @@ from proce.errors import ModelError, WorkerError
 _WAIT_SECONDS = 0.5  # between two looks at what else may have happened
 _PIECES_PER_WORKER = 8  # that are finished or begun, beyond the first that is not finished
 _MAX_EARLY_DEATHS = 3  # of workers in a row that never began
-_MAX_FAILED = 100  # rows; beyond it the model is wrong, not the row
+_MAX_FAILED = 100  # rows
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,8 @@ class PoolSettings:
     n_workers
         How many processes.
     max_failed
-        How many rows may fail; with one more the run is given up.
+        How many rows may fail, whatever the others do; with more, the run is given up where they
+        outnumber the others.
     preload
         The modules that workers need, which are imported once.
     """
@@ -103,12 +104,25 @@ class _Pool:
             busy = [worker for worker in self.workers if worker.piece is not None]
             if not busy and not self.waiting and self.no_more:
                 return  # all is yielded, as nothing is open
-            links: dict[Any, Worker] = {worker.link: worker for worker in self.workers}
-            for link in wait(list(links), timeout=_WAIT_SECONDS):
-                self._look_at(links[link])
-            if self._report() is False:
-                yield from (self.finished[row] for row in sorted(self.finished))
+            try:
+                self._listen()
+                goes_on = self._report() is not False
+            except KeyboardInterrupt:
+                yield from self._out_of_order()
+                raise
+            if not goes_on:
+                yield from self._out_of_order()
                 return
+
+    def _listen(self) -> None:
+        """Wait until workers have said something or are dead, and take that in."""
+        signs: dict[Any, Worker] = {sign: own for own in self.workers for sign in own.signs}
+        for worker in dict.fromkeys(signs[sign] for sign in wait(list(signs), _WAIT_SECONDS)):
+            self._look_at(worker)
+
+    def _out_of_order(self) -> Iterator[Done | Failed]:
+        """Yield what is finished, though rows before it are not."""
+        return (self.finished.pop(row) for row in sorted(self.finished))
 
     def end(self) -> None:
         """End all workers."""
@@ -209,10 +223,11 @@ class _Pool:
 
     def _fail(self, piece: Piece, reason: str) -> None:
         self.n_failed += 1
-        if self.n_failed > self.settings.max_failed:
+        n_answered = self.n_done - self.n_failed + 1
+        if self.n_failed > self.settings.max_failed and self.n_failed > n_answered:
             raise ModelError(
-                f"the model fails on more than {self.settings.max_failed:,} rows, so it is not the"
-                f" rows. Row {piece.first_row}: {reason}"
+                f"the model fails on {self.n_failed:,} of {self.n_failed + n_answered:,} rows, so"
+                f" it is not the rows. Row {piece.first_row}: {reason}"
             )
         self._finish(Failed(piece, reason))
 

@@ -18,6 +18,7 @@ _REPORT_SECONDS = 0.2  # between two reports of progress
 
 def serve(link: Connection) -> None:
     """Open the work that comes first, then handle pieces until the parent closes the link."""
+    os.register_at_fork(after_in_child=link.close)  # else a child of ours would hold it open
     try:
         do = pickle.loads(link.recv_bytes()).open()  # noqa: S301 - from our parent
     except Exception as error:

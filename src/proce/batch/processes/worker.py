@@ -4,6 +4,7 @@ import os
 import pickle
 import signal
 from contextlib import suppress
+from multiprocessing.connection import wait
 from typing import Any
 
 import cloudpickle
@@ -26,6 +27,14 @@ def pickled(work: Work) -> bytes:
     return content
 
 
+def _handles_of(process: int) -> list[int]:
+    """Return a handle that becomes readable when a process ends, where the system has such."""
+    try:
+        return [os.pidfd_open(process)]
+    except (AttributeError, OSError):
+        return []
+
+
 class Worker:
     """A process that handles one piece after the other.
 
@@ -40,6 +49,7 @@ class Worker:
     def __init__(self, nursery: Nursery, work: bytes) -> None:
         self.nursery = nursery
         self.process, self.link = nursery.make_worker()
+        self.signs: list[Any] = [self.link, *_handles_of(self.process)]  # one is ready: look at it
         self.piece: Piece | None = None
         self.is_ready = False
         self.n_finished = 0  # rows of its piece
@@ -53,11 +63,10 @@ class Worker:
             send(self.link, piece)
 
     def message(self) -> tuple[str, Any] | None:
-        """Return the next message.
-
-        ``None`` where the process is gone: its link then ends, after what it has still sent.
-        """
+        """Return the next message; ``None`` where the process is gone and has left none."""
         try:
+            if self.signs[1:] and wait(self.signs[1:], 0) and not self.link.poll():
+                return None  # a process that it has started may still hold the link
             kind, content = receive(self.link)
         except (EOFError, OSError):
             return None
@@ -65,15 +74,20 @@ class Worker:
 
     def end(self) -> None:
         """End the process, whatever it does."""
-        self.link.close()
+        self._close()
         with suppress(ProcessLookupError):
             os.kill(self.process, signal.SIGKILL)
         self.nursery.exit_code(self.process)  # it is gone when this is known
 
+    def _close(self) -> None:
+        self.link.close()
+        while len(self.signs) > 1:
+            os.close(self.signs.pop())
+
     def death(self) -> str:
         """Return in words how the process ended, whose link has ended."""
         code = self.nursery.exit_code(self.process)
-        self.link.close()
+        self._close()
         if code is None or code >= 0:
             return "its process ended" + (f" with exit code {code}" if code is not None else "")
         name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"

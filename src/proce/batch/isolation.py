@@ -10,6 +10,11 @@ from proce.explanation import Explanations
 _MAX_FAILURES = 32  # of single rows, with no row answered, after which the model is given up
 
 
+def reason_of(error: ModelError) -> str:
+    """Return what an error says about a single row, without that it is the first of its piece."""
+    return str(error).removeprefix("row 0, ")
+
+
 def explain_isolating(
     table: pa.Table,
     explain: Callable[[pa.Table], Explanations],
@@ -50,5 +55,5 @@ def explain_isolating(
                     f"the model failed on all of the {n_failed} rows that it was asked about one"
                     f" by one; the last time: {error}"
                 ) from error
-            result = give_up(rows, str(error).removeprefix("row 0, "))
+            result = give_up(rows, reason_of(error))
         yield first, result
