@@ -102,7 +102,7 @@ def test_a_file_without_rows_gives_a_table_without_rows(banker: ProCE, tmp_path:
     assert result.to_frame().column_names[:3] == ["row", "rank", "age"]
     with Parts.open(tmp_path / "result.parquet", {}) as parts:
         job_of(rows, asking(banker)).keep(parts)
-        parts.put_together()
+        parts.put_together(0)
     assert pq.read_table(tmp_path / "result.parquet").num_rows == 0
 
 
@@ -190,7 +190,7 @@ def test_parts_become_one_file_in_the_order_of_the_rows(
         with Parts.open(tmp_path / name, {}) as parts:
             job_of(rows_of(banker, path), asking(banker)).keep(parts)
             assert parts.summary().tally.total() == 21
-            parts.put_together()
+            parts.put_together(21)
     expected = banker.explain(rows_of(banker, path).table(), target=1)
     table = pq.read_table(tmp_path / "result.parquet")
     assert table.equals(as_table(expected.to_frame()))
@@ -216,7 +216,7 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
     with Parts.open(out, {"n": 1}) as parts:
         assert parts.covered() == [Span(0, 8), Span(8, 8)]
         job_of(rows, ask).keep(parts)
-        parts.put_together()
+        parts.put_together(21)
     assert asked == [8, 8, 5, 5]
     whole = banker.explain(rows.table(), target=1)
     assert pq.read_table(out).equals(as_table(whole.to_frame()))

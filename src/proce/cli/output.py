@@ -51,7 +51,7 @@ class Job(Protocol):
     def explanations(self) -> Iterator[Explanations]:
         """Yield their explanations piece by piece, in order."""
 
-    def keep(self, parts: Parts) -> None:
+    def keep(self, parts: Parts) -> object:
         """Keep the explanations of the rows that are in no part yet as parts."""
 
 
@@ -101,7 +101,7 @@ def write_file(
             note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
         job.keep(parts)
         summary = JobSummary(parts.summary())
-        parts.put_together(outcomes)
+        parts.put_together(job.rows.count, outcomes)
     if parts.folder.exists():
         note(f"{parts.folder} stays: it holds files that are not ours.")
     return summary

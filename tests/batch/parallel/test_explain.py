@@ -180,6 +180,25 @@ def test_an_interrupted_call_is_taken_up_and_repeats_nothing(
     assert pd.read_parquet(out)["row"].max() < 20
 
 
+def test_a_part_that_somebody_removes_meanwhile_is_told_and_explained_again(
+    explainer: ProCE, rows: pd.DataFrame, tmp_path: Path
+) -> None:
+    out = tmp_path / "result.parquet"
+    given = {"n_jobs": 1, "chunk_rows": 10, "target": 1, "out": out}
+
+    def remove(progress: Progress) -> None:
+        if progress.done == 30:
+            next((tmp_path / "result.parquet.parts").glob("*-000000000010-*")).unlink()
+
+    with pytest.raises(FileError, match=r"10 of 30 rows, from row 10 on, are in no part"):
+        explain_parallel(explainer, rows, progress=remove, **given)
+    assert not out.exists()
+    explain_parallel(explainer, rows, **given)
+    assert_frame_equal(
+        pd.read_parquet(out), explainer.explain(rows, target=1).to_frame().reset_index()
+    )
+
+
 def test_ctrl_c_returns_what_is_done(
     explainer: ProCE, rows: pd.DataFrame, caplog: pytest.LogCaptureFixture
 ) -> None:

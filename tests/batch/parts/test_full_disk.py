@@ -15,6 +15,7 @@ from proce.batch.parts import parts as parts_module
 from proce.batch.parts import writer as writer_module
 from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
+from proce.batch.parts.spans import Span, gaps
 from proce.batch.tables import outcome_table, table_of
 
 from ..conftest import N_ROWS
@@ -54,10 +55,10 @@ def run(out: Path, outcomes: Path, whole: Explanations) -> list[int]:
     with Parts.open(out, {}) as parts:
         new = [
             parts.writer.write(whole[first : min(first + PART_ROWS, gap.end)]).first_row
-            for gap in parts.missing(0, N_ROWS)
+            for gap in gaps(parts.covered(), Span(0, N_ROWS))
             for first in range(gap.first_row, gap.end, PART_ROWS)
         ]
-        parts.put_together(outcomes)
+        parts.put_together(N_ROWS, outcomes)
     return new
 
 

@@ -14,13 +14,14 @@ import pytest
 from proce import Explanations, ProCE
 from proce.batch.parts.growing import csv_text
 from proce.batch.parts.parts import Parts
-from proce.batch.parts.spans import Span
+from proce.batch.parts.spans import Span, gaps
 from proce.batch.tables import doubts, outcome_table, reasons, table_of, tally
 from proce.errors import FileError
 
 from ... import worlds
 from ..conftest import N_ROWS
 
+ALL_ROWS = Span(0, N_ROWS)
 SUFFIXES = [".csv", ".parquet", ".json"]
 
 
@@ -59,7 +60,7 @@ def test_parts_in_any_order_become_one_result_in_the_order_of_rows(
     with Parts.open(out, {}) as parts:
         write(parts, whole, *random_pieces(0))
         summary = parts.summary()
-        parts.put_together(outcomes)
+        parts.put_together(N_ROWS, outcomes)
     if suffix == ".json":
         assert without_work(out.read_text()) == without_work(whole.to_json())
     elif suffix == ".csv":
@@ -82,15 +83,14 @@ def test_the_rows_that_no_part_covers_are_missing(
         write(parts, whole, *random_pieces(seed)[:3])
         n_done = sum(span.n_rows for span in parts.covered())
     with Parts.open(out, {}) as parts:
-        missing = parts.missing(0, N_ROWS)
+        missing = gaps(parts.covered(), ALL_ROWS)
         assert sum(span.n_rows for span in missing) == N_ROWS - n_done
         for span in missing:
-            assert parts.missing(*span) == [span]
             write(parts, whole, Span(span.first_row, 1))
             if span.n_rows > 1:
                 write(parts, whole, Span(span.first_row + 1, span.n_rows - 1))
-        assert parts.missing(0, N_ROWS) == []
-        parts.put_together()
+        assert gaps(parts.covered(), ALL_ROWS) == []
+        parts.put_together(N_ROWS)
     assert pq.read_table(out).equals(table_of(whole))
 
 
@@ -101,9 +101,47 @@ def test_a_part_that_was_written_twice_counts_once(whole: Explanations, tmp_path
         write(parts, whole, Span(0, 8), Span(0, 8), Span(0, 4), Span(4, 4), Span(8, 13))
         assert parts.covered() == [Span(0, 8), Span(8, 13)]
         assert parts.summary().tally.total() == N_ROWS
-        parts.put_together()
+        parts.put_together(N_ROWS)
     assert out.read_text() == csv_text(table_of(whole), header=True)
     assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_part_that_comes_late_costs_no_row(whole: Explanations, tmp_path: Path) -> None:
+    """It shares rows with parts that have been written for it meanwhile, cut differently."""
+    out = tmp_path / "result.csv"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, Span(0, 8), Span(8, 8), Span(16, 5), Span(0, 10))
+        assert parts.summary().tally.total() == N_ROWS
+        parts.put_together(N_ROWS)
+    assert out.read_text() == csv_text(table_of(whole), header=True)
+
+
+@pytest.mark.parametrize("n_left", [1, 0])
+def test_a_row_without_a_part_is_told_and_nothing_is_written(
+    whole: Explanations, tmp_path: Path, n_left: int
+) -> None:
+    out = tmp_path / "result.csv"
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, Span(0, 8), Span(8, 13))
+        for path in sorted(parts.folder.glob("*.outcomes.parquet"))[n_left:]:
+            path.unlink()
+        words = rf"{13 if n_left else 21} of 21 rows, from row {8 * n_left} on, are in no part"
+        with pytest.raises(FileError, match=words):
+            parts.put_together(N_ROWS, tmp_path / "outcomes.csv")
+    assert not out.exists()
+    assert not (tmp_path / "outcomes.csv").exists()
+    with Parts.open(out, {}) as parts:
+        write(parts, whole, *gaps(parts.covered(), ALL_ROWS))
+        parts.put_together(N_ROWS)
+    assert out.read_text() == csv_text(table_of(whole), header=True)
+
+
+def test_a_part_of_no_rows_is_needed_too(tmp_path: Path) -> None:
+    with (
+        Parts.open(tmp_path / "result.csv", {}) as parts,
+        pytest.raises(FileError, match="0 of 0 rows are in no part"),
+    ):
+        parts.put_together(0)
 
 
 def test_a_writer_goes_to_another_process(whole: Explanations, tmp_path: Path) -> None:
@@ -120,9 +158,8 @@ def test_no_rows_are_a_result_without_lines(
     out, outcomes = tmp_path / f"result{suffix}", tmp_path / "outcomes.csv"
     with Parts.open(out, {}) as parts:
         write(parts, whole, Span(0, 0))
-        assert parts.missing(0, 0) == []
         assert parts.summary().tally == {}
-        parts.put_together(outcomes)
+        parts.put_together(0, outcomes)
     assert out.exists()
     assert outcomes.read_text().startswith("customer,row,outcome,predicted,target,probability,")
     assert outcomes.read_text().count("\n") == 1
@@ -151,15 +188,15 @@ def test_a_damaged_part_is_named_and_is_no_part_once_it_is_removed(
         (path,) = parts.folder.glob(f"*-000000000000-*.{kind}.parquet")
         path.write_bytes(path.read_bytes()[:100])
         with pytest.raises(FileError, match=rf"{path.name}' cannot be read: .*Remove it, and its"):
-            parts.put_together(tmp_path / "outcomes.csv")
-        assert parts.missing(0, N_ROWS) == []
+            parts.put_together(N_ROWS, tmp_path / "outcomes.csv")
+        assert gaps(parts.covered(), ALL_ROWS) == []
     assert out.read_text() == "old"
     assert not (tmp_path / "outcomes.csv").exists()
     path.unlink()
     with Parts.open(out, {}) as parts:
-        assert parts.missing(0, N_ROWS) == [Span(0, 8)]
+        assert gaps(parts.covered(), ALL_ROWS) == [Span(0, 8)]
         write(parts, whole, Span(0, 8))
-        parts.put_together()
+        parts.put_together(N_ROWS)
     assert out.read_text() == csv_text(table_of(whole), header=True)
 
 
@@ -172,6 +209,6 @@ def test_json_is_for_the_reader_of_the_explanations(view: Any, tmp_path: Path) -
     out = tmp_path / "result.json"
     with Parts.open(out, {}) as parts:
         write(parts, whole, Span(0, 9), Span(9, 12))
-        parts.put_together()
+        parts.put_together(N_ROWS)
     assert without_work(out.read_text()) == without_work(whole.to_json())
     assert ('"home"' in out.read_text()) == (view == "auditor")

@@ -18,13 +18,20 @@ def test_gaps_lie_between_the_spans() -> None:
     assert gaps([], Span(7, 2)) == [Span(7, 2)]
 
 
-def test_of_two_spans_that_share_a_row_the_first_and_longer_counts() -> None:
+def test_of_spans_that_share_rows_those_count_that_have_the_most_rows() -> None:
     assert cover([Span(4, 4), Span(0, 8)]) == [Span(0, 8)]
     assert cover([Span(0, 4), Span(0, 8), Span(8, 1)]) == [Span(0, 8), Span(8, 1)]
-    assert cover([Span(0, 4), Span(3, 4), Span(7, 2)]) == [Span(0, 4), Span(7, 2)]
+    assert cover([Span(0, 4), Span(3, 5), Span(8, 2)]) == [Span(3, 5), Span(8, 2)]
+    assert cover([Span(0, 0)]) == cover([]) == []
 
 
-@given(SPANS, st.integers(0, 45), st.integers(1, 7), st.integers())
+def test_a_late_span_does_not_put_out_those_that_have_all_rows() -> None:
+    whole = [Span(0, 16), Span(16, 16), Span(32, 8)]
+    assert cover([*whole, Span(0, 20)]) == whole
+    assert cover([*whole, Span(10, 30)]) == whole
+
+
+@given(SPANS, st.integers(42, 45), st.integers(1, 7), st.integers())
 def test_rows_are_explained_once_more_at_most_and_then_all_are_covered(
     spans: list[Span], n_rows: int, piece: int, seed: int
 ) -> None:

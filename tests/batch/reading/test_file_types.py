@@ -45,7 +45,7 @@ def explained(explainer: ProCE, rows: Rows, out: Path) -> pa.Table:
 
     with Parts.open(out, {}, types=rows.result_types) as parts:
         InProcessJob(rows, explain).keep(parts)
-        parts.put_together()
+        parts.put_together(rows.count)
     return pq.read_table(out)
 
 

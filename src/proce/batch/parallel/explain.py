@@ -94,10 +94,10 @@ def explain_parallel(
             return _gathered(job, started)
         request = {"explainer": _sum_of(explainer, like), "rows": rows_sum, "options": call.told}
         with Parts.open(place, request, restart=not resume) as parts:
-            job.keep(parts)
-            for result in job.unreached(parts.covered(), _STOPPED):
-                parts.writer.write(result)
-            parts.put_together(beside)
+            if not job.keep(parts):
+                for result in job.unreached(parts.covered(), _STOPPED):
+                    parts.writer.write(result)
+            parts.put_together(rows.count, beside)
     return place
 
 

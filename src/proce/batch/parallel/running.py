@@ -99,16 +99,23 @@ class ParallelJob:
                     self.also(result)
                 yield result
 
-    def keep(self, parts: Parts) -> None:
-        """Keep the explanations of the rows that are in no part yet as parts."""
+    def keep(self, parts: Parts) -> bool:
+        """Keep the explanations of the rows that are in no part yet as parts.
+
+        Return whether all rows were reached.
+        """
         keep = _KeepAll(tuple(own for own in (self.also, parts.writer.write) if own is not None))
         if not self.rows.count:
             keep(self.like)
-            return
-        with closing(self._events(parts.covered(), keep)) as events:
+            return True
+        covered = parts.covered()
+        n_reached = sum(span.n_rows for span in covered)
+        with closing(self._events(covered, keep)) as events:
             for event in events:
+                n_reached += len(event.piece)
                 if isinstance(event, Failed):
                     keep(self._failed(event))
+        return n_reached == self.rows.count
 
     def unreached(self, covered: Sequence[Span], reason: str) -> Iterator[Explanations]:
         """Yield what is said of the rows that the job has not reached."""

@@ -88,27 +88,25 @@ class Parts:
         """Return the rows of the finished parts, in order; no row is in two of them."""
         return cover(self.place.spans())
 
-    def missing(self, first_row: int, n_rows: int) -> list[Span]:
-        """Return which of some rows are in no finished part."""
-        return gaps(self.covered(), Span(first_row, n_rows))
-
     def summary(self) -> Summary:
         """Return how many rows of all finished parts ended how."""
         paths = [self.writer.outcomes_path(span) for span in self.covered()]
         return reduce(Summary.__add__, map(_read_summary, paths), Summary())
 
-    def put_together(self, outcomes: Path | None = None) -> None:
+    def put_together(self, n_rows: int, outcomes: Path | None = None) -> None:
         """Write the result, and remove the parts.
 
         Parameters
         ----------
+        n_rows
+            How many rows the result is of. Where one of them is in no part, nothing is written.
         outcomes
             Where to write a table with a line for each row, found or not; its suffix ``.csv`` or
             ``.parquet``. It appears together with the result.
         """
         writer = self.writer
         spans = self.covered() or self.place.spans()[:1]
-        assert spans, "there is a part, and be it one without rows"
+        self._refuse_missing(spans, n_rows)
         with atomic_write(self.out) as draft:
             paths = [writer.results_path(span) for span in spans]
             if self.out.suffix == ".json":
@@ -122,6 +120,19 @@ class Parts:
                         beside, outcomes.suffix, [writer.outcomes_path(span) for span in spans]
                     )
         self.place.clear()
+
+    def _refuse_missing(self, spans: list[Span], n_rows: int) -> None:
+        """Refuse parts that do not have all rows, so that none is left out silently."""
+        missing = gaps(spans, Span(0, n_rows))
+        if spans and not missing:
+            return
+        n_missing = sum(span.n_rows for span in missing)
+        first = f", from row {missing[0].first_row} on," if missing else ""
+        raise FileError(
+            f"{n_missing:,} of {n_rows:,} rows{first} are in no part in {str(self.folder)!r} any"
+            " more: somebody removed files there. What is there is kept; ask for the same again,"
+            " and the missing rows are explained."
+        )
 
 
 def _write_tables(draft: Path, suffix: str, paths: list[Path]) -> None:

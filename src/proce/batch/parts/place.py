@@ -89,8 +89,8 @@ class Place:
             if n_parts and marker.request != request:
                 raise FileError(
                     f"{str(folder)!r} holds {n_parts} part{'s' * (n_parts != 1)} of an unfinished"
-                    " run with other rows, options or another explainer. Finish that run by the"
-                    " same command as then, or discard it with --restart."
+                    " run with other rows, options or another explainer. Ask for the same as then"
+                    " to finish it, or discard it: --restart, or resume=False in Python."
                 )
             if n_parts:
                 earlier._remove_remains()

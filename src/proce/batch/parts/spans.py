@@ -1,5 +1,6 @@
 """Spans of consecutive rows: which rows parts cover, and which are missing."""
 
+from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -19,14 +20,27 @@ class Span(NamedTuple):
 def cover(spans: Iterable[Span]) -> list[Span]:
     """Return spans in the order of their rows, of which no two share a row.
 
-    A span that shares a row with one before it is left out. What is explained anew for the rows
-    that :func:`gaps` then misses never shares a row with those that are kept.
+    They are those that together have the most rows, and the fewest of such: all rows, where some
+    of the spans have them all without sharing one. So it is once the rows that :func:`gaps` misses
+    have been explained, whatever else is written meanwhile.
     """
+    ordered = sorted({span for span in spans if span.n_rows}, key=lambda own: own.end)
+    ends = [span.end for span in ordered]
+    best = [(0, 0)]  # of the first spans: how many rows they can have, less the number of spans
+    before: list[int] = []  # how many of the spans end where a span begins, or earlier
+    for place, span in enumerate(ordered):
+        before.append(bisect_right(ends, span.first_row, hi=place))
+        rows, spared = best[before[place]]
+        best.append(max(best[place], (rows + span.n_rows, spared - 1)))
     kept: list[Span] = []
-    for span in sorted(spans, key=lambda own: (own.first_row, -own.n_rows)):
-        if span.n_rows and (not kept or span.first_row >= kept[-1].end):
-            kept.append(span)
-    return kept
+    place = len(ordered)
+    while place:
+        if best[place] == best[place - 1]:
+            place -= 1
+        else:
+            kept.append(ordered[place - 1])
+            place = before[place - 1]
+    return kept[::-1]
 
 
 def gaps(covered: Iterable[Span], wanted: Span) -> list[Span]:
