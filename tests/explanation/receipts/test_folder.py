@@ -23,6 +23,8 @@ from proce.explanation.receipts.receipt_json import checksum
 from ...worlds import two_classes
 from ..samples import CODEC, RAISE_SAVINGS, everything, explanation, explanations
 
+CHANGED = "was changed after it was written: it proves nothing"
+
 
 class Lender:
     """A model that approves where savings reach a limit, and remembers how often it is asked."""
@@ -130,10 +132,24 @@ def test_a_receipt_that_was_changed_or_cut_off_proves_nothing(tmp_path: Path) ->
     (tmp_path / "row-1.json").write_text(text.replace("0.62", "0.72"))
     (tmp_path / "row-2.json").write_text(text[: len(text) // 2])
     (tmp_path / "row-3.json").write_bytes(text.encode()[:100] + b"\xff\xfe")
+    (tmp_path / "copy.json").write_text('{"note": 1, ' + text.lstrip("{ \n"))
     found = check(tmp_path, Lender(3_500))
     assert found.pop("row-0.json") == (Standing.TRUE, "")
-    reason = "was changed after it was written: it proves nothing"
-    assert found == {f"row-{row}.json": (Standing.CHANGED, reason) for row in (1, 2, 3)}
+    names = ("row-1.json", "row-2.json", "row-3.json", "copy.json")
+    assert found == dict.fromkeys(names, (Standing.CHANGED, CHANGED))
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[1]", "remember the milk", '{"note": 1, "receipt": 1}']
+)
+def test_whatever_has_the_name_of_a_receipt_must_be_one(tmp_path: Path, text: str) -> None:
+    write(tmp_path, "row-0.json", RAISE_SAVINGS)
+    (tmp_path / "row-299.json").write_text(text)
+    (tmp_path / "row-300.json").mkdir()
+    (tmp_path / "row-301.json").symlink_to("nowhere")
+    found = check(tmp_path, Lender(3_500))
+    assert found.pop("row-0.json") == (Standing.TRUE, "")
+    assert found == {f"row-{row}.json": (Standing.CHANGED, CHANGED) for row in (299, 300, 301)}
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ ModelFor = Callable[[Context], tuple[Classifier, Codec]]
 _BLOCK_FILES = 256  # read before the model is asked about them
 _MAX_BYTES = 1 << 26  # of a receipt
 _BEGINNING = re.compile(r"""\s*\{\s*"receipt"\s*:""")  # of one that may be cut off below
+_RECEIPT_NAME = re.compile(r"row-[0-9]+\.json")  # of what 'proce explain --receipts' writes
 _OWN_PARTS = ("explanations", "provenance", "layout")  # in which receipts of one run differ
 
 
@@ -108,18 +109,22 @@ def check_receipts(paths: Sequence[Path], model_for: ModelFor) -> Iterator[Recei
 def _read(path: Path) -> tuple[str, WireReceipt | ReceiptCheck]:
     """Return a receipt, or why there is none to check."""
     name, text = path.name, ""
+    reason = "was changed after it was written: it proves nothing"
+    changed = ReceiptCheck(name, Standing.CHANGED, reason)
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return name, ReceiptCheck(name, Standing.NO_RECEIPT, "is no receipt")
-        text = read_bytes(path.resolve(), _MAX_BYTES).decode("utf-8-sig", errors="replace")
-        return name, read_receipt(text)
-    except (NoReceiptError, ChangedReceiptError):
-        if not _BEGINNING.match(text):
-            return name, ReceiptCheck(name, Standing.NO_RECEIPT, "is no receipt")
-        reason = "was changed after it was written: it proves nothing"
-        return name, ReceiptCheck(name, Standing.CHANGED, reason)
+        if path.is_file() and path.stat().st_size <= _MAX_BYTES:
+            text = read_bytes(path.resolve(), _MAX_BYTES).decode("utf-8-sig", errors="replace")
+            return name, read_receipt(text)
+    except ChangedReceiptError:
+        return name, changed
+    except NoReceiptError:
+        if _BEGINNING.match(text):
+            return name, changed
     except (ProceError, OSError, RecursionError) as error:
         return name, ReceiptCheck(name, Standing.UNCHECKED, str(error))
+    if _RECEIPT_NAME.fullmatch(name):
+        return name, changed
+    return name, ReceiptCheck(name, Standing.NO_RECEIPT, "is no receipt")
 
 
 def _kind(receipt: WireReceipt) -> str:
