@@ -7,12 +7,13 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from distributed import Client
 
 from proce import ProCE
 from proce.batch.cluster.parcel import Parcel
-from proce.batch.cluster.plan import FolderRequest, plan_run
-from proce.batch.cluster.run import RunSummary, run_plan
+from proce.batch.cluster.plan import FolderRequest, Plan, plan_run
+from proce.batch.cluster.run import RunProgress, RunSummary, run_plan
 
 from ... import worlds
 
@@ -22,6 +23,16 @@ OPTIONS = {"target": 1, "n": 1, "keep_front": False, "vary": ["savings", "debt"]
 
 def run(parcel: Parcel, request: FolderRequest, client: Client) -> RunSummary:
     return run_plan(plan_run(parcel, request), client)
+
+
+def interrupt(plan: Plan, client: Client) -> None:
+    """Begin a run, and stop it when its first piece has ended."""
+
+    def stop(progress: RunProgress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan, client, stop)
 
 
 def lines(folder: str | Path) -> pd.DataFrame:

@@ -17,11 +17,11 @@ from proce.batch.cluster import place, task
 from proce.batch.cluster.outputs import MARKER
 from proce.batch.cluster.parcel import Parcel, pack
 from proce.batch.cluster.plan import Plan, plan_run
-from proce.batch.cluster.run import RunProgress, run_plan
+from proce.batch.cluster.run import run_plan
 from proce.errors import FileError, WorkerError
 
 from ... import worlds
-from .jobs import OPTIONS, FolderOf, customers, in_one_process, lines, parts, run
+from .jobs import OPTIONS, FolderOf, customers, in_one_process, interrupt, lines, parts, run
 
 
 class Fragile:
@@ -50,7 +50,8 @@ def test_a_row_on_which_the_model_breaks_is_failed_and_the_rest_completes(
     )
     run(fragile, request, client)
     expected = lines(request.outcomes)
-    plan = plan_run(fragile, replace(request, restart=True))
+    request = replace(request, out=request.out + "-worn", outcomes=request.outcomes + "-worn")
+    plan = plan_run(fragile, request)
     model.worn = True
     summary = run_plan(plan, client)
     assert summary.rows.tally["failed"] == 1
@@ -98,7 +99,7 @@ def test_parts_of_another_run_are_refused_until_they_are_discarded(
 ) -> None:
     rows = folder_of(a=worlds.people(3, seed=1))
     request = request_of(rows)
-    run(parcel, request, client)
+    interrupt(plan_run(parcel, request), client)
     other = replace(request, options={**OPTIONS, "n": 2})
     with pytest.raises(FileError, match=r"another run \(options differ\).*--restart"):
         plan_run(parcel, other)
@@ -107,10 +108,10 @@ def test_parts_of_another_run_are_refused_until_they_are_discarded(
         with pytest.raises(FileError, match=r"holds 'kept.txt', which no run of ours writes"):
             plan_run(parcel, replace(other, restart=restart))
     (Path(request.out) / "kept.txt").unlink()
-    run(parcel, replace(other, restart=True), client)
+    interrupt(plan_run(parcel, replace(other, restart=True)), client)
     assert lines(request.out)["rank"].max() == 2
     folder_of(a=worlds.people(4, seed=5))
-    with pytest.raises(FileError, match="whose rows have changed since"):
+    with pytest.raises(FileError, match=r"whose rows have changed since .* with --restart"):
         run(parcel, other, client)
 
 
@@ -173,14 +174,7 @@ def test_an_interrupted_run_keeps_its_parts_and_goes_on(
     parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
 ) -> None:
     request = request_of(folder_of(a=worlds.people(18, seed=1)), piece_rows=3)
-    plan = plan_run(parcel, request)
-
-    def stop(progress: RunProgress) -> None:
-        if progress.done >= 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run_plan(plan, client, stop)
+    interrupt(plan_run(parcel, request), client)
     assert 1 <= len(parts(request.out)) < 6
     summary = run(parcel, request, client)
     assert summary.n_done_before >= 3

@@ -1,6 +1,7 @@
 """Pieces are sent so many at a time; what is lost on the way is sent again, and not for ever."""
 
 from collections import Counter
+from concurrent.futures import CancelledError
 from typing import Any
 
 import pytest
@@ -26,6 +27,27 @@ class Future:
 
     def exception(self, timeout: float) -> Any:
         return self.value
+
+
+class Orphan(Future):
+    """A task whose report dies with its worker so often, and is made again."""
+
+    def __init__(self, n_deaths: int) -> None:
+        super().__init__("finished", PieceReport(8))
+        self.n_deaths = n_deaths
+
+    def result(self, timeout: float) -> Any:
+        if self.n_deaths:
+            self.n_deaths -= 1
+            raise TimeoutError
+        return super().result(timeout)
+
+
+class Vanished(Future):
+    """A task that ends otherwise between two questions."""
+
+    def result(self, timeout: float) -> Any:
+        raise self.value
 
 
 class Cluster:
@@ -87,6 +109,25 @@ def test_a_lost_piece_is_sent_again(status: str) -> None:
     reports = run(cluster)
     assert reports["part-3"].failure is None
     assert Counter(cluster.sent)["part-3"] == 3
+
+
+def test_a_report_that_dies_with_its_worker_is_waited_for() -> None:
+    cluster = Cluster(part_3=[Orphan(n_deaths=2)])
+    assert run(cluster)["part-3"].failure is None
+    assert Counter(cluster.sent)["part-3"] == 1
+
+
+def test_a_report_that_never_comes_is_lost() -> None:
+    cluster = Cluster(part_3=[Orphan(n_deaths=99)])
+    assert run(cluster)["part-3"].failure is None
+    assert Counter(cluster.sent)["part-3"] == 2
+
+
+@pytest.mark.parametrize("error", [CancelledError(), KilledWorker("task", None, 3)])
+def test_a_piece_lost_between_two_questions_is_sent_again(error: Exception) -> None:
+    cluster = Cluster(part_3=[Vanished("finished", error)])
+    assert run(cluster)["part-3"].failure is None
+    assert Counter(cluster.sent)["part-3"] == 2
 
 
 def test_a_piece_on_which_workers_die_is_given_up_and_the_others_complete() -> None:

@@ -22,6 +22,7 @@ from proce.errors import (
     SearchError,
     UnsupportedOption,
 )
+from proce.methods import Nearest
 
 from ... import worlds
 
@@ -114,6 +115,15 @@ def test_a_saved_folder_will_do(clerk: Path) -> None:
         lazy.compute().drop(columns="row"),
         expected.drop(columns=["row", "remark"], errors="ignore"),
     )
+
+
+def test_a_published_method_will_do() -> None:
+    frame = labelled()
+    nearest = Nearest(worlds.bank, schema=worlds.SCHEMA).fit(worlds.people(200))
+    lazy = explain_dask(nearest, dd.from_pandas(frame, npartitions=2), **OPTIONS)
+    expected = nearest.explain(frame.drop(columns="remark"), **OPTIONS).to_frame()
+    assert len(expected)
+    assert_frame_equal(lazy.compute().drop(columns="row"), expected.drop(columns="row"))
 
 
 def test_an_explainer_is_loaded_once_in_a_process(

@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -18,16 +19,18 @@ _TASKS_PER_THREAD = 2  # in flight, so that no thread waits for work
 _MIN_IN_FLIGHT, _MAX_IN_FLIGHT = 4, 2_000
 _MAX_ATTEMPTS = 3  # at a piece whose workers died; Dask itself tries each attempt several times
 _ANSWER_SECONDS = 30  # for the scheduler to answer a question
+_MAX_FETCHES = 5  # of a report that does not come, before the attempt counts as lost
 _MAX_IDLE_SECONDS = 600.0  # without any worker
 
 
 @dataclass
 class _Attempt:
-    """A piece on its way: its future, and how many there were before."""
+    """A piece on its way: which attempt at it this is, and how often its report did not come."""
 
     piece: Piece
     number: int
     future: Any
+    n_fetches: int = 0
 
 
 def run_pieces(
@@ -73,8 +76,11 @@ def run_pieces(
                 in_flight.append(_Attempt(piece, number, future))
             ended = [attempt for attempt in in_flight if attempt.future.status != "pending"]
             for attempt in ended:
+                try:
+                    report = _report(attempt)
+                except TimeoutError:
+                    continue  # its worker died with the report; Dask does the piece again
                 in_flight.remove(attempt)
-                report = _report(attempt)
                 if report is not None:
                     yield attempt.piece, report
                     continue
@@ -101,15 +107,30 @@ def _submit(client: Any, function: Callable[..., Any], *arguments: Any, key: str
 
 
 def _report(attempt: _Attempt) -> PieceReport | None:
-    """Return how an attempt ended, or ``None`` where it was lost and there shall be another."""
+    """Return how an attempt ended, or ``None`` where it was lost and there shall be another.
+
+    Raises
+    ------
+    TimeoutError
+        The answer does not come, though not for the last time that is waited for it.
+    """
     from distributed.scheduler import KilledWorker
 
     future, piece = attempt.future, attempt.piece
-    if future.status == "finished":
-        report: PieceReport = future.result(timeout=_ANSWER_SECONDS)
-        return report
-    error = future.exception(timeout=_ANSWER_SECONDS) if future.status == "error" else None
-    is_lost = error is None or isinstance(error, KilledWorker)
+    error: BaseException | None = None
+    try:
+        if future.status == "finished":
+            report: PieceReport = future.result(timeout=_ANSWER_SECONDS)
+            return report
+        if future.status == "error":
+            error = future.exception(timeout=_ANSWER_SECONDS)
+    except TimeoutError:
+        attempt.n_fetches += 1
+        if attempt.n_fetches < _MAX_FETCHES:
+            raise
+    except (CancelledError, KilledWorker) as lost:  # since its status was asked for
+        error = lost
+    is_lost = error is None or isinstance(error, CancelledError | KilledWorker)
     if is_lost and attempt.number < _MAX_ATTEMPTS:
         return None
     if is_lost:

@@ -54,8 +54,16 @@ class InputFile:
         """Return whether the file has ids of another type."""
         return self.has_ids and self.id_type != id_type
 
-    def pieces(self, piece_rows: int) -> "list[Piece]":
-        """Cut the file into slices of so many rows; a file without rows is one empty piece."""
+    def pieces(self, piece_rows: int, digest: str) -> "list[Piece]":
+        """Cut the file into slices of so many rows; a file without rows is one empty piece.
+
+        Parameters
+        ----------
+        piece_rows
+            How many rows a slice has.
+        digest
+            The digits of the request.
+        """
         starts = range(0, max(self.n_rows, 1), piece_rows)
         return [
             Piece(
@@ -63,7 +71,7 @@ class InputFile:
                 self.mark,
                 start,
                 min(piece_rows, self.n_rows - start),
-                f"part-{self.number:05d}-{place:05d}-{self.mark}.parquet",
+                f"part-{self.number:05d}-{place:05d}-{self.mark}-{digest}.parquet",
             )
             for place, start in enumerate(starts)
         ]
@@ -80,7 +88,7 @@ class Piece:
     first_row, n_rows
         Which rows of the file.
     part
-        The name of the part; the input alone decides it.
+        The name of the part; the input and the request decide it.
     """
 
     file: str

@@ -56,17 +56,14 @@ def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options:
     opened = parcel.open()
     if isinstance(opened, ProCE):
         options = {"keep_front": False, **options}
-    rows = ddf[[name for name in ddf.columns if name in _columns(opened)]]
+    like = opened.explain(ddf._meta, **options)
+    features = like.context.codec.schema.columns
+    rows = ddf[[name for name in ddf.columns if name in features]]
     meta = opened.explain(rows._meta, **options).to_frame()
     sent = delayed(parcel, pure=True, traverse=False)
     return rows.map_partitions(
         _explain_partition, sent, options=options, like=rows._meta, meta=meta, token="proce"
     )
-
-
-def _columns(explainer: Any) -> tuple[str, ...]:
-    columns: tuple[str, ...] = explainer.fitted_.codec.schema.columns
-    return columns
 
 
 def _explain_partition(

@@ -1,16 +1,19 @@
 """The folder that results are written to: a part for every piece, and a marker of the request."""
 
+import hashlib
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from proce.batch.cluster.place import DRAFT_SUFFIX, Place
+from proce.batch.cluster.place import DRAFT_SUFFIX, Place, PlaceError
 from proce.errors import FileError
 
 MARKER = "_proce.json"
-_PART = re.compile(r"part-\d{5}-\d{5}-[0-9a-f]{12}\.parquet")
+_DIGEST_DIGITS = 12  # of the checksum of a request, which the names of its parts carry
+_PART = re.compile(r"part-\d{5,}-\d{5,}-[0-9a-f]{12}-([0-9a-f]{12})\.parquet")
 _DRAFT = re.compile(rf"\.(part-.*|{MARKER})\.[0-9a-f]{{32}}{re.escape(DRAFT_SUFFIX)}")
 
 
@@ -36,6 +39,17 @@ class Marker(BaseModel):
     request: dict[str, Any]
     finished: bool = False
 
+    @property
+    def digest(self) -> str:
+        """The digits by which a part of this request is known."""
+        return digest_of(self.request)
+
+
+def digest_of(request: Mapping[str, Any]) -> str:
+    """Return digits that change with what is asked for."""
+    text = json.dumps(request, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS]
+
 
 def check_output(place: Place, marker: Marker, restart: bool) -> None:
     """Refuse a folder that holds anything but parts of the same request.
@@ -47,74 +61,97 @@ def check_output(place: Place, marker: Marker, restart: bool) -> None:
     marker
         What this run would write.
     restart
-        Whether parts of another request will be discarded, and so are no reason to refuse.
+        Whether the parts of an unfinished run will be discarded, and so are no reason to refuse.
     """
     if place.kind() == "file":
         raise FileError(f"{place.url!r} is a file; a cluster writes a folder of Parquet files.")
     entries = place.entries()
-    if not entries:
+    if all(_DRAFT.fullmatch(name) for name in entries):  # of a run that ended as it began
         return
-    known = _read_marker(place) if MARKER in entries else None
+    known = read_marker(place)
     if known is None:
         raise FileError(
             f"the folder {place.url!r} holds {next(iter(entries))!r} and no {MARKER} of a run of"
             " ours; nothing in it is touched. Write into a new folder."
         )
-    strange = [name for name in entries if not _is_ours(name)]
+    strange = [name for name, kind in entries.items() if kind != "file" or not _is_ours(name)]
     if strange:
         raise FileError(
             f"the folder {place.url!r} holds {strange[0]!r}, which no run of ours writes. Move it"
             " away, or write into a new folder."
+        )
+    if restart and known.finished:
+        raise FileError(
+            f"the folder {place.url!r} holds a finished result; --restart discards unfinished ones"
+            " alone. Write into a new folder, or remove this one yourself."
         )
     if not restart and (known.request, known.holds) != (marker.request, marker.holds):
         differing = sorted(
             name
             for name in {*known.request, *marker.request}
             if known.request.get(name) != marker.request.get(name)
-        )
+        ) or ["what they hold"]
         raise FileError(
             f"the folder {place.url!r} holds parts of another run ({', '.join(differing)} differ)."
-            " Write into a new folder, or discard them with --restart."
+            f" {_advice(known)}"
         )
 
 
 def open_output(place: Place, marker: Marker, restart: bool) -> set[str]:
     """Make the folder or take it up; return the names of the parts that are there."""
     check_output(place, marker, restart)
-    entries = place.entries()
-    if restart:
-        for name in entries:
-            place.remove(name)
-        entries = {}
     place.make()
-    if not entries:
+    if restart or MARKER not in place.entries():
+        # The marker is first: a worker of the run before writes nothing more once it is there.
         place.write(MARKER, _text(marker))
-    return {name for name in entries if _PART.fullmatch(name)}
+    parts = set() if restart else _parts_of(place, marker)
+    _remove(place, (name for name in place.entries() if _PART.fullmatch(name)), parts)
+    return parts
 
 
-def require_current(place: Place, parts: Iterable[str], expected: Iterable[str]) -> None:
+def require_current(
+    place: Place, marker: Marker, parts: Iterable[str], expected: Iterable[str]
+) -> None:
     """Refuse parts of rows as they were before somebody changed them."""
     wanted = {_position(name): name for name in expected}
     for part in sorted(parts):
         if wanted.get(_position(part), part) != part:
             raise FileError(
                 f"the folder {place.url!r} holds {part!r}, whose rows have changed since it was"
-                " written. Write into a new folder, or discard all parts with --restart."
+                f" written. {_advice(read_marker(place) or marker)}"
             )
 
 
-def close_output(place: Place, marker: Marker) -> None:
-    """Mark a folder as finished, and remove what killed workers left half written."""
-    for name in place.entries():
-        if _DRAFT.fullmatch(name):
-            place.remove(name)
+def is_current(place: Place, digest: str) -> bool:
+    """Return whether a folder still is that of the request with these digits."""
+    known = read_marker(place)
+    return known is not None and known.digest == digest
+
+
+def close_output(place: Place, marker: Marker, expected: Iterable[str]) -> None:
+    """Mark a folder as finished, and remove what killed workers left.
+
+    Raises
+    ------
+    FileError
+        A part is not there, or another run has taken the folder.
+    """
+    if not is_current(place, marker.digest):
+        raise FileError(
+            f"the folder {place.url!r} was taken by another run, or removed, meanwhile."
+        )
+    parts = _parts_of(place, marker)
+    if absent := sorted(set(expected) - parts):
+        raise FileError(
+            f"{len(absent):,} of the parts in {place.url!r} have been removed since they were"
+            f" written, {absent[0]!r} first. Run the same command again to make them anew."
+        )
+    _remove(place, (name for name in place.entries() if _is_ours(name)), {MARKER, *parts})
     place.write(MARKER, _text(marker.model_copy(update={"finished": True})))
 
 
 def plain_request(**values: Any) -> dict[str, Any]:
     """Return what parts depend on as it would be read from a marker."""
-    import json
-
     text = json.dumps(values, sort_keys=True, default=str)
     read: Mapping[str, Any] = json.loads(text)
     return dict(read)
@@ -124,11 +161,35 @@ def _text(marker: Marker) -> bytes:
     return marker.model_dump_json(indent=1).encode()
 
 
-def _read_marker(place: Place) -> Marker | None:
+def read_marker(place: Place) -> Marker | None:
+    """Return what a folder says of itself; ``None`` where nothing of ours is there."""
     try:
         return Marker.model_validate_json(place.read(MARKER))
     except ValidationError:
         return None
+    except PlaceError as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return None
+        raise
+
+
+def _advice(known: Marker) -> str:
+    if known.finished:
+        return "Write into a new folder."
+    return "Write into a new folder, or discard them with --restart."
+
+
+def _parts_of(place: Place, marker: Marker) -> set[str]:
+    """Return the parts of a request that are there."""
+    named = {name: _PART.fullmatch(name) for name in place.entries()}
+    return {name for name, match in named.items() if match and match[1] == marker.digest}
+
+
+def _remove(place: Place, names: Iterable[str], kept: set[str]) -> None:
+    """Remove files but those to keep; a worker of an earlier request may have written too late."""
+    for name in names:
+        if name not in kept:
+            place.remove(name)
 
 
 def _is_ours(name: str) -> bool:
@@ -137,4 +198,4 @@ def _is_ours(name: str) -> bool:
 
 def _position(part: str) -> str:
     """Return the number of the file and of the piece in a part's name."""
-    return part.rsplit("-", 1)[0]
+    return part.rsplit("-", 2)[0]

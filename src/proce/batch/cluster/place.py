@@ -1,7 +1,7 @@
 """A folder that all machines of a cluster reach: on a shared disk, or in an object store."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -76,22 +76,36 @@ class Place:
                 yield stream, int(files.size(f"{path}/{name}"))
 
     def read(self, name: str) -> bytes:
-        """Return the content of a file."""
+        """Return the content of a file as it is now."""
+        self._opened()[0].invalidate_cache()
         with self.reading(name) as (stream, _):
             content: bytes = stream.read()
             return content
 
-    def write(self, name: str, content: bytes) -> None:
-        """Write a file, whole or not at all; one of that name is replaced."""
+    def write(
+        self, name: str, content: bytes, confirm: Callable[["Place"], None] | None = None
+    ) -> None:
+        """Write a file, whole or not at all; one of that name is replaced.
+
+        Parameters
+        ----------
+        name, content
+            The name of the file, and its bytes.
+        confirm
+            Asked as late as possible whether the file may still appear here; it raises if not.
+        """
+        confirm = confirm or (lambda place: None)
         with self._named(name):
             files, path = self._opened()
             target = f"{path}/{name}"
             if not _WHOLE_OBJECTS.isdisjoint(_protocols(files)):
+                confirm(self)
                 files.pipe_file(target, content)
                 return
             draft = f"{path}/.{name}.{uuid4().hex}{DRAFT_SUFFIX}"
             try:
                 _write_draft(files, draft, content)
+                confirm(self)
                 _replace(files, draft, target)
             except BaseException:
                 if files.exists(draft):

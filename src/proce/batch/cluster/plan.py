@@ -130,17 +130,6 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     nothing = _explain_nothing(parcel, types, request.options)
     id_field = None if request.id_name is None else pa.field(request.id_name, id_type)
     schemas = fixed_schemas(nothing.seen_by(request.view), id_field)
-    assignment = Assignment(
-        source,
-        Place.at(request.out),
-        None if request.outcomes is None else Place.at(request.outcomes),
-        request.options,
-        request.view,
-        request.id_name,
-        types.single,
-        *schemas,
-        request.chunk_rows,
-    )
     marker = Marker(
         holds="counterfactuals",
         request=plain_request(
@@ -156,7 +145,20 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
             options=dict(request.options),
         ),
     )
-    pieces = tuple(piece for file in files for piece in file.pieces(request.piece_rows))
+    assignment = Assignment(
+        source,
+        Place.at(request.out),
+        None if request.outcomes is None else Place.at(request.outcomes),
+        request.options,
+        request.view,
+        request.id_name,
+        types.single,
+        *schemas,
+        request.chunk_rows,
+        marker.digest,
+    )
+    cut = [file.pieces(request.piece_rows, marker.digest) for file in files]
+    pieces = tuple(piece for own in cut for piece in own)
     plan = Plan(parcel, assignment, pieces, failures, marker, request.restart)
     _refuse_same_places(Place.at(request.rows), [place for place, _ in plan.outputs()])
     for place, own in plan.outputs():

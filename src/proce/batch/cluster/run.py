@@ -76,7 +76,7 @@ def run_plan(
     opened = []
     for place, marker in plan.outputs():
         parts = open_output(place, marker, plan.restart)
-        require_current(place, parts, names)
+        require_current(place, marker, parts, names)
         opened.append(parts)
     done = set.intersection(*opened)
     summary = RunSummary(failures=dict(plan.failures))
@@ -97,7 +97,7 @@ def run_plan(
             progress(RunProgress(n_done, plan.n_rows))
     if not summary.failures:
         for place, marker in plan.outputs():
-            close_output(place, marker)
+            close_output(place, marker, names)
     return summary
 
 

@@ -10,13 +10,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from proce.batch.cluster.inputs import Piece, read_piece
+from proce.batch.cluster.outputs import is_current
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.place import Place, PlaceError
 from proce.batch.isolation import explain_isolating
 from proce.batch.parts.summary import MAX_REASONS, Summary
 from proce.batch.reading.typed import TypedColumns
 from proce.batch.tables import as_table, doubts, tally
-from proce.errors import ProceError, WorkerError
+from proce.errors import FileError, ProceError, WorkerError
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.record.view import View
 from proce.methods.calls.provenance import own_version
@@ -66,6 +67,8 @@ class Assignment:
         The columns of every part, fixed in advance.
     chunk_rows
         How many rows are explained in one call.
+    digest
+        The digits of the request, which the folders of the results must still be those of.
     version
         The version of this package that the run began with.
     """
@@ -80,6 +83,7 @@ class Assignment:
     line_schema: pa.Schema
     outcome_schema: pa.Schema
     chunk_rows: int
+    digest: str
     version: str = field(default_factory=own_version)
 
 
@@ -109,7 +113,16 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> Piece
             f"a worker has proce {own_version()}, and this run has {assignment.version}. Install"
             " the same version on all machines."
         )
+
+    def require_current(place: Place) -> None:
+        """Refuse to write among parts of another request; a task outlives a run that was ended."""
+        if not is_current(place, assignment.digest):
+            raise FileError(
+                f"the folder {place.url!r} was taken by another run, or removed, meanwhile."
+            )
+
     try:
+        require_current(assignment.out)
         lines, outcomes, summary = _explain(parcel, assignment, piece)
     except PlaceError as error:
         return PieceReport(piece.n_rows, failure=str(error))
@@ -117,9 +130,11 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> Piece
         return PieceReport(piece.n_rows, failure=" ".join(str(error).split()))
     try:
         if assignment.outcomes is not None:
-            assignment.outcomes.write(piece.part, _parquet(outcomes, summary))
+            assignment.outcomes.write(piece.part, _parquet(outcomes, summary), require_current)
         # The counterfactuals are last: where their part is, the piece is done.
-        assignment.out.write(piece.part, _parquet(lines, summary))
+        assignment.out.write(piece.part, _parquet(lines, summary), require_current)
+    except FileError as error:
+        return PieceReport(piece.n_rows, failure=str(error))
     except OSError as error:
         return PieceReport(piece.n_rows, failure=str(error), cannot_write=True)
     return PieceReport(piece.n_rows, summary)
