@@ -269,8 +269,8 @@ def _absent_model_message(saved: SavedClassifier) -> str:
         )
     return (
         f"the folder does not hold the model ({saved.name}): it was left out, or is of a kind that"
-        " is not saved (functions; XGBoost, LightGBM and CatBoost). Hand it over with"
-        " load(folder, model=...)."
+        " is not saved (functions; XGBoost, LightGBM and CatBoost). In Python hand it over with"
+        " load(folder, model=...); the command line takes explainers of .skops and .onnx models."
     )
 
 

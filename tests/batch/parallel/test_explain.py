@@ -161,7 +161,7 @@ def test_an_interrupted_call_is_taken_up_and_repeats_nothing(
         if progress.done >= 15:
             raise KeyboardInterrupt
 
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"interrupted after \d+ of 30 rows; they are kept"):
         explain_parallel(traced, rows, progress=interrupt, **given)
     kept = len(list((tmp_path / "result.parquet.parts").glob("*.outcomes.parquet")))
     assert 2 <= kept < 6
@@ -241,6 +241,7 @@ def test_a_wrong_cell_is_found_before_anybody_works(explainer: ProCE, rows: pd.D
     [
         ({"n_jobs": 0}, SearchError, "n_jobs is 0; expected a whole number"),
         ({"chunk_rows": 0}, SearchError, "chunk_rows is 0"),
+        ({"resume": "no"}, SearchError, "resume is 'no'; expected True or False"),
         ({"out": "result.txt"}, FileError, r"expected a name that ends in \.parquet, \.csv"),
         ({"out": "nowhere/result.csv"}, FileError, "does not exist"),
         ({"outcomes": "result.csv"}, FileError, "outcomes= needs out="),

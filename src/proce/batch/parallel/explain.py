@@ -17,7 +17,7 @@ from proce.batch.parts.parts import Parts
 from proce.batch.parts.spans import Span
 from proce.batch.processes.worker import pickled
 from proce.classifier.adapters.probe import probe_rows
-from proce.errors import FileError, PersistenceError, WorkerError
+from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
 from proce.files import require_place
 from proce.methods import Method, ProCE
@@ -59,10 +59,14 @@ def explain_parallel(
     out
         A ``.parquet``, ``.csv`` or ``.json`` file to write. Finished rows are kept in a folder
         beside it until all are done, so memory does not grow with the number of rows explained.
+        A ``budget_seconds`` that runs out ends it too: rows that were not reached are
+        ``out_of_time`` in ``outcomes``.
     outcomes
         With ``out``, a ``.parquet`` or ``.csv`` file with a line for each row, found or not.
     resume
         Whether to go on with what an interrupted call has kept for ``out``; else it is discarded.
+        What was kept for other rows, options or another explainer is refused. A model is known by
+        its answers to a sample of rows: after a change that these do not show, say False.
     chunk_rows
         How many rows a worker explains at a time. The answers do not depend on it.
     progress
@@ -79,6 +83,8 @@ def explain_parallel(
     n_workers = _n_workers(n_jobs)
     if chunk_rows is not None:
         check_count("chunk_rows", chunk_rows)
+    if not isinstance(resume, bool):
+        raise SearchError(f"resume is {resume!r}; expected True or False.")
     place = None if out is None else _checked_place(out, "out", _SUFFIXES)
     beside = None if outcomes is None else _checked_place(outcomes, "outcomes", _SUFFIXES[:2])
     if beside is not None and place is None:
@@ -94,11 +100,24 @@ def explain_parallel(
             return _gathered(job, started)
         request = {"explainer": _sum_of(explainer, like), "rows": rows_sum, "options": call.told}
         with Parts.open(place, request, restart=not resume) as parts:
-            if not job.keep(parts):
+            if not _kept(job, parts):
                 for result in job.unreached(parts.covered(), _STOPPED):
+                    _log.warning("%d rows were not reached in time", len(result))
                     parts.writer.write(result)
             parts.put_together(rows.count, beside)
     return place
+
+
+def _kept(job: ParallelJob, parts: Parts) -> bool:
+    """Explain into parts, all of them or not; say what is kept where Ctrl-C ends it."""
+    try:
+        return job.keep(parts)
+    except KeyboardInterrupt:
+        n_done = sum(span.n_rows for span in parts.covered())
+        raise KeyboardInterrupt(
+            f"interrupted after {n_done:,} of {job.rows.count:,} rows; they are kept in"
+            f" {str(parts.folder)!r}: the same call again goes on"
+        ) from None
 
 
 def _gathered(job: ParallelJob, started: float) -> Explanations:
