@@ -85,7 +85,7 @@ def test_a_type_that_is_not_on_the_list_is_named(tmp_path: Path) -> None:
 
 def test_a_function_is_handed_over(tmp_path: Path) -> None:
     explainer, folder = saved(bank, tmp_path / "saved")
-    with pytest.raises(PersistenceError, match=r"\(bank\).*Hand it over"):
+    with pytest.raises(PersistenceError, match=r"\(bank\).*hand it over"):
         ProCE.load(folder)
     loaded = ProCE.load(folder, model=bank)
     rows = refused(FRAME, 2)
