@@ -74,12 +74,13 @@ def test_all_parts_have_the_same_columns_whatever_their_file_has(
     assert_frame_equal(*by_file)
 
 
-@pytest.mark.parametrize("kind", ["int64", "float64", "string", "missing"])
+@pytest.mark.parametrize("kind", ["int64", "int32", "float64", "string", "missing"])
 def test_ids_keep_their_type(
     parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any, kind: str
 ) -> None:
     ids = {
         "int64": pd.array([2**62 + 1, None, 7], dtype="Int64"),
+        "int32": pd.array([5, None, 7], dtype="Int32"),
         "float64": [0.5, 1.5, 2.5],
         "string": ["007", None, ""],
         "missing": [None, None, None],
@@ -90,6 +91,7 @@ def test_ids_keep_their_type(
     (part,) = parts(request.outcomes)
     table = pq.read_table(part)
     assert table.column_names[:3] == ["row", "file", "_row"]  # ours gives way
+    assert kind == "missing" or table.schema.field("row").type == pa.type_for_alias(kind)
     assert table["row"].to_pylist() == pa.Table.from_pandas(frame)["row"].to_pylist()
     assert table["_row"].to_pylist() == [0, 1, 2]
 
@@ -155,6 +157,25 @@ def test_ids_of_another_type_are_named(
     assert summary.failures == {
         "a.parquet": "its ids are int64, and those of most files string; convert them."
     }
+
+
+def test_ids_of_another_width_are_written_in_the_widest(
+    parcel: Parcel, client: Client, folder_of: FolderOf, request_of: Any
+) -> None:
+    narrow = worlds.people(2).assign(key=pd.Series([1, 2], dtype="int32"))
+    rows = folder_of(a=narrow, b=narrow, c=worlds.people(1).assign(key=[2**40]))
+    request = request_of(rows, id_name="key", outcomes=request_of("").out + "-all")
+    assert not run(parcel, request, client).failures
+    assert lines(request.outcomes)["key"].tolist() == [1, 2, 1, 2, 2**40]
+
+
+def test_outdated_files_of_a_delta_table_are_not_read(
+    parcel: Parcel, folder_of: FolderOf, request_of: Any
+) -> None:
+    rows = folder_of(a=worlds.people(3))
+    (rows / "_delta_log").mkdir()
+    with pytest.raises(FileError, match="is a Delta table"):
+        plan_run(parcel, request_of(rows))
 
 
 def test_where_no_file_fits_the_request_is_wrong(

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from proce.batch.cluster.place import Place
+from proce.batch.reading.parquet_files import SUFFIXES, joint_type, parquet_names, plain_type
 from proce.errors import FileError, did_you_mean
 from proce.schema.features.levels import shown
 
-_SUFFIXES = (".parquet", ".pq")
 _N_THREADS = 16  # that look at files; object stores answer slowly
 _MARK_DIGITS = 12  # of the checksum that tells a file from what it was before
 
@@ -51,8 +51,14 @@ class InputFile:
         return self.n_rows > 0 and self.id_type not in (None, pa.null())
 
     def is_other(self, id_type: pa.DataType | None) -> bool:
-        """Return whether the file has ids of another type."""
-        return self.has_ids and self.id_type != id_type
+        """Return whether the file has ids that another type cannot hold."""
+        if id_type is None or self.id_type is None or not self.has_ids:
+            return False
+        return bool(joint_type(id_type, self.id_type) != id_type)
+
+    def is_wider(self, single: frozenset[str]) -> bool:
+        """Return whether the file has rows with numbers that are not of 32 bits as all others."""
+        return self.n_rows > 0 and not single <= self.single
 
     def pieces(self, piece_rows: int, digest: str) -> "list[Piece]":
         """Cut the file into slices of so many rows; a file without rows is one empty piece.
@@ -117,26 +123,16 @@ def list_inputs(rows: Place) -> tuple[Place, tuple[str, ...]]:
     if kind == "nothing":
         raise FileError(f"{rows.url!r} cannot be read: there is no such file or folder.")
     if kind == "file":
+        if not rows.name.lower().endswith(SUFFIXES):
+            raise FileError(
+                f"{rows.url!r} is a file which is no Parquet file; a cluster reads files named"
+                " .parquet. Convert the rows, or leave --engine out."
+            )
         names: tuple[str, ...] = (rows.name,)
         rows = rows.parent
     else:
-        entries = {
-            name: entry for name, entry in rows.entries().items() if name[:1] not in ("_", ".")
-        }
-        folders = [name for name, entry in entries.items() if entry == "directory"]
-        if folders:
-            raise FileError(
-                f"{rows.url!r} holds the folder {folders[0]!r}; expected Parquet files alone. Put"
-                " them into one folder, or explain one folder after the other."
-            )
-        names = tuple(entries)
-    others = [name for name in names if not name.lower().endswith(_SUFFIXES)]
-    if others or not names:
-        what = f"holds {others[0]!r}, which is no Parquet file" if others else "holds no files"
-        raise FileError(
-            f"{rows.url!r} {what}; a cluster reads files named .parquet. Convert the rows, or leave"
-            " --engine out."
-        )
+        entries = {name: entry == "directory" for name, entry in rows.entries().items()}
+        names = parquet_names(rows.url, entries)
     return rows, names
 
 
@@ -208,17 +204,6 @@ def read_piece(
                 break
         if not piece.n_rows:
             yield schema.empty_table()
-
-
-def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Return the type in which a column of ids is written, whatever a file packs it in."""
-    if pa.types.is_dictionary(kind):
-        return plain_type(kind.value_type)
-    if pa.types.is_large_string(kind) or str(kind) == "string_view":
-        return pa.string()
-    if pa.types.is_integer(kind) and kind != pa.uint64():
-        return pa.int64()
-    return pa.float64() if pa.types.is_floating(kind) else kind
 
 
 def _row_groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:

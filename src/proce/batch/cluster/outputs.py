@@ -168,7 +168,7 @@ def read_marker(place: Place) -> Marker | None:
     except ValidationError:
         return None
     except PlaceError as error:
-        if isinstance(error.__cause__, FileNotFoundError):
+        if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return None
         raise
 

@@ -8,14 +8,11 @@ from typing import Any
 import pyarrow as pa
 
 from proce.batch.cluster.inputs import InputFile, Piece, inspect_inputs, list_inputs
-from proce.batch.cluster.outputs import (
-    Marker,
-    check_output,
-    plain_request,
-)
+from proce.batch.cluster.outputs import Marker, check_output, plain_request, read_marker
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.place import Place
 from proce.batch.cluster.task import Assignment, fixed_schemas
+from proce.batch.reading.parquet_files import joint_type
 from proce.batch.reading.rows import CHUNK_ROWS
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError
@@ -120,30 +117,39 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     _explain_nothing(parcel, types, request.options)  # refuses options before it looks at files
     source, names = list_inputs(Place.at(request.rows))
     files, failures = inspect_inputs(source, names, columns, request.id_name)
-    id_type = _id_type(files)
+    outputs = [Place.at(own) for own in (request.out, request.outcomes) if own is not None]
+    _refuse_same_places(Place.at(request.rows), outputs)
+    asked = plain_request(
+        proce=own_version(),
+        explainer=parcel.sha256,
+        rows=source.url,
+        files=names,
+        piece_rows=request.piece_rows,
+        id=request.id_name,
+        view=request.view,
+        options=dict(request.options),
+    )
+    earlier = None if request.restart else _earlier(outputs, asked)
+    id_type = _id_type(files) if earlier is None else _type_named(earlier["id_type"], files)
     failures |= {file.name: _other_ids(file, id_type) for file in files if file.is_other(id_type)}
+    files = [file for file in files if file.name not in failures]
+    single = _single_columns(types, files) if earlier is None else frozenset(earlier["single"])
+    failures |= {file.name: _too_wide(file, single) for file in files if file.is_wider(single)}
     files = [file for file in files if file.name not in failures]
     if not files:
         name, reason = next(iter(failures.items()))
         raise FileError(f"{source.url!r} has no file that can be read; {name}: {reason}")
-    types = replace(types, single=_single_columns(types, files))
+    types = replace(types, single=single)
     nothing = _explain_nothing(parcel, types, request.options)
     id_field = None if request.id_name is None else pa.field(request.id_name, id_type)
     schemas = fixed_schemas(nothing.seen_by(request.view), id_field)
     marker = Marker(
         holds="counterfactuals",
-        request=plain_request(
-            proce=own_version(),
-            explainer=parcel.sha256,
-            rows=source.url,
-            files=names,
-            piece_rows=request.piece_rows,
-            id=request.id_name,
-            id_type=None if id_type is None else str(id_type),
-            single=sorted(types.single),
-            view=request.view,
-            options=dict(request.options),
-        ),
+        request={
+            **asked,
+            "id_type": None if id_type is None else str(id_type),
+            "single": sorted(single),
+        },
     )
     assignment = Assignment(
         source,
@@ -160,17 +166,46 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     cut = [file.pieces(request.piece_rows, marker.digest) for file in files]
     pieces = tuple(piece for own in cut for piece in own)
     plan = Plan(parcel, assignment, pieces, failures, marker, request.restart)
-    _refuse_same_places(Place.at(request.rows), [place for place, _ in plan.outputs()])
     for place, own in plan.outputs():
         check_output(place, own, request.restart)
     return plan
 
 
+def _earlier(outputs: Sequence[Place], asked: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what the run that is taken up found in the files that it could read.
+
+    Other files may be readable now, and what is done stays as it is.
+    """
+    for place in outputs:
+        known = read_marker(place)
+        found = {} if known is None else dict(known.request)
+        types = {name: found.pop(name, None) for name in ("id_type", "single")}
+        if found == asked and isinstance(types["single"], list):
+            return types
+    return None
+
+
+def _type_named(text: str | None, files: Sequence[InputFile]) -> pa.DataType | None:
+    """Return the type of ids by its name; that of the files now where there is none."""
+    if text is None:
+        return None
+    same = [file.id_type for file in files if str(file.id_type) == text]
+    try:
+        return same[0] if same else pa.type_for_alias(text)
+    except ValueError:
+        return _id_type(files)
+
+
 def _id_type(files: Sequence[InputFile]) -> pa.DataType | None:
-    """Return the type that the ids of most files have."""
+    """Return the type that the ids of most files have, or one that holds those of more files."""
     types = Counter(file.id_type for file in files if file.has_ids)
-    types = types or Counter(file.id_type for file in files)
-    return types.most_common(1)[0][0] if types else None
+    types = types or Counter(file.id_type for file in files if file.id_type is not None)
+    if not types:
+        return None
+    kind = types.most_common(1)[0][0]
+    for other in types:
+        kind = joint_type(kind, other) or kind
+    return kind
 
 
 def _explain_nothing(
@@ -185,12 +220,20 @@ def _explain_nothing(
 def _single_columns(types: TypedColumns, files: Sequence[InputFile]) -> frozenset[str]:
     """Return the features with fractions that all files have in 32 bits."""
     numbers = {feature.name for feature in types.schema if isinstance(feature, Continuous)}
-    shared = frozenset.intersection(*(file.single for file in files))
+    shared = frozenset.intersection(*(file.single for file in files)) if files else frozenset()
     return shared & (numbers - types.whole)
 
 
 def _other_ids(file: InputFile, id_type: pa.DataType | None) -> str:
     return f"its ids are {file.id_type}, and those of most files {id_type}; convert them."
+
+
+def _too_wide(file: InputFile, single: frozenset[str]) -> str:
+    name = min(single - file.single)
+    return (
+        f"its column {name!r} is not of 32 bits, as in the files of the parts that are there;"
+        " convert it, or write into a new folder."
+    )
 
 
 def _refuse_same_places(rows: Place, outputs: Sequence[Place]) -> None:

@@ -1,6 +1,6 @@
 """Parquet files: one, or those of a folder as one table."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,8 +71,8 @@ class ParquetFiles:
         """Return the type in which all files can give a column without loss."""
         common: pa.DataType | None = None
         for path, schema in zip(self.paths, self.schemas, strict=True):
-            own = _plain_type(schema.field(column).type)
-            joint = own if common is None else _joint_type(common, own)
+            own = plain_type(schema.field(column).type)
+            joint = own if common is None else joint_type(common, own)
             if joint is None:
                 raise FileError(
                     f"{str(path)!r} has the column {column!r} as {own}, and the files before it"
@@ -110,31 +110,44 @@ def files_in(folder: Path) -> tuple[Path, ...]:
     Names that begin with a dot or an underscore are left out: other programs leave marks so.
     """
     with readable(folder, "Parquet"):
-        entries = sorted(folder.iterdir(), key=lambda path: path.name)
-    if any(path.name == "_delta_log" for path in entries):
+        entries = {path.name: path.is_dir() for path in folder.iterdir()}
+    return tuple(folder / name for name in parquet_names(str(folder), entries))
+
+
+def parquet_names(folder: str, entries: Mapping[str, bool]) -> tuple[str, ...]:
+    """Return the names of the Parquet files of a folder in order, or say what else is there.
+
+    Parameters
+    ----------
+    folder
+        What the folder is called.
+    entries
+        Whether each thing in it is itself a folder, by name.
+    """
+    if "_delta_log" in entries:
         raise FileError(
-            f"{str(folder)!r} is a Delta table, whose files may be out of date; expected a folder"
+            f"{folder!r} is a Delta table, whose files may be out of date; expected a folder"
             " of Parquet files. Export the rows as Parquet."
         )
-    paths = tuple(path for path in entries if not path.name.startswith((".", "_")))
-    for path in paths:
-        if path.is_dir():
+    names = tuple(sorted(name for name in entries if not name.startswith((".", "_"))))
+    for name in names:
+        if entries[name]:
             raise FileError(
-                f"{str(folder)!r} holds the folder {path.name!r}; expected Parquet files alone,"
+                f"{folder!r} holds the folder {name!r}; expected Parquet files alone,"
                 " because the name of a folder may stand for a column. Give the folder inside, or"
                 " put the files side by side."
             )
-        if path.suffix.lower() not in SUFFIXES:
+        if not name.lower().endswith(SUFFIXES):
             raise FileError(
-                f"{str(folder)!r} holds {path.name!r}; expected files that end in .parquet alone,"
+                f"{folder!r} holds {name!r}; expected files that end in .parquet alone,"
                 " so that no rows are missed. Move it somewhere else."
             )
-    if not paths:
-        raise FileError(f"{str(folder)!r} holds no Parquet files; expected one at least.")
-    return paths
+    if not names:
+        raise FileError(f"{folder!r} holds no Parquet files; expected one at least.")
+    return names
 
 
-def _plain_type(kind: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
     """Return the type of a column that is no dictionary, its text of one type."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -142,7 +155,7 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text else kind
 
 
-def _joint_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
+def joint_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
     """Return the type that holds all values of two types, or ``None`` for no such type."""
     if first.equals(second) or pa.types.is_null(second):
         return first
@@ -158,7 +171,7 @@ def _joint_type(first: pa.DataType, second: pa.DataType) -> pa.DataType | None:
 
 def _plain_table(table: pa.Table) -> pa.Table:
     """Return a table without dictionaries, its text of one type."""
-    types = pa.schema([(field.name, _plain_type(field.type)) for field in table.schema])
+    types = pa.schema([(field.name, plain_type(field.type)) for field in table.schema])
     return table.cast(types)
 
 
