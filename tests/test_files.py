@@ -9,6 +9,7 @@ from proce.errors import FileError
 from proce.files import (
     atomic_write,
     read_text,
+    require_apart,
     require_folder,
     require_place,
     sha256_of,
@@ -80,6 +81,19 @@ def test_a_place_is_tried_before_work_is_done_for_it(tmp_path: Path) -> None:
         require_place(tmp_path)
     with pytest.raises(FileError, match="cannot be written"):
         require_place(Path("/proc/result.csv"))
+
+
+def test_nothing_is_written_where_something_else_is_read(tmp_path: Path) -> None:
+    rows, folder, link = tmp_path / "rows.csv", tmp_path / "rows", tmp_path / "link"
+    rows.touch()
+    folder.mkdir()
+    link.symlink_to(folder)
+    require_apart(tmp_path / "r.csv", "--out", {"ROWS": rows, "FOLDER": folder, "--id": None})
+    with pytest.raises(FileError, match=r"--out and ROWS are both .*rows.csv.; write"):
+        require_apart(folder / ".." / "rows.csv", "--out", {"ROWS": rows})
+    for inside in (folder / "r.csv", link / "r.csv", link / "inner" / "r.csv"):
+        with pytest.raises(FileError, match=r"--out .* lies in the folder .*, which is ROWS;"):
+            require_apart(inside, "--out", {"--outcomes": None, "ROWS": folder})
 
 
 def test_a_folder_is_made_where_there_is_none(tmp_path: Path) -> None:

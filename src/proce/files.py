@@ -6,7 +6,7 @@ A file is written under another name and then moved into place, so it is either 
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -118,6 +118,28 @@ def require_place(path: Path, option: str = "--out") -> None:
             f"{option} {str(path)!r} cannot be written: {error.strerror}. Write somewhere else, or"
             " change the folder's permissions."
         ) from error
+
+
+def require_apart(path: Path, option: str, others: Mapping[str, Path | None]) -> None:
+    """Refuse to write where the same command reads or writes something else.
+
+    Parameters
+    ----------
+    path, option
+        Where to write, and the name of the option that says so.
+    others
+        The other files and folders by the names of their options; ``None`` where one is not given.
+    """
+    own = path.resolve()
+    for name, other in others.items():
+        if other is None or not own.is_relative_to(other.resolve()):
+            continue
+        if own == other.resolve():
+            raise FileError(f"{option} and {name} are both {str(path)!r}; write somewhere else.")
+        raise FileError(
+            f"{option} {str(path)!r} lies in the folder {str(other)!r}, which is {name}; write"
+            " somewhere else."
+        )
 
 
 def require_folder(path: Path, option: str) -> None:

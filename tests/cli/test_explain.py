@@ -166,8 +166,11 @@ def test_an_interrupted_run_goes_on(
     assert "interrupted after 32 of 40 rows; they are kept in" in capsys.readouterr().err
     assert not (tmp_path / "r.csv").exists()
 
-    assert main([*words, "--max-changes", "1"]) == 2
-    assert "--restart" in capsys.readouterr().err
+    receipts = tmp_path / "receipts"
+    for more in (["--max-changes", "1"], ["--receipts", str(receipts)]):
+        assert main([*words, *more]) == 2
+        assert "--restart" in capsys.readouterr().err
+    receipts.rmdir()  # no receipts of some rows only
 
     assert main(words) == 0
     assert "Going on after 32 of 40 rows" in capsys.readouterr().err

@@ -76,7 +76,7 @@ def test_outcomes_need_a_file_of_their_own_and_a_table(
     assert main([*EXPLAIN, "--outcomes", str(tmp_path / "o.json")]) == 2
     assert "o.json': the name must end in .csv or .parquet." in capsys.readouterr().err
     assert main([*EXPLAIN, "--out", out, "--outcomes", out]) == 2
-    assert "name two files" in capsys.readouterr().err
+    assert "--outcomes and --out are both" in capsys.readouterr().err
     assert main([*EXPLAIN, "--outcomes", str(tmp_path / "none" / "o.csv")]) == 2
     assert "--outcomes" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []

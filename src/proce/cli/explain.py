@@ -164,7 +164,7 @@ def explain(
     from proce.batch.reading.typed import TypedColumns
     from proce.cli.local_job import local_job
     from proce.cli.output import show_summary, write_file, write_stdout
-    from proce.files import require_folder, require_place, sha256_of
+    from proce.files import require_apart, require_folder, require_place, sha256_of
     from proce.methods import ProCE
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 
@@ -211,9 +211,11 @@ def explain(
         if path is not None:
             require_place(path, option)
             _require_suffix(option, path, suffixes)
-    if outcomes is not None and out is not None and outcomes.absolute() == out.absolute():
-        raise FileError(f"--outcomes and --out are both {str(out)!r}; name two files.")
+            require_apart(path, option, {"ROWS": rows, "FOLDER": folder})
+    if outcomes is not None:
+        require_apart(outcomes, "--outcomes", {"--out": out})
     if receipts is not None:
+        require_apart(receipts, "--receipts", {"ROWS": rows, "FOLDER": folder})
         require_folder(receipts, "--receipts")
     use_one_thread()
     source = Source.open(rows, separator)
@@ -246,6 +248,7 @@ def explain(
                 "rows": sha256_of(rows),
                 "id": id_name,
                 "view": reader,
+                "receipts": receipts and receipts.resolve(),
                 **asdict(options),
             }
             summary = write_file(job, out, request, restart=restart, outcomes=outcomes)

@@ -245,6 +245,7 @@ def test_a_wrong_cell_is_found_before_anybody_works(explainer: ProCE, rows: pd.D
         ({"out": "result.txt"}, FileError, r"expected a name that ends in \.parquet, \.csv"),
         ({"out": "nowhere/result.csv"}, FileError, "does not exist"),
         ({"outcomes": "result.csv"}, FileError, "outcomes= needs out="),
+        ({"out": "r.csv", "outcomes": "./r.csv"}, FileError, "outcomes and out are both"),
         ({"progress": 5}, SearchError, "expected a function"),
         ({"max_changes": 0}, SearchError, "max_changes is 0"),
         ({"target": 7}, ModelError, "7"),

@@ -19,7 +19,7 @@ from proce.batch.processes.worker import pickled
 from proce.classifier.adapters.probe import probe_rows
 from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
-from proce.files import require_place
+from proce.files import require_apart, require_place
 from proce.methods import Method, ProCE
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback, check_count
@@ -89,6 +89,8 @@ def explain_parallel(
     beside = None if outcomes is None else _checked_place(outcomes, "outcomes", _SUFFIXES[:2])
     if beside is not None and place is None:
         raise FileError("outcomes= needs out=; without a file, ask the result for .outcomes().")
+    if beside is not None:
+        require_apart(beside, "outcomes", {"out": place})
     started, like = time.monotonic(), explainer.explain(no_rows(frame), **options)
     features, rows_sum = checked_frame(like.context.codec, frame)
     rows = FrameRows(features, chunk_rows or piece_rows(len(features), n_workers))
