@@ -37,6 +37,10 @@ def complaint(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
             "expected local or dask. Did you mean 'dask'?",
         ),
         ("new.csv --scheduler tcp://127.0.0.1:1", "add --engine dask"),
+        (
+            "new.parquet --engine dask --scheduler tcp://127.0.0.1:1 --workers 2 --out r",
+            "a scheduler has workers of its own",
+        ),
         ("new.csv --engine dask", "name it with --out"),
         ("new.csv --engine dask --out r", "which is no Parquet file"),
         ("none --engine dask --out r", "there is no such file or folder"),

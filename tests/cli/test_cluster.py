@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import pandas as pd
 import psutil
 import pytest
@@ -68,7 +69,7 @@ def test_a_folder_becomes_folders_and_a_bad_file_is_named(
     told = capsys.readouterr()
     assert told.out == ""
     assert "1.parquet: it cannot be read as Parquet" in told.err
-    assert f"Written to {tmp_path / 'out'}." in told.err
+    assert f"Written to {tmp_path / 'out'} and {tmp_path / 'all'}." in told.err
     assert "1 file could not be done whole" in told.err
     assert in_this_process == [(None, 3)]
     assert set(pd.read_parquet(tmp_path / "all")["customer"]) == {0, 1, 4, 5}
@@ -83,6 +84,21 @@ def test_a_folder_becomes_folders_and_a_bad_file_is_named(
     found, expected = pd.read_parquet(tmp_path / "out"), pd.read_parquet(one)
     same = [name for name in expected.columns if name != "row"]
     pd.testing.assert_frame_equal(found[same], expected[same], check_dtype=False)
+
+
+def test_the_url_of_a_store_is_told_as_it_was_given(
+    at_desk: Path,
+    tmp_path: Path,
+    in_this_process: list[tuple[Any, ...]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, store = rows(at_desk, tmp_path / "rows", n_files=1), fsspec.filesystem("memory")
+    words = ["explain", "credit", str(source), *WORDS, "--out", "memory://desk/result"]
+    try:
+        assert main(words) in (0, 1)
+    finally:
+        store.rm("/desk", recursive=True)
+    assert capsys.readouterr().err.endswith(" Written to memory://desk/result.\n")
 
 
 @pytest.mark.slow

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from proce.methods import ProCE
 
 _ENGINES = ("local", "dask")
-_EXIT_SOME_NOT_FOUND = 1
 _EXIT_FILES_FAILED = 3
 _MAX_FILES_NAMED = 20
 
@@ -45,7 +44,7 @@ class ReadOptions(Protocol):
         """Return the options."""
 
 
-def uses_cluster(engine: str, scheduler: str | None) -> bool:
+def uses_cluster(engine: str, scheduler: str | None, n_workers: int) -> bool:
     """Return whether a cluster explains the rows."""
     if engine not in _ENGINES:
         raise SearchError(
@@ -53,6 +52,11 @@ def uses_cluster(engine: str, scheduler: str | None) -> bool:
         )
     if scheduler is not None and engine != "dask":
         raise SearchError("--scheduler is the address of a Dask cluster; add --engine dask.")
+    if scheduler is not None and n_workers > 1:
+        raise SearchError(
+            f"--workers is {n_workers}, and a scheduler has workers of its own. Leave it out,"
+            " or leave --scheduler out to start a cluster on this machine."
+        )
     return engine == "dask"
 
 
@@ -89,6 +93,7 @@ def explain_on_cluster(
     from proce.batch.cluster.parcel import pack
     from proce.batch.cluster.plan import FolderRequest, plan_run
     from proce.batch.cluster.run import run_plan
+    from proce.cli.output import exit_code
 
     require_dask()
     parcel = pack(folder)
@@ -104,22 +109,18 @@ def explain_on_cluster(
                 f"interrupted; finished parts are kept in {out}: run the same command again to go"
                 " on"
             ) from None
-    _show(summary, out)
-    if summary.failures:
-        return _EXIT_FILES_FAILED
-    tally = summary.rows.tally
-    unanswered = tally["not_found"] or tally["out_of_time"] or tally["failed"]
-    return _EXIT_SOME_NOT_FOUND if unanswered else 0
+    _show(summary, out, outcomes)
+    return _EXIT_FILES_FAILED if summary.failures else exit_code(summary.rows)
 
 
-def _show(summary: "RunSummary", out: str) -> None:
+def _show(summary: "RunSummary", *folders: str | None) -> None:
     from proce.cli.output import JobSummary, show_summary
 
     if summary.n_done_before:
         note(f"{summary.n_done_before:,} rows had been done before.")
     for name, reason in list(summary.failures.items())[:_MAX_FILES_NAMED]:
         note(f"{name}: {reason}")
-    show_summary(JobSummary(summary.rows), Path(out))
+    show_summary(JobSummary(summary.rows), *folders)
     if n_failed := len(summary.failures):
         note(
             f"{n_failed:,} file{'s' * (n_failed != 1)} could not be done whole and"

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from proce.batch.reading.source import Source
     from proce.schema import Schema
 
-_EXIT_SOME_NOT_FOUND = 1
 _TABLE_SUFFIXES = (".csv", ".parquet")
 _SUFFIXES = (*_TABLE_SUFFIXES, ".json")
 _MAX_COLUMNS_NAMED = 6  # of those that are left out
@@ -163,7 +162,7 @@ def explain(
     from proce.batch.reading.source import Source
     from proce.batch.reading.typed import TypedColumns
     from proce.cli.local_job import local_job
-    from proce.cli.output import show_summary, write_file, write_stdout
+    from proce.cli.output import exit_code, show_summary, write_file, write_stdout
     from proce.files import require_apart, require_folder, require_place, sha256_of
     from proce.methods import ProCE
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
@@ -188,9 +187,9 @@ def explain(
             models=models,
         )
 
-    if uses_cluster(engine, scheduler):
+    if uses_cluster(engine, scheduler, workers):
         out_folder = require_folders(out_text, receipts, separator)
-        exit_code = explain_on_cluster(
+        code = explain_on_cluster(
             folder,
             rows_text,
             out_folder,
@@ -202,7 +201,7 @@ def explain(
             scheduler=scheduler,
             n_workers=workers,
         )
-        raise typer.Exit(exit_code)
+        raise typer.Exit(code)
     rows, out, outcomes = Path(rows_text), _path(out_text), _path(outcomes_text)
     for option, path, suffixes in (
         ("--out", out, _SUFFIXES),
@@ -253,8 +252,7 @@ def explain(
             }
             summary = write_file(job, out, request, restart=restart, outcomes=outcomes)
     show_summary(summary, out, outcomes)
-    if any(summary.rows.tally[outcome] for outcome in ("not_found", "out_of_time", "failed")):
-        raise typer.Exit(_EXIT_SOME_NOT_FOUND)
+    raise typer.Exit(exit_code(summary.rows))
 
 
 def _path(text: str | None) -> Path | None:

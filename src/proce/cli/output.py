@@ -132,7 +132,13 @@ def write_stdout(job: Job, outcomes: Path | None = None) -> JobSummary:
     return summary
 
 
-def show_summary(summary: JobSummary, *files: Path | None) -> None:
+def exit_code(rows: Summary) -> int:
+    """Return the exit code of a job that has ended: 1 where a row was left without an answer."""
+    unanswered = (Outcome.NOT_FOUND, Outcome.OUT_OF_TIME, Outcome.FAILED)
+    return int(any(rows.tally[outcome] for outcome in unanswered))
+
+
+def show_summary(summary: JobSummary, *files: Path | str | None) -> None:
     """Show the first rows or reasons, how many rows ended how, and which files were written."""
     _show_preview(summary.preview)
     total = summary.rows.tally.total()

@@ -13,7 +13,7 @@ from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.place import Place
 from proce.batch.cluster.task import Assignment, fixed_schemas
 from proce.batch.reading.parquet_files import joint_type
-from proce.batch.reading.rows import CHUNK_ROWS
+from proce.batch.reading.rows import CHUNK_ROWS, refuse_feature_id
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError
 from proce.explanation import Explanations
@@ -109,11 +109,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     explainer = parcel.open()
     types = TypedColumns.of(explainer.fitted_.codec)
     columns = types.schema.columns
-    if request.id_name in columns:
-        raise FileError(
-            f"the column {request.id_name!r} is a feature, which changes; an id is a column that is"
-            " none. Name another, or leave the id out."
-        )
+    refuse_feature_id(request.id_name, columns)
     _explain_nothing(parcel, types, request.options)  # refuses options before it looks at files
     source, names = list_inputs(Place.at(request.rows))
     files, failures = inspect_inputs(source, names, columns, request.id_name)

@@ -1,6 +1,6 @@
 """The rows of a file or a folder, in the types of the features, cut into chunks."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -68,11 +68,7 @@ class Rows:
     ) -> "Rows":
         """Read all rows once, so that a wrong cell at the end is found at the beginning."""
         columns = types.schema.columns
-        if id_name in columns:
-            raise FileError(
-                f"the column {id_name!r} is a feature, which changes; an id is a column that is"
-                " none. Name another, or leave the id out."
-            )
+        refuse_feature_id(id_name, columns)
         source.require(columns if id_name is None else (*columns, id_name))
         types = replace(types, single=single_columns(source, types))
         rows = cls(source, types, 0, chunk_rows, batch_rows, id_name)
@@ -160,6 +156,15 @@ class Rows:
         except SchemaError as error:
             raise SchemaError(f"{batch.file.name}: {error}") from None
         return typed if ids is None else typed.append_column(*ids)
+
+
+def refuse_feature_id(id_name: str | None, columns: Sequence[str]) -> None:
+    """Refuse a feature as the column that names the rows."""
+    if id_name in columns:
+        raise FileError(
+            f"the column {id_name!r} is a feature, which changes; an id is a column that is"
+            " none. Name another, or leave the id out."
+        )
 
 
 def _refuse_id_type(rows: Rows) -> None:
