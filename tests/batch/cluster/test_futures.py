@@ -133,7 +133,9 @@ def test_a_piece_lost_between_two_questions_is_sent_again(error: Exception) -> N
 def test_a_piece_on_which_workers_die_is_given_up_and_the_others_complete() -> None:
     cluster = Cluster(part_3=[killed() for _ in range(9)])
     reports = run(cluster)
-    assert "the worker processes died whenever" in (reports["part-3"].failure or "")
+    failure = reports["part-3"].failure or ""
+    assert "died whenever they worked on a.parquet, rows 24 to 31; " in failure
+    assert "explain the file with --workers 2 and without --engine" in failure
     assert Counter(cluster.sent)["part-3"] == 3
     assert sum(report.failure is None for report in reports.values()) == 29
 
