@@ -13,7 +13,7 @@ from distributed import Client
 from pandas.testing import assert_frame_equal
 
 from proce import ProCE
-from proce.batch.cluster import place, task
+from proce.batch.cluster import store, task
 from proce.batch.cluster.outputs import MARKER
 from proce.batch.cluster.parcel import Parcel, pack
 from proce.batch.cluster.plan import Plan, plan_run
@@ -152,7 +152,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
 ) -> None:
     request = request_of(folder_of(a=worlds.people(9, seed=1)), piece_rows=3)
     plan = plan_run(parcel, request)
-    write = place._write_draft
+    write = store._write_draft
 
     def full(files: Any, draft: str, content: bytes) -> None:
         if "part-00000-00001" in draft:
@@ -161,12 +161,12 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
             raise OSError(28, "No space left on device")
         write(files, draft, content)
 
-    monkeypatch.setattr(place, "_write_draft", full)
+    monkeypatch.setattr(store, "_write_draft", full)
     with pytest.raises(OSError, match=r"No space left on device \(.*part-00000-00001.*make room"):
         run_plan(plan, client)
     assert not list(Path(request.out).glob(".*"))
     assert all(pq.read_table(part) is not None for part in parts(request.out))
-    monkeypatch.setattr(place, "_write_draft", write)
+    monkeypatch.setattr(store, "_write_draft", write)
     assert run(parcel, request, client).rows.tally.total() == 9
 
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from distributed.scheduler import KilledWorker
 
-from proce.batch.cluster.futures import run_pieces
-from proce.batch.cluster.inputs import Piece
+from proce.batch.cluster.futures import run_tasks
+from proce.batch.cluster.inputs import FileSlice
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.task import PieceReport
 from proce.errors import WorkerError
 
-PIECES = [Piece("a.parquet", "mark", 8 * at, 8, f"part-{at}") for at in range(30)]
+PIECES = [FileSlice("a.parquet", "mark", 8 * at, 8, f"part-{at}") for at in range(30)]
 
 
 class Future:
@@ -80,7 +80,7 @@ class Cluster:
 
 
 def run(cluster: Cluster, **options: Any) -> dict[str, PieceReport]:
-    ended = run_pieces(cluster, Parcel("sum", None), None, PIECES, **options)  # type: ignore[arg-type]
+    ended = run_tasks(cluster, Parcel("sum", None), None, PIECES, **options)  # type: ignore[arg-type]
     return {piece.part: report for piece, report in ended}
 
 
@@ -96,7 +96,7 @@ def test_every_piece_ends_once() -> None:
 
 def test_no_more_are_in_flight_than_the_threads_need() -> None:
     cluster = Cluster(n_threads=3)
-    ended = run_pieces(cluster, Parcel("sum", None), None, PIECES)  # type: ignore[arg-type]
+    ended = run_tasks(cluster, Parcel("sum", None), None, PIECES)  # type: ignore[arg-type]
     next(ended)
     assert len(cluster.sent) == 6
     ended.close()

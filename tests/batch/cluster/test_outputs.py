@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from distributed import Client
 
-from proce.batch.cluster import place
+from proce.batch.cluster import store
 from proce.batch.cluster.outputs import MARKER, open_output
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.plan import plan_run
@@ -52,15 +52,15 @@ def test_a_folder_that_is_taken_while_a_draft_is_written_gets_no_part(
     request = request_of(folder_of(a=worlds.people(3, seed=1)))
     old = plan_run(parcel, request)
     new = plan_run(parcel, replace(request, options={**OPTIONS, "n": 2}, restart=True))
-    out, write = old.assignment.out, place._write_draft
+    out, write = old.assignment.out, store._write_draft
     open_output(out, old.marker, restart=False)
 
     def take(files: Any, draft: str, content: bytes) -> None:
         write(files, draft, content)
-        monkeypatch.setattr(place, "_write_draft", write)
+        monkeypatch.setattr(store, "_write_draft", write)
         open_output(out, new.marker, restart=True)
 
-    monkeypatch.setattr(place, "_write_draft", take)
+    monkeypatch.setattr(store, "_write_draft", take)
     report = explain_piece(old.parcel, old.assignment, old.pieces[0])
     assert "was taken by another run" in (report.failure or "")
     assert not report.cannot_write

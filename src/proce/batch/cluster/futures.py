@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
-from proce.batch.cluster.inputs import Piece
+from proce.batch.cluster.inputs import FileSlice
 from proce.batch.cluster.parcel import Parcel
 from proce.batch.cluster.task import Assignment, PieceReport, explain_piece
 from proce.errors import WorkerError
@@ -27,21 +27,21 @@ _MAX_IDLE_SECONDS = 600.0  # without any worker
 class _Attempt:
     """A piece on its way: which attempt at it this is, and how often its report did not come."""
 
-    piece: Piece
+    piece: FileSlice
     number: int
     future: Any
     n_fetches: int = 0
 
 
-def run_pieces(
+def run_tasks(
     client: Any,
     parcel: Parcel,
     assignment: Assignment,
-    pieces: Sequence[Piece],
+    pieces: Sequence[FileSlice],
     *,
     max_idle_seconds: float = _MAX_IDLE_SECONDS,
     now: Callable[[], float] = time.monotonic,
-) -> Iterator[tuple[Piece, PieceReport]]:
+) -> Iterator[tuple[FileSlice, PieceReport]]:
     """Yield how each piece went, in the order in which they end.
 
     What is in flight is cancelled where the caller stops early, on Ctrl-C for example.

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from proce.batch.cluster.place import Place
+from proce.batch.cluster.store import Store
 from proce.batch.reading.parquet_files import SUFFIXES, joint_type, parquet_names, plain_type
 from proce.errors import FileError, did_you_mean
 from proce.schema.features.levels import shown
@@ -60,7 +60,7 @@ class InputFile:
         """Return whether the file has rows with numbers that are not of 32 bits as all others."""
         return self.n_rows > 0 and not single <= self.single
 
-    def pieces(self, piece_rows: int, digest: str) -> "list[Piece]":
+    def pieces(self, piece_rows: int, digest: str) -> "list[FileSlice]":
         """Cut the file into slices of so many rows; a file without rows is one empty piece.
 
         Parameters
@@ -72,7 +72,7 @@ class InputFile:
         """
         starts = range(0, max(self.n_rows, 1), piece_rows)
         return [
-            Piece(
+            FileSlice(
                 self.name,
                 self.mark,
                 start,
@@ -84,7 +84,7 @@ class InputFile:
 
 
 @dataclass(frozen=True)
-class Piece:
+class FileSlice:
     """Some rows of a file, and the name of the part that their results become.
 
     Attributes
@@ -111,7 +111,7 @@ class Piece:
         return f"{self.file}, rows {self.first_row:,} to {self.first_row + self.n_rows - 1:,}"
 
 
-def list_inputs(rows: Place) -> tuple[Place, tuple[str, ...]]:
+def list_inputs(rows: Store) -> tuple[Store, tuple[str, ...]]:
     """Return the folder and the names of its Parquet files, hidden ones left out.
 
     Parameters
@@ -137,7 +137,7 @@ def list_inputs(rows: Place) -> tuple[Place, tuple[str, ...]]:
 
 
 def inspect_inputs(
-    folder: Place, names: Sequence[str], columns: Sequence[str], id_name: str | None
+    folder: Store, names: Sequence[str], columns: Sequence[str], id_name: str | None
 ) -> tuple[list[InputFile], dict[str, str]]:
     """Look at the footers of all files.
 
@@ -169,7 +169,7 @@ def inspect_inputs(
 
 
 @contextmanager
-def open_input(folder: Place, name: str) -> Iterator[tuple[Any, str]]:
+def open_input(folder: Store, name: str) -> Iterator[tuple[Any, str]]:
     """Open a Parquet file; yield it and its mark."""
     with folder.reading(name) as (stream, size):
         try:
@@ -184,7 +184,7 @@ def open_input(folder: Place, name: str) -> Iterator[tuple[Any, str]]:
 
 
 def read_piece(
-    folder: Place, piece: Piece, columns: Sequence[str], batch_rows: int
+    folder: Store, piece: FileSlice, columns: Sequence[str], batch_rows: int
 ) -> Iterator[pa.Table]:
     """Yield the rows of a piece, so many at a time; one empty table where there are none."""
     with open_input(folder, piece.file) as (file, mark):
@@ -206,7 +206,7 @@ def read_piece(
             yield schema.empty_table()
 
 
-def _row_groups(metadata: Any, piece: Piece) -> tuple[list[int], int]:
+def _row_groups(metadata: Any, piece: FileSlice) -> tuple[list[int], int]:
     """Return the row groups that hold a piece, and how many of their rows come before it."""
     groups: list[int] = []
     skip = start = 0

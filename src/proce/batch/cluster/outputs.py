@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from proce.batch.cluster.place import DRAFT_SUFFIX, Place, PlaceError
+from proce.batch.cluster.store import DRAFT_SUFFIX, Store, StoreError
 from proce.errors import FileError
 
 MARKER = "_proce.json"
@@ -17,7 +17,7 @@ _PART = re.compile(r"part-\d{5,}-\d{5,}-[0-9a-f]{12}-([0-9a-f]{12})\.parquet")
 _DRAFT = re.compile(rf"\.(part-.*|{MARKER})\.[0-9a-f]{{32}}{re.escape(DRAFT_SUFFIX)}")
 
 
-class Marker(BaseModel):
+class RunMarker(BaseModel):
     """What a folder of results says of itself.
 
     Attributes
@@ -51,38 +51,38 @@ def digest_of(request: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:_DIGEST_DIGITS]
 
 
-def check_output(place: Place, marker: Marker, restart: bool) -> None:
+def check_output(store: Store, marker: RunMarker, restart: bool) -> None:
     """Refuse a folder that holds anything but parts of the same request.
 
     Parameters
     ----------
-    place
+    store
         The folder; it may not exist yet.
     marker
         What this run would write.
     restart
         Whether the parts of an unfinished run will be discarded, and so are no reason to refuse.
     """
-    if place.kind() == "file":
-        raise FileError(f"{place.url!r} is a file; a cluster writes a folder of Parquet files.")
-    entries = place.entries()
+    if store.kind() == "file":
+        raise FileError(f"{store.url!r} is a file; a cluster writes a folder of Parquet files.")
+    entries = store.entries()
     if all(_DRAFT.fullmatch(name) for name in entries):  # of a run that ended as it began
         return
-    known = read_marker(place)
+    known = read_marker(store)
     if known is None:
         raise FileError(
-            f"the folder {place.url!r} holds {next(iter(entries))!r} and no {MARKER} of a run of"
+            f"the folder {store.url!r} holds {next(iter(entries))!r} and no {MARKER} of a run of"
             " ours; nothing in it is touched. Write into a new folder."
         )
     strange = [name for name, kind in entries.items() if kind != "file" or not _is_ours(name)]
     if strange:
         raise FileError(
-            f"the folder {place.url!r} holds {strange[0]!r}, which no run of ours writes. Move it"
+            f"the folder {store.url!r} holds {strange[0]!r}, which no run of ours writes. Move it"
             " away, or write into a new folder."
         )
     if restart and known.finished:
         raise FileError(
-            f"the folder {place.url!r} holds a finished result; --restart discards unfinished ones"
+            f"the folder {store.url!r} holds a finished result; --restart discards unfinished ones"
             " alone. Write into a new folder, or remove this one yourself."
         )
     if not restart and (known.request, known.holds) != (marker.request, marker.holds):
@@ -92,43 +92,43 @@ def check_output(place: Place, marker: Marker, restart: bool) -> None:
             if known.request.get(name) != marker.request.get(name)
         ) or ["what they hold"]
         raise FileError(
-            f"the folder {place.url!r} holds parts of another run ({', '.join(differing)} differ)."
+            f"the folder {store.url!r} holds parts of another run ({', '.join(differing)} differ)."
             f" {_advice(known)}"
         )
 
 
-def open_output(place: Place, marker: Marker, restart: bool) -> set[str]:
+def open_output(store: Store, marker: RunMarker, restart: bool) -> set[str]:
     """Make the folder or take it up; return the names of the parts that are there."""
-    check_output(place, marker, restart)
-    place.make()
-    if restart or MARKER not in place.entries():
+    check_output(store, marker, restart)
+    store.make()
+    if restart or MARKER not in store.entries():
         # The marker is first: a worker of the run before writes nothing more once it is there.
-        place.write(MARKER, _text(marker))
-    parts = set() if restart else _parts_of(place, marker)
-    _remove(place, (name for name in place.entries() if _PART.fullmatch(name)), parts)
+        store.write(MARKER, _text(marker))
+    parts = set() if restart else _parts_of(store, marker)
+    _remove(store, (name for name in store.entries() if _PART.fullmatch(name)), parts)
     return parts
 
 
 def require_current(
-    place: Place, marker: Marker, parts: Iterable[str], expected: Iterable[str]
+    store: Store, marker: RunMarker, parts: Iterable[str], expected: Iterable[str]
 ) -> None:
     """Refuse parts of rows as they were before somebody changed them."""
     wanted = {_position(name): name for name in expected}
     for part in sorted(parts):
         if wanted.get(_position(part), part) != part:
             raise FileError(
-                f"the folder {place.url!r} holds {part!r}, whose rows have changed since it was"
-                f" written. {_advice(read_marker(place) or marker)}"
+                f"the folder {store.url!r} holds {part!r}, whose rows have changed since it was"
+                f" written. {_advice(read_marker(store) or marker)}"
             )
 
 
-def is_current(place: Place, digest: str) -> bool:
+def is_current(store: Store, digest: str) -> bool:
     """Return whether a folder still is that of the request with these digits."""
-    known = read_marker(place)
+    known = read_marker(store)
     return known is not None and known.digest == digest
 
 
-def close_output(place: Place, marker: Marker, expected: Iterable[str]) -> None:
+def close_output(store: Store, marker: RunMarker, expected: Iterable[str]) -> None:
     """Mark a folder as finished, and remove what killed workers left.
 
     Raises
@@ -136,18 +136,18 @@ def close_output(place: Place, marker: Marker, expected: Iterable[str]) -> None:
     FileError
         A part is not there, or another run has taken the folder.
     """
-    if not is_current(place, marker.digest):
+    if not is_current(store, marker.digest):
         raise FileError(
-            f"the folder {place.url!r} was taken by another run, or removed, meanwhile."
+            f"the folder {store.url!r} was taken by another run, or removed, meanwhile."
         )
-    parts = _parts_of(place, marker)
+    parts = _parts_of(store, marker)
     if absent := sorted(set(expected) - parts):
         raise FileError(
-            f"{len(absent):,} of the parts in {place.url!r} have been removed since they were"
+            f"{len(absent):,} of the parts in {store.url!r} have been removed since they were"
             f" written, {absent[0]!r} first. Run the same command again to make them anew."
         )
-    _remove(place, (name for name in place.entries() if _is_ours(name)), {MARKER, *parts})
-    place.write(MARKER, _text(marker.model_copy(update={"finished": True})))
+    _remove(store, (name for name in store.entries() if _is_ours(name)), {MARKER, *parts})
+    store.write(MARKER, _text(marker.model_copy(update={"finished": True})))
 
 
 def plain_request(**values: Any) -> dict[str, Any]:
@@ -157,39 +157,39 @@ def plain_request(**values: Any) -> dict[str, Any]:
     return dict(read)
 
 
-def _text(marker: Marker) -> bytes:
+def _text(marker: RunMarker) -> bytes:
     return marker.model_dump_json(indent=1).encode()
 
 
-def read_marker(place: Place) -> Marker | None:
+def read_marker(store: Store) -> RunMarker | None:
     """Return what a folder says of itself; ``None`` where nothing of ours is there."""
     try:
-        return Marker.model_validate_json(place.read(MARKER))
+        return RunMarker.model_validate_json(store.read(MARKER))
     except ValidationError:
         return None
-    except PlaceError as error:
+    except StoreError as error:
         if isinstance(error.__cause__, FileNotFoundError | NotADirectoryError):
             return None
         raise
 
 
-def _advice(known: Marker) -> str:
+def _advice(known: RunMarker) -> str:
     if known.finished:
         return "Write into a new folder."
     return "Write into a new folder, or discard them with --restart."
 
 
-def _parts_of(place: Place, marker: Marker) -> set[str]:
+def _parts_of(store: Store, marker: RunMarker) -> set[str]:
     """Return the parts of a request that are there."""
-    named = {name: _PART.fullmatch(name) for name in place.entries()}
+    named = {name: _PART.fullmatch(name) for name in store.entries()}
     return {name for name, match in named.items() if match and match[1] == marker.digest}
 
 
-def _remove(place: Place, names: Iterable[str], kept: set[str]) -> None:
+def _remove(store: Store, names: Iterable[str], kept: set[str]) -> None:
     """Remove files but those to keep; a worker of an earlier request may have written too late."""
     for name in names:
         if name not in kept:
-            place.remove(name)
+            store.remove(name)
 
 
 def _is_ours(name: str) -> bool:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from proce.batch.cluster.inputs import InputFile, Piece, inspect_inputs, list_inputs
-from proce.batch.cluster.outputs import Marker, check_output, plain_request, read_marker
+from proce.batch.cluster.inputs import FileSlice, InputFile, inspect_inputs, list_inputs
+from proce.batch.cluster.outputs import RunMarker, check_output, plain_request, read_marker
 from proce.batch.cluster.parcel import Parcel
-from proce.batch.cluster.place import Place
+from proce.batch.cluster.store import Store
 from proce.batch.cluster.task import Assignment, fixed_schemas
 from proce.batch.reading.parquet_files import joint_type
 from proce.batch.reading.rows import CHUNK_ROWS, refuse_feature_id
@@ -78,9 +78,9 @@ class Plan:
 
     parcel: Parcel
     assignment: Assignment
-    pieces: tuple[Piece, ...]
+    pieces: tuple[FileSlice, ...]
     failures: Mapping[str, str]
-    marker: Marker
+    marker: RunMarker
     restart: bool
 
     @property
@@ -88,7 +88,7 @@ class Plan:
         """How many rows there are in all files that can be read."""
         return sum(piece.n_rows for piece in self.pieces)
 
-    def outputs(self) -> list[tuple[Place, Marker]]:
+    def outputs(self) -> list[tuple[Store, RunMarker]]:
         """Return the folders to write, the one that tells what is done last."""
         outcomes = self.assignment.outcomes
         also = self.marker.model_copy(update={"holds": "outcomes"})
@@ -111,10 +111,10 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     columns = types.schema.columns
     refuse_feature_id(request.id_name, columns)
     _explain_nothing(parcel, types, request.options)  # refuses options before it looks at files
-    source, names = list_inputs(Place.at(request.rows))
+    source, names = list_inputs(Store.at(request.rows))
     files, failures = inspect_inputs(source, names, columns, request.id_name)
-    outputs = [Place.at(own) for own in (request.out, request.outcomes) if own is not None]
-    _refuse_same_places(Place.at(request.rows), outputs)
+    outputs = [Store.at(own) for own in (request.out, request.outcomes) if own is not None]
+    _refuse_same_places(Store.at(request.rows), outputs)
     asked = plain_request(
         proce=own_version(),
         explainer=parcel.sha256,
@@ -139,7 +139,7 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     nothing = _explain_nothing(parcel, types, request.options)
     id_field = None if request.id_name is None else pa.field(request.id_name, id_type)
     schemas = fixed_schemas(nothing.seen_by(request.view), id_field)
-    marker = Marker(
+    marker = RunMarker(
         holds="counterfactuals",
         request={
             **asked,
@@ -149,8 +149,8 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     )
     assignment = Assignment(
         source,
-        Place.at(request.out),
-        None if request.outcomes is None else Place.at(request.outcomes),
+        Store.at(request.out),
+        None if request.outcomes is None else Store.at(request.outcomes),
         request.options,
         request.view,
         request.id_name,
@@ -162,18 +162,18 @@ def plan_run(parcel: Parcel, request: FolderRequest) -> Plan:
     cut = [file.pieces(request.piece_rows, marker.digest) for file in files]
     pieces = tuple(piece for own in cut for piece in own)
     plan = Plan(parcel, assignment, pieces, failures, marker, request.restart)
-    for place, own in plan.outputs():
-        check_output(place, own, request.restart)
+    for store, own in plan.outputs():
+        check_output(store, own, request.restart)
     return plan
 
 
-def _earlier(outputs: Sequence[Place], asked: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def _earlier(outputs: Sequence[Store], asked: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return what the run that is taken up found in the files that it could read.
 
     Other files may be readable now, and what is done stays as it is.
     """
-    for place in outputs:
-        known = read_marker(place)
+    for store in outputs:
+        known = read_marker(store)
         found = {} if known is None else dict(known.request)
         types = {name: found.pop(name, None) for name in ("id_type", "single")}
         if found == asked and isinstance(types["single"], list):
@@ -232,11 +232,11 @@ def _too_wide(file: InputFile, single: frozenset[str]) -> str:
     )
 
 
-def _refuse_same_places(rows: Place, outputs: Sequence[Place]) -> None:
-    for place in outputs:
-        if rows.holds(place) or place.holds(rows):
+def _refuse_same_places(rows: Store, outputs: Sequence[Store]) -> None:
+    for store in outputs:
+        if rows.holds(store) or store.holds(rows):
             raise FileError(
-                f"{place.url!r} holds the rows, or lies among them; results go"
+                f"{store.url!r} holds the rows, or lies among them; results go"
                 " into a folder of their own."
             )
     if len(outputs) == 2 and (outputs[0].holds(outputs[1]) or outputs[1].holds(outputs[0])):

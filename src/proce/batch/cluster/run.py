@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from proce.batch.cluster.futures import run_pieces
-from proce.batch.cluster.inputs import Piece
+from proce.batch.cluster.futures import run_tasks
+from proce.batch.cluster.inputs import FileSlice
 from proce.batch.cluster.outputs import close_output, open_output, require_current
-from proce.batch.cluster.place import Place
 from proce.batch.cluster.plan import Plan
+from proce.batch.cluster.store import Store
 from proce.batch.cluster.task import PieceReport, read_summary
 from proce.batch.parts.summary import Summary
 
@@ -43,7 +43,7 @@ class RunSummary:
     failures: dict[str, str] = field(default_factory=dict)
     n_done_before: int = 0
 
-    def add(self, piece: Piece, report: PieceReport) -> None:
+    def add(self, piece: FileSlice, report: PieceReport) -> None:
         """Count a piece."""
         if report.failure is not None:
             self.failures.setdefault(piece.file, report.failure)
@@ -74,9 +74,9 @@ def run_plan(
     """
     names = [piece.part for piece in plan.pieces]
     opened = []
-    for place, marker in plan.outputs():
-        parts = open_output(place, marker, plan.restart)
-        require_current(place, marker, parts, names)
+    for store, marker in plan.outputs():
+        parts = open_output(store, marker, plan.restart)
+        require_current(store, marker, parts, names)
         opened.append(parts)
     done = set.intersection(*opened)
     summary = RunSummary(failures=dict(plan.failures))
@@ -85,7 +85,7 @@ def run_plan(
     summary.n_done_before = sum(piece.n_rows for piece in finished)
     left = [piece for piece in plan.pieces if piece.part not in done]
     n_done = summary.n_done_before
-    for piece, report in run_pieces(client, plan.parcel, plan.assignment, left):
+    for piece, report in run_tasks(client, plan.parcel, plan.assignment, left):
         if report.cannot_write:
             raise OSError(
                 f"{report.failure}: the part of {piece.words} cannot be written. Finished parts are"
@@ -96,11 +96,11 @@ def run_plan(
         if progress is not None:
             progress(RunProgress(n_done, plan.n_rows))
     if not summary.failures:
-        for place, marker in plan.outputs():
-            close_output(place, marker, names)
+        for store, marker in plan.outputs():
+            close_output(store, marker, names)
     return summary
 
 
-def _summaries(out: Place, finished: Sequence[Piece]) -> list[Summary]:
+def _summaries(out: Store, finished: Sequence[FileSlice]) -> list[Summary]:
     with ThreadPoolExecutor(_N_THREADS) as threads:
         return list(threads.map(lambda piece: read_summary(out, piece.part), finished))

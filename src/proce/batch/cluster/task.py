@@ -9,10 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from proce.batch.cluster.inputs import Piece, read_piece
+from proce.batch.cluster.inputs import FileSlice, read_piece
 from proce.batch.cluster.outputs import is_current
 from proce.batch.cluster.parcel import Parcel
-from proce.batch.cluster.place import Place, PlaceError
+from proce.batch.cluster.store import Store, StoreError
 from proce.batch.isolation import explain_isolating
 from proce.batch.parts.summary import MAX_REASONS, Summary
 from proce.batch.reading.typed import TypedColumns
@@ -73,9 +73,9 @@ class Assignment:
         The version of this package that the run began with.
     """
 
-    source: Place
-    out: Place
-    outcomes: Place | None
+    source: Store
+    out: Store
+    outcomes: Store | None
     options: Mapping[str, Any]
     view: View
     id_name: str | None
@@ -106,7 +106,7 @@ def _schema(frame: Any, id_field: pa.Field | None) -> pa.Schema:
     return pa.schema([*ids, pa.field(file_name, pa.string()), *fields])
 
 
-def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> PieceReport:
+def explain_piece(parcel: Parcel, assignment: Assignment, piece: FileSlice) -> PieceReport:
     """Explain the rows of a piece and write its part; what fails is told in the report."""
     if assignment.version != own_version():
         raise WorkerError(
@@ -114,17 +114,17 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> Piece
             " the same version on all machines."
         )
 
-    def require_current(place: Place) -> None:
+    def require_current(store: Store) -> None:
         """Refuse to write among parts of another request; a task outlives a run that was ended."""
-        if not is_current(place, assignment.digest):
+        if not is_current(store, assignment.digest):
             raise FileError(
-                f"the folder {place.url!r} was taken by another run, or removed, meanwhile."
+                f"the folder {store.url!r} was taken by another run, or removed, meanwhile."
             )
 
     try:
         require_current(assignment.out)
         lines, outcomes, summary = _explain(parcel, assignment, piece)
-    except PlaceError as error:
+    except StoreError as error:
         return PieceReport(piece.n_rows, failure=str(error))
     except (ProceError, pa.ArrowException) as error:
         return PieceReport(piece.n_rows, failure=" ".join(str(error).split()))
@@ -140,14 +140,14 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: Piece) -> Piece
     return PieceReport(piece.n_rows, summary)
 
 
-def read_summary(place: Place, part: str) -> Summary:
+def read_summary(store: Store, part: str) -> Summary:
     """Return how the piece of a finished part went."""
-    with place.reading(part) as (stream, _):
+    with store.reading(part) as (stream, _):
         return Summary.from_json(pq.read_schema(stream).metadata[_METADATA_KEY])
 
 
 def _explain(
-    parcel: Parcel, assignment: Assignment, piece: Piece
+    parcel: Parcel, assignment: Assignment, piece: FileSlice
 ) -> tuple[pa.Table, pa.Table, Summary]:
     types = replace(TypedColumns.of(parcel.open().fitted_.codec), single=assignment.single)
     ids = [] if assignment.id_name is None else [assignment.id_name]

@@ -16,7 +16,7 @@ DRAFT_SUFFIX = ".draft"
 
 
 @dataclass(frozen=True)
-class Place:
+class Store:
     """A folder by its URL; small enough to travel with every task.
 
     Attributes
@@ -28,23 +28,23 @@ class Place:
     url: str
 
     @classmethod
-    def at(cls, text: str) -> "Place":
-        """Return the place of a path or a URL; a relative path is one of this machine."""
+    def at(cls, text: str) -> "Store":
+        """Return the store of a path or a URL; a relative path is one of this machine."""
         url = text.rstrip("/") if "://" in text else str(Path(text).absolute())
         return cls(url)
 
     @property
-    def parent(self) -> "Place":
+    def parent(self) -> "Store":
         """The folder that holds this one."""
-        return Place(self.url.rsplit("/", 1)[0])
+        return Store(self.url.rsplit("/", 1)[0])
 
     @property
     def name(self) -> str:
         """The last part of the URL."""
         return self.url.rsplit("/", 1)[-1]
 
-    def holds(self, other: "Place") -> bool:
-        """Return whether another place is this one or inside of it."""
+    def holds(self, other: "Store") -> bool:
+        """Return whether another store is this one or inside of it."""
         (files, path), (other_files, other_path) = self._opened(), other._opened()
         is_inside = f"{other_path.rstrip('/')}/".startswith(f"{path.rstrip('/')}/")
         return is_inside and _protocols(files) == _protocols(other_files)
@@ -83,7 +83,7 @@ class Place:
             return content
 
     def write(
-        self, name: str, content: bytes, confirm: Callable[["Place"], None] | None = None
+        self, name: str, content: bytes, confirm: Callable[["Store"], None] | None = None
     ) -> None:
         """Write a file, whole or not at all; one of that name is replaced.
 
@@ -94,7 +94,7 @@ class Place:
         confirm
             Asked as late as possible whether the file may still appear here; it raises if not.
         """
-        confirm = confirm or (lambda place: None)
+        confirm = confirm or (lambda store: None)
         with self._named(name):
             files, path = self._opened()
             target = f"{path}/{name}"
@@ -149,10 +149,10 @@ class Place:
         except OSError as error:
             reason = error.strerror or str(error) or type(error).__name__
             where = f"{self.url}/{name}" if name else self.url
-            raise PlaceError(error.errno, reason, where) from error
+            raise StoreError(error.errno, reason, where) from error
 
 
-class PlaceError(OSError):
+class StoreError(OSError):
     """A disk or a store that does not do what it was asked."""
 
     def __str__(self) -> str:
