@@ -8,11 +8,17 @@ import pyarrow as pa
 import pytest
 
 from proce import Explanations, ProCE
+from proce.batch.reading.rows import Rows
 from proce.batch.tables import tally
 
 from .. import worlds
 
 N_ROWS = 21
+
+
+def all_rows(rows: Rows) -> pa.Table:
+    """Return the rows of all chunks as one table."""
+    return pa.concat_tables(chunk.table for chunk in rows.chunks()).combine_chunks()
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """A file is explained chunk by chunk, as if it had been explained at once."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -20,6 +21,8 @@ from proce.batch.reading.typed import TypedColumns
 from proce.batch.tables import as_table, table_of, tally
 from proce.errors import FileError, ModelError, SchemaError
 from proce.explanation import Outcome, unanswered
+
+from .conftest import all_rows
 
 People = Callable[[int], Path]
 
@@ -50,13 +53,15 @@ def test_chunks_are_cut_at_the_same_places_whatever_is_read_at_a_time(
     parts = list(rows.chunks())
     assert rows.count == 21
     assert [(part.first_row, len(part.table)) for part in parts] == [(0, 8), (8, 8), (16, 5)]
-    assert pa.concat_tables(part.table for part in parts).equals(rows.table())
+    (whole,) = replace(rows, chunk_rows=21, batch_rows=21).chunks()
+    assert pa.concat_tables(part.table for part in parts).equals(whole.table)
 
 
 def test_csv_and_parquet_give_the_same_rows(banker: ProCE, people: People) -> None:
     path = people(21)
     pd.read_parquet(path).to_csv(path.with_suffix(".csv"), index=False)
-    assert rows_of(banker, path).table().equals(rows_of(banker, path.with_suffix(".csv")).table())
+    text = all_rows(rows_of(banker, path.with_suffix(".csv")))
+    assert all_rows(rows_of(banker, path)).equals(text)
 
 
 def test_a_file_in_chunks_gets_the_answers_of_the_whole_frame(
@@ -191,7 +196,7 @@ def test_parts_become_one_file_in_the_order_of_the_rows(
             job_of(rows_of(banker, path), asking(banker)).keep(parts)
             assert parts.summary().tally.total() == 21
             parts.put_together(21)
-    expected = banker.explain(rows_of(banker, path).table(), target=1)
+    expected = banker.explain(all_rows(rows_of(banker, path)), target=1)
     table = pq.read_table(tmp_path / "result.parquet")
     assert table.equals(as_table(expected.to_frame()))
     assert_frame_equal(pd.read_csv(tmp_path / "result.csv"), table.to_pandas())
@@ -218,6 +223,6 @@ def test_an_interrupted_file_goes_on_where_it_stopped(
         job_of(rows, ask).keep(parts)
         parts.put_together(21)
     assert asked == [8, 8, 5, 5]
-    whole = banker.explain(rows.table(), target=1)
+    whole = banker.explain(all_rows(rows), target=1)
     assert pq.read_table(out).equals(as_table(whole.to_frame()))
     assert tally(whole).total() == 21

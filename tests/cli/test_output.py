@@ -1,10 +1,13 @@
-"""What is shown when a job has ended."""
+"""What is shown when a job has ended, and its exit code."""
+
+from collections import Counter
 
 import pytest
 
 from proce.batch.parts.summary import Summary
-from proce.cli.output import JobSummary, show_summary
+from proce.cli.output import JobSummary, exit_code, show_summary
 from proce.explanation import Explanations, Outcome, unanswered
+from proce.explanation.html.labels import row_label
 
 from ..explanation.samples import everything, people
 
@@ -16,7 +19,7 @@ def summary_of(n_rows: int) -> JobSummary:
     whole = everything()
     failed = unanswered(whole[:0], people()[:1], Outcome.FAILED, REASON)
     result = Explanations.join([failed, whole[1:n_rows]])
-    return JobSummary(Summary.of(result), list(result))
+    return JobSummary(Summary.of(result), {row_label(item, result.layout): item for item in result})
 
 
 def test_a_row_on_which_the_model_failed_is_told_like_the_others(
@@ -24,7 +27,7 @@ def test_a_row_on_which_the_model_failed_is_told_like_the_others(
 ) -> None:
     show_summary(summary_of(2), None)
     shown = capsys.readouterr()
-    assert f"Row 0\n\n{REASON}\n" in shown.out
+    assert f"Row 0 (ann)\n\n{REASON}\n" in shown.out
     assert "2 rows: 1 failed, 1 already target." in shown.err
 
 
@@ -35,3 +38,10 @@ def test_among_many_rows_its_probability_is_not_known(capsys: pytest.CaptureFixt
     assert "nan" not in shown.out
     assert REASON in " ".join(shown.out.split())
     assert "1 failed" in shown.err
+
+
+@pytest.mark.parametrize("outcome", Outcome)
+def test_the_exit_code_says_whether_somebody_is_left_without_advice(outcome: Outcome) -> None:
+    answered = outcome in (Outcome.FOUND, Outcome.ALREADY_TARGET)
+    assert exit_code(Summary(Counter(found=2))) == 0
+    assert exit_code(Summary(Counter(found=2) + Counter([outcome.value]))) == int(not answered)

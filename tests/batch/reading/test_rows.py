@@ -16,6 +16,7 @@ from proce.batch.reading.typed import TypedColumns
 from proce.errors import FileError, SchemaError
 
 from ... import worlds
+from ..conftest import all_rows
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def test_a_folder_has_the_rows_of_one_file(banker: ProCE, folder: Path) -> None:
     rows = rows_of(banker, folder)
     assert rows.count == 21
     assert [len(chunk.table) for chunk in rows.chunks()] == [8, 8, 5]
-    assert rows.table().equals(rows_of(banker, folder.with_suffix(".parquet")).table())
+    assert all_rows(rows).equals(all_rows(rows_of(banker, folder.with_suffix(".parquet"))))
 
 
 def test_a_folder_without_rows_has_none(banker: ProCE, folder: Path) -> None:
@@ -69,7 +70,7 @@ def test_pieces_without_rows_add_none(banker: ProCE, tmp_path: Path) -> None:
                 writer.write_table(piece)
         rows = rows_of(banker, path, "customer")
         assert rows.count == sum(len(piece) for piece in pieces)
-        assert rows.table()["customer"].type == pa.int64()
+        assert all_rows(rows)["customer"].type == pa.int64()
     pd.DataFrame({name: [] for name in table.column_names}, dtype=object).to_parquet(path)
     assert rows_of(banker, path, "customer").count == 0
 
@@ -112,7 +113,7 @@ def test_ids_keep_their_type_and_value(banker: ProCE, tmp_path: Path, ids: pa.Ar
     path = tmp_path / "people.parquet"
     pq.write_table(people_with_ids(ids), path)
     rows = rows_of(banker, path, "customer")
-    table = rows.table()
+    table = all_rows(rows)
     assert table["customer"].to_pylist() == ids.to_pylist()
     text = (pa.large_string(), pa.dictionary(pa.int32(), pa.string()))
     assert rows.id_type == (pa.string() if ids.type in text else ids.type)
@@ -131,14 +132,14 @@ def test_ids_of_a_csv_file_are_text(banker: ProCE, tmp_path: Path) -> None:
     worlds.people(6, seed=1).assign(customer=ids).to_csv(path, index=False)
     rows = rows_of(banker, path, "customer")
     assert rows.id_type == pa.string()
-    assert rows.table()["customer"].to_pylist() == [*ids[:3], None, *ids[4:]]
+    assert all_rows(rows)["customer"].to_pylist() == [*ids[:3], None, *ids[4:]]
 
 
 def test_ids_of_files_are_brought_to_one_type(banker: ProCE, folder: Path) -> None:
     parts: list[Any] = [pa.array([1, None], pa.int32()), pa.array([2**40]), pa.array([None])]
     for number, ids in enumerate(parts):
         pq.write_table(people_with_ids(ids), folder / f"part-{number}.parquet")
-    table = rows_of(banker, folder, "customer").table()
+    table = all_rows(rows_of(banker, folder, "customer"))
     assert table["customer"].to_pylist() == [1, None, 2**40, None]
     assert table["customer"].type == pa.int64()
 

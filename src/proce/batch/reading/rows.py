@@ -101,10 +101,6 @@ class Rows:
         if n_waiting or not self.count:
             yield Chunk(first_row, pa.concat_tables(waiting).combine_chunks())
 
-    def table(self) -> pa.Table:
-        """Return all rows at once."""
-        return pa.concat_tables(self._batches()).combine_chunks()
-
     def labelled(self, result: Explanations, table: pa.Table, first_row: int = 0) -> Explanations:
         """Return explanations of rows of the file with their positions in it, and their ids."""
         counted = result.counted_from(first_row)
