@@ -1,7 +1,7 @@
 """A result has the types of the file that was explained, where all that it can hold fits."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -43,8 +43,11 @@ def explained(explainer: ProCE, rows: Rows, out: Path) -> pa.Table:
     def explain(chunk: pa.Table, _progress: Any) -> Any:
         return explainer.explain(chunk, target=1)
 
+    def give_up(_chunk: pa.Table, reason: str) -> NoReturn:
+        raise AssertionError(reason)
+
     with Parts.open(out, {}, types=rows.result_types) as parts:
-        InProcessJob(rows, explain).keep(parts)
+        InProcessJob(rows, explain, give_up).keep(parts)
         parts.put_together(rows.count)
     return pq.read_table(out)
 
