@@ -37,14 +37,16 @@ def rows_of(explainer: ProCE, rows: pa.Table, path: Path) -> Rows:
     return Rows.checked(Source.open(path), types, chunk_rows=8)
 
 
+def give_up(_chunk: pa.Table, reason: str) -> NoReturn:
+    """Say that the model breaks on somebody, which it should not."""
+    raise AssertionError(reason)
+
+
 def explained(explainer: ProCE, rows: Rows, out: Path) -> pa.Table:
     """Return what is written of some rows, explained in chunks of 8."""
 
     def explain(chunk: pa.Table, _progress: Any) -> Any:
         return explainer.explain(chunk, target=1)
-
-    def give_up(_chunk: pa.Table, reason: str) -> NoReturn:
-        raise AssertionError(reason)
 
     with Parts.open(out, {}, types=rows.result_types) as parts:
         InProcessJob(rows, explain, give_up).keep(parts)
@@ -100,7 +102,7 @@ def test_numbers_in_32_bits_are_advised_in_32_bits(tmp_path: Path) -> None:
     result = explained(explainer, rows, tmp_path / "result.parquet")
     assert result.schema.field("savings").type == pa.float32()
     at_once = Rows.checked(rows.source, TypedColumns.of(explainer.fitted_.codec))
-    job = InProcessJob(at_once, lambda chunk, _: explainer.explain(chunk, target=1))
+    job = InProcessJob(at_once, lambda chunk, _: explainer.explain(chunk, target=1), give_up)
     (whole,) = job.explanations()
     assert result.equals(table_of(whole))
     told = np.concatenate([item.probabilities.numpy() for item in whole])
