@@ -1,10 +1,10 @@
 """A portfolio: worker processes and Dask against one process, memory, growth, starts and faults.
 
 Run: ``python benchmarks/portfolio.py [--rows 40000] [--sizes 10000 100000 1000000] [--only NAME]``.
-Two workers. Half of the rows are to be changed, one in ten where memory is measured. Times are wall-clock times of whole commands, with
-their start; memory is the sum of the proportional set sizes of all processes of a command, which
-counts what they share once. Targets: 2 workers at least 1.8 times as fast as one process; memory
-flat and time linear in the number of rows.
+Two workers. Half of the rows are to be changed, one in ten where memory is measured. Times are
+wall-clock times of whole commands, with their start; memory is the sum of the proportional set
+sizes of all processes of a command, which counts what they share once. Targets: 2 workers at least
+1.8 times as fast as one process; memory flat and time linear in the number of rows.
 """
 
 import argparse
