@@ -114,6 +114,7 @@ def test_a_result_goes_on_with_other_chunks_and_is_the_same(
     assert len((tmp_path / "o.csv").read_text().splitlines()) == 41
 
 
+@pytest.mark.slow
 def test_workers_take_up_what_one_process_has_done_after_a_full_disk_of_their_own(
     named: pd.DataFrame,
     tmp_path: Path,

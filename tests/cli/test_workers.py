@@ -133,6 +133,7 @@ def test_ctrl_c_ends_the_workers_and_keeps_what_is_done(
     assert_same(tmp_path, undisturbed)
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_the_rows_in_order_and_receipts_are_written(
     run: Run, desk: Path, tmp_path: Path
 ) -> None:

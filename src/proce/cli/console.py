@@ -61,10 +61,14 @@ def progress_bars() -> Iterator[ProgressBars]:
     """Draw bars with the time left while the context is open, if stderr is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TaskProgressColumn as Percentage
     from rich.progress import TimeRemainingColumn as TimeLeft
 
     console = Console(stderr=True)
-    rate, columns = TextColumn("{task.fields[rate]}"), (BarColumn(), MofNCompleteColumn())
+    rate, columns = (
+        TextColumn("{task.fields[rate]}"),
+        (BarColumn(), Percentage(), MofNCompleteColumn()),
+    )
     with Progress(
         "{task.description}",
         *columns,

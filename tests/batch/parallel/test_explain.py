@@ -56,7 +56,14 @@ def gathered(*arguments: Any, **options: Any) -> Explanations:
     return result
 
 
-@pytest.mark.parametrize(("n_jobs", "chunk_rows"), [(1, None), (2, 7), (3, 1)])
+@pytest.mark.parametrize(
+    ("n_jobs", "chunk_rows"),
+    [
+        (2, 7),
+        pytest.param(1, None, marks=pytest.mark.slow),
+        pytest.param(3, 1, marks=pytest.mark.slow),
+    ],
+)
 def test_the_answers_are_those_of_one_process(
     explainer: ProCE, rows: pd.DataFrame, n_jobs: int, chunk_rows: int | None
 ) -> None:
@@ -70,7 +77,9 @@ def test_the_answers_are_those_of_one_process(
     assert result[3].front is not None
 
 
-@pytest.mark.parametrize("library", [pl.from_pandas, pa.Table.from_pandas])
+@pytest.mark.parametrize(
+    "library", [pl.from_pandas, pytest.param(pa.Table.from_pandas, marks=pytest.mark.slow)]
+)
 def test_a_frame_of_any_library_comes_back_in_it(
     explainer: ProCE, rows: pd.DataFrame, library: Callable[[pd.DataFrame], Any]
 ) -> None:
@@ -85,6 +94,7 @@ def test_no_rows_give_no_explanations(explainer: ProCE, rows: pd.DataFrame) -> N
     assert len(gathered(explainer, rows[:0], n_jobs=2, target=1)) == 0
 
 
+@pytest.mark.slow
 def test_another_method_is_explained_in_processes_too(rows: pd.DataFrame) -> None:
     nearest = Nearest(worlds.bank, SCHEMA).fit(worlds.people(200))
     result = gathered(nearest, rows, n_jobs=1, chunk_rows=16, target=1)
@@ -114,6 +124,7 @@ def test_a_row_on_which_the_model_breaks_has_failed_and_the_rest_is_explained(
     assert_frame_equal(kept, rest, check_dtype=False)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_once_costs_nothing_but_time(
     explainer: ProCE, rows: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -125,13 +136,20 @@ def test_a_worker_that_dies_once_costs_nothing_but_time(
     assert_frame_equal(result.outcomes(), explainer.explain(odd, target=1).outcomes())
 
 
+@pytest.mark.slow
 def test_a_model_that_breaks_on_everybody_is_given_up(rows: pd.DataFrame) -> None:
     everybody = pd.concat([rows.assign(age=ODD_AGE)] * 4)
     with pytest.raises(ModelError, match=r"fails on 101 of 101 rows.*not in the table"):
         explain_parallel(banker(Breaking(kills=False)), everybody, n_jobs=2, target=1)
 
 
-@pytest.mark.parametrize("name", ["result.parquet", "result.csv", "result.json"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "result.json",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("result.parquet", "result.csv")),
+    ],
+)
 def test_a_file_has_what_one_call_returns(
     explainer: ProCE, rows: pd.DataFrame, tmp_path: Path, name: str
 ) -> None:
@@ -180,6 +198,7 @@ def test_an_interrupted_call_is_taken_up_and_repeats_nothing(
     assert pd.read_parquet(out)["row"].max() < 20
 
 
+@pytest.mark.slow
 def test_a_part_that_somebody_removes_meanwhile_is_told_and_explained_again(
     explainer: ProCE, rows: pd.DataFrame, tmp_path: Path
 ) -> None:

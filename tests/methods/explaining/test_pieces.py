@@ -96,6 +96,7 @@ def test_advice_that_survives_other_models() -> None:
     assert_same(lambda rows: explainer.explain(rows, **options), people().head(8), (3,))
 
 
+@pytest.mark.slow
 def test_the_rules_and_causes_of_the_loan(
     lender: Callable[[str], ProCE], rejected: pd.DataFrame
 ) -> None:
