@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,7 +35,7 @@ from proce.batch.processes.serving import receive
 from proce.batch.processes.worker import Worker, pickled
 from proce.classifier import fit_network
 
-LOOK_SECONDS = 0.25  # between two looks at a command that runs
+LOOK_SECONDS = 2.0  # between two looks at a command that runs: they take a core for a while
 WORDS = ("explain", "credit", "--target", "1", "-n", "1")
 
 
@@ -73,7 +73,8 @@ def measure(
         [PROCE, *words], cwd=folder, stderr=subprocess.PIPE, env=environment
     ) as process:
         while process.poll() is None:
-            time.sleep(LOOK_SECONDS)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(LOOK_SECONDS)
             peak = max(peak, sum(map(memory_of, [process.pid, *descendants(process.pid)])))
             if look is not None:
                 look(process.pid, time.monotonic() - start)
