@@ -13,8 +13,8 @@ from pandas.testing import assert_frame_equal
 from proce import Explanations, ProCE
 from proce.batch.parts.summary import Summary
 from proce.batch.reading.rows import Rows
+from proce.cli.explaining.output import JobSummary, show_summary
 from proce.cli.main import main
-from proce.cli.output import JobSummary, show_summary
 
 EXPLAIN = ["explain", "credit", "new.csv", "--target", "yes", "-n", "2"]
 

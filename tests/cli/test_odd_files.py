@@ -278,7 +278,7 @@ def test_a_terminal_shows_the_id_beside_the_row(
 ) -> None:
     named = rows.assign(customer=[f"C{row:03}" for row in range(6)])
     named.head(n_rows).to_csv(tmp_path / "rows.csv", index=False)
-    monkeypatch.setattr("proce.cli.output.is_terminal", lambda: True)
+    monkeypatch.setattr("proce.cli.explaining.output.is_terminal", lambda: True)
     words = ["explain", "credit", str(tmp_path / "rows.csv"), *ASK, "--id", "customer"]
     assert main(words) == 0
     shown = capsys.readouterr().out

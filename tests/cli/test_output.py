@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from proce.batch.parts.summary import Summary
-from proce.cli.output import JobSummary, exit_code, show_summary
+from proce.cli.explaining.output import JobSummary, exit_code, show_summary
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.html.labels import row_label
 

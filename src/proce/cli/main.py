@@ -18,7 +18,7 @@ from proce import __version__
 from proce.cli.benchmark import benchmark
 from proce.cli.demo import demo
 from proce.cli.discover import discover
-from proce.cli.explain import explain
+from proce.cli.explaining.explain import explain
 from proce.cli.fit import fit
 from proce.cli.report import report
 from proce.cli.schema import schema

@@ -103,8 +103,9 @@ def explain_parallel(
         request = {"explainer": _sum_of(explainer, like), "rows": rows_sum, "options": call.told}
         with Parts.open(place, request, restart=not resume) as parts:
             if not _kept(job, parts):
+                n_done = sum(span.n_rows for span in parts.covered())
+                _log.warning("%d of %d rows were reached in time", n_done, rows.count)
                 for result in job.unreached(parts.covered(), _STOPPED):
-                    _log.warning("%d rows were not reached in time", len(result))
                     parts.writer.write(result)
             parts.put_together(rows.count, beside)
     return place

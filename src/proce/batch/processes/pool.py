@@ -14,7 +14,7 @@ from proce.batch.processes.worker import Worker
 from proce.errors import ModelError, WorkerError
 
 _WAIT_SECONDS = 0.5  # between two looks at what else may have happened
-_PIECES_PER_WORKER = 8  # that are finished or begun, beyond the first that is not finished
+_MAX_AHEAD = 8  # pieces a worker, finished or begun, beyond the first that is not finished
 _MAX_EARLY_DEATHS = 3  # of workers in a row that never began
 _MAX_FAILED = 100  # rows
 
@@ -167,7 +167,7 @@ class _Pool:
         if self.waiting:
             return self.waiting.popleft()
         n_ahead = len(self.finished) + sum(worker.piece is not None for worker in self.workers)
-        if self.no_more or n_ahead >= _PIECES_PER_WORKER * self.settings.n_workers:
+        if self.no_more or n_ahead >= _MAX_AHEAD * self.settings.n_workers:
             return None
         piece = next(self.pieces, None)
         self.no_more = piece is None

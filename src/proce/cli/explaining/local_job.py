@@ -9,8 +9,8 @@ from proce.batch.parallel.running import ParallelJob, piece_rows
 from proce.batch.parallel.work import CallTerms, SavedExplainer
 from proce.batch.reading.rows import Rows
 from proce.batch.receipts import ReceiptWriter
-from proce.cli.call_options import CallOptions
 from proce.cli.console import InterruptWatch, ProgressBars
+from proce.cli.explaining.call_options import CallOptions
 from proce.explanation import Explanations, Outcome, unanswered
 from proce.explanation.receipts.receipt import ModelFile
 from proce.explanation.record.view import View

@@ -11,7 +11,7 @@ from proce.errors import FileError, SearchError, did_you_mean
 
 if TYPE_CHECKING:
     from proce.batch.cluster.run import RunSummary
-    from proce.cli.call_options import CallOptions
+    from proce.cli.explaining.call_options import CallOptions
     from proce.explanation.record.view import View
     from proce.methods import ProCE
 
@@ -93,7 +93,7 @@ def explain_on_cluster(
     from proce.batch.cluster.parcel import pack
     from proce.batch.cluster.plan import FolderRequest, plan_run
     from proce.batch.cluster.run import run_plan
-    from proce.cli.output import exit_code
+    from proce.cli.explaining.output import exit_code
 
     require_dask()
     parcel = pack(folder)
@@ -114,7 +114,7 @@ def explain_on_cluster(
 
 
 def _show(summary: "RunSummary", *folders: str | None) -> None:
-    from proce.cli.output import JobSummary, show_summary
+    from proce.cli.explaining.output import JobSummary, show_summary
 
     if summary.n_done_before:
         note(f"{summary.n_done_before:,} rows had been done before.")

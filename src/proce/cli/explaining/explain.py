@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proce import __version__
-from proce.cli.call_options import CallOptions, require_refits
-from proce.cli.cluster import (
+from proce.cli.console import interrupt_watch, note, progress_bars, use_one_thread
+from proce.cli.data import SeparatorOption
+from proce.cli.explaining.call_options import CallOptions, require_refits
+from proce.cli.explaining.cluster import (
     EngineOption,
     SchedulerOption,
     explain_on_cluster,
     require_folders,
     uses_cluster,
 )
-from proce.cli.console import interrupt_watch, note, progress_bars, use_one_thread
-from proce.cli.data import SeparatorOption
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.cli.views import ViewOption, read_view
 from proce.errors import FileError, did_you_mean
@@ -161,8 +161,8 @@ def explain(
     from proce.batch.reading.rows import Rows
     from proce.batch.reading.source import Source
     from proce.batch.reading.typed import TypedColumns
-    from proce.cli.local_job import local_job
-    from proce.cli.output import exit_code, show_summary, write_file, write_stdout
+    from proce.cli.explaining.local_job import local_job
+    from proce.cli.explaining.output import exit_code, show_summary, write_file, write_stdout
     from proce.files import require_apart, require_folder, require_place, sha256_of
     from proce.methods import ProCE
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
