@@ -126,7 +126,7 @@ def test_a_model_that_fails_everywhere_is_given_up() -> None:
 
 
 def test_workers_that_never_begin_are_given_up() -> None:
-    with pytest.raises(WorkerError, match=r"3 workers died before they began.*SIGKILL"):
+    with pytest.raises(WorkerError, match=r"5 workers died before they began.*SIGKILL"):
         run(NeverOpens())
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from proce.batch.processes.nursery import Nursery
 from proce.batch.processes.pieces import Done, Failed, Piece
-from proce.batch.processes.serving import DONE, PROGRESS, READY
+from proce.batch.processes.serving import BEGUN, DONE, PROGRESS, READY
 from proce.batch.processes.worker import Worker
 from proce.errors import ModelError, WorkerError
 
@@ -188,6 +188,8 @@ class _Pool:
         piece = worker.piece
         if kind == READY:
             worker.is_ready, self.n_early_deaths = True, 0
+        elif kind == BEGUN:
+            worker.has_begun, self.n_early_deaths = True, 0
         elif kind == PROGRESS:
             worker.n_finished = content
         elif piece is not None and kind == DONE:
@@ -203,12 +205,12 @@ class _Pool:
             raise content
 
     def _after_death(self, worker: Worker, piece: Piece, death: str) -> None:
-        if not worker.is_ready:
+        if not worker.has_begun:  # it may have been dead when it got the piece
             self.n_early_deaths += 1
-            if self.n_early_deaths >= _MAX_EARLY_DEATHS:
+            if self.n_early_deaths >= _MAX_EARLY_DEATHS + self.settings.n_workers:
                 raise WorkerError(
-                    f"{_MAX_EARLY_DEATHS} workers died before they began: {death}. Is there memory"
-                    " enough for so many? Use fewer of them."
+                    f"{self.n_early_deaths} workers died before they began: {death}. Is there"
+                    " memory enough for so many? Use fewer of them."
                 )
             self.waiting.appendleft(piece)
         elif piece.deaths == 0:

@@ -12,7 +12,7 @@ from typing import Any
 from proce.batch.processes.pieces import Do, Piece
 from proce.errors import ProceError
 
-READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
+READY, BEGUN, PROGRESS, DONE, RAISED = "ready", "begun", "progress", "done", "raised"
 _REPORT_SECONDS = 0.2  # between two reports of progress
 
 
@@ -26,6 +26,7 @@ def serve(link: Connection) -> None:
         return
     send(link, (READY, None))
     while (piece := _next_piece(link)) is not None:
+        send(link, (BEGUN, None))
         send(link, _handled(do, piece, link))
 
 

@@ -51,14 +51,14 @@ class Worker:
         self.process, self.link = nursery.make_worker()
         self.signs: list[Any] = [self.link, *_handles_of(self.process)]  # one is ready: look at it
         self.piece: Piece | None = None
-        self.is_ready = False
+        self.is_ready = self.has_begun = False
         self.n_finished = 0  # rows of its piece
         with suppress(OSError):  # it is dead already, which is noticed later
             self.link.send_bytes(work)
 
     def give(self, piece: Piece) -> None:
         """Hand over a piece; a worker that dies meanwhile is noticed later."""
-        self.piece, self.n_finished = piece, 0
+        self.piece, self.n_finished, self.has_begun = piece, 0, False
         with suppress(OSError):
             send(self.link, piece)
 
