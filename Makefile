@@ -57,7 +57,7 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
-	$(PIP) -e '.[dev,onnx,bench,batch]'
+	$(PIP) -e '.[dev,onnx,bench,batch,serve,postgres]'
 	@touch $(VENV)/.core $@
 
 $(VENV)/.docs: $(VENV)/.core

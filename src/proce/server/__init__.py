@@ -1,0 +1,1 @@
+"""The service: one process that answers REST and shows one page."""
