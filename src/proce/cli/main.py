@@ -22,6 +22,7 @@ from proce.cli.explaining.explain import explain
 from proce.cli.fit import fit
 from proce.cli.report import report
 from proce.cli.schema import schema
+from proce.cli.serve import serve
 from proce.cli.verify import verify
 from proce.errors import ProceError
 
@@ -33,7 +34,7 @@ _EXIT_PIPE_CLOSED = 141
 _COMPLETION_VARIABLE = "_PROCE_COMPLETE"  # a shell sets it to ask what may complete a line
 
 app = typer.Typer(rich_markup_mode=None)
-for command in (demo, schema, discover, fit, explain, report, verify):
+for command in (demo, schema, discover, fit, explain, report, verify, serve):
     app.command()(command)
 app.add_typer(benchmark, name="benchmark")
 

@@ -1,0 +1,30 @@
+"""The application: routes, errors and guards put together."""
+
+from fastapi import FastAPI
+
+from proce import __version__
+from proce.server.routes import explanations, operations, page, questions, views
+from proce.server.routes.failures import add_error_answers
+from proce.server.routes.service import Service
+
+
+def make_app(service: Service) -> FastAPI:
+    """Return the application that answers for a service."""
+    app = FastAPI(
+        title="ProCE",
+        version=__version__,
+        description="Counterfactual explanations of the decisions of one model.",
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.service = service
+    add_error_answers(app)
+    for router in (
+        operations.router,
+        questions.router,
+        explanations.router,
+        views.router,
+        page.router,
+    ):
+        app.include_router(router)
+    return app

@@ -1,0 +1,1 @@
+"""The routes: what each request is turned into, and how errors are answered."""

@@ -1,0 +1,83 @@
+"""What is drawn or written of a finished explanation."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from fastapi.responses import JSONResponse
+
+from proce.server.routes.declared import errors
+from proce.server.routes.records import RecordId, find_results
+from proce.server.routes.service import Role, Service, ServiceHere, ViewHere
+from proce.server.wire.records import CohortAnswer, WaysAnswer
+from proce.server.wire.requests import MAX_ROWS
+from proce.server.wire.values import MAX_NAME_LENGTH
+
+router = APIRouter(prefix="/explanations/{record_id}", tags=["documents"])
+
+RowHere = Annotated[
+    int, Query(ge=0, le=MAX_ROWS, description="The position of the row in the request, from 0.")
+]
+
+
+@router.get("/ways", response_model=WaysAnswer, responses=errors(404, 409))
+async def ways(service: ServiceHere, view: ViewHere, record_id: RecordId, row: RowHere = 0) -> Any:
+    """Return what the page draws for one row."""
+    return JSONResponse(await _ask(service, "ways", record_id, view, row=row))
+
+
+@router.get("/cohort", response_model=CohortAnswer, responses=errors(404, 409))
+async def cohort(
+    service: ServiceHere,
+    view: ViewHere,
+    record_id: RecordId,
+    by: Annotated[
+        str | None,
+        Query(max_length=MAX_NAME_LENGTH, description="The feature whose levels are compared."),
+    ] = None,
+) -> Any:
+    """Return which changes are advised how often over all rows, and what they cost whom."""
+    return JSONResponse(await _ask(service, "cohort", record_id, view, by=by))
+
+
+@router.get("/report", response_class=Response, responses=errors(404, 409))
+async def report(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
+    """Return the report as a page of its own."""
+    text = await _ask(service, "report", record_id, view)
+    return _file(text, "text/html", f"report-{record_id}.html")
+
+
+@router.get("/letter", response_class=Response, responses=errors(404, 409))
+async def letter(
+    service: ServiceHere, view: ViewHere, record_id: RecordId, row: RowHere = 0
+) -> Any:
+    """Return the draft of a letter."""
+    text = await _ask(service, "letter", record_id, view, row=row)
+    return _file(text, "text/plain", f"letter-{record_id}.txt")
+
+
+@router.get("/csv", response_class=Response, responses=errors(404, 409))
+async def csv(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
+    """Return the counterfactuals as csv."""
+    text = await _ask(service, "csv", record_id, view)
+    return _file(text, "text/csv", f"counterfactuals-{record_id}.csv")
+
+
+@router.get("/json", responses=errors(404, 409))
+async def json(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
+    """Return everything that was found as JSON; 'proce report' reads it."""
+    _, text = await find_results(service, record_id, view)
+    return _file(text, "application/json", f"explanations-{record_id}.json")
+
+
+async def _ask(
+    service: Service, question: str, record_id: str, view: Role, **arguments: Any
+) -> Any:
+    request, document = await find_results(service, record_id, view)
+    return await service.backend.ask(
+        question, document=document, request=request, view=view, **arguments
+    )
+
+
+def _file(text: str, media_type: str, name: str) -> Response:
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type=media_type, headers=headers)

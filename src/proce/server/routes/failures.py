@@ -1,0 +1,58 @@
+"""How errors are answered: always in one shape, never with a traceback."""
+
+import logging
+import secrets
+from http import HTTPStatus
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from proce.errors import ProceError
+from proce.server.wire.errors import error_body, validation_body
+
+log = logging.getLogger(__name__)
+
+
+def add_error_answers(app: FastAPI) -> None:
+    """Let an application answer every error in the one shape."""
+    app.add_exception_handler(HTTPException, _answer_refusal)
+    app.add_exception_handler(RequestValidationError, _answer_validation)
+    app.add_exception_handler(ProceError, _answer_wrong_request)
+    app.add_exception_handler(Exception, _answer_failure)
+
+
+async def _answer_refusal(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, HTTPException)
+    phrase = HTTPStatus(error.status_code).phrase
+    message = error.detail if error.detail != phrase else _words_of(error.status_code)
+    return JSONResponse(error_body(message), error.status_code, headers=error.headers)
+
+
+async def _answer_validation(_request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    return JSONResponse(validation_body(error.errors()), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+async def _answer_wrong_request(_request: Request, error: Exception) -> JSONResponse:
+    field = getattr(error, "field", None)
+    message = getattr(error, "message", str(error))
+    fields = [(field, message)] if field else []
+    told = f"{field}: {message}" if field else message
+    return JSONResponse(error_body(told, fields), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+async def _answer_failure(request: Request, error: Exception) -> JSONResponse:
+    number = secrets.token_hex(6)
+    log.error("failure %s of %s %s", number, request.method, request.url.path, exc_info=error)
+    message = f"The service failed to answer; its log tells why under {number}."
+    return JSONResponse(error_body(message), HTTPStatus.INTERNAL_SERVER_ERROR)
+
+
+def _words_of(status: int) -> str:
+    words = {
+        404: "There is nothing under this address; /docs lists the routes.",
+        405: "This address does not take this method; /docs lists the routes.",
+    }
+    return words.get(status, f"{HTTPStatus(status).phrase}.")

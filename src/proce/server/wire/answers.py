@@ -1,0 +1,252 @@
+"""The answers of the service to questions about the explainer and its rows."""
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from proce.server.wire.values import Answer, Cell
+
+
+class WorkersState(Answer):
+    """The worker processes."""
+
+    total: int = Field(description="How many there are.")
+    ready: int = Field(description="How many have loaded the explainer.")
+    busy: int = Field(description="How many are explaining.")
+
+
+class QueueState(Answer):
+    """The queue of explanations."""
+
+    length: int = Field(description="How many wait.")
+    limit: int = Field(description="How many may wait.")
+
+
+class Health(Answer):
+    """Whether the service is up."""
+
+    status: Literal["ok", "starting"]
+    version: str
+    workers: WorkersState
+    queue: QueueState
+
+
+class SessionLimits(Answer):
+    """The most that one request may ask for."""
+
+    rows: int
+    n: int
+    rules: int
+    seconds: float
+    body_bytes: int
+
+
+class Session(Answer):
+    """Who asks, and what the operator has set."""
+
+    role: Literal["applicant", "auditor"]
+    token_required: bool
+    version: str
+    title: str
+    limits: SessionLimits
+    has_rows: bool
+
+
+class ClassLabel(Answer):
+    """A class of the model."""
+
+    value: Cell
+    label: str
+
+
+class LevelLabel(Answer):
+    """A level of a feature."""
+
+    value: Cell
+    label: str
+    avoid: bool = Field(description="Whether this level is never advised.")
+
+
+class Feature(Answer):
+    """A feature: what it is, how it may move, and what is usual."""
+
+    name: str
+    label: str
+    unit: str | None
+    type: Literal["continuous", "ordinal", "categorical"]
+    step: float | None
+    whole: bool
+    range: list[float] | None = Field(description="What the schema permits.")
+    seen: list[float] | None = Field(description="What the training rows have.")
+    levels: list[LevelLabel] | None
+    action: Literal["free", "increase", "decrease", "waits", "indirect", "fixed"]
+    effort: float
+    protected: bool
+    may_miss: bool
+    typical: Cell
+    quantiles: list[float] | None = Field(description="21 quantiles of the training rows.")
+    shares: list[float] | None = Field(description="The share of each level.")
+
+
+class SchemaAnswer(Answer):
+    """The features and classes of the explainer."""
+
+    title: str
+    classes: list[ClassLabel]
+    threshold: float | None
+    default_target: Cell
+    features: list[Feature]
+    rules: list[str]
+    causal: str
+    n_rows: int
+    withheld: int = Field(description="How many features this view does not show.")
+
+
+class GraphEdge(Answer):
+    """One arrow of the causal graph."""
+
+    cause: str
+    effect: str
+    confidence: float | None
+
+
+class Equation(Answer):
+    """How a feature follows from its causes."""
+
+    effect: str
+    causes: list[str]
+    words: str
+    residual: float | None = Field(
+        description="The typical size of what the equation does not explain, in raw units."
+    )
+    unit: str | None
+
+
+class GraphAnswer(Answer):
+    """The causal graph of the explainer."""
+
+    origin: Literal["given", "discovered"] | None
+    words: str
+    can_edit: bool
+    edges: list[GraphEdge]
+    equations: list[Equation]
+    dagitty: str
+
+
+class GraphCheck(Answer):
+    """Whether a graph can be used; its canonical text."""
+
+    ok: bool
+    error: str | None
+    position: int | None
+    edges: list[list[str]]
+    dagitty: str
+
+
+class RowAnswer(Answer):
+    """One row of the operator's file."""
+
+    row: int = Field(description="The 0-based position; the row id of other calls.")
+    id: str | None = Field(description="What a person knows the row by.")
+    prediction: Cell
+    probability: float = Field(description="That of the predicted class.")
+    values: dict[str, Cell]
+
+
+class RowsAnswer(Answer):
+    """Some of the rows, and how many fit."""
+
+    total: int
+    rows: list[RowAnswer]
+
+
+class ParsedRow(Answer):
+    """The values that a line of csv holds."""
+
+    values: dict[str, Cell]
+    notes: list[str]
+
+
+class ClassProbability(Answer):
+    """The probability of one class."""
+
+    value: Cell
+    label: str
+    probability: float
+
+
+class Decision(Answer):
+    """What the model says of a row."""
+
+    prediction: Cell
+    label: str
+    probability: float = Field(description="That of the target.")
+    target: Cell
+    target_label: str
+    probabilities: list[ClassProbability]
+    needed: float | None = Field(description="The probability from which the target is decided.")
+
+
+class Change(Answer):
+    """A value that was set."""
+
+    feature: str
+    before: Cell
+    after: Cell
+
+
+class Consequence(Change):
+    """A value that follows from what was set."""
+
+    text: str
+
+
+class WhatIfAnswer(Answer):
+    """What would follow from the changes, and the new decision."""
+
+    before: Decision
+    after: Decision
+    row: dict[str, Cell]
+    consequences: list[Consequence]
+    changes: list[Change]
+    broken: list[str] = Field(description="The rules and limits that the changes break.")
+    notes: list[str]
+
+
+class RuleCheck(Answer):
+    """Whether a rule can be used."""
+
+    text: str
+    ok: bool
+    error: str | None
+    position: int | None
+
+
+class RulesAnswer(Answer):
+    """One answer for each rule."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {
+                    "rules": [
+                        {"text": "cf.age >= x.age", "ok": True, "error": None, "position": None}
+                    ]
+                }
+            ]
+        }
+    )
+
+    rules: list[RuleCheck]
+
+
+class SavedView(Answer):
+    """The id under which a view was kept."""
+
+    id: str
+
+
+class ViewAnswer(Answer):
+    """A view that was kept."""
+
+    state: dict[str, Any]
