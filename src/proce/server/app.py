@@ -3,7 +3,15 @@
 from fastapi import FastAPI
 
 from proce import __version__
-from proce.server.routes import explanations, operations, page, questions, views
+from proce.server.routes import (
+    documents,
+    explanations,
+    operations,
+    page,
+    questions,
+    reference,
+    views,
+)
 from proce.server.routes.failures import add_error_answers
 from proce.server.routes.service import Service
 
@@ -16,15 +24,10 @@ def make_app(service: Service) -> FastAPI:
         description="Counterfactual explanations of the decisions of one model.",
         docs_url=None,
         redoc_url=None,
+        generate_unique_id_function=lambda route: route.name,
     )
     app.state.service = service
     add_error_answers(app)
-    for router in (
-        operations.router,
-        questions.router,
-        explanations.router,
-        views.router,
-        page.router,
-    ):
-        app.include_router(router)
+    for room in (operations, questions, explanations, documents, views, reference, page):
+        app.include_router(room.router)
     return app

@@ -4,7 +4,7 @@ from typing import Any
 
 from proce.server.wire.errors import ErrorAnswer
 
-_WORDS = {
+WORDS = {
     400: "The request cannot be read: no JSON, not UTF-8, a number that is not finite.",
     401: "The token is missing or wrong.",
     403: "The role of the token does not allow it.",
@@ -17,14 +17,14 @@ _WORDS = {
     500: "The service failed; its log tells why under the id in the message.",
     503: "The queue is full or the service is starting; try again after Retry-After seconds.",
 }
-_ALWAYS = (400, 401, 403, 422, 429, 500, 503)
+ALWAYS = (400, 401, 403, 422, 429, 500, 503)
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return how a route declares its errors: those that any route has, and its own."""
     return {
-        status: {"model": ErrorAnswer, "description": _WORDS[status]}
-        for status in sorted({*_ALWAYS, *statuses})
+        status: {"model": ErrorAnswer, "description": WORDS[status]}
+        for status in sorted({*ALWAYS, *statuses})
     }
 
 
