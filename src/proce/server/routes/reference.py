@@ -55,7 +55,7 @@ def _routes(paths: Mapping[str, Any], models: Mapping[str, Any]) -> Iterator[dic
                 "body": body,
                 "examples": [
                     json.dumps(example, indent=2, ensure_ascii=False)
-                    for example in models.get(body, {}).get("examples", [])
+                    for example in models.get(body or "", {}).get("examples", [])
                 ],
                 "answers": [
                     _answer(status, answer)
