@@ -1,0 +1,54 @@
+// Start, progress, stop; and why nothing came of it.
+import { html } from "../vendor/interface.js";
+import { ErrorBox } from "../core/controls.js";
+import { percent, short } from "../core/formats.js";
+import { answer, decision, earlierLimits, person, run } from "../core/state.js";
+import { goBack, openError, start, stop } from "./run.js";
+
+export function StartCard() {
+  const { state, status, error, problem } = run.value;
+  const isBusy = state === "starting" || state === "running" || state === "stopping";
+  return html`<section class="start" aria-label="Search">
+    ${isBusy ? html`<${Running} />` : html`<div class="start-row">
+      <button type="button" class="primary" onClick=${start} disabled=${person.value === null}>${label()}</button>
+      ${earlierLimits.value.length > 0 && html`<button type="button" onClick=${goBack}>Back to the limits before</button>`}
+    </div>`}
+    ${!isBusy && status === "cancelled" && html`<p class="note">Stopped. Nothing was kept of this search.</p>`}
+    ${!isBusy && status === "interrupted" && html`<p class="note">The server was stopped in the middle of this search. Start it again.</p>`}
+    ${!isBusy && status === "failed" && html`<${ErrorBox} error=${{ message: words(error) }} />`}
+    <${ErrorBox} error=${problem} />
+    <${ErrorBox} error=${openError.value} />
+  </section>`;
+}
+
+const words = (error) => (typeof error === "string" ? error : error?.message) ?? "The search failed.";
+
+function label() {
+  if (answer.value) return "Search again";
+  const target = decision.value?.target_label;
+  return target ? `Find ways to ${short(target, 30)}` : "Find ways";
+}
+
+function Running() {
+  const { progress, lost, state } = run.value;
+  const share = progress?.total ? progress.done / progress.total : null;
+  return html`<div class="running">
+    <div class="running-head"><p>${lost ? "The connection is lost; trying again…" : state === "stopping" ? "Stopping…" : stage(progress)}</p>
+      <button type="button" onClick=${stop} disabled=${state !== "running"}>Stop</button></div>
+    <progress max="1" value=${share ?? undefined} aria-label="Progress of the search"></progress>
+    ${progress && html`<dl class="facts">
+      ${fact("generation", progress.generation)}
+      ${fact("best chance", progress.best_probability === null || progress.best_probability === undefined ? null : percent(progress.best_probability))}
+      ${fact("least effort", progress.best_distance?.toFixed?.(3))}
+      ${fact("ways so far", progress.front_size)}
+    </dl>`}
+  </div>`;
+}
+
+const fact = (name, value) => value !== null && value !== undefined && html`<div><dt>${name}</dt><dd>${String(value)}</dd></div>`;
+
+function stage(progress) {
+  if (!progress?.stage) return "Searching…";
+  const text = progress.stage.replaceAll("_", " ");
+  return `${text[0].toUpperCase()}${text.slice(1)}…`;
+}

@@ -1,0 +1,2 @@
+import { html } from "../vendor/interface.js";
+export function Limits() { return html`<p></p>`; }

@@ -1,0 +1,51 @@
+// What the page needs before it can show anything: the session, and the schema in the present view.
+import { batch, effect, signal } from "../vendor/interface.js";
+import { get, isAbort, signIns, tokenWanted } from "../core/api.js";
+import { checked, choosePerson, schema, session, view } from "../core/state.js";
+import { restoreFromAddress } from "../sharing/panel.js";
+
+export const loadError = signal(null);
+export const tries = signal(0);
+
+let opened = false;
+
+export function keepLoaded() {
+  return effect(() => {
+    const asked = [signIns.value, tries.value, view.value];
+    const stop = new AbortController();
+    load(asked[2], stop.signal);
+    return () => stop.abort();
+  });
+}
+
+async function load(wanted, stop) {
+  try {
+    const found = await get("session", {}, { signal: stop });
+    const role = found.role;
+    const allowed = role === "auditor" ? wanted : "applicant";
+    const described = await get("schema", { view: allowed }, { signal: stop });
+    batch(() => {
+      session.value = found;
+      schema.value = described;
+      loadError.value = null;
+      view.value = allowed;
+    });
+    document.title = described.title ? `${described.title} · ProCE` : "ProCE";
+    if (opened) return;
+    opened = true;
+    await restoreFromAddress();
+  } catch (error) {
+    if (isAbort(error) || stop.aborted || tokenWanted.peek() !== null) return;
+    loadError.value = error;
+  }
+}
+
+// Another view shows other features: who was chosen is asked for again in the new one.
+export function chooseView(next) {
+  batch(() => {
+    view.value = next;
+    schema.value = null;
+    choosePerson(null);
+    checked.value = new Set();
+  });
+}
