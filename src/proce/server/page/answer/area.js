@@ -1,7 +1,7 @@
 // The answer and what stands beside it, as tabs.
 import { html } from "../vendor/interface.js";
 import { Tabs } from "../core/controls.js";
-import { answer, panel } from "../core/state.js";
+import { panel } from "../core/state.js";
 import { Causes } from "../causes/panel.js";
 import { Sharing } from "../sharing/panel.js";
 import { WhatIf } from "../what-if/panel.js";
@@ -22,7 +22,7 @@ export function AnswerArea() {
   return html`<section class="answer" aria-label="Answer">
     <div class="answer-head">
       <${Tabs} label="Answer" name="answer" tabs=${PANELS} value=${shown.key} onChoose=${(key) => { panel.value = key; }} />
-      ${answer.value && html`<${Sharing} />`}
+      <${Sharing} />
     </div>
     <div class="answer-body" role="tabpanel" id="answer-panel" aria-labelledby=${`answer-tab-${shown.key}`} key=${shown.key}><${shown.show} /></div>
   </section>`;

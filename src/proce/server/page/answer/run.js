@@ -1,5 +1,5 @@
 // Starts an explanation, follows it, stops it, and fetches what the page draws of it.
-import { batch, effect, signal } from "../vendor/interface.js";
+import { batch, effect } from "../vendor/interface.js";
 import { get, isAbort, post, remove } from "../core/api.js";
 import { follow, hasEnded } from "../core/events.js";
 import { say } from "../core/live.js";
@@ -12,7 +12,6 @@ import { pickRow } from "../person/pick.js";
 const QUICK_SECONDS = 1; // most answers are there by then, and nothing needs to be followed
 
 let watching = null; // ends the following of the explanation before
-export const openError = signal(null);
 
 export async function start() {
   watching?.abort(new DOMException("another was started", "AbortError"));
@@ -24,7 +23,8 @@ export async function start() {
   try {
     let record = await post("explanations", requestOf(), { query: { wait: QUICK_SECONDS, view: view.value }, signal: stop.signal });
     if (!hasEnded(record)) {
-      run.value = { state: "running", id: record.id, progress: record.progress };
+      if (run.value.state === "stopping") await remove(`explanations/${encodeURIComponent(record.id)}`);
+      run.value = { ...run.value, state: run.value.state === "stopping" ? "stopping" : "running", id: record.id, progress: record.progress };
       const end = await follow(record.id, {
         signal: stop.signal,
         onProgress: (progress) => { run.value = { ...run.value, progress }; },
@@ -45,8 +45,8 @@ export async function start() {
 // Ends the search on the server; what follows comes as the end of its stream.
 export async function stop() {
   const { id } = run.value;
-  if (!id) return;
   run.value = { ...run.value, state: "stopping" };
+  if (!id) return; // it is ended as soon as it has a name
   try {
     await remove(`explanations/${encodeURIComponent(id)}`);
   } catch (error) {
@@ -55,7 +55,7 @@ export async function stop() {
 }
 
 // Fetches what is drawn for one row of a finished explanation.
-async function show(id, row, signal) {
+export async function show(id, row, signal) {
   const ways = await get(`explanations/${encodeURIComponent(id)}/ways`, { row, view: view.value }, { signal });
   batch(() => {
     answer.value = { record: id, row, ways };
@@ -63,26 +63,22 @@ async function show(id, row, signal) {
   });
 }
 
-// Opens a finished explanation of the log or of a cohort on the page for one person.
+// Opens a finished explanation of the log or of a cohort on the page for one person; throws where
+// it cannot be fetched.
 export async function openRecord(id, row = 0) {
-  openError.value = null;
-  try {
-    const record = await get(`explanations/${encodeURIComponent(id)}`, { view: view.value });
-    const { request } = record;
-    if (request.row_ids) await pickRow(request.row_ids[row]);
-    else choosePerson({ row: null, id: null, values: request.rows[row], edits: {} });
-    if (request.values) person.value = { ...person.value, values: { ...person.value.values, ...request.values }, edits: request.values };
-    batch(() => {
-      limits.value = limitsOf(request);
-      graphEdit.value = request.graph ?? null;
-      screen.value = "person";
-      panel.value = "ways";
-    });
-    await show(id, row);
-    run.value = { state: "ended", id, status: record.status, error: record.error };
-  } catch (error) {
-    if (!isAbort(error)) openError.value = error;
-  }
+  const record = await get(`explanations/${encodeURIComponent(id)}`, { view: view.value });
+  const { request } = record;
+  if (request.row_ids) await pickRow(request.row_ids[row]);
+  else choosePerson({ row: null, id: null, values: request.rows[row], edits: {} });
+  if (request.values) person.value = { ...person.value, values: { ...person.value.values, ...request.values }, edits: request.values };
+  batch(() => {
+    limits.value = limitsOf(request);
+    graphEdit.value = request.graph ?? null;
+    screen.value = "person";
+    panel.value = "ways";
+  });
+  await show(id, row);
+  run.value = { state: "ended", id, status: record.status, error: record.error };
 }
 
 // Loosens what blocks, keeps the way back, and searches again.

@@ -3,7 +3,7 @@ import { html } from "../vendor/interface.js";
 import { ErrorBox } from "../core/controls.js";
 import { percent, short } from "../core/formats.js";
 import { answer, decision, earlierLimits, person, run } from "../core/state.js";
-import { goBack, openError, start, stop } from "./run.js";
+import { goBack, start, stop } from "./run.js";
 
 export function StartCard() {
   const { state, status, error, problem } = run.value;
@@ -17,7 +17,6 @@ export function StartCard() {
     ${!isBusy && status === "interrupted" && html`<p class="note">The server was stopped in the middle of this search. Start it again.</p>`}
     ${!isBusy && status === "failed" && html`<${ErrorBox} error=${{ message: words(error) }} />`}
     <${ErrorBox} error=${problem} />
-    <${ErrorBox} error=${openError.value} />
   </section>`;
 }
 
@@ -34,7 +33,7 @@ function Running() {
   const share = progress?.total ? progress.done / progress.total : null;
   return html`<div class="running">
     <div class="running-head"><p>${lost ? "The connection is lost; trying again…" : state === "stopping" ? "Stopping…" : stage(progress)}</p>
-      <button type="button" onClick=${stop} disabled=${state !== "running"}>Stop</button></div>
+      <button type="button" onClick=${stop} disabled=${state === "stopping"}>Stop</button></div>
     <progress max="1" value=${share ?? undefined} aria-label="Progress of the search"></progress>
     ${progress && html`<dl class="facts">
       ${fact("generation", progress.generation)}
