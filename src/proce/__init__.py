@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         RuleError,
         SchemaError,
         SearchError,
+        StoreError,
         UnsupportedOption,
         WorkerError,
     )
@@ -73,6 +74,7 @@ __all__ = [
     "SchemaError",
     "SearchError",
     "SearchSettings",
+    "StoreError",
     "StructuralCausalModel",
     "UnsupportedOption",
     "WorkerError",
@@ -119,6 +121,7 @@ _LOCATIONS = {
     "SchemaError": "proce.errors",
     "SearchError": "proce.errors",
     "SearchSettings": "proce.methods",
+    "StoreError": "proce.errors",
     "StructuralCausalModel": "proce.causal",
     "UnsupportedOption": "proce.errors",
     "WorkerError": "proce.errors",

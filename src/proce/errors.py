@@ -19,6 +19,7 @@
     ├── ReceiptError       (ValueError)   text that is no receipt, or a changed one
     ├── BenchmarkError     (ValueError)   a plan or a run folder that cannot be used
     ├── WorkerError        (RuntimeError) worker processes, or a cluster, that cannot be used
+    ├── StoreError         (RuntimeError) a database of explanations that cannot be used
     └── MissingExtraError  (ImportError)  an optional package is not installed
 
 A message says what was wrong, what was expected, and what to do.
@@ -94,6 +95,10 @@ class BenchmarkError(ProceError, ValueError):
 
 class WorkerError(ProceError, RuntimeError):
     """Worker processes, or a cluster of them, that cannot be started, reached or kept alive."""
+
+
+class StoreError(ProceError, RuntimeError):
+    """A database of explanations that cannot be opened, read or written."""
 
 
 class MissingExtraError(ProceError, ImportError):

@@ -1,0 +1,203 @@
+"""An open database: connections, transactions, and the claim that one service has on it.
+
+SQLite keeps a write-ahead log, so that readers never wait. Its writes go one after the other. A
+transaction that ends a record is synced to the disk before it counts as written, which costs about
+2 ms; the steps before it (queued, running) are not, since they are in the log that is then synced.
+"""
+
+import fcntl
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from queue import Empty, Queue
+from typing import Any, TypeVar
+
+from sqlalchemy import Connection, Engine, create_engine, event, text
+
+from proce.errors import StoreError
+from proce.server.store.address import Address
+from proce.server.store.faults import in_words
+
+PATIENCE_SECONDS = 10.0  # for a lock, a connection or an answer
+_N_CONNECTIONS = 6  # the threads that use the store, and the claim
+_CLAIM = 0x70726F6365  # PostgreSQL's advisory lock of the service that uses a database
+_T = TypeVar("_T")
+
+
+class Database:
+    """Connections to one database.
+
+    Parameters
+    ----------
+    address
+        Where the database is.
+    patience_seconds
+        How long to wait for a lock, a connection or an answer.
+    """
+
+    def __init__(self, address: Address, patience_seconds: float = PATIENCE_SECONDS) -> None:
+        self.address = address
+        self._patience_seconds = patience_seconds
+        self._writer = threading.Lock()
+        self._claim: int | Connection | None = None
+        with in_words(address.shown):
+            _make_private(address)
+            self._engine = self._connect()
+
+    def try_out(self, first: Callable[[Connection], _T]) -> _T:
+        """Write with a function, for the first time: what cannot be reached is told in time.
+
+        A name that is not resolved or a server that says nothing would keep a thread waiting
+        longer than its socket does; that thread is left behind.
+        """
+        outcome: Queue[tuple[_T | None, BaseException | None]] = Queue()
+
+        def attempt() -> None:
+            try:
+                with self.writing() as connection:
+                    value = first(connection)
+                outcome.put((value, None))
+            except BaseException as error:
+                outcome.put((None, error))
+
+        threading.Thread(target=attempt, name="store-open", daemon=True).start()
+        try:
+            value, error = outcome.get(timeout=self._patience_seconds + 1)
+        except Empty:
+            raise StoreError(
+                f"database {self.address.shown}: no answer within {self._patience_seconds:.0f} s."
+                " Check that the server runs, its host and its port."
+            ) from None
+        if error is not None:
+            raise error
+        return value  # type: ignore[return-value]
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """Give a connection to read with."""
+        with in_words(self.address.shown), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self, *, durable: bool = False) -> Iterator[Connection]:
+        """Give a connection in a transaction that is committed in the end.
+
+        Parameters
+        ----------
+        durable
+            Whether what is written must outlive a power cut from then on.
+        """
+        turn = self._writer if self.address.file else nullcontext()
+        with in_words(self.address.shown), turn, self._engine.connect() as connection:
+            connection = connection.execution_options(proce_write="FULL" if durable else "NORMAL")
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def outside_transactions(self) -> Iterator[Connection]:
+        """Give a connection whose statements count at once, for the upkeep of the file."""
+        with in_words(self.address.shown), self._writer, self._engine.connect() as connection:
+            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+
+    def claim(self) -> None:
+        """Make this service the one that runs explanations with this database.
+
+        Raises
+        ------
+        StoreError
+            Another service does so.
+        """
+        if self._claim is not None:
+            return
+        with in_words(self.address.shown):
+            claim = self._claim_file() if self.address.file else self._claim_server()
+        if claim is None:
+            raise StoreError(
+                f"database {self.address.shown}: another proce serve uses it. Stop that one, or"
+                " name another database."
+            )
+        self._claim = claim
+
+    def close(self) -> None:
+        """Give up the claim and close all connections."""
+        claim, self._claim = self._claim, None
+        if isinstance(claim, Connection):
+            with in_words(self.address.shown):
+                claim.invalidate()  # closed, not returned: the lock ends with its connection
+                claim.close()
+        elif claim is not None:
+            os.close(claim)
+        self._engine.dispose()
+
+    def _claim_file(self) -> int | None:
+        descriptor = os.open(f"{self.address.file}.lock", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        return descriptor
+
+    def _claim_server(self) -> Connection | None:
+        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        if connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": _CLAIM}):
+            return connection
+        connection.close()
+        return None
+
+    def _connect(self) -> Engine:
+        common: dict[str, Any] = {
+            "hide_parameters": True,  # values of people are in no message
+            "pool_size": _N_CONNECTIONS,
+            "max_overflow": 0,
+            "pool_timeout": self._patience_seconds,
+        }
+        if self.address.file is None:
+            arguments = {**self.address.options, "timeout": self._patience_seconds}
+            return create_engine(
+                self.address.url,
+                connect_args={**arguments, "application_name": "proce"},
+                pool_pre_ping=True,  # a server that was restarted is found again
+                **common,
+            )
+        engine = create_engine(
+            self.address.url, connect_args={"timeout": self._patience_seconds}, **common
+        )
+        event.listen(engine, "connect", _prepare_file)
+        event.listen(engine, "begin", _begin_in_file)
+        return engine
+
+
+def _make_private(address: Address) -> None:
+    """Make the file where there is none: it will hold data of people, for its owner alone."""
+    if address.file is None or address.file.exists():
+        return
+    try:
+        os.close(os.open(address.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        pass  # another process was quicker
+    except OSError as error:
+        raise StoreError(
+            f"database {address.shown}: the file cannot be made ({error.strerror}). Its folder must"
+            " exist and be writable for this user."
+        ) from None
+
+
+def _prepare_file(connection: Any, _: object) -> None:
+    """Set up a connection to SQLite; transactions are begun by `_begin_in_file`."""
+    connection.isolation_level = None
+    # Only a file without any table takes this: pages that were freed can then be given back.
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA trusted_schema = OFF")
+
+
+def _begin_in_file(connection: Connection) -> None:
+    """Begin a transaction; one that writes takes the file's lock at once."""
+    synchronous = connection.get_execution_options().get("proce_write")
+    if synchronous is None:
+        connection.exec_driver_sql("BEGIN")
+        return
+    connection.exec_driver_sql(f"PRAGMA synchronous = {synchronous}")
+    connection.exec_driver_sql("BEGIN IMMEDIATE")

@@ -1,0 +1,278 @@
+"""The store: every record's life, the log, saved views."""
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import func, insert, select, text, update
+
+from proce import __version__
+from proce.server.store.address import Address
+from proce.server.store.database import PATIENCE_SECONDS, Database
+from proce.server.store.encoding import plain, plain_json, to_text
+from proce.server.store.export import ExportFormat, export
+from proce.server.store.formats import bring_up_to_date
+from proce.server.store.reading import page_of, record_of, result_of
+from proce.server.store.record import (
+    ALL_RECORDS,
+    UNFINISHED,
+    Page,
+    Record,
+    RecordFilter,
+    SavedView,
+    Status,
+)
+from proce.server.store.retention import Retention, remove_batch
+from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
+
+_INTERRUPTED = "the service stopped before this explanation was finished. Ask for it again."
+_FREED_PAGES = 4096  # given back to the disk at a time
+
+
+class Store:
+    """Records of explanations in a database. Every method blocks and may be called in any thread.
+
+    A method raises `StoreError`, in words, where the database cannot be used.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    @classmethod
+    def open(cls, address: str | Path, patience_seconds: float = PATIENCE_SECONDS) -> "Store":
+        """Open a database, and make its tables on first use.
+
+        Parameters
+        ----------
+        address
+            The path of a SQLite file, ``sqlite:///PATH``, or
+            ``postgresql://USER:PASSWORD@HOST:PORT/DATABASE``; without a password there, the
+            environment variable ``PGPASSWORD`` has it.
+        patience_seconds
+            How long to wait for a lock, a connection or an answer.
+
+        Raises
+        ------
+        StoreError
+            The database cannot be reached, opened or written, or is of a newer ProCE.
+        MissingExtraError
+            A PostgreSQL server is named and its driver is not installed.
+        """
+        database = Database(Address.read(address), patience_seconds)
+        try:
+            shown = database.address.shown
+            database.try_out(lambda connection: bring_up_to_date(connection, shown))
+        except BaseException:
+            database.close()
+            raise
+        return cls(database)
+
+    @property
+    def address(self) -> str:
+        """Where the database is, without its password."""
+        return self._database.address.shown
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._database.close()
+
+    def check(self) -> None:
+        """Ask the database for a sign of life."""
+        with self._database.reading() as connection:
+            connection.execute(text("SELECT 1"))
+
+    def interrupt_unfinished(self) -> int:
+        """Claim the database for this service; mark what the one before left unfinished.
+
+        Returns
+        -------
+        int
+            How many records are now ``interrupted``.
+
+        Raises
+        ------
+        StoreError
+            Another service that runs uses the database.
+        """
+        self._database.claim()
+        with self._database.writing(durable=True) as connection:
+            marked = connection.execute(
+                update(EXPLANATIONS)
+                .where(EXPLANATIONS.c.status.in_(UNFINISHED))
+                .values(status="interrupted", finished=datetime.now(UTC), error=_INTERRUPTED)
+            )
+            return marked.rowcount
+
+    def create(self, request: Mapping[str, Any], role: str) -> Record:
+        """Write the record of a new request, ``queued``, and return it."""
+        record = Record(
+            id=secrets.token_hex(16),
+            status="queued",
+            created=datetime.now(UTC),
+            started=None,
+            finished=None,
+            request=dict(request),
+            summary=None,
+            provenance=None,
+            error=None,
+            role=role,
+            version=__version__,
+        )
+        with self._database.writing() as connection:
+            connection.execute(
+                insert(EXPLANATIONS).values({**vars(record), "request": to_text(record.request)})
+            )
+        return record
+
+    def start(self, id: str) -> bool:
+        """Mark a queued record as running; return False where it is no longer queued."""
+        with self._database.writing() as connection:
+            started = connection.execute(
+                update(EXPLANATIONS)
+                .where(EXPLANATIONS.c.id == id, EXPLANATIONS.c.status == "queued")
+                .values(status="running", started=datetime.now(UTC))
+            )
+            return started.rowcount == 1
+
+    def finish(
+        self,
+        id: str,
+        *,
+        results: Mapping[str, str],
+        summary: Mapping[str, Any],
+        provenance: Mapping[str, Any],
+        started: datetime | None = None,
+    ) -> bool:
+        """Write the result of a record that has not ended, once.
+
+        What is written outlives a power cut from then on.
+
+        Parameters
+        ----------
+        id
+            The record.
+        results
+            The JSON text of the result for the views ``applicant`` and ``auditor``; equal texts are
+            kept once. A view that is not given has no result.
+        summary, provenance
+            What the log shows of the result.
+        started
+            When it was begun, for a caller that did not call `start`.
+
+        Returns
+        -------
+        bool
+            Whether it was written: False where the record has ended before, or is unknown.
+        """
+        texts = {view: plain_json(result) for view, result in results.items()}
+        if texts.get("auditor") == texts.get("applicant"):
+            texts.pop("auditor", None)
+        values = {"summary": to_text(dict(summary)), "provenance": to_text(dict(provenance))}
+        with self._database.writing(durable=True) as connection:
+            number = connection.execute(
+                _ending(id, "done", started).values(values).returning(EXPLANATIONS.c.number)
+            ).scalar_one_or_none()
+            if number is None:
+                return False
+            rows = [
+                {"number": number, "view": view, "size": len(result), "text": result}
+                for view, result in texts.items()
+            ]
+            if rows:
+                connection.execute(insert(RESULTS), rows)
+            return True
+
+    def end(
+        self, id: str, status: Literal["failed", "cancelled", "interrupted"], error: str | None
+    ) -> bool:
+        """End a record without a result; return False where it has ended before, or is unknown."""
+        words = None if error is None else plain(error)
+        with self._database.writing(durable=True) as connection:
+            return connection.execute(_ending(id, status).values(error=words)).rowcount == 1
+
+    def record(self, id: str) -> Record | None:
+        """Return the record of an id, or None."""
+        with self._database.reading() as connection:
+            return record_of(connection, id)
+
+    def result(self, id: str, view: Literal["applicant", "auditor"]) -> str | None:
+        """Return the JSON text of a result as a view may see it, or None where there is none."""
+        with self._database.reading() as connection:
+            return result_of(connection, id, view)
+
+    def records(
+        self, which: RecordFilter = ALL_RECORDS, *, limit: int = 50, offset: int = 0
+    ) -> Page:
+        """Return a part of the log, the newest first, without results."""
+        with self._database.reading() as connection:
+            return page_of(connection, which, limit, offset)
+
+    def counts(self) -> dict[Status, int]:
+        """Return how many records there are of each status."""
+        counted = select(EXPLANATIONS.c.status, func.count()).group_by(EXPLANATIONS.c.status)
+        with self._database.reading() as connection:
+            return {row[0]: row[1] for row in connection.execute(counted)}
+
+    def export(
+        self,
+        form: ExportFormat,
+        which: RecordFilter = ALL_RECORDS,
+        view: Literal["applicant", "auditor"] = "auditor",
+    ) -> Iterator[str]:
+        """Write the log as text, piece by piece, the oldest first.
+
+        Memory does not grow with the log, and no transaction stays open between pieces.
+
+        Parameters
+        ----------
+        form
+            ``jsonl``: a line of JSON for each record, with its result; ``csv``: without results,
+            for a spreadsheet, where no cell is taken for a formula.
+        which
+            Which records.
+        view
+            Whose results are written.
+        """
+        return export(self._database, form, which, view)
+
+    def save_view(self, state: Mapping[str, Any], role: str) -> str:
+        """Keep a state of the page; return the id of its link."""
+        id = secrets.token_hex(16)
+        values = {"id": id, "role": role, "created": datetime.now(UTC), "state": to_text(state)}
+        with self._database.writing() as connection:
+            connection.execute(insert(VIEWS).values(values))
+        return id
+
+    def view(self, id: str) -> SavedView | None:
+        """Return the state of the page that an id stands for, or None."""
+        chosen = select(VIEWS.c.state, VIEWS.c.role).where(VIEWS.c.id == id)
+        with self._database.reading() as connection:
+            row = connection.execute(chosen).one_or_none()
+        return None if row is None else SavedView(json.loads(row.state), row.role)
+
+    def remove_batch(self, retention: Retention) -> int:
+        """Remove some of what is beyond retention; return how much, zero when nothing is left."""
+        with self._database.writing() as connection:
+            return remove_batch(connection, retention, datetime.now(UTC))
+
+    def give_back_space(self) -> None:
+        """Give freed pages of a SQLite file back to the disk; PostgreSQL does so by itself."""
+        if self._database.address.file is None:
+            return
+        with self._database.outside_transactions() as connection:
+            # Each row of the answer is one page given back.
+            connection.exec_driver_sql(f"PRAGMA incremental_vacuum({_FREED_PAGES})").all()
+            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _ending(id: str, status: Status, started: datetime | None = None) -> Any:
+    """Return the update that ends a record, on the condition that it has not ended."""
+    begun = func.coalesce(EXPLANATIONS.c.started, started)
+    return (
+        update(EXPLANATIONS)
+        .where(EXPLANATIONS.c.id == id, EXPLANATIONS.c.status.in_(UNFINISHED))
+        .values(status=status, finished=datetime.now(UTC), started=begun)
+    )

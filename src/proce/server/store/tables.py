@@ -1,0 +1,89 @@
+"""The tables, the same in SQLite and in PostgreSQL.
+
+Results stand in a table of their own, so that the log is listed without touching them.
+"""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Dialect,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+)
+
+METADATA = MetaData()
+_NUMBER = BigInteger().with_variant(Integer(), "sqlite")  # SQLite counts only plain integers
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A time with a zone; SQLite, which has none, gets the time in UTC."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the time as the database takes it."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError(f"the time {value} has no zone. Give one, e.g. {value}Z.")
+        utc = value.astimezone(UTC)
+        return utc.replace(tzinfo=None) if dialect.name == "sqlite" else utc
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the time in UTC, with its zone."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+FORMAT = Table("proce_format", METADATA, Column("version", Integer, nullable=False))
+
+EXPLANATIONS = Table(
+    "proce_explanations",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),  # the order of the log
+    Column("id", String(32), nullable=False, unique=True),
+    Column("status", String(16), nullable=False),
+    Column("created", UtcTime, nullable=False),
+    Column("started", UtcTime),
+    Column("finished", UtcTime),
+    Column("role", String(16), nullable=False),
+    Column("version", String(64), nullable=False),
+    Column("request", Text, nullable=False),
+    Column("summary", Text),
+    Column("provenance", Text),
+    Column("error", Text),
+    Index("proce_explanations_status", "status", "number"),
+    Index("proce_explanations_created", "created"),
+    sqlite_autoincrement=True,  # a number is never given twice
+)
+
+RESULTS = Table(
+    "proce_results",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=False),
+    Column("view", String(16), primary_key=True),  # the auditor's only where it differs
+    Column("size", BigInteger, nullable=False),
+    Column("text", Text, nullable=False),
+)
+
+VIEWS = Table(
+    "proce_views",
+    METADATA,
+    Column("number", _NUMBER, primary_key=True, autoincrement=True),
+    Column("id", String(32), nullable=False, unique=True),
+    Column("role", String(16), nullable=False),
+    Column("created", UtcTime, nullable=False),
+    Column("state", Text, nullable=False),
+    Index("proce_views_created", "created"),
+    sqlite_autoincrement=True,
+)
