@@ -10,13 +10,12 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from proce.batch.processes.serving import serve
 from proce.errors import WorkerError
 
 _START_SECONDS = 300.0  # for the imports, on a machine that is very busy
@@ -35,14 +34,19 @@ class Nursery:
     ----------
     preload
         The modules that workers will need; one that is not there is left out.
+    serving
+        The module whose function ``serve`` a worker runs with its end of the link.
     """
 
-    def __init__(self, preload: Sequence[str]) -> None:
+    def __init__(
+        self, preload: Sequence[str], serving: str = "proce.batch.processes.serving"
+    ) -> None:
         self.control, theirs = socket.socketpair()
         self.process = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-m", "proce.batch.processes.nursery"),
                 str(theirs.fileno()),
+                serving,
                 *preload,
             ],
             pass_fds=[theirs.fileno()],
@@ -89,8 +93,8 @@ class Nursery:
         return answer
 
 
-def make_workers(control: socket.socket) -> None:
-    """Fork a worker whenever the parent asks for one, until it closes the control or is gone.
+def make_workers(control: socket.socket, serve: Callable[[Connection], None]) -> None:
+    """Fork a worker that serves, whenever the parent asks, until it closes the control or is gone.
 
     The workers are then ended, whatever they do: nobody wants what they do any more.
     """
@@ -123,13 +127,14 @@ def _environment(own: Mapping[str, str]) -> dict[str, str]:
     return {**own, **dict.fromkeys(_ONE_THREAD, "1"), "PYTHONPATH": paths}
 
 
-def _main(handle: str, *preload: str) -> None:
+def _main(handle: str, serving: str, *preload: str) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    serve = import_module(serving).serve
     for name in preload:
         with suppress(ImportError):
             import_module(name)
     with socket.socket(fileno=int(handle)) as control, suppress(ConnectionError):
-        make_workers(control)
+        make_workers(control, serve)
 
 
 if __name__ == "__main__":

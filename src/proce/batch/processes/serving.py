@@ -6,6 +6,7 @@ What goes through the link is pickled. It joins a process and its own child, and
 import os
 import pickle
 import time
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -74,7 +75,8 @@ def portable(error: Exception) -> Exception:
     try:
         pickle.loads(pickle.dumps(error))  # noqa: S301 - of our own making
     except Exception:
-        if isinstance(error, ProceError):
-            return type(error)(str(error))
+        with suppress(Exception):
+            if isinstance(error, ProceError):
+                return type(error)(str(error))
         return RuntimeError(f"{type(error).__name__}: {error}")
     return error

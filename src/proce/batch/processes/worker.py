@@ -10,12 +10,12 @@ from typing import Any
 import cloudpickle
 
 from proce.batch.processes.nursery import Nursery
-from proce.batch.processes.pieces import Piece, Work
+from proce.batch.processes.pieces import Piece
 from proce.batch.processes.serving import receive, send
 from proce.errors import WorkerError
 
 
-def pickled(work: Work) -> bytes:
+def pickled(work: object) -> bytes:
     """Return a work as every worker gets it; functions of the main program go along whole."""
     try:
         content: bytes = cloudpickle.dumps(work)
@@ -27,12 +27,23 @@ def pickled(work: Work) -> bytes:
     return content
 
 
-def _handles_of(process: int) -> list[int]:
+def handles_of(process: int) -> list[int]:
     """Return a handle that becomes readable when a process ends, where the system has such."""
     try:
         return [os.pidfd_open(process)]
     except (AttributeError, OSError):
         return []
+
+
+def death_words(exit_code: int | None) -> str:
+    """Return in words how a process ended; ``None`` where nobody knows its exit code."""
+    if exit_code is None:
+        return "its process ended"
+    if exit_code >= 0:
+        return f"its process ended with exit code {exit_code}"
+    known = -exit_code in list(signal.Signals)
+    name = signal.Signals(-exit_code).name if known else f"signal {-exit_code}"
+    return f"its process was ended by {name}"
 
 
 class Worker:
@@ -49,7 +60,7 @@ class Worker:
     def __init__(self, nursery: Nursery, work: bytes) -> None:
         self.nursery = nursery
         self.process, self.link = nursery.make_worker()
-        self.signs: list[Any] = [self.link, *_handles_of(self.process)]  # one is ready: look at it
+        self.signs: list[Any] = [self.link, *handles_of(self.process)]  # one is ready: look at it
         self.piece: Piece | None = None
         self.is_ready = self.has_begun = False
         self.n_finished = 0  # rows of its piece
@@ -88,7 +99,4 @@ class Worker:
         """Return in words how the process ended, whose link has ended."""
         code = self.nursery.exit_code(self.process)
         self._close()
-        if code is None or code >= 0:
-            return "its process ended" + (f" with exit code {code}" if code is not None else "")
-        name = signal.Signals(-code).name if -code in list(signal.Signals) else f"signal {-code}"
-        return f"its process was ended by {name}"
+        return death_words(code)
