@@ -10,10 +10,11 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-slow lint bench docs clean
+.PHONY: help demo page test test-slow lint bench docs clean
 
 help:
 	@echo "make demo       install and explain one rejected loan application"
+	@echo "make page       install and serve the page for the loan data, on this machine only"
 	@echo "make test       install, then lint and every test not marked slow"
 	@echo "make test-slow  the long fuzzing, fault, load and oracle runs"
 	@echo "make lint       ruff, mypy, import-linter"
@@ -23,6 +24,9 @@ help:
 
 demo: $(VENV)/.core
 	$(BIN)/proce demo
+
+page: $(VENV)/.serve
+	$(BIN)/proce serve --demo
 
 test: lint
 	$(PYTEST) -n 2 --dist worksteal -m "not slow"
@@ -47,7 +51,8 @@ clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .cache
 	find src tests benchmarks -name __pycache__ -prune -exec rm -rf {} + 2>/dev/null || true
 
-# One stamp file per set of packages. The development set contains the core, so it stamps both.
+# One stamp file per set of packages. The development set contains the core and what serving needs,
+# so it stamps all three.
 $(VENV)/.made:
 	$(PYTHON) -m venv --clear $(VENV)
 	@touch $@
@@ -56,9 +61,13 @@ $(VENV)/.core: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) -e .
 	@touch $@
 
+$(VENV)/.serve: $(VENV)/.core
+	$(PIP) -e '.[serve]'
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) -e '.[dev,onnx,bench,batch,serve,postgres]'
-	@touch $(VENV)/.core $@
+	@touch $(VENV)/.core $(VENV)/.serve $@
 
 $(VENV)/.docs: $(VENV)/.core
 	$(PIP) -e '.[docs]'

@@ -165,3 +165,10 @@ def sha256_of(path: Path) -> str:
 
 def _draft_path(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def cache_folder() -> Path:
+    """Return ``PROCE_CACHE``, or ``proce`` in the user's cache folder."""
+    if folder := os.environ.get("PROCE_CACHE"):
+        return Path(folder).expanduser()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proce"

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from proce.datasets.fetch import DataFile, cache_folder, fetch
+from proce.datasets.fetch import DataFile, fetch
 from proce.errors import DatasetError, DownloadError
+from proce.files import cache_folder
 
 CONTENT = b"1, 2, 3\n" * 5_000
 

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from proce.cli.console import note, progress_bars, use_one_thread
+from proce.cli.console import note, progress_bars
+from proce.cli.demo_explainer import fit_demo
 
 if TYPE_CHECKING:
     from proce.explanation import Explanations
 
-_N_TRAINING_ROWS = 4_000  # the applicant is one of the rows after these
 _NARROWLY_REJECTED = (0.2, 0.4)  # probabilities of approval between which an applicant is drawn
 
 
@@ -26,21 +26,9 @@ def demo(
     Example:
       proce demo --out demo
     """
-    from proce.classifier import fit_network
-    from proce.datasets import load_dataset
-    from proce.methods import ProCE
-    from proce.schema import Codec
-
-    use_one_thread()
-    data = load_dataset("loan")
-    decision = data.label.map(dict(enumerate(data.class_names)))
-    train, train_decision = data.frame[:_N_TRAINING_ROWS], decision[:_N_TRAINING_ROWS]
-    others = data.frame[_N_TRAINING_ROWS:]
-    codec = Codec.fit(data.recourse_schema, train)
     with progress_bars() as progress:
-        model = fit_network(codec, train, train_decision, progress=progress.training)
-        explainer = ProCE(model, data.recourse_schema, data.graph, data.rules)
-        explainer.fit(train, progress=progress)
+        explainer, others = fit_demo(progress)
+        model, codec = explainer.fitted_.classifier, explainer.fitted_.codec
         probabilities = model.predict_proba(codec.encode(others))
         approval = probabilities[:, model.classes.index("approved")].numpy()
         low, high = _NARROWLY_REJECTED

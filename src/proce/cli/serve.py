@@ -1,12 +1,15 @@
 """``proce serve``: the page and the service behind it, for one saved explainer."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from proce.cli.console import note, progress_bars
+from proce.cli.console import note
 from proce.errors import FileError, MissingExtraError
+
+_NEEDED = ("fastapi", "httptools", "sqlalchemy", "uvicorn")
 
 
 def serve(
@@ -18,6 +21,10 @@ def serve(
         Path | None,
         typer.Option(metavar="FILE", help="Rows to pick from on the page: csv or Parquet."),
     ] = None,
+    id_name: Annotated[
+        str | None,
+        typer.Option("--id", metavar="COLUMN", help="The column of the rows that names them."),
+    ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve the embedded loan data; needs nothing else.")
     ] = False,
@@ -27,8 +34,54 @@ def serve(
     port: Annotated[
         int, typer.Option(metavar="N", min=0, max=65535, help="The port; 0 takes any free one.")
     ] = 8000,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Lines 'applicant TOKEN' or 'auditor TOKEN'; needed on any address but loopback.",
+        ),
+    ] = None,
+    allowed_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A name under which browsers reach the service, beside its address. Can be"
+            " repeated.",
+        ),
+    ] = None,
+    database: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where explanations are kept: a SQLite file, or postgresql://...; by default"
+            " FOLDER.explanations.sqlite.",
+        ),
+    ] = None,
+    keep_days: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="Remove ended explanations after so many days."),
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(metavar="N", min=1, max=256, help="Processes that explain.")
+    ] = 2,
+    queue: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Explanations that may wait; beyond it 503.")
+    ] = 64,
+    max_rows: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000, help="Rows of one request, at most.")
+    ] = 1_000,
+    max_n: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100, help="Counterfactuals of a row, at most.")
+    ] = 20,
+    max_seconds: Annotated[
+        float, typer.Option(metavar="N", min=1, help="Seconds of one search, at most.")
+    ] = 120.0,
+    max_body: Annotated[
+        int, typer.Option(metavar="BYTES", min=1_000, help="Bytes of one request, at most.")
+    ] = 4_000_000,
     title: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What stands at the top of the page.")
+        str | None,
+        typer.Option(metavar="TEXT", help="What stands at the top of the page; else FOLDER."),
     ] = None,
 ) -> None:
     """Show one page for a saved explainer, and answer REST.
@@ -36,30 +89,58 @@ def serve(
     \b
     Examples:
       proce serve --demo
-      proce serve credit --rows applicants.csv
+      proce serve credit --rows applicants.csv --id number
+      proce serve credit --host 0.0.0.0 --token-file tokens.txt
+
+    The address is told on stderr once the explainer is loaded. Ctrl-C ends the service.
     """
-    _require_extra()
-    from proce.server.routes.service import Settings
+    require_extra()
+    from proce.server.routes.service import Limits
     from proce.server.run import ServeOptions
     from proce.server.run import serve as run
 
+    folder, rows, title = _what_is_served(folder, rows, title, demo)
+    limits = Limits(rows=max_rows, n=max_n, seconds=max_seconds, body_bytes=max_body)
+    options = ServeOptions(
+        folder=folder,
+        rows=rows,
+        id_name=id_name,
+        title=title,
+        host=host,
+        port=port,
+        token_file=token_file,
+        allowed_hosts=tuple(allowed_host or ()),
+        database=database or f"{folder}.explanations.sqlite",
+        keep_days=keep_days,
+        workers=workers,
+        queue=queue,
+        limits=limits,
+    )
+    run(options, note)
+
+
+def _what_is_served(
+    folder: Path | None, rows: Path | None, title: str | None, demo: bool
+) -> tuple[Path, Path | None, str]:
+    """Return the folder of the explainer, the file of the rows and the title."""
     if demo:
-        from proce.cli.demo_folder import demo_folder
+        from proce.cli.demo_explainer import demo_files
 
-        with progress_bars() as progress:
-            folder, rows = demo_folder(progress)
-        title = title or "Loan applications"
+        if folder is not None or rows is not None:
+            raise FileError(
+                "--demo brings its own explainer and rows; leave FOLDER and --rows out."
+            )
+        return (*demo_files(), title or "Loan applications")
     if folder is None:
-        raise FileError("name the folder of an explainer, or try 'proce serve --demo'.")
-    settings = Settings(title=title or folder.name, has_rows=rows is not None)
-    run(ServeOptions(folder, rows, host, port, settings), note)
+        raise FileError(
+            "name the folder of an explainer that 'proce fit' saved, or try 'proce serve --demo'."
+        )
+    return folder, rows, title or folder.resolve().name
 
 
-def _require_extra() -> None:
-    from importlib.util import find_spec
-
-    missing = [name for name in ("fastapi", "sqlalchemy", "uvicorn") if find_spec(name) is None]
-    if missing:
+def require_extra() -> None:
+    """Refuse to serve where the packages of the extra are not installed."""
+    if missing := [name for name in _NEEDED if find_spec(name) is None]:
         raise MissingExtraError(
             f"'proce serve' needs {', '.join(missing)}. Install them with:"
             " pip install 'proce[serve]'"

@@ -18,6 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from proce.errors import DownloadError
+from proce.files import cache_folder
 
 _log = logging.getLogger(__name__)
 _CHUNK_BYTES = 1 << 16
@@ -88,13 +89,6 @@ def data_folder() -> Path | None:
     """Return the folder that holds copies of the data files, if ``PROCE_DATA`` names one."""
     folder = os.environ.get("PROCE_DATA")
     return Path(folder).expanduser() if folder else None
-
-
-def cache_folder() -> Path:
-    """Return ``PROCE_CACHE``, or ``proce`` in the user's cache folder."""
-    if folder := os.environ.get("PROCE_CACHE"):
-        return Path(folder).expanduser()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "proce"
 
 
 def _existing_copy(folder: Path, file: DataFile) -> Path | None:

@@ -15,7 +15,7 @@ import uvicorn
 from proce.errors import WorkerError
 from proce.server.app import make_app
 from proce.server.routes.interim import ThreadBackend
-from proce.server.routes.service import Service, Settings
+from proce.server.routes.service import Limits, Service, Settings
 
 log = logging.getLogger(__name__)
 
@@ -25,13 +25,41 @@ _BACKLOG = 512
 
 @dataclass(frozen=True)
 class ServeOptions:
-    """What ``proce serve`` was told."""
+    """What ``proce serve`` was told.
+
+    Attributes
+    ----------
+    folder
+        The saved explainer.
+    rows, id_name
+        The file of rows to pick from, and the column that names them.
+    title
+        What stands at the top of the page.
+    host, port
+        Where to listen; port 0 takes any that is free.
+    token_file, allowed_hosts
+        Who may ask, and under which names the service is reached.
+    database, keep_days
+        Where explanations are kept, and for how long.
+    workers, queue
+        How many processes explain, and how many explanations may wait.
+    limits
+        The most that one request may ask for.
+    """
 
     folder: Path
     rows: Path | None
+    id_name: str | None
+    title: str
     host: str
     port: int
-    settings: Settings
+    token_file: Path | None
+    allowed_hosts: tuple[str, ...]
+    database: str
+    keep_days: float | None
+    workers: int
+    queue: int
+    limits: Limits
 
 
 class _Server(uvicorn.Server):
@@ -70,7 +98,7 @@ async def _serve(
     options: ServeOptions, listener: socket.socket, say: Callable[[str], None]
 ) -> None:
     backend = ThreadBackend(lambda: _open_desk(options))
-    app = make_app(Service(backend, options.settings))
+    app = make_app(Service(backend, _settings(options)))
     config = uvicorn.Config(
         app,
         access_log=False,
@@ -96,6 +124,15 @@ async def _serve(
         starting.cancel()
         await backend.close()
         await serving
+
+
+def _settings(options: ServeOptions) -> Settings:
+    return Settings(
+        title=options.title,
+        limits=options.limits,
+        token_required=options.token_file is not None,
+        has_rows=options.rows is not None,
+    )
 
 
 def _open_desk(options: ServeOptions) -> object:
