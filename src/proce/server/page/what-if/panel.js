@@ -1,5 +1,95 @@
-import { html } from "../vendor/interface.js";
+// What if: any value changed by hand, and what the model would say, while typing.
+import { start } from "../answer/run.js";
+import { ErrorBox } from "../core/controls.js";
+import { nameText, percents, short } from "../core/formats.js";
+import { historyKey } from "../core/history.js";
+import { feature, panel, person, schema } from "../core/state.js";
+import { DecisionPicture } from "../person/decision.js";
+import { pickValues } from "../person/pick.js";
+import { html, signal, useEffect } from "../vendor/interface.js";
+import { Fields } from "./fields.js";
+import { Scenarios } from "./scenarios.js";
+import {
+  asking, changes, clear, doAgain, history, keep, keepAsking, mayKeep, outcome, problem, scenarios, takeBack, takenFrom,
+} from "./state.js";
+
+const scenarioName = signal("");
+
+function keys(event) {
+  const asked = historyKey(event);
+  if (!asked || event.target.closest(".scenarios, .keep")) return;
+  event.preventDefault();
+  (asked === "undo" ? takeBack : doAgain)();
+}
+
+function Verdict() {
+  const { before, after } = outcome.value;
+  const touched = Object.keys(changes.value).length > 0;
+  const [was, is] = percents(before.probability, after.probability);
+  return html`<div class="what-verdict">
+    <${DecisionPicture} decision=${after} before=${touched ? before : null} />
+    <p role="status">${touched ? `With these values the model would say ${short(after.label)} (${is} for ${short(after.target_label)}; it was ${was}${
+      before.prediction === after.prediction ? "" : `, and ${short(before.label)}`}).` : ""}</p>
+  </div>`;
+}
+
+function Consequences() {
+  const { consequences, broken, notes } = outcome.value;
+  return html`
+    ${consequences.length > 0 && html`<h4>Expected to follow</h4>
+      <ul class="follows-list">${consequences.map((one) => html`<li key=${one.feature}>${one.text || nameText(feature.value[one.feature])}</li>`)}</ul>
+      <p class="small">Expected, not something to do. Type over a value that follows to hold it.</p>`}
+    ${broken.length > 0 && html`<div class="broken"><h4>Rules that break</h4><ul>${broken.map((rule) => html`<li>${rule}</li>`)}</ul></div>`}
+    ${notes.length > 0 && html`<ul class="small">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
+}
+
+function Keep() {
+  const suggestion = `Scenario ${scenarios.value.length + 1}`;
+  const submit = (event) => {
+    event.preventDefault();
+    keep(scenarioName.value.trim() || suggestion);
+    scenarioName.value = "";
+  };
+  const ready = outcome.value && !asking.value && !problem.value && mayKeep.value;
+  return html`<form class="keep" onSubmit=${submit}>
+    <label for="scenario-name">Name of the scenario</label>
+    <input id="scenario-name" class="control" maxlength="80" autocomplete="off" placeholder=${suggestion} value=${scenarioName.value}
+      onInput=${(event) => { scenarioName.value = event.target.value; }} />
+    <button type="submit" disabled=${!ready}>Keep beside the others</button>
+    ${!mayKeep.value && html`<p class="small">Remove a scenario to keep another.</p>`}
+  </form>`;
+}
+
+// The changed values become the person that is explained.
+function explainFromHere() {
+  pickValues({ ...person.peek().values, ...outcome.peek().row });
+  panel.value = "ways";
+  start();
+}
 
 export function WhatIf() {
-  return html`<p class="empty">Not there yet.</p>`;
+  useEffect(keepAsking, []);
+  if (!person.value || !schema.value) return html`<p class="empty">Choose a person first: then any value can be changed here.</p>`;
+  const { past, future } = history.value;
+  return html`<section class="what-if" aria-label="What if" onKeyDown=${keys}>
+    <div class="what-body">
+      <div class="what-left">
+        <header><h3>Change any value</h3>
+          <div class="buttons">
+            <button type="button" disabled=${!past.length} onClick=${takeBack}>Undo</button>
+            <button type="button" disabled=${!future.length} onClick=${doAgain}>Redo</button>
+            <button type="button" disabled=${!Object.keys(changes.value).length} onClick=${clear}>As it was</button>
+          </div></header>
+        ${takenFrom.value && html`<p class="small">Taken over from ${takenFrom.value}.</p>`}
+        <${Fields} />
+      </div>
+      <div class="what-right" aria-busy=${String(asking.value)}>
+        ${outcome.value && html`<${Verdict} /><${Consequences} />`}
+        <${ErrorBox} error=${problem.value} />
+        <${Keep} />
+        <button type="button" disabled=${!outcome.value || Boolean(problem.value)} onClick=${explainFromHere}>Explain from here</button>
+      </div>
+    </div>
+    <${Scenarios} />
+  </section>`;
 }

@@ -1,0 +1,107 @@
+// What came of many: outcomes, the changes advised most, what they cost whom, and each case.
+import { openRecord } from "../answer/run.js";
+import { nameText, numberText, percent, plural, short } from "../core/formats.js";
+import { schema } from "../core/state.js";
+import { html, signal } from "../vendor/interface.js";
+import { cohort, problem, showBy } from "./state.js";
+
+const PAGE_SIZE = 25;
+const OUTCOME_WORDS = {
+  found: "a way was found", not_found: "no way was found", already_target: "has the decision already",
+  out_of_time: "out of time", failed: "the model failed",
+};
+const page = signal(0);
+
+export const outcomeText = (outcome) => OUTCOME_WORDS[outcome] ?? outcome;
+
+// A share as a bar with its number beside it.
+function Bar({ share, kind = "" }) {
+  return html`<span class=${`share-bar ${kind}`} aria-hidden="true"><span style=${{ width: `${Math.max(0, Math.min(1, share)) * 100}%` }}></span></span>`;
+}
+
+function Outcomes() {
+  const { n_rows: all, outcomes } = cohort.value.table;
+  return html`<section class="outcomes" aria-labelledby="outcomes-title"><h2 id="outcomes-title">${plural(all, "person", "people")}</h2>
+    <ul class="bars">${Object.entries(outcomes).filter(([, count]) => count > 0).map(([outcome, count]) => html`<li key=${outcome}>
+      <span class="bar-name">${outcomeText(outcome)}</span><${Bar} share=${count / all} kind=${`outcome-${outcome}`} />
+      <span>${count} of ${all}</span></li>`)}</ul></section>`;
+}
+
+function Advised() {
+  const { features, outcomes } = cohort.value.table;
+  const told = features.filter((one) => one.count > 0);
+  if (!told.length) return html`<section class="advised"><h2>Changes advised</h2><p class="empty">No change is advised to anybody.</p></section>`;
+  return html`<section class="advised" aria-labelledby="advised-title"><h2 id="advised-title">Changes advised</h2>
+    <p class="small">To how many of the ${outcomes.found ?? 0} with a way, in the way recommended first.</p>
+    <ul class="bars">${told.map((one) => html`<li key=${`${one.kind} ${one.feature}`}>
+      <span class="bar-name">${short(one.label)} <span class=${`kind kind-${one.kind}`}>${{ action: "do", hold: "hold", wait: "wait", consequence: "expected" }[one.kind] ?? one.kind}</span></span>
+      <${Bar} share=${one.share} kind=${one.kind === "consequence" ? "consequence" : "action"} />
+      <span>${one.count} (${percent(one.share)})</span>
+      <span class="bar-note small">${one.change_text && `typically ${one.change_text}`}</span></li>`)}</ul></section>`;
+}
+
+function Groups() {
+  const { by, table } = cohort.value;
+  const position = schema.value.features.findIndex((one) => one.name === by);
+  return html`<section class="costs" aria-labelledby="groups-title"><h2 id="groups-title">What it costs whom</h2>
+    <div class="field"><label for="cohort-by">Compare by</label>
+      <select id="cohort-by" class="control" value=${String(position)}
+        onChange=${(event) => showBy(schema.value.features[Number(event.target.value)]?.name ?? "")}>
+        <option value="-1">nobody, all together</option>
+        ${schema.value.features.map((one, index) => html`<option value=${String(index)}>${nameText(one)}${one.protected ? " (protected)" : ""}</option>`)}
+      </select></div>
+    ${table.groups.length > 0 && html`<${GroupTable} groups=${table.groups} />`}
+  </section>`;
+}
+
+function GroupTable({ groups }) {
+  return html`<div class="scrolls" tabindex="0" role="region" aria-label="Groups"><table>
+    <caption>Effort is the distance of the recommended way. The interval is the range in which the difference lies with 95%, where there are enough people.</caption>
+    <thead><tr><th scope="col">Group</th><th scope="col" class="number">To change</th><th scope="col" class="number">With a way</th>
+      <th scope="col" class="number">Mean effort</th><th scope="col" class="number">Against the others</th></tr></thead>
+    <tbody>${groups.map((one) => html`<tr key=${one.name}><th scope="row">${short(one.name)}</th>
+      <td class="number">${one.n_rows}</td><td class="number">${one.found}</td>
+      <td class="number">${figure(one.mean_cost)}</td>
+      <td class="number">${signed(one.gap)}${one.gap_low === null ? "" : html` <span class="small">(${signed(one.gap_low)} to ${signed(one.gap_high)})</span>`}</td></tr>`)}</tbody></table></div>`;
+}
+
+const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${numberText(Math.abs(value))}`);
+const figure = (value) => (value === null || value === undefined ? "–" : numberText(value));
+
+async function open(row) {
+  try {
+    await openRecord(cohort.peek().record, row);
+  } catch (error) {
+    problem.value = error;
+  }
+}
+
+function Case({ one }) {
+  const name = short(one.label, 30);
+  return html`<tr><th scope="row">${name}</th><td>${outcomeText(one.outcome)}</td>
+    <td class="number">${one.probability === null ? "–" : percent(one.probability)}</td>
+    <td class="number">${one.new_probability === null ? "–" : percent(one.new_probability)}</td>
+    <td class="number">${figure(one.distance)}</td><td class="actions-text">${one.actions}</td>
+    <td><button type="button" class="little" aria-label=${`Open the case of ${name}`} onClick=${() => open(one.position)}>Open</button></td></tr>`;
+}
+
+function Cases() {
+  const { rows } = cohort.value.table;
+  const last = Math.max(0, Math.ceil(rows.length / PAGE_SIZE) - 1);
+  const shown = Math.min(page.value, last);
+  const part = rows.slice(shown * PAGE_SIZE, (shown + 1) * PAGE_SIZE);
+  return html`<section class="cases" aria-labelledby="cases-title"><h2 id="cases-title">Each case</h2>
+    <div class="scrolls" tabindex="0" role="region" aria-label="Each case"><table>
+      <thead><tr><th scope="col">Person</th><th scope="col">Outcome</th><th scope="col" class="number">Chance now</th>
+        <th scope="col" class="number">Then</th><th scope="col" class="number">Effort</th><th scope="col">Advised</th>
+        <th scope="col"><span class="unseen">Open</span></th></tr></thead>
+      <tbody>${part.map((one, index) => html`<${Case} key=${shown * PAGE_SIZE + index} one=${{ ...one, position: shown * PAGE_SIZE + index }} />`)}</tbody></table></div>
+    ${last > 0 && html`<div class="pager"><button type="button" disabled=${shown === 0} onClick=${() => { page.value = shown - 1; }}>Earlier</button>
+      <span>${shown * PAGE_SIZE + 1} to ${shown * PAGE_SIZE + part.length} of ${rows.length}</span>
+      <button type="button" disabled=${shown === last} onClick=${() => { page.value = shown + 1; }}>Later</button></div>`}
+  </section>`;
+}
+
+export function Result() {
+  return html`<div class="cohort-result"><${Outcomes} /><${Advised} /><${Groups} /><${Cases} /></div>`;
+}
