@@ -1,6 +1,6 @@
 // One person: who, what was decided, what may change, and the answer.
 import { html, useEffect, useState } from "../vendor/interface.js";
-import { person } from "../core/state.js";
+import { answer, panel, person } from "../core/state.js";
 import { AnswerArea } from "../answer/area.js";
 import { StartCard } from "../answer/start.js";
 import { Limits } from "../limits/panel.js";
@@ -25,11 +25,14 @@ export function PersonScreen() {
       <${DecisionCard} />
       <${StartCard} />
       <${Limits} />
-      <${Profile} />
     </div>
     <${AnswerArea} />
+    ${showsProfile() && html`<${Profile} />`}
   </div>`;
 }
+
+// Without an answer the values stand in its place.
+const showsProfile = () => answer.value !== null || panel.value === "causes" || panel.value === "what-if";
 
 // Beside the case where there is room; folded above it where there is not.
 function Rail() {

@@ -1,0 +1,76 @@
+// The front as a scatter. It is one control: arrow keys move the pick, a pointer chooses a point.
+import { html } from "../vendor/interface.js";
+import { chosen } from "../core/state.js";
+import { percent, numberText } from "../core/formats.js";
+
+const WIDTH = 560;
+const HEIGHT = 340;
+const LEFT = 62;
+const BOTTOM = 44;
+const PAD = 18;
+const N_TICKS = 4;
+
+const tickText = (axis, value, step) => (axis.key === "probability" ? percent(value, step < 0.01 ? 1 : 0) : numberText(value, axis.key === "n_actions" ? 1 : step));
+
+export function Scatter({ points, across, up }) {
+  const x = scale(points.map((point) => point[across.key]), LEFT, WIDTH - PAD, across.key === "n_actions");
+  const y = scale(points.map((point) => point[up.key]), HEIGHT - BOTTOM, PAD, up.key === "n_actions");
+  const place = (point) => [x.at(point[across.key]), y.at(point[up.key])];
+  const sorted = points.map((_, index) => index).sort((one, other) => points[one][across.key] - points[other][across.key] || one - other);
+  const at = Math.max(0, sorted.indexOf(chosen.value));
+  const move = (event) => {
+    const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+    const ends = { Home: 0, End: sorted.length - 1 };
+    const next = step ? Math.min(sorted.length - 1, Math.max(0, at + step)) : ends[event.key];
+    if (next === undefined) return;
+    event.preventDefault();
+    chosen.value = sorted[next];
+  };
+  const choose = (event) => {
+    const box = event.currentTarget.getBoundingClientRect();
+    const here = [(event.clientX - box.left) * WIDTH / box.width, (event.clientY - box.top) * HEIGHT / box.height];
+    const away = points.map((point) => Math.hypot(...place(point).map((one, axis) => one - here[axis])));
+    chosen.value = away.indexOf(Math.min(...away));
+  };
+  const now = points[chosen.value] ?? points[0];
+  const drawn = [...points.keys()].sort((one, other) => rankOrder(points[one]) - rankOrder(points[other]));
+  return html`<div class="scatter" role="slider" tabindex="0" aria-label=${`Ways of the front, by ${across.label} and ${up.label}`}
+      aria-valuemin="1" aria-valuemax=${points.length} aria-valuenow=${at + 1} onKeyDown=${move}
+      aria-valuetext=${`${now.rank ? `way ${now.rank}` : `point ${at + 1} of ${points.length}`}: ${across.label} ${tickText(across, now[across.key], 0.01)}, ${up.label} ${tickText(up, now[up.key], 0.01)}`}>
+    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" onClick=${choose}>
+      ${x.ticks.map((tick) => html`<g key=${`x${tick}`}><line class="grid" x1=${x.at(tick)} x2=${x.at(tick)} y1=${PAD} y2=${HEIGHT - BOTTOM} />
+        <text x=${x.at(tick)} y=${HEIGHT - BOTTOM + 18} text-anchor="middle">${tickText(across, tick, x.step)}</text></g>`)}
+      ${y.ticks.map((tick) => html`<g key=${`y${tick}`}><line class="grid" x1=${LEFT} x2=${WIDTH - PAD} y1=${y.at(tick)} y2=${y.at(tick)} />
+        <text x=${LEFT - 8} y=${y.at(tick) + 4} text-anchor="end">${tickText(up, tick, y.step)}</text></g>`)}
+      <text class="axis" x=${(LEFT + WIDTH - PAD) / 2} y=${HEIGHT - 6} text-anchor="middle">${across.label} (${across.better === "low" ? "lower" : "higher"} is better)</text>
+      ${drawn.map((index) => {
+        const point = points[index];
+        const [left, top] = place(point);
+        const kind = `${point.rank ? "ranked" : "other"}${index === chosen.value ? " chosen" : ""}`;
+        return html`<g key=${index} class=${kind}>
+          ${index === chosen.value && html`<circle class="ring" cx=${left} cy=${top} r=${point.rank ? 15 : 11} />`}
+          <circle class="dot" cx=${left} cy=${top} r=${point.rank ? 10 : 5} />
+          ${point.rank && html`<text class="rank" x=${left} y=${top + 4} text-anchor="middle">${point.rank}</text>`}
+        </g>`;
+      })}
+    </svg>
+  </div>`;
+}
+
+const rankOrder = (point) => (point.rank ? 1000 - point.rank : 0);
+
+// A linear scale with round ticks; one value alone stands in the middle.
+function scale(values, from, to, isWhole) {
+  let low = Math.min(...values);
+  let high = Math.max(...values);
+  if (low === high) [low, high] = [low - 0.5, high + 0.5];
+  const margin = (high - low) * 0.06;
+  const raw = (high - low) / N_TICKS;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const nice = [1, 2, 2.5, 5, 10].map((one) => one * power).find((one) => one >= raw);
+  const step = isWhole ? Math.max(1, Math.round(nice)) : nice;
+  const ticks = [];
+  for (let tick = Math.ceil(low / step) * step; tick <= high + step * 1e-6 && ticks.length < 20; tick += step) ticks.push(Number(tick.toPrecision(12)));
+  const at = (value) => from + (to - from) * ((value - low + margin) / (high - low + 2 * margin));
+  return { at, ticks, step };
+}

@@ -1,0 +1,55 @@
+// A lock, a range, a direction and an effort for every feature that may be acted on.
+import { html, useState } from "../vendor/interface.js";
+import { Segments, control } from "../core/controls.js";
+import { nameText, valueText } from "../core/formats.js";
+import { person } from "../core/state.js";
+import {
+  EFFORTS, directionOf, effortOf, isLocked, movable, rangeOf, setDirection, setEffort, setLock, setRange, widest,
+} from "./settings.js";
+import { featureWords } from "./summary.js";
+
+const DIRECTIONS = [{ value: "both", label: "both ways" }, { value: "up", label: "only up" }, { value: "down", label: "only down" }];
+
+export function FeatureLimits() {
+  return html`<div class="feature-limits" role="group" aria-labelledby="feature-limits-title">
+    <h3 id="feature-limits-title">Features</h3>
+    <ul>${movable().map((one, index) => html`<${FeatureLimit} key=${one.name} feature=${one} id=${`limit-${index}`} />`)}</ul>
+  </div>`;
+}
+
+function FeatureLimit({ feature, id }) {
+  const [isOpen, setOpen] = useState(false);
+  const locked = isLocked(feature);
+  const words = featureWords(feature);
+  return html`<li class=${locked ? "locked" : ""}>
+    <div class="limit-line">
+      <label class="check"><input type="checkbox" checked=${!locked} onChange=${(event) => setLock(feature, !event.target.checked)} />
+        <span><span class="unseen">May change: </span>${nameText(feature)}</span></label>
+      <span class="small now">${words || valueText(feature, person.value?.values[feature.name])}</span>
+      <button type="button" class="quiet unfolds" aria-expanded=${String(isOpen)} aria-controls=${id} disabled=${locked}
+        onClick=${() => setOpen(!isOpen)}>Limit<span class="unseen"> ${nameText(feature)}</span></button>
+    </div>
+    <div id=${id} hidden=${!isOpen || locked}>${isOpen && !locked && html`<${Details} feature=${feature} id=${id} />`}</div>
+  </li>`;
+}
+
+function Details({ feature, id }) {
+  const range = rangeOf(feature);
+  const [lowest, highest] = widest(feature);
+  const isOrdered = feature.type !== "categorical";
+  const step = effortOf(feature);
+  const open = { ...feature, may_miss: false };
+  const shown = (value, end) => (feature.levels ? value ?? end : value === end ? null : value ?? null);
+  return html`<div class="limit-details">
+    ${isOrdered && html`<div class="field"><label for=${`${id}-low`}>At least</label>
+      ${control(open, shown(range?.[0], lowest), (value) => setRange(feature, value, range?.[1]), { id: `${id}-low` })}</div>
+    <div class="field"><label for=${`${id}-high`}>At most</label>
+      ${control(open, shown(range?.[1], highest), (value) => setRange(feature, range?.[0], value), { id: `${id}-high` })}</div>`}
+    ${isOrdered && feature.action === "free" && html`<div class="field full"><span class="label">Direction</span>
+      <${Segments} label=${`Direction of ${nameText(feature)}`} options=${DIRECTIONS} value=${directionOf(feature)}
+        onChoose=${(value) => setDirection(feature, value)} /></div>`}
+    <div class="field full"><label for=${`${id}-effort`}>Effort: ${EFFORTS[step].words}</label>
+      <input id=${`${id}-effort`} type="range" min="0" max="4" step="1" value=${step} aria-valuetext=${EFFORTS[step].words}
+        onInput=${(event) => setEffort(feature, Number(event.target.value))} /></div>
+  </div>`;
+}
