@@ -228,7 +228,7 @@ def test_the_loop_of_the_server_serves_as_well(tmp_path: Path) -> None:
 
 def test_the_process_that_has_workers_loads_neither_model_nor_frames() -> None:
     program = (
-        "import sys, proce.server.workers\n"
+        "import sys, proce.server.workers, proce.server.jobs\n"
         "print(sorted({'torch', 'pandas', 'numpy', 'sklearn'} & set(sys.modules)))\n"
     )
     done = subprocess.run(
