@@ -1,0 +1,125 @@
+"""Where the service may be reached: addresses, names in the host header, origins of writes."""
+
+import ipaddress
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from proce.errors import FileError
+from proce.server.guard.answers import header_values, refuse
+
+_WRONG_HOST, _WRONG_ORIGIN = 400, 403
+_LOOPBACK_NAMES = ("localhost", "127.0.0.1", "::1")
+_WRITES = ("POST", "PUT", "PATCH", "DELETE")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address to listen on is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def require_safe_exposure(host: str, token_file: Path | None) -> None:
+    """Refuse to listen where others can reach the service and no token is asked for."""
+    if token_file is None and not is_loopback(host):
+        raise FileError(
+            f"--host {host} can be reached from other machines, and without tokens everybody would"
+            " see everything. Name a --token-file with lines 'applicant TOKEN' or 'auditor TOKEN',"
+            " or leave --host away."
+        )
+
+
+class HostCheck:
+    """Refuses requests under a foreign name, and writes that a foreign page makes.
+
+    A page of somebody else whose name is pointed at this machine (DNS rebinding) has that name in
+    the host header. Numeric addresses cannot be pointed elsewhere; they are taken where the service
+    listens beyond loopback.
+
+    Parameters
+    ----------
+    app
+        What is guarded.
+    host
+        The address that the service listens on.
+    allowed_hosts
+        Further names under which it is reached.
+    """
+
+    def __init__(self, app: ASGIApp, host: str, allowed_hosts: Iterable[str] = ()) -> None:
+        self._app = app
+        self._named = frozenset(_plain(name) for name in allowed_hosts)
+        self._known = self._named | {*_LOOPBACK_NAMES, _plain(host)}
+        self._takes_numbers = not is_loopback(host)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer 400 or 403, or pass the request on."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        hosts = header_values(scope["headers"], b"host")
+        authority = _authority(hosts[0]) if len(hosts) == 1 else None
+        if authority is None or not self._is_known(authority[0]):
+            await refuse(
+                send,
+                _WRONG_HOST,
+                "This service is not known under the name in the host header. The operator can"
+                " add it with --allowed-host NAME.",
+            )
+            return
+        if scope["method"] in _WRITES and self._is_foreign(scope, authority):
+            await refuse(
+                send, _WRONG_ORIGIN, "Another site's page may not write here; open this one's."
+            )
+            return
+        await self._app(scope, receive, send)
+
+    def _is_known(self, name: str) -> bool:
+        return name in self._known or (self._takes_numbers and _is_number(name))
+
+    def _is_foreign(self, scope: Scope, authority: tuple[str, int | None]) -> bool:
+        """Whether a page of another origin makes the request, as browsers tell."""
+        origins = header_values(scope["headers"], b"origin")
+        if not origins:
+            return b"cross-site" in header_values(scope["headers"], b"sec-fetch-site")
+        origin = urlsplit(origins[0].decode("latin-1"))
+        try:
+            name, port = _plain(origin.hostname or ""), origin.port
+        except ValueError:
+            return True
+        if len(origins) > 1 or origin.scheme not in _DEFAULT_PORTS:
+            return True
+        if name in self._named:
+            return False
+        default = _DEFAULT_PORTS[origin.scheme]
+        return (name, port or default) != (authority[0], authority[1] or default)
+
+
+def _authority(host: bytes) -> tuple[str, int | None] | None:
+    """Return the name and the port of a host header, or None where it is malformed."""
+    text = host.decode("latin-1").strip()
+    if not text or any(sign in text for sign in "/\\?#@ \t,"):
+        return None
+    try:
+        parts = urlsplit(f"//{text}")
+        return (_plain(parts.hostname), parts.port) if parts.hostname else None
+    except ValueError:
+        return None
+
+
+def _plain(name: str) -> str:
+    """Return a name as it is compared: lower case, without brackets and without a last dot."""
+    return name.strip("[]").lower().removesuffix(".")
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,176 @@
+"""Bodies that are too large or too slow, crowds, and clients that do not read."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from proce.server.guard.bodies import BodyLimits
+from proce.server.guard.crowd import Crowd
+from proce.server.guard.readers import SlowReaders
+
+from .asgi import answer_of, answering, call
+
+HOST = ("host", "localhost")
+
+
+def test_a_body_within_the_limit_arrives_whole() -> None:
+    answer = call(BodyLimits(answering(), 10), "/", "POST", body=[b"12345", b"67890"])
+    assert (answer.status, answer.body) == (200, b"10 bytes")
+
+
+def test_a_body_that_announces_too_much_is_refused_before_it_is_read() -> None:
+    app = answering()
+    headers = [HOST, ("content-length", "104857600")]
+    answer = call(BodyLimits(app, 10), "/", "POST", headers, body=[None])
+    assert (answer.status, app.seen) == (413, [])
+    assert "at most 10 bytes" in answer.message
+
+
+def test_a_body_that_does_not_tell_its_size_is_refused_as_soon_as_it_is_too_large() -> None:
+    app = answering()
+    answer = call(BodyLimits(app, 10), "/", "POST", body=[b"123456", b"123456", None])
+    assert (answer.status, len(app.seen)) == (413, 1)
+    assert "too large" in answer.message
+
+
+def test_a_lie_about_the_size_does_not_help() -> None:
+    headers = [HOST, ("content-length", "3")]
+    answer = call(BodyLimits(answering(), 10), "/", "POST", headers, body=[b"x" * 11])
+    assert answer.status == 413
+
+
+@pytest.mark.parametrize("length", ["-1", "nonsense", "", "1e9", "٣"])
+def test_an_odd_size_is_left_to_the_count(length: str) -> None:
+    headers = [HOST, ("content-length", length.encode("utf-8").decode("latin-1"))]
+    answer = call(BodyLimits(answering(), 10), "/", "POST", headers, body=[b"x" * 11])
+    assert answer.status == 413
+
+
+def test_a_body_that_stops_halfway_is_answered_and_the_connection_closed() -> None:
+    answer = call(BodyLimits(answering(), 10, max_seconds=0.01), "/", "POST", body=[b"1", None])
+    assert (answer.status, answer.headers["connection"]) == (408, "close")
+    assert "0.01 seconds" in answer.message
+
+
+def test_a_client_that_drips_is_not_given_more_time() -> None:
+    async def drip() -> int:
+        answer = 0
+
+        async def receive() -> dict[str, Any]:
+            await asyncio.sleep(0)
+            return {"type": "http.request", "body": b"", "more_body": True}
+
+        async def send(message: dict[str, Any]) -> None:
+            nonlocal answer
+            answer = message.get("status", answer)
+
+        limits = BodyLimits(answering(), 10, max_seconds=0.02)
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
+        await asyncio.wait_for(limits(scope, receive, send), 10)
+        return answer
+
+    assert asyncio.run(drip()) == 408
+
+
+def test_waiting_for_a_client_to_go_away_has_no_limit() -> None:
+    left = asyncio.Event()
+
+    async def stream(scope: Any, receive: Any, send: Any) -> None:
+        assert (await receive())["more_body"] is False
+        waiting = asyncio.ensure_future(receive())
+        done, _ = await asyncio.wait({waiting}, timeout=0.1)
+        assert not done
+        waiting.cancel()
+        left.set()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    assert call(BodyLimits(stream, 10, max_seconds=0.01)).status == 200
+    assert left.is_set()
+
+
+def test_an_answer_that_has_begun_is_not_begun_again() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.body", "body": b"lost"})
+
+    answer = call(BodyLimits(app, 1), "/", "POST", body=[b"too much"])
+    assert (answer.status, answer.body) == (200, b"")
+
+
+async def crowded(max_requests: int, max_streams: int, paths: list[str]) -> tuple[list[int], Crowd]:
+    """Return the statuses of requests that are there at the same time."""
+    release = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await release.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    crowd = Crowd(app, max_requests, max_streams)
+    asked = [asyncio.ensure_future(answer_of(crowd, path)) for path in paths]
+    for _ in range(10):  # turns of the loop: nothing but the release makes a request wait
+        await asyncio.sleep(0)
+    release.set()
+    answers = await asyncio.gather(*asked)
+    return [answer.status for answer in answers], crowd
+
+
+def test_beyond_the_limit_requests_are_told_to_come_again() -> None:
+    statuses, crowd = asyncio.run(crowded(2, 9, ["/a", "/b", "/c", "/health", "/metrics"]))
+    assert statuses == [200, 200, 503, 200, 200]
+    assert crowd.n_requests == 0
+
+
+def test_streams_have_a_limit_of_their_own() -> None:
+    statuses, crowd = asyncio.run(crowded(9, 1, ["/x/events", "/y/events", "/z"]))
+    assert statuses == [200, 503, 200]
+    assert (crowd.n_requests, crowd.n_streams) == (0, 0)
+
+
+def test_a_request_that_fails_leaves_the_count() -> None:
+    async def broken(scope: Any, receive: Any, send: Any) -> None:
+        raise ZeroDivisionError
+
+    crowd = Crowd(broken, 1, 1)
+    for _ in range(3):
+        with pytest.raises(ZeroDivisionError):
+            call(crowd, "/x/events")
+    assert (crowd.n_requests, crowd.n_streams) == (0, 0)
+
+
+def test_a_client_that_does_not_read_is_given_up_and_everything_is_cleaned_up() -> None:
+    cleaned = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            while True:
+                await send({"type": "http.response.body", "body": b"x", "more_body": True})
+        finally:
+            cleaned.append(True)
+
+    async def never(message: object) -> None:
+        await asyncio.Event().wait()
+
+    async def ask() -> None:
+        guard = SlowReaders(app, 0.01)
+        await asyncio.wait_for(guard({"type": "http"}, never, never), 10)  # type: ignore[arg-type]
+
+    asyncio.run(ask())
+    assert cleaned == [True]
+
+
+def test_the_end_of_the_service_is_not_swallowed() -> None:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await asyncio.Event().wait()
+
+    async def ask() -> None:
+        task = asyncio.ensure_future(answer_of(SlowReaders(app, 60)))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(ask())
