@@ -146,10 +146,21 @@ function styleOf(colour) {
   ];
 }
 
+// Cytoscape writes its one rule into the page unless an element with this id is there; the rule is
+// in style.css, as the page lets no style in that is not a file.
+function forestallStyle() {
+  const id = "__________cytoscape_stylesheet";
+  if (document.getElementById(id)) return;
+  const stand = document.createElement("template");
+  stand.id = id;
+  document.head.append(stand);
+}
+
 // Draws into an element; what is returned changes the drawing and ends it.
 // `on` gets what is clicked and hovered: {feature} | {edge} | null.
 export async function openPicture(element, on) {
   const { cytoscape, dagre } = await import("../vendor/graph.js");
+  forestallStyle();
   const cy = cytoscape({
     container: element,
     autoungrabify: true,

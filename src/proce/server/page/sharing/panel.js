@@ -1,6 +1,7 @@
 // What can be taken along: the report, a letter, the data, and a link to this view.
-import { answer, view } from "../core/state.js";
-import { say } from "../core/live.js";
+import { cohort } from "../cohort/state.js";
+import { plural } from "../core/formats.js";
+import { answer, screen, view } from "../core/state.js";
 import { html, signal } from "../vendor/interface.js";
 import { save } from "./download.js";
 import { openAddress, savedAddress } from "./link.js";
@@ -12,61 +13,76 @@ const FILES = [
   { key: "csv", label: "csv" },
 ];
 const busy = signal(null);
-const told = signal(null); // {good, text, address}
+const told = signal(null); // {record, good, text, address}: how the last thing turned out, beside its buttons
+const linkProblem = signal(null); // why the link of the address could not be opened
 
 async function take(record, key) {
   busy.value = key;
   told.value = null;
   try {
     const name = await save(`explanations/${encodeURIComponent(record)}/${key}`, { view: view.peek() });
-    told.value = { good: true, text: `Saved as ${name}.` };
+    told.value = { record, good: true, text: `Saved as ${name}.` };
   } catch (error) {
-    told.value = { good: false, text: error.message };
+    told.value = { record, good: false, text: error.message };
   }
   busy.value = null;
 }
 
-export async function copyLink() {
+async function copyLink(record) {
   busy.value = "link";
   told.value = null;
   try {
     const address = await savedAddress();
     history.replaceState(null, "", address);
     const copied = await navigator.clipboard.writeText(address).then(() => true, () => false);
-    told.value = { good: true, text: copied ? "The link is copied. It holds an id, no values." : "Copy this link; it holds an id, no values:", address };
-    say(told.value.text);
+    const text = copied ? "The link is copied. It holds an id, no values." : "Copy this link; it holds an id, no values:";
+    told.value = { record, good: true, text, address };
   } catch (error) {
-    told.value = { good: false, text: error.message };
+    told.value = { record, good: false, text: error.message };
   }
   busy.value = null;
 }
 
-// Says how a link or a file turned out, and why a link could not be opened.
-export function SharingNotice() {
-  if (!told.value) return null;
+function Notice({ record }) {
+  if (told.value?.record !== record) return null;
   const { good, text, address } = told.value;
   return html`<div class=${good ? "sharing-notice" : "sharing-notice error"} role=${good ? "status" : "alert"}>
     <span>${text}</span>
     ${address && html`<input class="control" readonly aria-label="Link to this view" value=${address} onFocus=${(event) => event.target.select()} />`}
-    <button type="button" class="little" onClick=${() => { told.value = null; }}>Close</button></div>`;
+    <button type="button" onClick=${() => { told.value = null; }}>Close</button></div>`;
+}
+
+// Why the link of the address could not be opened, above everything.
+export function LinkNotice() {
+  if (!linkProblem.value) return null;
+  return html`<div class="sharing-notice error link-notice" role="alert"><span>${linkProblem.value}</span>
+    <button type="button" onClick=${() => { linkProblem.value = null; }}>Close</button></div>`;
+}
+
+function BackToMany() {
+  const isOfMany = screen.value === "person" && cohort.value && cohort.value.record === answer.value?.record;
+  if (!isOfMany) return null;
+  return html`<button type="button" onClick=${() => { screen.value = "many"; }}>← Back to the ${plural(cohort.value.table.n_rows, "person", "people")}</button>`;
 }
 
 // The buttons above an answer: that of one person, or of the record that is named.
-export function Sharing({ record = answer.value?.record }) {
+export function Sharing({ record = answer.value?.record ?? null }) {
   return html`<div class="sharing">
     <div class="buttons" role="group" aria-label="Take along">
+      <${BackToMany} />
       ${record && FILES.map((file) => html`<button type="button" key=${file.key} disabled=${busy.value !== null}
         onClick=${() => take(record, file.key)}>${file.label}</button>`)}
-      <button type="button" disabled=${busy.value !== null} onClick=${copyLink}>Copy link</button>
+      <button type="button" disabled=${busy.value !== null} onClick=${() => copyLink(record)}>Copy link</button>
     </div>
-    <${SharingNotice} />
+    <${Notice} record=${record} />
   </div>`;
 }
 
 // Opens what the address of the page names; resolves to whether it named anything.
 export async function restoreFromAddress() {
   const named = location.hash.startsWith("#view=");
-  const reason = await openAddress();
-  if (reason) told.value = { good: false, text: reason };
+  linkProblem.value = await openAddress();
   return named;
 }
+
+addEventListener("hashchange", restoreFromAddress);

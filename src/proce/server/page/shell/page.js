@@ -4,6 +4,7 @@ import { tokenWanted } from "../core/api.js";
 import { ErrorBox, Skeleton } from "../core/controls.js";
 import { said } from "../core/live.js";
 import { schema, screen } from "../core/state.js";
+import { LinkNotice } from "../sharing/panel.js";
 import { Header } from "./header.js";
 import { keepLoaded, loadError, tries } from "./loading.js";
 import { SCREENS } from "./screens.js";
@@ -14,7 +15,7 @@ export function Page() {
   return html`
     <a class="skip" href="#content">Skip to the content</a>
     <${Header} />
-    <main id="content" tabindex="-1"><${Content} /></main>
+    <main id="content" tabindex="-1"><${LinkNotice} /><${Content} /></main>
     <p class="unseen" role="status" aria-live="polite">${said.value}</p>
     ${tokenWanted.value !== null && html`<${SignIn} />`}`;
 }
