@@ -115,7 +115,7 @@ export function Drawing({ Tools }) {
       <button type="button" class="little" onClick=${() => picture.current?.fit()}>Fit</button>
     </div>
     <div class="drawing-canvas" ref=${element} role="img" aria-label=${summary()}></div>
-    ${hovered.value && html`<${Hover} subject=${hovered.value} />`}
+    ${hovered.value && html`<${Hover} subject=${hovered.value} width=${element.current.clientWidth} />`}
     <${Legend} />
     <div class="beside" aria-live="polite">
       ${arrowFrom.value ? html`<p>Now click the effect of ${label(arrowFrom.value)}. <button type="button" class="little"
@@ -128,9 +128,11 @@ export function Drawing({ Tools }) {
 const summary = () => `Causal graph of ${schema.value?.features.length ?? 0} features and ${edges.value.length} arrows, `
   + "causes before effects. The list of arrows says the same in words.";
 
-function Hover({ subject }) {
+function Hover({ subject, width }) {
   const [name, ...sentences] = tell(subject);
-  return html`<div class="hover" style=${{ left: `${subject.at.x + 14}px`, top: `${subject.at.y + 14}px` }}>
+  const { x, y } = subject.at;
+  const side = x > width / 2 ? { right: `${width - x + 30}px` } : { left: `${x + 30}px` };
+  return html`<div class="hover" style=${{ ...side, top: `${y + 14}px` }}>
     <strong>${name}</strong>${sentences.map((sentence) => html`<span>${sentence}</span>`)}</div>`;
 }
 

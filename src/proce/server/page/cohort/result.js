@@ -55,8 +55,8 @@ function Groups() {
 }
 
 function GroupTable({ groups }) {
-  return html`<div class="scrolls" tabindex="0" role="region" aria-label="Groups"><table>
-    <caption>Effort is the distance of the recommended way. The interval is the range in which the difference lies with 95%, where there are enough people.</caption>
+  return html`<p class="small">Effort is the distance of the recommended way; in brackets a 95% interval of the difference, where there are enough people.</p>
+    <div class="scrolls" tabindex="0" role="region" aria-label="Groups"><table>
     <thead><tr><th scope="col">Group</th><th scope="col" class="number">To change</th><th scope="col" class="number">With a way</th>
       <th scope="col" class="number">Mean effort</th><th scope="col" class="number">Against the others</th></tr></thead>
     <tbody>${groups.map((one) => html`<tr key=${one.name}><th scope="row">${short(one.name)}</th>
@@ -78,11 +78,10 @@ async function open(row) {
 
 function Case({ one }) {
   const name = short(one.label, 30);
-  return html`<tr><th scope="row">${name}</th><td>${outcomeText(one.outcome)}</td>
+  return html`<tr><th scope="row"><button type="button" class="link" aria-label=${`Open the case of ${name}`} onClick=${() => open(one.position)}>${name}</button></th><td>${outcomeText(one.outcome)}</td>
     <td class="number">${one.probability === null ? "–" : percent(one.probability)}</td>
     <td class="number">${one.new_probability === null ? "–" : percent(one.new_probability)}</td>
-    <td class="number">${figure(one.distance)}</td><td class="actions-text">${one.actions}</td>
-    <td><button type="button" class="little" aria-label=${`Open the case of ${name}`} onClick=${() => open(one.position)}>Open</button></td></tr>`;
+    <td class="number">${figure(one.distance)}</td><td class="actions-text">${one.actions}</td></tr>`;
 }
 
 function Cases() {
@@ -93,8 +92,7 @@ function Cases() {
   return html`<section class="cases" aria-labelledby="cases-title"><h2 id="cases-title">Each case</h2>
     <div class="scrolls" tabindex="0" role="region" aria-label="Each case"><table>
       <thead><tr><th scope="col">Person</th><th scope="col">Outcome</th><th scope="col" class="number">Chance now</th>
-        <th scope="col" class="number">Then</th><th scope="col" class="number">Effort</th><th scope="col">Advised</th>
-        <th scope="col"><span class="unseen">Open</span></th></tr></thead>
+        <th scope="col" class="number">Then</th><th scope="col" class="number">Effort</th><th scope="col">Advised</th></tr></thead>
       <tbody>${part.map((one, index) => html`<${Case} key=${shown * PAGE_SIZE + index} one=${{ ...one, position: shown * PAGE_SIZE + index }} />`)}</tbody></table></div>
     ${last > 0 && html`<div class="pager"><button type="button" disabled=${shown === 0} onClick=${() => { page.value = shown - 1; }}>Earlier</button>
       <span>${shown * PAGE_SIZE + 1} to ${shown * PAGE_SIZE + part.length} of ${rows.length}</span>

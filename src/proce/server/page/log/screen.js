@@ -98,12 +98,12 @@ function whoText({ request }) {
 function Row({ record }) {
   const name = `the explanation of ${dateText(record.created)}`;
   return html`<tr>
-    <td>${dateText(record.created)}</td>
+    <th scope="row">${record.status === "done" ? html`<button type="button" class="link" aria-label=${`Open ${name}`} onClick=${() => open(record)}>${dateText(record.created)}</button>`
+      : dateText(record.created)}</th>
     <td><span class=${`status status-${record.status}`}>${record.status}</span></td>
     <td>${whoText(record)}</td>
     <td>${targetText(record)}</td>
     <td>${summaryText(record)}${record.request.graph ? html` <span class="tag">edited graph</span>` : ""}</td>
-    <td><button type="button" class="little" aria-label=${`Open ${name}`} disabled=${record.status !== "done"} onClick=${() => open(record)}>Open</button></td>
   </tr>`;
 }
 
@@ -130,7 +130,7 @@ export function Log() {
     ${found.value && html`<p class="unseen" role="status">${plural(found.value.total, "explanation")}</p>`}
     ${found.value && (found.value.records.length ? html`<div class="log-list"><div class="scrolls" tabindex="0" role="region" aria-label="Explanations">
       <table class="log-table"><thead><tr><th scope="col">Asked for</th><th scope="col">Status</th><th scope="col">Who</th>
-        <th scope="col">Decision wanted</th><th scope="col">What came of it</th><th scope="col"><span class="unseen">Open</span></th></tr></thead>
+        <th scope="col">Decision wanted</th><th scope="col">What came of it</th></tr></thead>
         <tbody>${found.value.records.map((record) => html`<${Row} key=${record.id} record=${record} />`)}</tbody></table></div>
       <${Pager} /></div>` : html`<p class="empty">No explanation fits these filters.</p>`)}
   </section>`;

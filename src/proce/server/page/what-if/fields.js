@@ -26,7 +26,7 @@ function Field({ feature }) {
   const before = person.value.values[name];
   const isEmpty = state === "held" && changes.value[name] === null;
   const wrong = isEmpty ? "Type a value, or let go." : problem.value?.about?.(`changes.${name}`) ?? null;
-  return html`<li class=${`what-field ${state}`}>
+  return html`<li class=${`what-field is-${state}`}>
     <label for=${id}>${nameText(feature)}</label>
     <div class="what-control" onFocusOut=${stopTyping}>${control(feature, valueOf(name), (value) => change(name, value), {
       id, describedBy: `${id}-state`, invalid: wrong !== null,
