@@ -3,7 +3,7 @@ import { openRecord } from "../answer/run.js";
 import { openCohort } from "../cohort/state.js";
 import { get, isAbort } from "../core/api.js";
 import { ErrorBox } from "../core/controls.js";
-import { dateText, plural } from "../core/formats.js";
+import { dateText, plural, short } from "../core/formats.js";
 import { isAuditor, schema, view } from "../core/state.js";
 import { save } from "../sharing/download.js";
 import { html, signal, useEffect } from "../vendor/interface.js";
@@ -84,8 +84,11 @@ export function summaryText({ status, summary, error }) {
   return `${ways} found, ${none} not found${already ? `, ${already} had it already` : ""}`;
 }
 
-const targetText = ({ request }) =>
-  schema.value.classes.find((one) => one.value === request.target)?.label ?? (request.target == null ? "" : String(request.target));
+function targetText({ request }) {
+  const wanted = request.target ?? schema.value.default_target;
+  if (wanted === null || wanted === undefined) return "another one";
+  return short(schema.value.classes.find((one) => one.value === wanted)?.label ?? String(wanted));
+}
 
 // Who a record is about: one row, values typed in, or many.
 function whoText({ request }) {
