@@ -16,7 +16,6 @@ export function Ways() {
   const shown = others.slice(0, MAX_OTHERS);
   const folded = others.slice(MAX_OTHERS);
   return html`<div class="ways">
-    <p class="decided">${ways.decision.sentence}</p>
     ${ways.graph?.edited && html`<p class="note">This was found with an edited causal graph.</p>`}
     <${Recommended} way=${first} decision=${ways.decision} />
     <${Shared} ways=${ways.ways} kinds=${["caution"]} />

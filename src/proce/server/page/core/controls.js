@@ -1,12 +1,13 @@
 // The right control for a feature, and the small parts that every panel uses.
-import { html, useEffect, useRef, useState } from "../vendor/interface.js";
-import { numberText, oneLine, short } from "./formats.js";
+import { html, useRef, useState } from "../vendor/interface.js";
+import { oneLine, short } from "./formats.js";
 
-// A control for one value of a feature; null is a missing value. `options` has id, describedBy, invalid.
+// A control for one value of a feature; null is a missing value. `options` has id, describedBy,
+// invalid, disabled, hint.
 export function control(feature, value, onInput, options = {}) {
   const shared = {
     id: options.id, "aria-describedby": options.describedBy, "aria-invalid": options.invalid ? "true" : undefined,
-    disabled: options.disabled,
+    disabled: options.disabled, placeholder: options.hint,
   };
   if (feature.levels) return html`<${LevelControl} ...${{ feature, value, onInput, shared }} />`;
   return html`<${NumberControl} ...${{ feature, value, onInput, shared }} />`;
@@ -35,10 +36,9 @@ function NumberControl({ feature, value, onInput, shared }) {
     else if (Number.isFinite(Number(text))) onInput(Number(text));
   };
   const [low, high] = feature.range ?? [undefined, undefined];
-  const hint = feature.seen && `${numberText(feature.seen[0], feature.step)} to ${numberText(feature.seen[1], feature.step)}`;
   return html`<span class="with-unit"><input ...${shared} class="control number" type="number" inputmode="decimal"
     value=${shown} onInput=${type} onBlur=${() => setDraft(null)} min=${low} max=${high}
-    step=${feature.step ?? "any"} placeholder=${feature.may_miss ? "missing" : hint} />
+    step=${feature.step ?? "any"} placeholder=${shared.placeholder ?? (feature.may_miss ? "missing" : undefined)} />
     ${feature.unit && html`<span class="unit" aria-hidden="true">${feature.unit}</span>`}</span>`;
 }
 
@@ -76,14 +76,6 @@ export function ErrorBox({ error, children }) {
   return html`<div class="error" role="alert"><p>${error.message}</p>
     ${error.fields?.length > 0 && html`<ul>${error.fields.slice(0, 8).map((one) => html`<li><code>${short(one.field)}</code> ${one.message}</li>`)}</ul>`}
     ${children}</div>`;
-}
-
-// Calls back when typing has paused.
-export function useTypingPause(value, onPause, milliseconds = 250) {
-  useEffect(() => {
-    const timer = setTimeout(() => onPause(value), milliseconds);
-    return () => clearTimeout(timer);
-  }, [value]);
 }
 
 // Shown while something is fetched.

@@ -1,7 +1,7 @@
 // A lock, a range, a direction and an effort for every feature that may be acted on.
 import { html, useState } from "../vendor/interface.js";
 import { Segments, control } from "../core/controls.js";
-import { nameText, valueText } from "../core/formats.js";
+import { nameText, numberText, valueText } from "../core/formats.js";
 import { person } from "../core/state.js";
 import {
   EFFORTS, directionOf, effortOf, isLocked, movable, rangeOf, setDirection, setEffort, setLock, setRange, widest,
@@ -42,9 +42,9 @@ function Details({ feature, id }) {
   const shown = (value, end) => (feature.levels ? value ?? end : value === end ? null : value ?? null);
   return html`<div class="limit-details">
     ${isOrdered && html`<div class="field"><label for=${`${id}-low`}>At least</label>
-      ${control(open, shown(range?.[0], lowest), (value) => setRange(feature, value, range?.[1]), { id: `${id}-low` })}</div>
+      ${control(open, shown(range?.[0], lowest), (value) => setRange(feature, value, range?.[1]), { id: `${id}-low`, hint: end(feature, lowest) })}</div>
     <div class="field"><label for=${`${id}-high`}>At most</label>
-      ${control(open, shown(range?.[1], highest), (value) => setRange(feature, range?.[0], value), { id: `${id}-high` })}</div>`}
+      ${control(open, shown(range?.[1], highest), (value) => setRange(feature, range?.[0], value), { id: `${id}-high`, hint: end(feature, highest) })}</div>`}
     ${isOrdered && feature.action === "free" && html`<div class="field full"><span class="label">Direction</span>
       <${Segments} label=${`Direction of ${nameText(feature)}`} options=${DIRECTIONS} value=${directionOf(feature)}
         onChoose=${(value) => setDirection(feature, value)} /></div>`}
@@ -53,3 +53,5 @@ function Details({ feature, id }) {
         onInput=${(event) => setEffort(feature, Number(event.target.value))} /></div>
   </div>`;
 }
+
+const end = (feature, value) => (feature.levels ? undefined : numberText(value, feature.step));

@@ -14,7 +14,7 @@ const MAX_PARTS = 6;
 export function Limits() {
   const parts = summaryParts();
   const shown = parts.length > MAX_PARTS ? [...parts.slice(0, MAX_PARTS), `${parts.length - MAX_PARTS} more`] : parts;
-  return html`<section class="card limits" aria-labelledby="limits-title">
+  return html`<section class=${isOpen.value ? "card limits open" : "card limits"} aria-labelledby="limits-title">
     <div class="limits-head">
       <h2 id="limits-title"><button type="button" class="unfolds" aria-expanded=${String(isOpen.value)} aria-controls="limits-body"
         onClick=${() => { isOpen.value = !isOpen.value; }}>What may change</button></h2>
@@ -28,8 +28,7 @@ export function Limits() {
 function Body() {
   return html`<div class="limits-body">
     <${General} />
-    <${FeatureLimits} />
-    <${Still} />
+    <div><${FeatureLimits} /><${Still} /></div>
     <${Rules} />
   </div>`;
 }

@@ -1,10 +1,9 @@
 // Rules that are typed, checked while typing; an error is shown where it is.
 import { html, useEffect, useState } from "../vendor/interface.js";
-import { isAbort, post } from "../core/api.js";
-import { limits, schema, view } from "../core/state.js";
+import { RuleProblem, checkSoon } from "../core/rules.js";
+import { limits, schema } from "../core/state.js";
 import { setTypedRules, typedRules } from "./settings.js";
 
-const CHECK_MILLISECONDS = 250;
 const MAX_LENGTH = 2_000;
 
 export function Rules() {
@@ -15,7 +14,7 @@ export function Rules() {
     const typed = texts.map((text) => text.trim()).filter(Boolean);
     if (typed.join("\n") !== kept.join("\n")) setTexts(kept.length ? kept : [""]);
   }, [limits.value.rules]);
-  useEffect(() => check(texts, setVerdicts), [texts]);
+  useEffect(() => checkSoon(texts, setVerdicts), [texts]);
   const write = (next) => {
     setTexts(next.length ? next : [""]);
     setTypedRules(next.map((text) => text.trim()).filter(Boolean));
@@ -23,8 +22,8 @@ export function Rules() {
   const { rules } = schema.value;
   return html`<div class="rules" role="group" aria-labelledby="rules-title">
     <h3 id="rules-title">Rules</h3>
-    <p class="small">cf. is the person after the change, x. before it, as in <code>cf.age >= x.age</code>. Levels stand in quotes;
-      <code>=></code> means 'only if then'.</p>
+    <p class="small">cf. is the person after the change, x. before it, as in <code>cf.age >= x.age</code>. Levels stand in quotes; <code>=></code> says
+      that one thing asks for another.</p>
     ${texts.map((text, index) => html`<${RuleField} key=${index} text=${text} index=${index} verdict=${verdicts[text.trim()]}
       onInput=${(value) => write(texts.map((one, place) => (place === index ? value : one)))}
       onRemove=${texts.length > 1 || text ? () => write(texts.filter((_, place) => place !== index)) : null} />`)}
@@ -43,33 +42,6 @@ function RuleField({ text, index, verdict, onInput, onRemove }) {
       aria-invalid=${isWrong ? "true" : undefined} aria-describedby=${`${id}-verdict`} onInput=${(event) => onInput(event.target.value)} />
     ${onRemove && html`<button type="button" class="quiet" onClick=${onRemove}>Remove<span class="unseen"> rule ${index + 1}</span></button>`}
     <div id=${`${id}-verdict`} class="verdict-of-rule" role="status">${text.trim() && verdict && (verdict.ok
-      ? html`<p class="small">✓ understood</p>` : html`<${Where} text=${text.trim()} verdict=${verdict} />`)}</div>
+      ? html`<p class="small">✓ understood</p>` : html`<${RuleProblem} text=${text.trim()} verdict=${verdict} />`)}</div>
   </div>`;
-}
-
-// The rule once more, with the place of the error marked.
-function Where({ text, verdict }) {
-  const at = verdict.position;
-  const isPlaced = Number.isInteger(at) && at >= 0;
-  return html`${isPlaced && html`<p class="place"><code>${text.slice(0, at)}<mark>${text.slice(at, at + 1) || "␣"}</mark>${text.slice(at + 1)}</code></p>`}
-    <p class="problem">${verdict.error}</p>`;
-}
-
-function check(texts, onVerdicts) {
-  const typed = [...new Set(texts.map((text) => text.trim()).filter(Boolean))];
-  if (typed.length === 0) return undefined;
-  const stop = new AbortController();
-  const timer = setTimeout(async () => {
-    try {
-      const { rules } = await post("rules/check", { rules: typed }, { signal: stop.signal, query: { view: view.value } });
-      onVerdicts(Object.fromEntries(rules.map((one, index) => [typed[index], one])));
-    } catch (error) {
-      if (isAbort(error)) return;
-      onVerdicts(Object.fromEntries(typed.map((text) => [text, { ok: false, error: error.message, position: null }])));
-    }
-  }, CHECK_MILLISECONDS);
-  return () => {
-    clearTimeout(timer);
-    stop.abort();
-  };
 }

@@ -1,13 +1,14 @@
 // Which rows are listed: by prediction, by values, by a rule; and in which order.
 import { html, useEffect, useState } from "../vendor/interface.js";
-import { control, useTypingPause } from "../core/controls.js";
+import { control } from "../core/controls.js";
 import { nameText, ruleName } from "../core/formats.js";
+import { RuleProblem, checkSoon } from "../core/rules.js";
 import { schema } from "../core/state.js";
 import { ask, asked } from "./listing.js";
 
 const COMPARISONS = [["==", "is"], ["!=", "is not"], ["<", "is below"], ["<=", "is at most"], [">", "is above"], [">=", "is at least"]];
 
-export function Filters({ isWide, error }) {
+export function Filters({ error }) {
   const { prediction, sort, descending } = asked.value;
   const { classes, features } = schema.value;
   const at = classes.findIndex((one) => one.value === prediction);
@@ -24,7 +25,7 @@ export function Filters({ isWide, error }) {
         ${features.map((one) => html`<option value=${one.name}>${nameText(one)}</option>`)}
       </select></label>
     ${sort && html`<button type="button" class="direction" onClick=${() => ask({ descending: !descending })}>${descending ? "highest first" : "lowest first"}</button>`}
-    <details class="by-value" open=${Boolean(isWide && asked.value.where)}>
+    <details class="by-value">
       <summary>Filter by value</summary>
       <${ByValue} />
       <${Where} error=${error} />
@@ -60,18 +61,32 @@ function ByValue() {
   </div>`;
 }
 
+// The rule is looked at before rows are asked for, so that its error has a place.
 function Where({ error }) {
   const [text, setText] = useState(asked.value.where);
+  const [verdict, setVerdict] = useState(null);
   useEffect(() => setText(asked.value.where), [asked.value.where]);
-  useTypingPause(text, (typed) => {
-    if (typed !== asked.value.where) ask({ where: typed });
-  }, 400);
+  useEffect(() => {
+    const typed = text.trim();
+    if (typed === "" || typed === asked.value.where) {
+      setVerdict(null);
+      if (typed !== asked.value.where) ask({ where: typed });
+      return undefined;
+    }
+    return checkSoon([typed], ({ [typed]: found }) => {
+      setVerdict(found);
+      if (found.ok) ask({ where: typed });
+    });
+  }, [text]);
+  const isWrong = verdict && !verdict.ok;
+  const problem = isWrong ? verdict.error : error;
   return html`<div class="field">
     <label for="where">Rule</label>
     <input id="where" class="control code" type="text" spellcheck="false" autocomplete="off" value=${text}
-      placeholder=${`${ruleName("x", schema.value.features[0].name)} …`} aria-describedby="where-note" aria-invalid=${error ? "true" : undefined}
+      placeholder=${`${ruleName("x", schema.value.features[0].name)} …`} aria-describedby="where-note" aria-invalid=${problem ? "true" : undefined}
       onInput=${(event) => setText(event.target.value)} />
-    <p id="where-note" class=${error ? "problem" : "small"} role=${error ? "alert" : undefined}>${error
-      ?? "Names stand behind x. and levels in quotes; join with and, or, not."}</p>
+    <div id="where-note" role=${problem ? "alert" : undefined}>${problem
+      ? html`<${RuleProblem} text=${text.trim()} verdict=${isWrong ? verdict : { error }} />`
+      : html`<p class="small">Names stand behind x. and levels in quotes; join with and, or, not.</p>`}</div>
   </div>`;
 }

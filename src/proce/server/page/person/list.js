@@ -12,7 +12,7 @@ export function List({ isWide }) {
   const error = listError.value;
   const isAboutRule = error?.about?.("where");
   return html`<div class="list">
-    <${Filters} isWide=${isWide} error=${isAboutRule} />
+    <${Filters} error=${isAboutRule} />
     ${error && !isAboutRule && html`<${ErrorBox} error=${error} />`}
     ${listed.value === null ? !error && html`<${Skeleton} lines=${10} />` : html`<${Rows} isWide=${isWide} /><${Pager} />`}
   </div>`;
@@ -29,12 +29,15 @@ function Rows({ isWide }) {
         <th scope="col">Row</th>
         <th scope="col">Decision</th>
         <${Sorted} name="probability" isNumber=${true}>Chance<//>
-        ${features.map((one) => html`<${Sorted} key=${one.name} name=${one.name} isNumber=${!one.levels}>${nameText(one)}<//>`)}
+        ${features.map((one) => html`<${Sorted} key=${one.name} name=${one.name} isNumber=${!one.levels}>${nameText(one)}${inHeader(one) && html`<span class="unit"> ${one.unit}</span>`}<//>`)}
       </tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.row} row=${row} features=${features} />`)}</tbody>
     </table>
   </div>`;
 }
+
+// A sign stands before every number, a word once above them.
+const inHeader = (one) => Boolean(one.unit && !one.levels && /^\w/.test(one.unit));
 
 function Sorted({ name, isNumber, children }) {
   const { sort, descending } = asked.value;
@@ -61,7 +64,7 @@ function Row({ row, features }) {
       onClick=${(event) => { event.stopPropagation(); pickListed(row); }}><span class="unseen">Choose row </span>${name}</button></th>
     <td>${short(label, 24)}</td>
     <td class="number">${percent(row.probability)}</td>
-    ${features.map((one) => html`<td key=${one.name} class=${one.levels ? "" : "number"}>${short(valueText(one, row.values[one.name]), 24)}</td>`)}
+    ${features.map((one) => html`<td key=${one.name} class=${one.levels ? "" : "number"}>${short(valueText(inHeader(one) ? { ...one, unit: null } : one, row.values[one.name]), 24)}</td>`)}
   </tr>`;
 }
 
