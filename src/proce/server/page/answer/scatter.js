@@ -1,9 +1,10 @@
 // The front as a scatter. It is one control: arrow keys move the pick, a pointer chooses a point.
-import { html } from "../vendor/interface.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/interface.js";
 import { chosen } from "../core/state.js";
 import { percent, numberText } from "../core/formats.js";
 
-const WIDTH = 560;
+const WIDEST = 900;
+const NARROWEST = 240;
 const HEIGHT = 340;
 const LEFT = 62;
 const BOTTOM = 44;
@@ -12,8 +13,23 @@ const N_TICKS = 4;
 
 const tickText = (axis, value, step) => (axis.key === "probability" ? percent(value, step < 0.01 ? 1 : 0) : numberText(value, axis.key === "n_actions" ? 1 : step));
 
+// The width in which the scatter is drawn, so that its letters keep their size.
+function useWidth() {
+  const box = useRef(null);
+  const [width, setWidth] = useState(NARROWEST);
+  useLayoutEffect(() => {
+    const measure = () => setWidth(Math.min(WIDEST, Math.max(NARROWEST, Math.round(box.current.clientWidth))));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return [box, width];
+}
+
 export function Scatter({ points, across, up }) {
-  const x = scale(points.map((point) => point[across.key]), LEFT, WIDTH - PAD, across.key === "n_actions");
+  const [box, width] = useWidth();
+  const x = scale(points.map((point) => point[across.key]), LEFT, width - PAD, across.key === "n_actions");
   const y = scale(points.map((point) => point[up.key]), HEIGHT - BOTTOM, PAD, up.key === "n_actions");
   const place = (point) => [x.at(point[across.key]), y.at(point[up.key])];
   const sorted = points.map((_, index) => index).sort((one, other) => points[one][across.key] - points[other][across.key] || one - other);
@@ -27,22 +43,22 @@ export function Scatter({ points, across, up }) {
     chosen.value = sorted[next];
   };
   const choose = (event) => {
-    const box = event.currentTarget.getBoundingClientRect();
-    const here = [(event.clientX - box.left) * WIDTH / box.width, (event.clientY - box.top) * HEIGHT / box.height];
+    const drawing = event.currentTarget.getBoundingClientRect();
+    const here = [(event.clientX - drawing.left) * width / drawing.width, (event.clientY - drawing.top) * HEIGHT / drawing.height];
     const away = points.map((point) => Math.hypot(...place(point).map((one, axis) => one - here[axis])));
     chosen.value = away.indexOf(Math.min(...away));
   };
   const now = points[chosen.value] ?? points[0];
   const drawn = [...points.keys()].sort((one, other) => rankOrder(points[one]) - rankOrder(points[other]));
-  return html`<div class="scatter" role="slider" tabindex="0" aria-label=${`Ways of the front, by ${across.label} and ${up.label}`}
+  return html`<div class="scatter" ref=${box} role="slider" tabindex="0" aria-label=${`Ways of the front, by ${across.label} and ${up.label}`}
       aria-valuemin="1" aria-valuemax=${points.length} aria-valuenow=${at + 1} onKeyDown=${move}
       aria-valuetext=${`${now.rank ? `way ${now.rank}` : `point ${at + 1} of ${points.length}`}: ${across.label} ${tickText(across, now[across.key], 0.01)}, ${up.label} ${tickText(up, now[up.key], 0.01)}`}>
-    <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} aria-hidden="true" onClick=${choose}>
+    <svg viewBox=${`0 0 ${width} ${HEIGHT}`} aria-hidden="true" onClick=${choose}>
       ${x.ticks.map((tick) => html`<g key=${`x${tick}`}><line class="grid" x1=${x.at(tick)} x2=${x.at(tick)} y1=${PAD} y2=${HEIGHT - BOTTOM} />
         <text x=${x.at(tick)} y=${HEIGHT - BOTTOM + 18} text-anchor="middle">${tickText(across, tick, x.step)}</text></g>`)}
-      ${y.ticks.map((tick) => html`<g key=${`y${tick}`}><line class="grid" x1=${LEFT} x2=${WIDTH - PAD} y1=${y.at(tick)} y2=${y.at(tick)} />
+      ${y.ticks.map((tick) => html`<g key=${`y${tick}`}><line class="grid" x1=${LEFT} x2=${width - PAD} y1=${y.at(tick)} y2=${y.at(tick)} />
         <text x=${LEFT - 8} y=${y.at(tick) + 4} text-anchor="end">${tickText(up, tick, y.step)}</text></g>`)}
-      <text class="axis" x=${(LEFT + WIDTH - PAD) / 2} y=${HEIGHT - 6} text-anchor="middle">${across.label} (${across.better === "low" ? "lower" : "higher"} is better)</text>
+      <text class="axis" x=${(LEFT + width - PAD) / 2} y=${HEIGHT - 6} text-anchor="middle">${across.label} (${across.better === "low" ? "lower" : "higher"} is better)</text>
       ${drawn.map((index) => {
         const point = points[index];
         const [left, top] = place(point);

@@ -65,7 +65,7 @@ function General() {
         ${[...new Set([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, set.min_probability].filter((one) => one !== null))].sort().map((one) =>
           html`<option value=${String(one)}>${Math.round(1000 * one) / 10}%</option>`)}
       </select></label>
-    <div class="field"><span class="label">Recommend the</span>
+    <div class="field pick"><span class="label">Recommend the</span>
       <${Segments} label="Which way is recommended" value=${set.pick} onChoose=${(pick) => setLimits({ pick })}
         options=${Object.entries(PICKS).map(([value, label]) => ({ value, label }))} /></div>
   </div>`;

@@ -26,8 +26,8 @@ function Rows({ isWide }) {
     <table class="people">
       <thead><tr>
         <th scope="col" class="tick"><span class="unseen">Marked for many people</span></th>
-        <th scope="col">Row</th>
-        <th scope="col">Decision</th>
+        <th scope="col"><span class="plain">Row</span></th>
+        <th scope="col"><span class="plain">Decision</span></th>
         <${Sorted} name="probability" isNumber=${true}>Chance<//>
         ${features.map((one) => html`<${Sorted} key=${one.name} name=${one.name} isNumber=${!one.levels}>${nameText(one)}${inHeader(one) && html`<span class="unit"> ${one.unit}</span>`}<//>`)}
       </tr></thead>

@@ -51,5 +51,5 @@ function Theme() {
     setTheme(next);
   };
   return html`<button type="button" class="quiet theme" onClick=${change} title=${`Change to ${next}`}>
-    <span class="unseen">Theme: </span><span aria-hidden="true">${{ system: "◐", light: "☀", dark: "☾" }[theme]}</span> ${theme}</button>`;
+    <span class="unseen">Theme: ${theme}. Change to ${next}.</span><span aria-hidden="true">${{ system: "◐", light: "☀", dark: "☾" }[theme]}</span> <span class="name" aria-hidden="true">${theme}</span></button>`;
 }
