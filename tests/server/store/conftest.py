@@ -9,7 +9,7 @@ import pytest
 
 from proce.server.store import Store
 
-from .postgres import new_database, running_server
+from .postgres import empty_database, running_server
 
 
 @pytest.fixture(scope="session")
@@ -27,13 +27,11 @@ def postgres_server() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Give the address of an empty database of either kind."""
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """Return the address of an empty database of either kind."""
     if request.param == "sqlite":
-        yield f"sqlite:///{tmp_path / 'explanations.sqlite'}"
-        return
-    with new_database(request.getfixturevalue("postgres_server")) as address:
-        yield address
+        return f"sqlite:///{tmp_path / 'explanations.sqlite'}"
+    return empty_database(request.getfixturevalue("postgres_server"))
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 import pg8000.native
 import pytest
@@ -44,26 +43,21 @@ def running_server(folder: Path) -> Iterator[str]:
         _run([*control, "-m", "immediate", "stop"])
 
 
-@contextmanager
-def new_database(server: str) -> Iterator[str]:
-    """Give the address of an empty database on a server, and remove it in the end."""
-    name = f"proce_{uuid4().hex}"
-    port = int(server.rsplit(":", 1)[1])
-
-    def administer(statement: str) -> None:
-        connection = pg8000.native.Connection(
-            "clerk", host="127.0.0.1", port=port, password=PASSWORD, database="postgres"
-        )
-        try:
-            connection.run(statement)
-        finally:
-            connection.close()
-
-    administer(f"CREATE DATABASE {name} STRATEGY file_copy")
+def empty_database(server: str) -> str:
+    """Return the address of the server's database after everything in it was removed."""
+    connection = pg8000.native.Connection(
+        "clerk",
+        host="127.0.0.1",
+        port=int(server.rsplit(":", 1)[1]),
+        password=PASSWORD,
+        database="postgres",
+    )
     try:
-        yield f"{server}/{name}"
+        connection.run("DROP SCHEMA public CASCADE")
+        connection.run("CREATE SCHEMA public")
     finally:
-        administer(f"DROP DATABASE {name} WITH (FORCE)")
+        connection.close()
+    return f"{server}/postgres"
 
 
 def _binaries() -> Path | None:

@@ -22,6 +22,7 @@ from proce.server.store.faults import in_words
 PATIENCE_SECONDS = 10.0  # for a lock, a connection or an answer
 _N_CONNECTIONS = 6  # the threads that use the store, and the claim
 _CLAIM = 0x70726F6365  # PostgreSQL's advisory lock of the service that uses a database
+_FREED_PAGES = 8192  # given back to the disk at a time: 32 MB
 _T = TypeVar("_T")
 
 
@@ -94,11 +95,17 @@ class Database:
             with connection.begin():
                 yield connection
 
-    @contextmanager
-    def outside_transactions(self) -> Iterator[Connection]:
-        """Give a connection whose statements count at once, for the upkeep of the file."""
+    def vacuum_file(self) -> None:
+        """Give pages that were freed in a SQLite file back to the disk, as many as a moment takes.
+
+        The connection is used without SQLAlchemy: the statements stand outside transactions, and
+        only a script is run to its end, where each step gives back one page.
+        """
         with in_words(self.address.shown), self._writer, self._engine.connect() as connection:
-            yield connection.execution_options(isolation_level="AUTOCOMMIT")
+            raw: Any = connection.connection.driver_connection
+            raw.executescript(
+                f"PRAGMA incremental_vacuum({_FREED_PAGES}); PRAGMA wal_checkpoint(TRUNCATE);"
+            )
 
     def claim(self) -> None:
         """Make this service the one that runs explanations with this database.

@@ -29,7 +29,6 @@ from proce.server.store.retention import Retention, remove_batch
 from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
 
 _INTERRUPTED = "the service stopped before this explanation was finished. Ask for it again."
-_FREED_PAGES = 4096  # given back to the disk at a time
 
 
 class Store:
@@ -262,10 +261,7 @@ class Store:
         """Give freed pages of a SQLite file back to the disk; PostgreSQL does so by itself."""
         if self._database.address.file is None:
             return
-        with self._database.outside_transactions() as connection:
-            # Each row of the answer is one page given back.
-            connection.exec_driver_sql(f"PRAGMA incremental_vacuum({_FREED_PAGES})").all()
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._database.vacuum_file()
 
 
 def _ending(id: str, status: Status, started: datetime | None = None) -> Any:

@@ -1,0 +1,91 @@
+"""The log as text."""
+
+import csv
+import io
+import json
+import tracemalloc
+from collections.abc import Iterator
+
+import pytest
+
+from proce.server.store import RecordFilter, Store
+from proce.server.store import export as export_module
+
+
+def finish(store: Store, request: dict[str, object], result: str) -> str:
+    id = store.create(request, "applicant").id
+    store.finish(id, results={"auditor": result}, summary={"found": 1}, provenance={})
+    return id
+
+
+def test_lines_of_json_hold_records_with_results_the_oldest_first(store: Store) -> None:
+    ids = [finish(store, {"n": n}, json.dumps({"of": n}, indent=1)) for n in range(3)]
+    ids.append(store.create({"n": 3}, "auditor").id)
+    lines = [json.loads(line) for line in "".join(store.export("jsonl")).splitlines()]
+    assert [line["id"] for line in lines] == ids
+    assert [line["result"] for line in lines] == [{"of": 0}, {"of": 1}, {"of": 2}, None]
+    assert lines[0]["request"] == {"n": 0}
+    assert (lines[0]["status"], lines[3]["status"]) == ("done", "queued")
+
+
+def test_an_export_is_filtered_and_may_be_empty(store: Store) -> None:
+    finish(store, {}, "{}")
+    waiting = store.create({}, "auditor").id
+    only = "".join(store.export("jsonl", RecordFilter(status="queued")))
+    assert json.loads(only)["id"] == waiting
+    none = RecordFilter(status="failed")
+    assert "".join(store.export("jsonl", none)) == ""
+    assert "".join(store.export("csv", none)).count("\n") == 1
+
+
+@pytest.mark.parametrize("sign", ["=", "+", "-", "@", "\t", "\r"])
+def test_no_cell_of_a_csv_is_taken_for_a_formula(store: Store, sign: str) -> None:
+    id = store.create({"x": 'quote " comma , line \n'}, "applicant").id
+    store.end(id, "failed", f"{sign}HYPERLINK('evil')")
+    (row,) = csv.DictReader(io.StringIO("".join(store.export("csv")), newline=""))
+    assert row["error"] == f"'{sign}HYPERLINK('evil')"
+    assert json.loads(row["request"]) == {"x": 'quote " comma , line \n'}
+    assert (row["status"], row["summary"]) == ("failed", "")
+
+
+def test_pieces_stay_small_however_long_the_log_is(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_module, "_BATCH", 4)
+    monkeypatch.setattr(export_module, "_MAX_CHARACTERS", 2_000)
+    ids = [finish(store, {}, json.dumps("x" * size)) for size in [900] * 9 + [50_000, 10, 10]]
+    pieces = list(store.export("jsonl"))
+    lines = [json.loads(line) for piece in pieces for line in piece.splitlines()]
+    assert [line["id"] for line in lines] == ids
+    assert max(len(piece.splitlines()) for piece in pieces) <= 4
+    assert sum(len(piece) > 10_000 for piece in pieces) == 1
+
+
+def test_what_is_written_while_an_export_runs_disturbs_nothing(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_module, "_BATCH", 2)
+    ids = [finish(store, {}, "{}") for _ in range(4)]
+    pieces = store.export("jsonl")
+    text = next(pieces)
+    ids.append(finish(store, {}, "{}"))  # nothing is locked while a client is slow
+    text += "".join(pieces)
+    assert [json.loads(line)["id"] for line in text.splitlines()] == ids
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_memory_is_bounded_over_a_hundred_thousand_records(store: Store, form: str) -> None:
+    request, result = {"rows": [{"x": "y" * 200}]}, json.dumps("z" * 2_000)
+    for _ in range(100_000):
+        finish(store, request, result)
+
+    def read(pieces: Iterator[str]) -> int:
+        return sum(piece.count("\n") for piece in pieces)
+
+    tracemalloc.start()
+    try:
+        assert read(store.export(form)) == 100_000 + (form == "csv")  # type: ignore[arg-type]
+        assert tracemalloc.get_traced_memory()[1] < 30e6
+    finally:
+        tracemalloc.stop()
