@@ -38,11 +38,28 @@ class SchemaError(ProceError, ValueError):
 
 
 class RuleError(ProceError, ValueError):
-    """A rule that cannot be read, or cannot be evaluated on the rows it is given."""
+    """A rule that cannot be read, or cannot be evaluated on the rows it is given.
+
+    Attributes
+    ----------
+    position
+        How many characters of the rule stand before the mistake; ``None`` where it has no place.
+    """
+
+    position: int | None = None
 
 
 class GraphError(ProceError, ValueError):
-    """A causal graph with a cycle, an unknown name or a missing equation."""
+    """A causal graph with a cycle, an unknown name or a missing equation.
+
+    Attributes
+    ----------
+    position
+        How many characters of a graph's text stand before the mistake; ``None`` where it has no
+        place.
+    """
+
+    position: int | None = None
 
 
 class ModelError(ProceError, ValueError):

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from proce.causal.graphs.dag import Dag
@@ -28,6 +29,8 @@ def write_json(dag: Dag) -> str:
             "settings": dag.origin.settings,
             "warnings": dag.origin.warnings,
         }
+    if dag.origin.edited:
+        record["edited"] = True
     if dag.resamples:
         record["resamples"] = [_resample_record(resample, dag.nodes) for resample in dag.resamples]
     parts = [f"{json.dumps(key)}: {_compact(value)}" for key, value in record.items()]
@@ -43,7 +46,7 @@ def read_json(text: str) -> Dag:
         [edge for edge, _ in edges],
         nodes,
         {edge: share for edge, share in edges if share is not None},
-        _read_origin(record.get("origin")),
+        replace(_read_origin(record.get("origin")), edited=record.get("edited") is True),
         [_read_pair(item) for item in _list(record, "undirected")],
         [_read_resample(item, nodes) for item in _list(record, "resamples")],
     )

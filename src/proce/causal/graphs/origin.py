@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+GIVEN = "given"
+EDITED = "edited"
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -17,11 +20,14 @@ class Origin:
         How the graph was discovered, in plain values that survive JSON.
     warnings
         What the discovery cannot know, one sentence or two each.
+    edited
+        Whether a person has changed edges since.
     """
 
     algorithm: str | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    edited: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "settings", dict(self.settings))
@@ -33,7 +39,9 @@ class Origin:
         return self.algorithm is not None
 
     def __str__(self) -> str:
-        return f"discovered by {self.algorithm}" if self.discovered else "given"
+        if self.discovered:
+            return f"discovered by {self.algorithm}{', then edited' * self.edited}"
+        return EDITED if self.edited else GIVEN
 
     def __hash__(self) -> int:
-        return hash((self.algorithm, self.warnings))
+        return hash((self.algorithm, self.warnings, self.edited))

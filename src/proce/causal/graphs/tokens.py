@@ -91,7 +91,9 @@ def mistake(dialect: Dialect, text: str, position: int, what: str) -> GraphError
     """Return the error for something wrong at one place of the text."""
     row = text.count("\n", 0, position) + 1
     column = position - text.rfind("\n", 0, position)
-    return GraphError(f"{dialect} text, line {row}, column {column}: {what}")
+    error = GraphError(f"{dialect} text, line {row}, column {column}: {what}")
+    error.position = position
+    return error
 
 
 def quoted(name: str) -> str:

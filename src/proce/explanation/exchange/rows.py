@@ -112,7 +112,13 @@ def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:
     if diagnosis is None:
         return None
     blockers = [
-        Blocker(blocker.kind, blocker.name, blocker.relaxation, number_or_nan(blocker.distance))
+        Blocker(
+            blocker.kind,
+            blocker.name,
+            blocker.relaxation,
+            number_or_nan(blocker.distance),
+            blocker.value,
+        )
         for blocker in diagnosis.blockers
     ]
     return Diagnosis(

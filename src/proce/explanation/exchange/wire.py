@@ -25,6 +25,13 @@ def _label(value: Any) -> Level:
     raise PydanticCustomError("label", "a text, a finite number or true or false")
 
 
+def _blocker_value(value: Any) -> Level | tuple[str, ...]:
+    """Return how far a limit would have to give way: a value, or names."""
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return tuple(value)
+    return _label(value)
+
+
 def _is_finite(number: float) -> bool:
     try:
         return math.isfinite(number)
@@ -54,6 +61,7 @@ Chance = Annotated[float, Field(ge=0, le=1)]
 Label = Annotated[Any, PlainValidator(_label)]
 Edge = Annotated[list[str], AfterValidator(_edge)]
 Limits = Annotated[list[Label], AfterValidator(_limits)]
+BlockerValue = Annotated[Any, PlainValidator(_blocker_value)]
 Needed = Annotated[
     Annotated[Number, _ONE_TAG] | Annotated[list[Number], _LIST_TAG], Discriminator(_needed_tag)
 ]
@@ -173,6 +181,7 @@ class WireBlocker(StrictRecord):
     name: str
     relaxation: str
     distance: Number | None
+    value: BlockerValue | None = None
 
 
 class WireDiagnosis(StrictRecord):

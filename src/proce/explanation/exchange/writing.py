@@ -12,7 +12,7 @@ from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS
-from proce.explanation.record.diagnosis import Diagnosis
+from proce.explanation.record.diagnosis import Blocker, Diagnosis
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import CHANGES, Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
@@ -229,8 +229,14 @@ def _fronts(rows: ExplainedRows) -> list[Plain | None]:
 
 
 def _diagnosis(diagnosis: Diagnosis) -> Any:
-    blockers = [vars(blocker) for blocker in diagnosis.blockers]
-    return plain_json({**vars(diagnosis), "blockers": blockers})
+    return plain_json({**vars(diagnosis), "blockers": [*map(_blocker, diagnosis.blockers)]})
+
+
+def _blocker(blocker: Blocker) -> Plain:
+    record = dict(vars(blocker))
+    if blocker.value is None:
+        del record["value"]  # as in texts from before there was one
+    return record
 
 
 def _variants(rows: ExplainedRows, variants: Tensor, owner: Tensor) -> list[list[Any]]:

@@ -59,6 +59,8 @@ def _source(context: Context) -> str:
         return f"It was learned from data ({context.origin}) and may be wrong."
     if context.origin is None:
         return "Where it came from is not recorded."
+    if context.graph_was_edited:
+        return "It was given by a person, who edited it for this question."
     return "It was given by a person."
 
 

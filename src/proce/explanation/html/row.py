@@ -10,12 +10,13 @@ from proce.explanation.html.obstacles import Obstacles, obstacles_of
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.html.ways import OtherWay, RecommendedWay, other_way, recommended_way
 from proce.explanation.plots.front import plot_front
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
+from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
-from proce.explanation.words.needs import need_text, reached_text
+from proce.explanation.words.decision import decision_text
+from proce.explanation.words.needs import reached_text
 from proce.explanation.words.sentences import Line
-from proce.explanation.words.values import class_texts, name_text, percent, value_text
+from proce.explanation.words.values import class_texts, name_text, value_text
 from proce.schema import Action, Layout
 
 _MAX_SHOWN_WAYS = 3  # besides the recommended one; more are folded away
@@ -110,7 +111,7 @@ def row_report(
     return RowReport(
         anchor=row_anchor(explanation),
         heading=_heading(explanation, layout),
-        decision=_decision(explanation),
+        decision=decision_text(explanation),
         values=_values(explanation),
         recommended=recommended_way(explanation, cells, lines) if cells else None,
         outcome=_texts(lines, "outcome"),
@@ -140,20 +141,6 @@ def _heading(explanation: ExplainedRow, layout: Layout | None) -> str:
         Outcome.FAILED: "the model failed",
     }[explanation.outcome]
     return f"Row {row_label(explanation, layout)}: {ending}"
-
-
-def _decision(explanation: ExplainedRow) -> str:
-    predicted, target = class_texts(explanation)
-    chance = percent(explanation.probability)
-    decision = f"The model says {predicted}; the probability of {target} is {chance}."
-    if explanation.predicted == UNKNOWN_CLASS:
-        decision = "What the model says of this row is not known."
-    if explanation.outcome is Outcome.ALREADY_TARGET or explanation.target == UNKNOWN_CLASS:
-        return decision
-    return (
-        f"{decision} Asked: what would have had to be different for it to say {target},"
-        f" {need_text(explanation)}."
-    )
 
 
 def _values(explanation: ExplainedRow) -> Table:

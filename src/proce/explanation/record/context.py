@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from proce.causal.graphs.origin import EDITED, GIVEN
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Codec, Level
 
@@ -41,7 +42,8 @@ class Context:
     robust
         The share of these models under which a counterfactual was asked to keep its class.
     origin
-        Where the graph came from: ``"given"``, or what discovered it; ``None`` if not known.
+        Where the graph came from: ``"given"``, ``"edited"`` by a person since, or what discovered
+        it; ``None`` if not known.
     vary
         The names that this call let a person act on; ``None`` for all that the schema permits.
     ranges
@@ -85,7 +87,12 @@ class Context:
     @property
     def graph_was_learned(self) -> bool:
         """Whether the causal graph was read off data rather than given by a person."""
-        return bool(self.edges) and self.origin not in (None, "given")
+        return bool(self.edges) and self.origin not in (None, GIVEN, EDITED)
+
+    @property
+    def graph_was_edited(self) -> bool:
+        """Whether a person has changed the causal graph for this call."""
+        return self.origin is not None and self.origin.endswith(EDITED)
 
     def class_at(self, position: int) -> Level | None:
         """Return the class at a position; ``None`` where the model did not say any."""

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from proce.schema import Level
+
 _MAX_WAYS = 3  # blockers in words
 
 
@@ -26,12 +28,19 @@ class Blocker:
         to reach 53,400"``, ``"if debt may vary too"`` or ``"with 3 changes"``.
     distance
         The distance of the counterfactual that exists without the limit.
+    value
+        How far the limit would have to give way, for a program: for a limit of a feature the value
+        that it has in that counterfactual, in raw units or as a level; for ``vary`` the names that
+        would have to vary too; for ``max_changes`` the number of changes; for
+        ``min_probability`` the probability that is reached. ``None`` for all else, and in results
+        from before this was recorded.
     """
 
     kind: str
     name: str
     relaxation: str
     distance: float
+    value: Level | tuple[str, ...] | None = None
 
 
 def ways_text(blockers: Sequence[Blocker]) -> str:

@@ -39,6 +39,12 @@ def protected_names(schema: Schema) -> tuple[str, ...]:
     return tuple(feature.name for feature in schema if feature.protected)
 
 
+def codec_for_applicant(codec: Codec) -> Codec:
+    """Return a codec without its protected features; itself where it has none."""
+    names = protected_names(codec.schema)
+    return codec if not names else _codec(codec, _open_positions(codec.schema, names))
+
+
 def frame_for_applicant(result: ExplainedFrame) -> ExplainedFrame:
     """Return an explained frame without its protected features; itself where it has none."""
     schema = result.context.codec.schema
@@ -50,7 +56,7 @@ def frame_for_applicant(result: ExplainedFrame) -> ExplainedFrame:
         result,
         rows=rows_for_applicant(result.rows),
         layout=result.layout.without(columns),
-        provenance=_provenance(result.provenance, _Withheld(schema, names)),
+        provenance=_provenance(result.provenance, Withheld(schema, names)),
     )
 
 
@@ -60,10 +66,8 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
     names = protected_names(schema)
     if not names:
         return rows
-    withheld = _Withheld(schema, names)
-    keep = torch.tensor(
-        [position for position, name in enumerate(schema.names) if name not in names]
-    )
+    withheld = Withheld(schema, names)
+    keep = _open_positions(schema, names)
     open_rules = [not withheld.in_rule(text, rows.context.codec) for text in rows.context.rules]
     front_rows, outcomes = rows.fronts.rows[:, keep], rows.outcomes.tolist()
     return replace(
@@ -83,8 +87,16 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
     )
 
 
-class _Withheld:
-    """The names that may not be told, and where they are spoken of."""
+class Withheld:
+    """The names that may not be told, and where they are spoken of.
+
+    Parameters
+    ----------
+    schema
+        All features.
+    names
+        Those of them that may not be told.
+    """
 
     def __init__(self, schema: Schema, names: Sequence[str]) -> None:
         self.names = frozenset(names)
@@ -109,8 +121,15 @@ class _Withheld:
         return tuple(name for name in names if name not in self.names)
 
 
+def _open_positions(schema: Schema, names: Sequence[str]) -> Tensor:
+    """Return the positions of all features but the named ones."""
+    return torch.tensor(
+        [position for position, name in enumerate(schema.names) if name not in names]
+    )
+
+
 def _context(
-    context: Context, keep: Tensor, withheld: _Withheld, open_rules: Sequence[bool]
+    context: Context, keep: Tensor, withheld: Withheld, open_rules: Sequence[bool]
 ) -> Context:
     spread = context.spread
     return replace(
@@ -162,7 +181,7 @@ def _failure(diagnosis: Diagnosis) -> Diagnosis:
     return replace(diagnosis, reason=MODEL_FAILED)
 
 
-def _diagnosis(diagnosis: Diagnosis, withheld: _Withheld, codec: Codec) -> Diagnosis:
+def _diagnosis(diagnosis: Diagnosis, withheld: Withheld, codec: Codec) -> Diagnosis:
     """Return a diagnosis in which no protected feature blocks, and its words accordingly."""
     blockers = tuple(
         blocker
@@ -186,12 +205,12 @@ def _diagnosis(diagnosis: Diagnosis, withheld: _Withheld, codec: Codec) -> Diagn
     )
 
 
-def _provenance(provenance: Provenance, withheld: _Withheld) -> Provenance:
+def _provenance(provenance: Provenance, withheld: Withheld) -> Provenance:
     options = {name: _option(name, value, withheld) for name, value in provenance.options.items()}
     return replace(provenance, options=options)
 
 
-def _option(name: str, value: Any, withheld: _Withheld) -> Any:
+def _option(name: str, value: Any, withheld: Withheld) -> Any:
     """Return an option of a call without the names, and the rules, that may not be told."""
     if isinstance(value, dict):
         return _items(value, withheld)
@@ -201,5 +220,5 @@ def _option(name: str, value: Any, withheld: _Withheld) -> Any:
     return value
 
 
-def _items(values: Any, withheld: _Withheld) -> dict[str, Any]:
+def _items(values: Any, withheld: Withheld) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in withheld.names}

@@ -151,6 +151,8 @@ def caution(context: Context) -> str:
         return (
             f"{start} The causal graph was learned from data ({context.origin}) and may be wrong."
         )
+    if context.graph_was_edited:
+        return f"{start} The causal graph was edited by a person for this question, not learned."
     return f"{start} The causal graph was given by a person, not learned."
 
 

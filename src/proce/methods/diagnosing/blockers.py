@@ -18,7 +18,7 @@ from proce.methods.calls.method import Progress
 from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits
 from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.diagnosing.opened_ways import OpenedWays
-from proce.methods.diagnosing.relaxations import relaxation_text
+from proce.methods.diagnosing.relaxations import relaxation_of
 from proce.methods.diagnosing.relaxed_search import RelaxedSearch
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.checking import FrameRows, check_candidates
@@ -193,7 +193,7 @@ def _judge_ways(
         check = check_candidates(problem, frame_rows, own.row, own.rows, own.changes)
         for line in torch.nonzero(check.passed).flatten().tolist():
             row = int(frame_rows.positions[own.row[line]])
-            text = relaxation_text(
+            text, value = relaxation_of(
                 limit,
                 codec,
                 own.rows[line],
@@ -204,4 +204,4 @@ def _judge_ways(
             distance = float(own.losses[line, Loss.DISTANCE])
             known = result.blockers.setdefault(row, [])
             if all((other.kind, other.name) != (limit.kind, limit.name) for other in known):
-                known.append(Blocker(limit.kind, limit.name, text, distance))
+                known.append(Blocker(limit.kind, limit.name, text, distance, value))

@@ -1,25 +1,28 @@
-"""In words, how far a limit must give way; each kind of limit has its own wording."""
+"""How far a limit must give way, in words and for a program; each kind has its own wording."""
 
 import torch
 from torch import Tensor
 
 from proce.explanation import done_by_hand
+from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import joined, name_text, percent, value_text
 from proce.methods.diagnosing.lifted_limits import LiftedLimit
-from proce.schema import Codec
+from proce.schema import Codec, Level
 
 _MAX_NAMES = 6  # features that may vary too
 
 
-def relaxation_text(
+def relaxation_of(
     limit: LiftedLimit,
     codec: Codec,
     row: Tensor,
     changes: Tensor,
     probability: float,
     vary: tuple[str, ...],
-) -> str:
-    """Return how far a limit must give way for a counterfactual to be allowed.
+) -> tuple[str, Level | tuple[str, ...] | None]:
+    """Return how far a limit must give way for a counterfactual to be allowed, and as a value.
+
+    The two are the ``relaxation`` and the ``value`` of a :class:`~proce.explanation.Blocker`.
 
     Parameters
     ----------
@@ -37,24 +40,29 @@ def relaxation_text(
     by_hand = torch.nonzero(done_by_hand(changes)).flatten().tolist()
     match limit.kind:
         case "rule":
-            return f"without the rule '{limit.name}'"
+            return f"without the rule '{limit.name}'", None
         case "search":
-            return "if it need not hold when the equations are fitted again"
+            return "if it need not hold when the equations are fitted again", None
         case "vary":
             acted_on = [codec.schema.features[position] for position in by_hand]
-            more = [name_text(feature) for feature in acted_on if feature.name not in vary]
-            return f"if {joined(more, _MAX_NAMES)} may vary too"
+            more = [feature for feature in acted_on if feature.name not in vary]
+            words = joined([name_text(feature) for feature in more], _MAX_NAMES)
+            return f"if {words} may vary too", tuple(feature.name for feature in more)
         case "max_changes":
-            return f"with {len(by_hand)} changes"
+            return f"with {len(by_hand)} changes", len(by_hand)
         case "min_probability":
-            return f"with a probability of {percent(probability)}"
+            return f"with a probability of {percent(probability)}", probability
         case "robust":
-            return "if it need not hold under other models"
+            return "if it need not hold under other models", None
     position = codec.schema.position(limit.name)
     feature, span = codec.schema.features[position], codec.span[position].item()
-    name = name_text(feature)
-    value = value_text(feature, codec.to_raw(row)[position].item(), span)
-    match limit.kind:
+    raw = codec.to_raw(row)[position].item()
+    text = _text_of_feature(limit.kind, name_text(feature), value_text(feature, raw, span))
+    return text, plain_value(feature, raw)
+
+
+def _text_of_feature(kind: str, name: str, value: str) -> str:
+    match kind:
         case "range":
             return f"with {name} allowed to reach {value}"
         case "increase":

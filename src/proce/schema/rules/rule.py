@@ -85,6 +85,21 @@ class Rule:
         """Return whether each candidate obeys the rule; see ``violation``."""
         return self.violation(factual, rows, mechanisms) == 0
 
+    def surely_holds(self, rows: Tensor) -> Tensor:
+        """Return which rows ``(i, f)`` obey a rule over ``x`` alone, whatever is missing in them.
+
+        Where :meth:`holds` passes over a comparison that needs a missing value, this does not: such
+        a row is known neither to obey nor to break the rule.
+        """
+        if self.dependence is not None or any(ref.row == "cf" for ref in self.tree.references):
+            raise RuleError(
+                f"rule {self.text!r} speaks of a counterfactual; expected one over x alone, such as"
+                " 'x.age >= 40'."
+            )
+        assert not isinstance(self.tree, Dependence), "it is refused above"
+        values = {reference: self._values(reference, rows) for reference in self.tree.references}
+        return (self.tree.distances(values).to_false > 0).expand(len(rows)).contiguous()
+
     def violation(
         self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
     ) -> Tensor:

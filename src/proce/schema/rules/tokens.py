@@ -68,7 +68,9 @@ def mistake(text: str, offset: int, what: str) -> RuleError:
         start = max(0, min(offset - _MAX_SHOWN_CHARACTERS // 2, len(text) - _MAX_SHOWN_CHARACTERS))
     end = start + _MAX_SHOWN_CHARACTERS
     shown = "…" * (start > 0) + text[start:end] + "…" * (end < len(text))
-    return RuleError(f"rule {shown!r}, position {offset + 1}: {what}")
+    error = RuleError(f"rule {shown!r}, position {offset + 1}: {what}")
+    error.position = offset
+    return error
 
 
 def tokenize(text: str) -> list[Token]:

@@ -1,0 +1,97 @@
+"""The front of one row: all that is worth a look, each with what would change."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from proce.explanation.exchange.plain_json import finite_or_none
+from proce.explanation.record.counterfactuals import Counterfactuals
+from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
+from proce.losses import Loss
+from proce.server.desk.changes import brief_change
+
+Plain = dict[str, Any]
+AXES = [
+    {"key": "distance", "label": "distance from the row as it is", "better": "low"},
+    {"key": "probability", "label": "probability of what is asked for", "better": "high"},
+    {"key": "prototype", "label": "distance from typical rows of the class", "better": "low"},
+    {"key": "n_actions", "label": "number of actions", "better": "low"},
+]
+
+
+def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list[Plain]:
+    """Return the ways that are told, by rank, and the other members of the front.
+
+    Parameters
+    ----------
+    row
+        The explained row.
+    ranked
+        The changed cells of each of its ways.
+    """
+    told = [
+        _member(row, rank, row.probabilities[rank - 1].item(), row.losses[rank - 1], cells)
+        for rank, cells in enumerate(ranked, 1)
+    ]
+    front = row.front
+    if front is None:
+        return told
+    is_told = (front.rows[:, None] == row.rows[None]).all(-1).any(1)
+    others = torch.nonzero(~is_told).flatten()
+    rows, losses = front.rows[others], front.losses[others]
+    cells_of = _cells(row, rows, _kinds(row, rows))
+    chances = (-losses[:, Loss.PREDICTION]).exp().tolist()
+    return told + [
+        _member(row, None, chance, own, cells)
+        for chance, own, cells in zip(chances, losses, cells_of, strict=True)
+    ]
+
+
+def _member(
+    row: ExplainedRow,
+    rank: int | None,
+    probability: float,
+    losses: Tensor,
+    cells: Sequence[ChangedCell],
+) -> Plain:
+    return {
+        "rank": rank,
+        "probability": probability,
+        "distance": finite_or_none(losses[Loss.DISTANCE].item()),
+        "prototype": finite_or_none(losses[Loss.PROTOTYPE].item()),
+        "n_actions": sum(cell.kind.by_hand for cell in cells),
+        "changes": [brief_change(cell, row.context) for cell in cells],
+    }
+
+
+def _kinds(row: ExplainedRow, rows: Tensor) -> Tensor:
+    """Return a ``Change`` for each cell of members ``(p, f)`` of the front."""
+    context = row.context
+    names = context.codec.schema.names
+    changed = rows != row.factual
+    changed &= ~context.codec.missing(rows)
+    can_act = torch.tensor(
+        [
+            f.can_be_acted_on and (context.vary is None or f.name in context.vary)
+            for f in context.codec.schema
+        ]
+    )
+    follows = torch.zeros_like(changed)
+    for cause, effect in context.edges:
+        follows[:, names.index(effect)] |= changed[:, names.index(cause)]
+    kinds = torch.where(
+        changed, torch.where(can_act & ~follows, int(Change.ACTION), int(Change.CONSEQUENCE)), 0
+    )
+    return kinds.to(torch.int8)
+
+
+def _cells(row: ExplainedRow, rows: Tensor, kinds: Tensor) -> list[list[ChangedCell]]:
+    owner = torch.full((len(rows),), row.index)
+    unknown = rows.new_zeros(len(rows))
+    losses = rows.new_zeros(len(rows), len(Loss))
+    ways = Counterfactuals.of(owner, rows, kinds, unknown, losses)
+    return cells_of_counterfactuals(row.record, ways).by_counterfactual()

@@ -1,0 +1,34 @@
+"""Names and values in messages: short, whatever somebody called a feature or a level."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from proce.errors import did_you_mean
+
+_MAX_CHARACTERS = 60  # of a name or a value in a message
+_MAX_LISTED = 8
+
+
+def brief(value: Any) -> str:
+    """Return a name in quotes, or a value as it is written, cut where it is too long to read."""
+    if isinstance(value, list | dict):
+        return "a list" if isinstance(value, list) else "an object"
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    text = value if isinstance(value, str) else f"{value}"
+    cut = text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
+    return repr(cut) if isinstance(value, str) else cut
+
+
+def listed(values: Sequence[Any]) -> str:
+    """Return the first few of some names or values, and how many there are in all."""
+    few = ", ".join(brief(value) for value in values[:_MAX_LISTED])
+    return few if len(values) <= _MAX_LISTED else f"{few}, … ({len(values)} in all)"
+
+
+def near(value: Any, known: Sequence[Any]) -> str:
+    """Return ``" Did you mean 'x'?"`` for a near name; long names are compared with nothing."""
+    text = str(value)
+    if len(text) > _MAX_CHARACTERS:
+        return ""
+    return did_you_mean(text, [name for name in known if len(str(name)) <= _MAX_CHARACTERS])

@@ -1,0 +1,125 @@
+"""The rows of a file: read once, held in memory, asked about by page.
+
+A table takes eight bytes a cell, in every process that holds it, and is refused beyond fifty
+million cells: a million rows of fifty features.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from proce.batch.reading.rows import Rows
+from proce.batch.reading.source import Source
+from proce.batch.reading.typed import TypedColumns
+from proce.classifier import Classifier, ask_read_frame, decide
+from proce.errors import FileError
+from proce.schema import Codec
+from proce.schema.frames.cells import is_missing
+from proce.schema.shown import ReadFrame
+from proce.server.desk.values import frame_of
+
+MAX_CELLS = 50_000_000
+_BLOCK_ROWS = 16_384  # that the model is asked about at once
+
+
+@dataclass(frozen=True, eq=False)
+class RowTable:
+    """The rows of a file.
+
+    Attributes
+    ----------
+    codec
+        The features.
+    classifier
+        The model.
+    raw
+        ``(n, f)``, the rows in raw units and level codes.
+    ids
+        What a person knows each row by; ``None`` without a column of ids, and where it is empty.
+    id_name
+        The column of ids, or ``None``.
+    """
+
+    codec: Codec
+    classifier: Classifier
+    raw: Tensor
+    ids: Sequence[str | None] | None = None
+    id_name: str | None = None
+
+    @classmethod
+    def open(
+        cls, path: Path, codec: Codec, classifier: Classifier, id_name: str | None = None
+    ) -> "RowTable":
+        """Read a csv or Parquet file, or a folder of Parquet files, and check every cell.
+
+        Parameters
+        ----------
+        path
+            The file or the folder.
+        codec, classifier
+            The features and the model.
+        id_name
+            A column that names the rows, or ``None``.
+        """
+        rows = Rows.checked(Source.open(path), TypedColumns.of(codec), id_name=id_name)
+        n_features = len(codec.schema)
+        if rows.count * n_features > MAX_CELLS:
+            raise FileError(
+                f"{str(path)!r} has {rows.count:,} rows of {n_features} features; at most"
+                f" {MAX_CELLS // n_features:,} such rows can be browsed. Cut the file into parts,"
+                " or explain it whole with 'proce explain'."
+            )
+        raw = torch.empty(rows.count, n_features, dtype=torch.float64)
+        ids: list[str | None] = []
+        for chunk in rows.chunks():
+            end = chunk.first_row + len(chunk.table)
+            raw[chunk.first_row : end] = codec.raw_of_frame(chunk.table)
+            if id_name is not None:
+                ids += [_id_text(value) for value in chunk.table[id_name].to_pylist()]
+        return cls(codec, classifier, raw, None if id_name is None else ids, id_name)
+
+    def __len__(self) -> int:
+        return len(self.raw)
+
+    def id_of(self, row: int) -> str | None:
+        """Return what a person knows a row by."""
+        return None if self.ids is None else self.ids[row]
+
+    @cached_property
+    def chances(self) -> Tensor:
+        """The probability of each class for each row ``(n, k)``; asked when first wanted."""
+        parts = [torch.empty(0, len(self.classifier.classes), dtype=torch.float64)]
+        for block in torch.split(self.raw, _BLOCK_ROWS):
+            if len(block):
+                read = ReadFrame.of(self.codec, frame_of(self.codec, block))
+                parts.append(ask_read_frame(self.classifier, read).double())
+        return torch.cat(parts)
+
+    @cached_property
+    def predicted(self) -> NDArray[np.int64]:
+        """The class of each row, as a position ``(n,)``."""
+        if not len(self):
+            return np.zeros(0, dtype=np.int64)
+        decided: NDArray[np.int64] = decide(self.chances, self.classifier.threshold).numpy()
+        return decided
+
+    @cached_property
+    def probability(self) -> NDArray[np.float64]:
+        """The probability of the predicted class of each row ``(n,)``."""
+        chances: NDArray[np.float64] = self.chances.numpy()[np.arange(len(self)), self.predicted]
+        return chances
+
+    @cached_property
+    def encoded(self) -> Tensor:
+        """The rows in the entries of the codec ``(n, f)``, as rules read them."""
+        return self.codec.to_unit(self.raw)
+
+
+def _id_text(value: object) -> str | None:
+    return None if is_missing(value) else str(value)

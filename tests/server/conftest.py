@@ -1,0 +1,205 @@
+"""Three small saved explainers with rows to browse, fitted once for all tests of the service.
+
+- The loan: the embedded data, where ``sex`` is protected, with a graph, rules and ids.
+- The hostile: features and levels that no page would like, without a graph.
+- The private: few features, one of them protected, one that may be missing, a discovered graph.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from proce import CausalGraph, ProCE, SearchSettings, load_dataset
+from proce.causal.graphs.origin import Origin
+from proce.schema import Categorical, Continuous, Ordinal, Schema
+from proce.server.desk.desk import Desk
+
+from ..worlds import QUICK
+
+SETTINGS = SearchSettings(
+    population_size=24, n_offspring=24, n_generations=8, n_refits=4, autoencoder=QUICK
+)
+SCRIPT = "<script>alert(1)</script>"
+QUOTES = "\"double\" & 'single' <b>"
+EMOJI = "👩‍💻 joy 😀"
+RIGHT_TO_LEFT = "שלום עולם"
+LONG = "long " * 2_000  # 10,000 characters
+
+
+def _model(frame: pd.DataFrame, label: Any) -> Any:
+    """Return a plain model that is saved without pickle."""
+    by_type = make_column_transformer(
+        (StandardScaler(), make_column_selector(dtype_include="number")),
+        remainder=OneHotEncoder(),
+    )
+    return make_pipeline(by_type, LogisticRegression(max_iter=500)).fit(frame, label)
+
+
+def _saved(explainer: ProCE, frame: pd.DataFrame, label: Any, folder: Path) -> Path:
+    return explainer.fit(frame, label).save(folder)
+
+
+@pytest.fixture(scope="session")
+def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("server")
+
+
+@pytest.fixture(scope="session")
+def loan_folder(server_folder: Path) -> Path:
+    """The loan explainer, saved; the classes are ``approved`` and ``rejected``."""
+    data = load_dataset("loan", n=400, seed=3)
+    label = data.label.map(dict(enumerate(data.class_names)))
+    explainer = ProCE(
+        _model(data.frame, label),
+        data.recourse_schema,
+        data.graph,
+        data.rules,
+        settings=SETTINGS,
+    )
+    return _saved(explainer, data.frame, label, server_folder / "loan")
+
+
+@pytest.fixture(scope="session")
+def loan_rows(server_folder: Path) -> Path:
+    """Sixty rows for the loan explainer as csv, with the ids C0, C1, ... in ``customer``."""
+    frame = load_dataset("loan", n=60, seed=4).frame
+    frame.insert(0, "customer", [f"C{number}" for number in range(len(frame))])
+    path = server_folder / "loan.csv"
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def loan_desk(loan_folder: Path, loan_rows: Path) -> Desk:
+    return Desk.open(loan_folder, loan_rows, "customer")
+
+
+@pytest.fixture(scope="session")
+def rejected(loan_desk: Desk) -> int:
+    """The position of a row of the loan file that is rejected, and can be helped."""
+    return int(loan_desk.rows(prediction="rejected", sort="probability")["rows"][0]["row"])
+
+
+def _hostile(n: int, seed: int) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            SCRIPT: draw.integers(0, 100, n),
+            QUOTES: draw.normal(0, 1, n).round(2),
+            EMOJI: draw.choice([SCRIPT, QUOTES, EMOJI, RIGHT_TO_LEFT, LONG], n),
+            RIGHT_TO_LEFT: draw.choice(["a", "b", "c"], n),
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def hostile_folder(server_folder: Path) -> Path:
+    """An explainer whose names and levels are markup, quotes, signs and very long."""
+    frame = _hostile(300, 0)
+    schema = Schema(
+        [
+            Continuous(SCRIPT, (0, 100), step=1, label=SCRIPT, unit="<i>"),
+            Continuous(QUOTES),
+            Categorical(EMOJI, (SCRIPT, QUOTES, EMOJI, RIGHT_TO_LEFT, LONG)),
+            Ordinal(RIGHT_TO_LEFT, ("a", "b", "c"), labels={"b": SCRIPT}),
+        ]
+    )
+    label = (frame[SCRIPT] / 50 + frame[QUOTES] > 1).astype(int)
+    explainer = ProCE(
+        _model(frame, label), schema, settings=SETTINGS, classes={0: SCRIPT, 1: QUOTES}
+    )
+    return _saved(explainer, frame, label, server_folder / "hostile")
+
+
+@pytest.fixture(scope="session")
+def hostile_rows(server_folder: Path) -> Path:
+    """Twenty rows for the hostile explainer, as Parquet."""
+    path = server_folder / "hostile.parquet"
+    _hostile(20, 1).to_parquet(path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def hostile_desk(hostile_folder: Path, hostile_rows: Path) -> Desk:
+    return Desk.open(hostile_folder, hostile_rows)
+
+
+def _private(n: int, seed: int) -> pd.DataFrame:
+    draw = np.random.default_rng(seed)
+    group = draw.choice(["north", "south"], n)
+    study = draw.uniform(0, 10, n).round(1)
+    skill = (study + 2 * (group == "north") + draw.normal(0, 0.5, n)).round(1)
+    return pd.DataFrame(
+        {
+            "group": group,
+            "study": study,
+            "skill": skill,
+            "tests": np.where(draw.random(n) < 0.2, np.nan, draw.integers(0, 20, n)),
+            "member": draw.random(n) < 0.5,
+        }
+    )
+
+
+@pytest.fixture(scope="session")
+def private_folder(server_folder: Path) -> Path:
+    """An explainer with the protected ``group``, ``tests`` that may be missing, and a flag.
+
+    The graph study -> skill <- group was learned, says its origin. Of its two rules one is about
+    the protected feature, and the classes are numbers.
+    """
+    frame = _private(300, 0)
+    schema = Schema(
+        [
+            Categorical("group", ("north", "south"), action="fixed", protected=True),
+            Continuous("study", (0, 12), step=0.1, unit="hours"),
+            Continuous("skill", step=0.1, action="indirect"),
+            Continuous("tests", (0, 20), step=1),
+            Categorical("member", (False, True)),
+        ]
+    )
+    label = (frame["skill"] + frame["tests"].fillna(0) / 10 > 7).astype(int)
+    model = HistGradientBoostingClassifier(
+        max_iter=20, random_state=0, categorical_features="from_dtype"
+    )
+    edges = [("study", "skill"), ("group", "skill")]
+    graph = CausalGraph(
+        edges, schema.names, dict.fromkeys(edges, 0.9), Origin("direct_lingam", {}, ())
+    )
+    frame["group"] = frame["group"].astype("category")
+    explainer = ProCE(
+        model.fit(frame, label),
+        schema,
+        graph,
+        ["cf.study >= x.study", "cf.group == x.group"],
+        settings=SETTINGS,
+        classes={0: "not yet", 1: "ready"},
+    )
+    return _saved(explainer, frame, label, server_folder / "private")
+
+
+@pytest.fixture(scope="session")
+def private_rows(server_folder: Path) -> Path:
+    """Forty rows for the private explainer, as csv."""
+    path = server_folder / "private.csv"
+    _private(40, 1).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def private_desk(private_folder: Path, private_rows: Path) -> Desk:
+    return Desk.open(private_folder, private_rows)
+
+
+@pytest.fixture
+def said() -> Callable[[object], str]:
+    """Return what makes one text of everything that an answer says."""
+    return lambda answer: answer if isinstance(answer, str) else repr(answer)
