@@ -51,7 +51,7 @@ def test_an_applicant_is_shown_no_protected_feature(
     schema = Schema.infer(pd.read_csv("people.csv").drop(columns="decision"))
     path, folder = tmp_path / "schema.json", tmp_path / "credit"
     path.write_text(schema.edit("home", protected=True).to_json(), "utf-8")
-    model = ["--model", "train:boosting", "--schema", str(path), "--out", str(folder)]
+    model = ["--model", "model.skops", "--schema", str(path), "--out", str(folder)]
     assert main([*FIT, *model]) == 0
     rows = tmp_path / "rows.csv"
     pd.read_csv("people.csv").head(4).to_csv(rows, index=False)
@@ -131,14 +131,15 @@ def test_an_index_that_was_written_along_is_told(
 def test_refits_of_the_model_are_fitted_once_and_asked_for_by_robust(
     at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder, out = tmp_path / "credit", tmp_path / "out.json"
+    folder, rows, out = (tmp_path / name for name in ("credit", "rows.csv", "out.json"))
+    pd.read_csv("new.csv").head(8).to_csv(rows, index=False)
     fit = [*FIT, "--schema", "schema.json", "--model", "model.skops", "--out", str(folder)]
     assert main([*fit, "--models", "5"]) == 0
     loaded = ProCE.load(folder)
     assert loaded.models == 5
     assert loaded.fitted_.model_refits is not None
     assert len(loaded.fitted_.model_refits.kept) == 5
-    explain = ["explain", str(folder), "new.csv", "--target", "yes", "-n", "1", "--out", str(out)]
+    explain = ["explain", str(folder), str(rows), "--target", "yes", "-n", "1", "--out", str(out)]
     assert main([*explain, "--robust", "0.8"]) in (0, 1)
     result = Explanations.from_json(out.read_text("utf-8"))
     kept = [int(item.robustness[0]) for item in result if len(item)]

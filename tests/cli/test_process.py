@@ -15,32 +15,39 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from proce.cli.main import main
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 PROCE = str(Path(sys.executable).with_name("proce"))
 NAMES = ["r.csv", pytest.param("r.json", marks=pytest.mark.slow)]
 EXPLAIN = ["explain", "credit", "new.csv", "--target", "yes", "-n", "1"]
 
 
-def test_every_command_from_data_to_report(run: Run, tmp_path: Path) -> None:
+def test_every_command_from_data_to_report(
+    run: Run, at_desk: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """One person's afternoon: look, discover, fit, explain, report, verify."""
+
+    def done(*words: object) -> str:
+        """Run a command that succeeds; return what it shows."""
+        code = main([*map(str, words)])
+        shown = capsys.readouterr()
+        assert code in ((0, 1) if words[0] == "explain" else (0,)), shown.err
+        return shown.out
+
     assert run("--version").stdout.startswith("proce ")
-    assert "savings" in run("schema", "people.csv", "--label", "decision").stdout
+    assert "savings" in done("schema", "people.csv", "--label", "decision")
     graph, folder = tmp_path / "graph.json", tmp_path / "credit"
-    discovered = run("discover", "people.csv", "--label", "decision", "--out", graph)
-    assert discovered.returncode == 0, discovered.stderr
+    done("discover", "people.csv", "--label", "decision", "--out", graph)
     words = ["--label", "decision", "--model", "train:boosting", "--graph", graph]
-    fitted = run(
-        "fit", "people.csv", *words, "--population", 20, "--generations", 5, "--out", folder
-    )
-    assert (fitted.returncode, fitted.stdout) == (0, ""), fitted.stderr
+    fit = ["fit", "people.csv", *words, "--population", 20, "--generations", 5, "--out", folder]
+    assert done(*fit) == ""
     out = ["--out", tmp_path / "r.json", "--receipts", tmp_path / "receipts"]
-    explained = run("explain", folder, "new.csv", "--target", "yes", *out)
-    assert explained.returncode in (0, 1), explained.stderr
+    done("explain", folder, "new.csv", "--target", "yes", *out)
     page = tmp_path / "report.html"
-    assert run("report", tmp_path / "r.json", "--out", page).returncode == 0
+    done("report", tmp_path / "r.json", "--out", page)
     assert "<html" in page.read_text("utf-8")
-    checked = run("verify", tmp_path / "receipts" / "row-0.json", "--model", folder)
-    assert checked.returncode == 0, checked.stderr
+    done("verify", tmp_path / "receipts" / "row-0.json", "--model", folder)
 
 
 @pytest.mark.slow
@@ -173,21 +180,22 @@ def small_disk(folder: Path) -> Iterator[Path]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_full_disk_is_one_line_and_keeps_the_old_file(
-    run: Run, tmp_path: Path, name: str
+    at_desk: Path, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with small_disk(tmp_path / "disk") as disk:
         (disk / name).write_text("old")
         (disk / "rest").write_bytes(b"\0" * (52 << 10))
-        done = run(*EXPLAIN, "--out", disk / name)
-        assert done.returncode == 3, done.stderr
-        assert done.stderr.count("\n") == 1
-        assert "No space left on device" in done.stderr
+        assert main([*EXPLAIN, "--out", str(disk / name)]) == 3
+        told = capsys.readouterr().err
+        assert told.count("\n") == 1
+        assert "No space left on device" in told
         assert (disk / name).read_text() == "old"
         left = {path.name for path in disk.iterdir()} - {name, "rest"}
         assert left <= {"r.csv.parts"}
-        assert ("are kept in" in done.stderr) == bool(left)
+        assert ("are kept in" in told) == bool(left)
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_is_one_line_and_leaves_nothing(run: Run, tmp_path: Path) -> None:
     def limited() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -13,6 +13,8 @@ import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
+from proce.cli.main import main
+
 PROCE = str(Path(sys.executable).with_name("proce"))
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -97,6 +99,17 @@ def killed_at_random(desk: Path, many: Path, folder: Path, seed: int) -> int:
     return n_killed
 
 
+def test_workers_write_what_one_process_writes(at_desk: Path, tmp_path: Path) -> None:
+    rows = pd.read_csv("new.csv").head(12).assign(customer=[f"{row:05}" for row in range(12)])
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    alone, together = tmp_path / "alone", tmp_path / "together"
+    for folder, more in ((alone, ()), (together, ("--workers", "2"))):
+        folder.mkdir()
+        assert main(words(tmp_path / "rows.csv", folder, *more)) == 0
+    assert_same(together, alone)
+
+
+@pytest.mark.slow
 def test_killed_workers_cost_no_row_and_change_none(
     desk: Path, many: Path, undisturbed: Path, tmp_path: Path
 ) -> None:
@@ -113,6 +126,7 @@ def test_killed_workers_cost_no_row_and_change_none_ten_times(
     assert_same(tmp_path, undisturbed)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_workers_and_keeps_what_is_done(
     desk: Path, many: Path, undisturbed: Path, tmp_path: Path
 ) -> None:

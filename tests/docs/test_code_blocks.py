@@ -60,6 +60,7 @@ def named(page: Path) -> str:
 
 
 WITH_CODE = [page for page in PAGES if python_of(page).strip() and page.name != "README.md"]
+LONG = {"docs/howto/batches", "docs/howto/real-data"}
 WITH_COMMANDS = [page for page in PAGES if commands_of(page)]
 
 
@@ -81,10 +82,17 @@ def run_code(page: Path, folder: Path) -> None:
 def test_pages_with_code_and_commands_are_recognised() -> None:
     assert ROOT / "docs/quickstart.md" in WITH_CODE
     assert ROOT / "docs/cli.md" in WITH_COMMANDS
+    assert set(map(named, WITH_CODE)) > LONG
 
 
 @pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
-@pytest.mark.parametrize("page", WITH_CODE, ids=named)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, marks=[pytest.mark.slow] if named(page) in LONG else [], id=named(page))
+        for page in WITH_CODE
+    ],
+)
 def test_the_code_of_a_page_runs(
     page: Path, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

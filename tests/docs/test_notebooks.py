@@ -15,7 +15,15 @@ from .downloads import DOWNLOADED, need_file
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
+LONG = {"credit_card", "law"}
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+each_run = pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, marks=[pytest.mark.slow] if path.stem in LONG else [], id=path.stem)
+        for path in NOTEBOOKS
+    ],
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +74,7 @@ def test_the_notebooks_are_here() -> None:
     assert {path.stem for path in NOTEBOOKS} == {"adult", "credit", "credit_card", "law"}
 
 
-@every_notebook
+@each_run
 def test_the_outputs_are_those_stored(
     path: Path, runner: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

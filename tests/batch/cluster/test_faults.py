@@ -68,10 +68,13 @@ class Machines:
 
 @pytest.fixture
 def machines(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Machines]:
-    """Start a scheduler and two workers as processes that share nothing but a folder."""
+    """Start a scheduler and two workers as processes that share nothing but a folder.
+
+    They are guarded, unless the test says otherwise.
+    """
     file, home = tmp_path / "scheduler.json", tmp_path / "home"
     home.mkdir()
-    guarded = request.node.get_closest_marker("slow") is not None
+    guarded = getattr(request, "param", True)
     words = ("--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file))
     quiet = ("--no-dashboard", "--dashboard-address", "127.0.0.1:0")
     alone = ("--nthreads", "1", "--nanny" if guarded else "--no-nanny", *quiet)
@@ -167,6 +170,8 @@ def explained(
         assert_frame_equal(got, expected[list(got.columns)], check_dtype=False, rtol=1e-12)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("machines", [False], ids=["unguarded"], indirect=True)
 def test_workers_on_other_machines_are_killed_and_nothing_is_lost(
     clerk: Path, tmp_path: Path, machines: Machines
 ) -> None:

@@ -104,7 +104,11 @@ def test_another_method_is_explained_in_processes_too(rows: pd.DataFrame) -> Non
 @pytest.mark.parametrize(
     ("kills", "reason"),
     [
-        (True, "The model broke on this row: its process was ended by SIGSEGV"),
+        pytest.param(
+            True,
+            "The model broke on this row: its process was ended by SIGSEGV",
+            marks=pytest.mark.slow,
+        ),
         (False, "this age is not in the table"),
     ],
 )
@@ -169,6 +173,7 @@ def test_a_file_has_what_one_call_returns(
     assert {path.name for path in tmp_path.iterdir()} == {name, "outcomes.parquet"}
 
 
+@pytest.mark.slow
 def test_an_interrupted_call_is_taken_up_and_repeats_nothing(
     rows: pd.DataFrame, tmp_path: Path
 ) -> None:
