@@ -5,7 +5,7 @@
 - The private: few features, one of them protected, one that may be missing, a discovered graph.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from proce.schema import Categorical, Continuous, Ordinal, Schema
 from proce.server.desk.desk import Desk
 
 from ..worlds import QUICK
+from .live import LiveServer
 
 SETTINGS = SearchSettings(
     population_size=24, n_offspring=24, n_generations=8, n_refits=4, autoencoder=QUICK
@@ -203,3 +204,14 @@ def private_desk(private_folder: Path, private_rows: Path) -> Desk:
 def said() -> Callable[[object], str]:
     """Return what makes one text of everything that an answer says."""
     return lambda answer: answer if isinstance(answer, str) else repr(answer)
+
+
+@pytest.fixture(scope="session")
+def live_server(
+    loan_folder: Path, loan_rows: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveServer]:
+    """A service of the loan explainer without tokens: one process that explains, sixty rows."""
+    database = tmp_path_factory.mktemp("live") / "explanations.sqlite"
+    words = ["--rows", loan_rows, "--id", "customer", "--title", "Loans", "--workers", 1]
+    with LiveServer(loan_folder, *words, "--database", database) as server:
+        yield server

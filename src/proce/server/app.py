@@ -6,6 +6,7 @@ from proce import __version__
 from proce.server.routes import (
     documents,
     explanations,
+    log,
     operations,
     page,
     questions,
@@ -28,6 +29,6 @@ def make_app(service: Service) -> FastAPI:
     )
     app.state.service = service
     add_error_answers(app)
-    for room in (operations, questions, explanations, documents, views, reference, page):
+    for room in (operations, questions, log, explanations, documents, views, reference, page):
         app.include_router(room.router)
     return app

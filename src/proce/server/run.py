@@ -4,23 +4,32 @@ import asyncio
 import logging
 import signal
 import socket
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 
-from proce.errors import WorkerError
+from proce.errors import ProceError, WorkerError
 from proce.server.app import make_app
-from proce.server.routes.interim import ThreadBackend
+from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
+from proce.server.guard.heads import BoundedHeads
+from proce.server.jobs import JobLimits, Jobs
+from proce.server.routes.measures import measures_of
 from proce.server.routes.service import Limits, Service, Settings
+from proce.server.store import Retention, Store, StoreThreads, keep_within
+from proce.server.workers import Workers, WorkersSettings
 
 log = logging.getLogger(__name__)
 
-_GRACE_SECONDS = 3
 _BACKLOG = 512
+_OPEN_SECONDS = 600.0  # where nothing is compiled yet
+_CONNECTION_SECONDS = 2  # for requests that are being answered when the service ends
+_FIRST_SECONDS = 120.0  # for the search of a worker that begins, which may have to compile
+_JOB_SECONDS = 0.5  # for explanations that run when the service ends
+_OVERTIME_SECONDS = 10.0  # from the end of a search's time to the end of its worker
 
 
 @dataclass(frozen=True)
@@ -73,9 +82,39 @@ class _Server(uvicorn.Server):
 
 def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
     """Serve until Ctrl-C or SIGTERM; ``say`` is told the address once the workers are ready."""
-    listener = _listen(options.host, options.port)
-    with listener:
-        asyncio.run(_serve(options, listener, say))
+    require_safe_exposure(options.host, options.token_file)
+    tokens = None if options.token_file is None else Tokens(options.token_file)
+    guard = GuardSettings(
+        host=options.host,
+        tokens=tokens,
+        allowed_hosts=options.allowed_hosts,
+        body_bytes=options.limits.body_bytes,
+    )
+    retention = Retention(days=options.keep_days)
+    with (
+        _listen(options.host, options.port) as listener,
+        closing(Store.open(options.database)) as store,
+    ):
+        asyncio.run(_serve(options, guard, retention, listener, store, say))
+
+
+def open_desk(folder: Path, rows: Path | None, id_name: str | None) -> object:
+    """Open the desk; called in each worker, so that this process never loads the model.
+
+    The first questions are asked here, since they take longer than those that follow.
+    """
+    from proce.server.desk.desk import Desk
+
+    desk = Desk.open(folder, rows, id_name)
+    row = {one["name"]: one["typical"] for one in desk.schema("auditor")["features"]}
+    try:
+        decision = desk.what_if(row=row, view="auditor")["before"]
+        others = [one["value"] for one in decision["probabilities"]]
+        others.remove(decision["prediction"])
+        desk.explain({"rows": [row], "target": others[0], "budget_seconds": _FIRST_SECONDS})
+    except ProceError as error:
+        log.info("the first questions were not answered: %s", error)
+    return desk
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -95,53 +134,71 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _serve(
-    options: ServeOptions, listener: socket.socket, say: Callable[[str], None]
+    options: ServeOptions,
+    guard: GuardSettings,
+    retention: Retention,
+    listener: socket.socket,
+    store: Store,
+    say: Callable[[str], None],
 ) -> None:
-    backend = ThreadBackend(lambda: _open_desk(options))
-    app = make_app(Service(backend, _settings(options)))
-    config = uvicorn.Config(
-        app,
-        access_log=False,
-        log_config=None,
-        lifespan="off",
-        server_header=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-    )
-    server = _Server(config)
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, lambda: setattr(server, "should_exit", True))
-    serving = asyncio.create_task(server.serve([listener]))
-    starting = asyncio.create_task(backend.start())
-    try:
-        await asyncio.wait({serving, starting}, return_when=asyncio.FIRST_COMPLETED)
-        if starting.done():
-            starting.result()
-            say(f"ProCE is at http://{_address(listener)}/ (Ctrl-C ends it)")
+    async with _service(options, store) as service:
+        server = _Server(
+            uvicorn.Config(
+                guarded(make_app(service), guard, service.metrics),
+                access_log=False,
+                log_config=None,
+                lifespan="off",
+                server_header=False,
+                http=BoundedHeads,
+                ws="none",
+                timeout_graceful_shutdown=_CONNECTION_SECONDS,
+            )
+        )
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, lambda: setattr(server, "should_exit", True))
+        serving = asyncio.create_task(server.serve([listener]))
+        loading = asyncio.create_task(service.load())
+        keeping = asyncio.create_task(keep_within(store, service.threads, retention))
+        try:
+            await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
+            if loading.done():
+                loading.result()
+                say(f"The page is at http://{_address(listener)}/ (Ctrl-C ends the service).")
+                await serving
+        finally:
+            for task in (loading, keeping):
+                task.cancel()
+            await asyncio.gather(loading, keeping, return_exceptions=True)
+            server.should_exit = True
             await serving
-    finally:
-        server.should_exit = True
-        starting.cancel()
-        await backend.close()
-        await serving
 
 
-def _settings(options: ServeOptions) -> Settings:
-    return Settings(
-        title=options.title,
-        limits=options.limits,
-        token_required=options.token_file is not None,
-        has_rows=options.rows is not None,
+@asynccontextmanager
+async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service]:
+    """Make the workers and the jobs; end them in order."""
+    opener = partial(open_desk, options.folder, options.rows, options.id_name)
+    seconds = options.limits.seconds + _OVERTIME_SECONDS
+    workers = Workers(
+        opener,
+        WorkersSettings(
+            n_explain=options.workers, explain_seconds=seconds, open_seconds=_OPEN_SECONDS
+        ),
     )
-
-
-def _open_desk(options: ServeOptions) -> object:
-    try:
-        desk = import_module("proce.server.desk")
-    except ImportError:
-        return object()
-    opened: object = desk.Desk.open(options.folder, options.rows)
-    return opened
+    with StoreThreads() as threads:
+        jobs = Jobs(workers, store, threads, JobLimits(options.queue))
+        settings = Settings(
+            title=options.title,
+            limits=options.limits,
+            token_required=options.token_file is not None,
+            has_rows=options.rows is not None,
+        )
+        try:
+            await jobs.start()
+            yield Service(workers, jobs, store, threads, settings, measures_of(workers, jobs))
+        finally:
+            await jobs.close(_JOB_SECONDS)
+            await workers.close()
 
 
 def _address(listener: socket.socket) -> str:

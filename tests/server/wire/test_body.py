@@ -36,6 +36,7 @@ def test_any_bytes_are_read_or_refused(body: bytes) -> None:
         (b'"\\ud800"', "surrogate"),
         (b'{"\\uDBFF": 1}', "surrogate"),
         (b'"a\\u0000b"', "U+0000"),
+        (b'{"n": 1, "n": 2}', "'n' twice"),
         (b"9" * 5000, "too many digits"),
         (b"[" * (MAX_DEPTH + 1) + b"]" * (MAX_DEPTH + 1), "nested"),
         (b"[" * 1_000_000, "nested"),

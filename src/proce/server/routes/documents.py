@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from proce.server.routes.declared import errors
-from proce.server.routes.records import RecordId, find_results
+from proce.server.routes.records import RecordId, find_result
 from proce.server.routes.service import Role, Service, ServiceHere, ViewHere
 from proce.server.wire.records import CohortAnswer, WaysAnswer
 from proce.server.wire.requests import MAX_ROWS
@@ -14,18 +14,31 @@ from proce.server.wire.values import MAX_NAME_LENGTH
 
 router = APIRouter(prefix="/explanations/{record_id}", tags=["documents"])
 
+OneRowHere = Annotated[
+    int | None, Query(ge=0, le=MAX_ROWS, description="Only the row at this position, from 0.")
+]
 RowHere = Annotated[
     int, Query(ge=0, le=MAX_ROWS, description="The position of the row in the request, from 0.")
 ]
 
 
-@router.get("/ways", response_model=WaysAnswer, responses=errors(404, 409))
+@router.get(
+    "/ways",
+    response_description="What is drawn.",
+    response_model=WaysAnswer,
+    responses=errors(404, 409),
+)
 async def ways(service: ServiceHere, view: ViewHere, record_id: RecordId, row: RowHere = 0) -> Any:
     """Return what the page draws for one row."""
     return JSONResponse(await _ask(service, "ways", record_id, view, row=row))
 
 
-@router.get("/cohort", response_model=CohortAnswer, responses=errors(404, 409))
+@router.get(
+    "/cohort",
+    response_description="The overview.",
+    response_model=CohortAnswer,
+    responses=errors(404, 409),
+)
 async def cohort(
     service: ServiceHere,
     view: ViewHere,
@@ -39,42 +52,57 @@ async def cohort(
     return JSONResponse(await _ask(service, "cohort", record_id, view, by=by))
 
 
-@router.get("/report", response_class=Response, responses=errors(404, 409))
+@router.get(
+    "/report",
+    response_class=Response,
+    response_description="The report.",
+    responses={200: {"content": {"text/html": {}}}, **errors(404, 409)},
+)
 async def report(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Return the report as a page of its own."""
     text = await _ask(service, "report", record_id, view)
     return _file(text, "text/html", f"report-{record_id}.html")
 
 
-@router.get("/letter", response_class=Response, responses=errors(404, 409))
+@router.get(
+    "/letter",
+    response_class=Response,
+    response_description="The draft.",
+    responses={200: {"content": {"text/plain": {}}}, **errors(404, 409)},
+)
 async def letter(
-    service: ServiceHere, view: ViewHere, record_id: RecordId, row: RowHere = 0
+    service: ServiceHere, view: ViewHere, record_id: RecordId, row: OneRowHere = None
 ) -> Any:
-    """Return the draft of a letter."""
+    """Return the draft of a letter about one row, or about all."""
     text = await _ask(service, "letter", record_id, view, row=row)
     return _file(text, "text/plain", f"letter-{record_id}.txt")
 
 
-@router.get("/csv", response_class=Response, responses=errors(404, 409))
+@router.get(
+    "/csv",
+    response_class=Response,
+    response_description="The counterfactuals.",
+    responses={200: {"content": {"text/csv": {}}}, **errors(404, 409)},
+)
 async def csv(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Return the counterfactuals as csv."""
     text = await _ask(service, "csv", record_id, view)
     return _file(text, "text/csv", f"counterfactuals-{record_id}.csv")
 
 
-@router.get("/json", responses=errors(404, 409))
+@router.get("/json", response_description="The explanations.", responses=errors(404, 409))
 async def json(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Return everything that was found as JSON; 'proce report' reads it."""
-    _, text = await find_results(service, record_id, view)
+    _, text = await find_result(service, record_id, view)
     return _file(text, "application/json", f"explanations-{record_id}.json")
 
 
 async def _ask(
     service: Service, question: str, record_id: str, view: Role, **arguments: Any
 ) -> Any:
-    request, document = await find_results(service, record_id, view)
-    return await service.backend.ask(
-        question, document=document, request=request, view=view, **arguments
+    record, text = await find_result(service, record_id, view)
+    return await service.ask(
+        question, document=text, request=record.request, view=view, **arguments
     )
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
 from typing import Any
 
 from starlette.responses import Response
@@ -24,7 +23,7 @@ class EventStream(Response):
     media_type = "text/event-stream"
 
     def __init__(
-        self, events: AsyncGenerator[Event, None], comment_seconds: float = COMMENT_SECONDS
+        self, events: AsyncIterator[Event], comment_seconds: float = COMMENT_SECONDS
     ) -> None:
         self.status_code = 200
         self.background = None
@@ -49,9 +48,12 @@ class EventStream(Response):
     async def _send(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         await send(start)
-        async with aclosing(self._events) as events:
-            async for chunk in _chunks(events, self._comment_seconds):
+        try:
+            async for chunk in _chunks(self._events, self._comment_seconds):
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        finally:
+            if isinstance(self._events, AsyncGenerator):
+                await self._events.aclose()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 

@@ -1,6 +1,7 @@
 """How errors are answered: always in one shape, never with a traceback."""
 
 import logging
+import math
 import secrets
 from http import HTTPStatus
 
@@ -9,8 +10,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from proce.errors import ProceError
+from proce.errors import ProceError, StoreError, WorkerError
+from proce.server.jobs import JobEnded, UnknownJob
 from proce.server.wire.errors import error_body, validation_body
+from proce.server.workers import QueueFull
+
+_RETRY_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
 
@@ -20,6 +25,10 @@ def add_error_answers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _answer_refusal)
     app.add_exception_handler(RequestValidationError, _answer_validation)
     app.add_exception_handler(ProceError, _answer_wrong_request)
+    app.add_exception_handler(WorkerError, _answer_unavailable)
+    app.add_exception_handler(StoreError, _answer_unavailable)
+    app.add_exception_handler(UnknownJob, _answer_unknown)
+    app.add_exception_handler(JobEnded, _answer_ended)
     app.add_exception_handler(Exception, _answer_failure)
 
 
@@ -41,6 +50,22 @@ async def _answer_wrong_request(_request: Request, error: Exception) -> JSONResp
     fields = [(field, message)] if field else []
     told = f"{field}: {message}" if field else message
     return JSONResponse(error_body(told, fields), HTTPStatus.UNPROCESSABLE_ENTITY)
+
+
+async def _answer_unavailable(request: Request, error: Exception) -> JSONResponse:
+    seconds = getattr(error, "retry_after", _RETRY_SECONDS)
+    if not isinstance(error, QueueFull):
+        log.warning("no answer to %s %s: %s", request.method, request.url.path, error)
+    headers = {"retry-after": str(math.ceil(seconds))}
+    return JSONResponse(error_body(str(error)), HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
+
+
+async def _answer_unknown(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse(error_body(str(error)), HTTPStatus.NOT_FOUND)
+
+
+async def _answer_ended(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse(error_body(str(error)), HTTPStatus.CONFLICT)
 
 
 async def _answer_failure(request: Request, error: Exception) -> JSONResponse:

@@ -31,29 +31,44 @@ MAX_PAGE = 1_000
 router = APIRouter(route_class=StrictRoute, tags=["questions"])
 
 
-@router.get("/schema", response_model=SchemaAnswer, responses=errors())
+@router.get(
+    "/schema",
+    response_description="The features and classes.",
+    response_model=SchemaAnswer,
+    responses=errors(),
+)
 async def schema(service: ServiceHere, view: ViewHere) -> Any:
     """Return the features, the classes and the rules."""
-    answer = await service.backend.ask("schema", view=view)
+    answer = await service.ask("schema", view=view)
     return JSONResponse({**answer, "title": service.settings.title})
 
 
-@router.get("/graph", response_model=GraphAnswer, responses=errors())
+@router.get(
+    "/graph", response_description="The graph.", response_model=GraphAnswer, responses=errors()
+)
 async def graph(service: ServiceHere, view: ViewHere) -> Any:
     """Return the causal graph and its equations."""
-    return JSONResponse(await service.backend.ask("graph", view=view))
+    return JSONResponse(await service.ask("graph", view=view))
 
 
-@router.post("/graph/check", response_model=GraphCheck, responses=errors(*BODY))
+@router.post(
+    "/graph/check",
+    response_description="Whether the graph can be used.",
+    response_model=GraphCheck,
+    responses=errors(*BODY),
+)
 async def check_graph(service: ServiceHere, view: ViewHere, body: GraphInput) -> Any:
     """Check a graph that a person has drawn or typed."""
-    answer = await service.backend.ask(
-        "check_graph", dagitty=body.dagitty, edges=body.edges, view=view
-    )
+    answer = await service.ask("check_graph", dagitty=body.dagitty, edges=body.edges, view=view)
     return JSONResponse(answer)
 
 
-@router.get("/rows", response_model=RowsAnswer, responses=errors(404))
+@router.get(
+    "/rows",
+    response_description="Some rows, and how many fit.",
+    response_model=RowsAnswer,
+    responses=errors(404),
+)
 async def rows(
     service: ServiceHere,
     view: ViewHere,
@@ -75,7 +90,7 @@ async def rows(
     """Return rows of the operator's file, with the model's decision on each."""
     if not service.settings.has_rows:
         raise HTTPException(404, "The service was started without a file of rows (--rows).")
-    answer = await service.backend.ask(
+    answer = await service.ask(
         "rows",
         offset=offset,
         limit=limit,
@@ -88,16 +103,26 @@ async def rows(
     return JSONResponse(answer)
 
 
-@router.post("/rows/parse", response_model=ParsedRow, responses=errors(*BODY))
+@router.post(
+    "/rows/parse",
+    response_description="The values of the row.",
+    response_model=ParsedRow,
+    responses=errors(*BODY),
+)
 async def parse_row(service: ServiceHere, view: ViewHere, body: ParseRequest) -> Any:
     """Read one row from a pasted line of csv."""
-    return JSONResponse(await service.backend.ask("parse_row", text=body.text, view=view))
+    return JSONResponse(await service.ask("parse_row", text=body.text, view=view))
 
 
-@router.post("/what-if", response_model=WhatIfAnswer, responses=errors(404, *BODY))
+@router.post(
+    "/what-if",
+    response_description="The decision before and after.",
+    response_model=WhatIfAnswer,
+    responses=errors(404, *BODY),
+)
 async def what_if(service: ServiceHere, role: RoleHere, view: ViewHere, body: WhatIfRequest) -> Any:
     """Return what would follow from changes to a row, and the new decision."""
-    answer = await service.backend.ask(
+    answer = await service.ask(
         "what_if",
         row=body.row,
         row_id=body.row_id,
@@ -109,7 +134,12 @@ async def what_if(service: ServiceHere, role: RoleHere, view: ViewHere, body: Wh
     return JSONResponse(answer)
 
 
-@router.post("/rules/check", response_model=RulesAnswer, responses=errors(*BODY))
+@router.post(
+    "/rules/check",
+    response_description="One answer for each rule.",
+    response_model=RulesAnswer,
+    responses=errors(*BODY),
+)
 async def check_rules(service: ServiceHere, view: ViewHere, body: RulesRequest) -> Any:
     """Check rules as they are typed."""
-    return JSONResponse(await service.backend.ask("check_rules", rules=body.rules, view=view))
+    return JSONResponse(await service.ask("check_rules", rules=body.rules, view=view))

@@ -1,14 +1,19 @@
-"""What the routes stand on: the desk's answers, the jobs, and what the operator has set."""
+"""What the routes stand on: the workers, the jobs, the log, and what the operator has set."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, HTTPException, Query, Request
 
-_FORBIDDEN = 403
+from proce.server.guard import Metrics
+from proce.server.jobs import Jobs
+from proce.server.store import Store, StoreThreads
+from proce.server.workers import Workers
 
 Role = Literal["applicant", "auditor"]
+
+_FORBIDDEN = 403
 
 
 @dataclass(frozen=True)
@@ -32,49 +37,44 @@ class Settings:
     has_rows: bool = False
 
 
-class Backend(Protocol):
-    """The desk behind its workers, the queue and the records."""
+@dataclass
+class Service:
+    """What every route is given.
+
+    Attributes
+    ----------
+    workers, jobs, store, threads
+        What answers questions, explains, and keeps records.
+    settings
+        What the operator has set.
+    metrics
+        What is counted.
+    protected
+        The names of the protected features; ``None`` until the explainer is loaded.
+    """
+
+    workers: Workers
+    jobs: Jobs
+    store: Store
+    threads: StoreThreads
+    settings: Settings
+    metrics: Metrics
+    protected: frozenset[str] | None = None
 
     async def ask(self, question: str, **arguments: Any) -> Any:
         """Return what a method of the desk answers."""
+        return await self.workers.ask(question, **arguments)
 
-    def health(self) -> dict[str, Any]:
-        """Return how many workers there are and how long the queue is."""
+    async def load(self) -> None:
+        """Wait until the workers have loaded the explainer, and learn what is protected."""
+        await self.workers.start()
+        described = await self.workers.ask("schema", view="auditor")
+        features: list[Mapping[str, Any]] = described["features"]
+        self.protected = frozenset(one["name"] for one in features if one["protected"])
 
-    async def submit(self, request: dict[str, Any], role: Role) -> dict[str, Any]:
-        """Put a request into the queue and return its record."""
-
-    async def wait(self, record_id: str, seconds: float) -> dict[str, Any]:
-        """Return a record as it is once it has ended, or after some seconds."""
-
-    async def record(self, record_id: str) -> dict[str, Any] | None:
-        """Return a record, or None where there is none."""
-
-    async def results(self, record_id: str, view: Role) -> str | None:
-        """Return the JSON text of a record's explanations in a view, where it has any."""
-
-    async def records(self, **filters: Any) -> tuple[int, list[dict[str, Any]]]:
-        """Return how many records fit, and some of them."""
-
-    async def cancel(self, record_id: str) -> dict[str, Any]:
-        """Cancel what waits or runs and return its record."""
-
-    def events(self, record_id: str) -> AsyncGenerator[tuple[str, dict[str, Any]], None]:
-        """Return the events of a record, the present state first."""
-
-    async def save_view(self, state: dict[str, Any], role: Role) -> str:
-        """Keep a state of the page and return its id."""
-
-    async def view(self, view_id: str) -> dict[str, Any] | None:
-        """Return a state of the page that was kept, and whose it was; None where none was."""
-
-
-@dataclass(frozen=True)
-class Service:
-    """What every route is given."""
-
-    backend: Backend
-    settings: Settings
+    def is_ready(self) -> bool:
+        """Return whether questions are answered."""
+        return self.protected is not None
 
 
 def service_of(request: Request) -> Service:
@@ -83,10 +83,24 @@ def service_of(request: Request) -> Service:
     return service
 
 
+def ready_service_of(request: Request) -> Service:
+    """Return the service, once its explainer is loaded."""
+    service = service_of(request)
+    if not service.is_ready():
+        raise HTTPException(503, "The explainer is being loaded.", {"retry-after": "2"})
+    return service
+
+
 def role_of(request: Request) -> Role:
-    """Return the role of the token; without tokens everybody is an auditor."""
-    role: Role = getattr(request.state, "role", "auditor")
+    """Return the role that the guards have found out; the lesser one where they have not."""
+    role: Role = getattr(request.state, "role", "applicant")
     return role
+
+
+def owner_of(request: Request) -> str:
+    """Return who asks, among whom turns are taken."""
+    owner: str = getattr(request.state, "owner", "")
+    return owner
 
 
 def view_of(
@@ -101,6 +115,8 @@ def view_of(
     return view
 
 
-ServiceHere = Annotated[Service, Depends(service_of)]
+AnyService = Annotated[Service, Depends(service_of)]
+ServiceHere = Annotated[Service, Depends(ready_service_of)]
 RoleHere = Annotated[Role, Depends(role_of)]
+OwnerHere = Annotated[str, Depends(owner_of)]
 ViewHere = Annotated[Role, Depends(view_of)]

@@ -19,20 +19,22 @@ def parse_body(body: bytes) -> Any:
     Raises
     ------
     BodyError
-        Where the body is not UTF-8 or no JSON, holds a number with too many digits or text that
-        could not be written again, or is nested too deeply. NaN and infinity are read, so that
-        the model of the body can name the field that holds them.
+        Where the body is not UTF-8 or no JSON, names a field twice, holds a number with too many
+        digits or text that could not be written again, or is nested too deeply. NaN and infinity
+        are read, so that the model of the body can name the field that holds them.
     """
     try:
         text = body.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BodyError(f"The body is not UTF-8 (byte {error.start}).") from None
     try:
-        value = json.loads(text)
+        value = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as error:
         raise BodyError(
             f"The body is not JSON: {error.msg} (line {error.lineno}, column {error.colno})."
         ) from None
+    except BodyError:
+        raise
     except RecursionError:
         raise BodyError(f"The body is nested more than {MAX_DEPTH} levels deep.") from None
     except ValueError:
@@ -40,6 +42,15 @@ def parse_body(body: bytes) -> Any:
     _refuse_depth(value)
     if _ODD_ESCAPES.search(body):
         _refuse_odd_text(value)
+    return value
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BodyError(f"The body has the name {twice[:80]!r} twice in one object.")
     return value
 
 

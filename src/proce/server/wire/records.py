@@ -12,9 +12,10 @@ Status = Literal["queued", "running", "done", "failed", "cancelled", "interrupte
 class Progress(Answer):
     """How far a search has come."""
 
-    stage: str
-    done: int
-    total: int
+    stage: str = Field(description="'queued', 'start', or the stage of the search.")
+    position: int | None = Field(None, description="While queued: how many are before it.")
+    done: int | None = None
+    total: int | None = None
     generation: int | None = None
     best_probability: float | None = None
     best_distance: float | None = None
@@ -37,7 +38,8 @@ class Record(Answer):
     error: str | None
     summary: dict[str, Any] | None = Field(description="How many rows were found a way for.")
     provenance: dict[str, Any] | None
-    role: Literal["applicant", "auditor"]
+    role: Literal["applicant", "auditor"] = Field(description="Whose token asked.")
+    version: str = Field(description="The version of ProCE that explained.")
 
 
 class RecordList(Answer):

@@ -1,0 +1,83 @@
+"""The log of explanations: listed in pages, and exported as a whole."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi.responses import JSONResponse, StreamingResponse
+
+from proce.server.routes.declared import errors
+from proce.server.routes.records import listed
+from proce.server.routes.service import AnyService, RoleHere, ServiceHere, ViewHere
+from proce.server.store import RecordFilter
+from proce.server.wire.records import RecordList, Status
+from proce.server.wire.requests import MAX_ROW_ID
+
+_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv"}
+
+router = APIRouter(tags=["log"])
+
+StatusHere = Annotated[Status | None, Query(description="Only records of this status.")]
+SinceHere = Annotated[
+    datetime | None, Query(description="Only those asked for then or later; ISO 8601.")
+]
+UntilHere = Annotated[datetime | None, Query(description="Only those asked for before.")]
+
+
+@router.get(
+    "/explanations",
+    response_description="Some of the log, and how many fit.",
+    response_model=RecordList,
+    responses=errors(),
+)
+async def list_explanations(
+    service: ServiceHere,
+    view: ViewHere,
+    status: StatusHere = None,
+    since: SinceHere = None,
+    until: UntilHere = None,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="How many to return.")] = 50,
+    offset: Annotated[int, Query(ge=0, le=MAX_ROW_ID, description="How many to skip.")] = 0,
+) -> Any:
+    """Return the log, the latest first, without results."""
+    page = await service.threads.read(
+        service.store.records, _filter(status, since, until), limit=limit, offset=offset
+    )
+    records = [listed(service, record, view) for record in page.records]
+    return JSONResponse({"total": page.total, "records": records})
+
+
+@router.get(
+    "/explanations/export",
+    response_class=Response,
+    response_description="The log, the oldest first.",
+    responses={200: {"content": {kind: {} for kind in _TYPES.values()}}, **errors()},
+)
+async def export_explanations(
+    service: AnyService,
+    role: RoleHere,
+    form: Annotated[
+        Literal["jsonl", "csv"],
+        Query(alias="format", description="jsonl with results, or csv without."),
+    ] = "jsonl",
+    status: StatusHere = None,
+    since: SinceHere = None,
+    until: UntilHere = None,
+) -> Any:
+    """Return the whole log as a stream; for auditors."""
+    if role != "auditor":
+        raise HTTPException(403, "The log is exported by auditors; use such a token.")
+    pieces = service.store.export(form, _filter(status, since, until), "auditor")
+    headers = {"content-disposition": f'attachment; filename="explanations.{form}"'}
+    stream: AsyncIterator[str] = service.threads.stream(pieces)
+    return StreamingResponse(stream, media_type=_TYPES[form], headers=headers)
+
+
+def _filter(status: Status | None, since: datetime | None, until: datetime | None) -> RecordFilter:
+    return RecordFilter(status=status, since=_with_zone(since), until=_with_zone(until))
+
+
+def _with_zone(time: datetime | None) -> datetime | None:
+    """Return a time with a zone; one that has none is in UTC."""
+    return time if time is None or time.tzinfo is not None else time.replace(tzinfo=UTC)
