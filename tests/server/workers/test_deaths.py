@@ -86,6 +86,32 @@ def test_the_process_that_makes_workers_may_die(tmp_path: Path) -> None:
     run(test())
 
 
+def test_only_the_parent_ends_workers_that_are_asked_to_end(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with working(tmp_path) as workers:
+            begun = asyncio.Event()
+            call = workers.explain({"name": 3, "steps": 50}, lambda _: begun.set())
+            await begun.wait()
+            members = workers.state().processes
+            for process in (parent_of(members[0]), *members):
+                os.kill(process, signal.SIGTERM)
+            assert await call == {"name": 3, "square": 9}
+            assert workers.state().restarts == 0
+
+    run(test())
+
+
+def test_where_memory_is_short_a_worker_is_ended_before_the_service(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with working(tmp_path, ONE) as workers:
+            own = int(Path("/proc/self/oom_score_adj").read_text())
+            for process in workers.state().processes:
+                score = int(Path(f"/proc/{process}/oom_score_adj").read_text())
+                assert score == min(own + 500, 1000)
+
+    run(test())
+
+
 def test_a_worker_that_is_stopped_in_the_middle_is_ended_by_a_cancel(tmp_path: Path) -> None:
     async def test() -> None:
         async with working(tmp_path, WorkersSettings(grace_seconds=0.05, preload=())) as workers:

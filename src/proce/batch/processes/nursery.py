@@ -27,8 +27,9 @@ _ONE_THREAD = ("OMP_NUM_THREADS", "OMP_THREAD_LIMIT", "OPENBLAS_NUM_THREADS", "M
 class Nursery:
     """The process, as its parent sees it.
 
-    It has a session of its own, so that Ctrl-C reaches the parent alone, which then ends it. What
-    workers print goes to stderr.
+    It has a session of its own, so that Ctrl-C reaches the parent alone, which then ends it. It and
+    its workers ignore SIGTERM, which some send to all processes of a service: the parent ends them
+    when it has ended its own affairs. What workers print goes to stderr.
 
     Parameters
     ----------
@@ -128,7 +129,8 @@ def _environment(own: Mapping[str, str]) -> dict[str, str]:
 
 
 def _main(handle: str, serving: str, *preload: str) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     serve = import_module(serving).serve
     for name in preload:
         with suppress(ImportError):

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 from proce.batch.processes.serving import portable, receive, send
@@ -19,6 +20,7 @@ from proce.errors import ProceError
 CALL, STOP = "call", "stop"
 READY, BEGUN, PROGRESS, DONE, RAISED = "ready", "begun", "progress", "done", "raised"
 OUT_OF_MEMORY = os.EX_UNAVAILABLE  # the exit code of a worker whose memory did not suffice
+_EXTRA_OOM_SCORE, _MAX_OOM_SCORE = 500, 1000
 _REPORT_SECONDS = 0.05  # between two reports of progress
 
 
@@ -38,6 +40,7 @@ class Question:
 def serve(link: Connection) -> None:
     """Call the opener that comes first, then answer questions until the parent closes the link."""
     os.register_at_fork(after_in_child=link.close)  # else a child of ours would hold it open
+    _go_first()
     with suppress(EOFError, OSError):  # the parent is gone
         opener = link.recv_bytes()
         try:
@@ -51,6 +54,14 @@ def serve(link: Connection) -> None:
             if kind == CALL:  # else a stop that came too late
                 send(link, (BEGUN, number, None))
                 link.send_bytes(_answer(desk, question, _Reports(link, number)))
+
+
+def _go_first() -> None:
+    """Have the system end this process before the service where memory is short."""
+    score = Path("/proc/self/oom_score_adj")
+    with suppress(OSError):  # another system
+        own = int(score.read_text())
+        score.write_text(str(min(own + _EXTRA_OOM_SCORE, _MAX_OOM_SCORE)))
 
 
 def _answer(desk: Any, question: Question, reports: "_Reports") -> bytes:

@@ -17,6 +17,7 @@ from proce.server.workers.maker import Made, Maker
 from proce.server.workers.serving import CALL, OUT_OF_MEMORY, STOP
 
 _DYING_SECONDS = 1.0  # between the end of the link and the end of the process
+_KILLED_SECONDS = 3.0  # until a process that was killed is gone
 _SHORT, _LONG = struct.Struct("!i"), struct.Struct("!Q")
 _MAX_SHORT = 0x7FFF_FFFF
 
@@ -92,9 +93,11 @@ class Worker(asyncio.Protocol):
         return call
 
     def end_after(self, seconds: float, verdict: Exception | None) -> None:
-        """Kill the process after a while; only the last such order holds."""
-        self.stop_timer()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self.kill, verdict)
+        """Kill the process after a while, or earlier where that was ordered before."""
+        loop = asyncio.get_running_loop()
+        if self._timer is None or self._timer.when() > loop.time() + seconds:
+            self.stop_timer()
+            self._timer = loop.call_later(seconds, self.kill, verdict)
 
     def stop_timer(self) -> None:
         """Take back the order to kill the process after a while."""
@@ -113,16 +116,23 @@ class Worker(asyncio.Protocol):
 
     async def death(self) -> str:
         """Return in words how the process ended, whose link has ended, and forget it."""
-        if self._handles:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._ended.wait(), _DYING_SECONDS)
+        await self._end_of_process(_DYING_SECONDS)
         self.kill()
-        code = await self.maker.exit_code(self.made)
+        has_ended = await self._end_of_process(_KILLED_SECONDS)
+        code = await self.maker.exit_code(self.made) if has_ended else None
         for handle in self._handles:
             asyncio.get_running_loop().remove_reader(handle)
             os.close(handle)
         self._handles = []
         return "it ran out of memory" if code == OUT_OF_MEMORY else death_words(code)
+
+    async def _end_of_process(self, seconds: float) -> bool:
+        """Wait until the process has ended, where the system tells; return whether it has."""
+        if self._handles:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._ended.wait(), seconds)
+            return self._ended.is_set()
+        return True
 
     def _process_ended(self) -> None:
         """End the link once what is in it is read; a child of the process may still hold it."""

@@ -11,6 +11,14 @@ from proce.server.workers.crew import Crew, CrewSettings
 from proce.server.workers.maker import Maker
 from proce.server.workers.serving import Question
 
+_PRELOADED = (
+    "proce.server.desk.desk",
+    "proce.methods.saving.explainer",
+    "proce.methods.searching.kernels",
+    "proce.classifier.saved",
+    "numba",
+)
+
 
 @dataclass(frozen=True)
 class WorkersSettings:
@@ -43,7 +51,7 @@ class WorkersSettings:
     grace_seconds: float = 2.0
     open_seconds: float = 120.0
     max_waiting: int = 256
-    preload: tuple[str, ...] = ("proce.server.desk", "proce.methods", "numba")
+    preload: tuple[str, ...] = _PRELOADED
 
 
 @dataclass(frozen=True)
@@ -117,9 +125,11 @@ class Workers:
     async def start(self) -> None:
         """Start all workers, and wait until each has opened its desk.
 
-        Raises what opening a desk raised. Calls may be made before; they wait.
+        Raises what opening a desk raised. Calls may be made before; they wait. Those who answer
+        questions are first: what they compile is on the disk when the others need it.
         """
-        await asyncio.gather(self._ask.start(), self._explain.start())
+        await self._ask.start()
+        await self._explain.start()
 
     async def ask(self, method: str, /, **arguments: Any) -> Any:
         """Return what a method of the desk returns; raise what it raises.
