@@ -15,7 +15,7 @@ import uvicorn
 from proce.errors import ProceError, WorkerError
 from proce.server.app import make_app
 from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
-from proce.server.guard.heads import BoundedHeads
+from proce.server.guard.connections import BoundedConnection
 from proce.server.jobs import JobLimits, Jobs
 from proce.server.routes.measures import measures_of
 from proce.server.routes.service import Limits, Service, Settings
@@ -149,7 +149,7 @@ async def _serve(
                 log_config=None,
                 lifespan="off",
                 server_header=False,
-                http=BoundedHeads,
+                http=BoundedConnection,
                 ws="none",
                 timeout_graceful_shutdown=_CONNECTION_SECONDS,
             )

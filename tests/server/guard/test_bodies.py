@@ -1,4 +1,4 @@
-"""Bodies that are too large or too slow, crowds, and clients that do not read."""
+"""Bodies that are too large or too slow, and crowds."""
 
 import asyncio
 from typing import Any
@@ -7,7 +7,6 @@ import pytest
 
 from proce.server.guard.bodies import BodyLimits
 from proce.server.guard.crowd import Crowd
-from proce.server.guard.readers import SlowReaders
 
 from .asgi import answer_of, answering, call
 
@@ -139,38 +138,3 @@ def test_a_request_that_fails_leaves_the_count() -> None:
         with pytest.raises(ZeroDivisionError):
             call(crowd, "/x/events")
     assert (crowd.n_requests, crowd.n_streams) == (0, 0)
-
-
-def test_a_client_that_does_not_read_is_given_up_and_everything_is_cleaned_up() -> None:
-    cleaned = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        try:
-            while True:
-                await send({"type": "http.response.body", "body": b"x", "more_body": True})
-        finally:
-            cleaned.append(True)
-
-    async def never(message: object) -> None:
-        await asyncio.Event().wait()
-
-    async def ask() -> None:
-        guard = SlowReaders(app, 0.01)
-        await asyncio.wait_for(guard({"type": "http"}, never, never), 10)  # type: ignore[arg-type]
-
-    asyncio.run(ask())
-    assert cleaned == [True]
-
-
-def test_the_end_of_the_service_is_not_swallowed() -> None:
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await asyncio.Event().wait()
-
-    async def ask() -> None:
-        task = asyncio.ensure_future(answer_of(SlowReaders(app, 60)))
-        await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(ask())

@@ -85,6 +85,8 @@ def test_a_write_from_the_page_itself_or_from_a_program_is_let_in() -> None:
         "",
         "file://",
         "http://localhost:port",
+        "http://[",
+        "http://[x]",
         "http://localhost:8000.evil.example",
     ],
 )

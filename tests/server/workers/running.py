@@ -13,18 +13,17 @@ from proce.server.workers import Workers, WorkersSettings
 from .desks import Opener
 
 QUICK = WorkersSettings(n_explain=2, grace_seconds=0.5, preload=())
-_LIMIT_SECONDS = 60.0
 
 
-def run(test: Coroutine[Any, Any, None]) -> None:
+def run(test: Coroutine[Any, Any, None], seconds: float = 60.0) -> None:
     """Run a test in an event loop of its own; no task may be left, and it may not hang."""
 
     async def main() -> None:
-        async with asyncio.timeout(_LIMIT_SECONDS):
+        async with asyncio.timeout(seconds):
             await test
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
-    asyncio.run(main(), debug=False)
+    asyncio.run(main())
 
 
 @asynccontextmanager

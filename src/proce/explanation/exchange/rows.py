@@ -9,10 +9,10 @@ from proce.explanation.exchange.counterfactuals import read_counterfactuals
 from proce.explanation.exchange.values import ValueReader, loss_column, number_or_nan
 from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import Fronts
+from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Fronts
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
 from proce.explanation.record.notes import Notes
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
+from proce.explanation.record.outcome import CHANGE_LETTERS, UNKNOWN_CLASS, Outcome
 from proce.explanation.record.rows import ExplainedRows
 from proce.losses import Loss
 from proce.schema import Level
@@ -93,6 +93,7 @@ def _fronts(
     values: list[list[object]] = []
     value_places: list[str] = []
     losses: list[list[float | None]] = []
+    changes: list[list[int]] = []
     for index, front in enumerate(fronts):
         if front is None:
             continue
@@ -104,8 +105,25 @@ def _fronts(
         values += front.values
         value_places += [f"{place}.values[{member}]" for member in range(size)]
         losses += front.losses
+        changes += _codes(front, place, len(reader.names))
     wanted, owners = reader.lists(values, value_places), _integers(owner)
-    return Fronts(owners, reader.entries(wanted, raw[owners]), loss_column(losses))
+    codes = torch.tensor(changes, dtype=torch.int8).reshape(len(owner), len(reader.names))
+    return Fronts(owners, reader.entries(wanted, raw[owners]), loss_column(losses), codes)
+
+
+def _codes(front: WireFront, place: str, n_features: int) -> list[list[int]]:
+    """Return what became of each cell of a front; -1 where the text does not say."""
+    if front.changes is None:
+        return [[UNKNOWN_CHANGE] * n_features for _ in front.values]
+    expected = (
+        f"{n_features} of the letters {CHANGE_LETTERS!r} for each of {len(front.values)} rows"
+    )
+    if len(front.changes) != len(front.values):
+        raise RecordError(f"{place}.changes", front.changes, expected)
+    for number, letters in enumerate(front.changes):
+        if len(letters) != n_features or not set(letters) <= set(CHANGE_LETTERS):
+            raise RecordError(f"{place}.changes[{number}]", letters, expected)
+    return [[CHANGE_LETTERS.index(letter) for letter in letters] for letters in front.changes]
 
 
 def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:

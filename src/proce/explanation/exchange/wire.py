@@ -197,10 +197,15 @@ class WireDiagnosis(StrictRecord):
 
 
 class WireFront(StrictRecord):
-    """A whole Pareto set: values and losses of each member."""
+    """A whole Pareto set: values and losses of each member, and what became of each cell.
+
+    Of the changes of a member each letter stands for a feature: ``a`` for an action, ``h`` for a
+    hold, ``c`` for a consequence, and a point for none. Older texts have no changes.
+    """
 
     values: list[list[Any]]
     losses: list[list[Number | None]]
+    changes: list[str] | None = None
 
 
 class WireRow(StrictRecord):

@@ -11,10 +11,10 @@ from torch import Tensor
 from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
-from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS
+from proce.explanation.record.counterfactuals import NO_RULE, OPEN_END_WORDS, UNKNOWN_CHANGE
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import CHANGES, Change
+from proce.explanation.record.outcome import CHANGE_LETTERS, CHANGES, Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import (
     ChangedCell,
@@ -222,9 +222,24 @@ def _fronts(rows: ExplainedRows) -> list[Plain | None]:
     sizes = fronts.owner.bincount(minlength=len(rows)).tolist()
     values = _split(_variants(rows, fronts.rows, fronts.owner), sizes)
     losses = _split(_losses(fronts.losses), sizes)
+    changes = _split(_letters(fronts.changes), sizes)
     return [
-        {"values": own_values, "losses": own_losses} if own_values else None
-        for own_values, own_losses in zip(values, losses, strict=True)
+        {
+            "values": own_values,
+            "losses": own_losses,
+            **({"changes": letters} if None not in letters else {}),
+        }
+        if own_values
+        else None
+        for own_values, own_losses, letters in zip(values, losses, changes, strict=True)
+    ]
+
+
+def _letters(changes: Tensor) -> list[str | None]:
+    """Return what became of the cells of each member of a front; ``None`` where not known."""
+    return [
+        None if UNKNOWN_CHANGE in own else "".join(CHANGE_LETTERS[code] for code in own)
+        for own in changes.tolist()
     ]
 
 

@@ -10,6 +10,7 @@ from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 
 UNKNOWN_COUNT = -1
+UNKNOWN_CHANGE = -1
 NO_RULE = -1
 
 
@@ -212,11 +213,19 @@ class Fronts:
         ``(p, f)``, the members in the entries of a codec.
     losses
         ``(p, 3)``; see :class:`proce.losses.Loss`.
+    changes
+        ``(p, f)``, a ``Change`` for each cell; -1 where that is not known.
     """
 
     owner: Tensor
     rows: Tensor
     losses: Tensor
+    changes: Tensor = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if vars(self)["changes"] is None:
+            unknown = torch.full_like(self.rows, UNKNOWN_CHANGE, dtype=torch.int8)
+            object.__setattr__(self, "changes", unknown)
 
     @classmethod
     def empty(cls, n_features: int) -> "Fronts":
@@ -237,12 +246,20 @@ class Fronts:
     def of(self, row: int) -> "Front | None":
         """Return the front of one explained row, or ``None`` where it was not kept."""
         first, last = torch.searchsorted(self.owner, torch.tensor([row, row + 1])).tolist()
-        return Front(self.rows[first:last], self.losses[first:last]) if last > first else None
+        if last == first:
+            return None
+        return Front(self.rows[first:last], self.losses[first:last], self.changes[first:last])
 
     def owned_by(self, rows: Tensor) -> "Fronts":
         """Return the fronts of some explained rows, renumbered to the order given."""
         lines, owner = lines_of(self.owner, rows)
-        return Fronts(owner, self.rows[lines], self.losses[lines])
+        return Fronts(owner, self.rows[lines], self.losses[lines], self.changes[lines])
+
+    def renumbered(self, rows: Tensor, kept: Tensor) -> "Fronts":
+        """Return the fronts of the rows flagged in ``kept (i,)``, row k numbered ``rows[k]``."""
+        own = kept[self.owner]
+        owner = rows[self.owner[own]]
+        return Fronts(owner, self.rows[own], self.losses[own], self.changes[own])
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,10 +272,13 @@ class Front:
         ``(p, f)``, the members in the entries of a codec.
     losses
         ``(p, 3)``; see :class:`proce.losses.Loss`.
+    changes
+        ``(p, f)``, a ``Change`` for each cell, -1 where that is not known; ``None`` for none.
     """
 
     rows: Tensor
     losses: Tensor
+    changes: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.rows)

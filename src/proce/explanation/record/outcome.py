@@ -40,6 +40,7 @@ class Change(IntEnum):
 
 
 CHANGES = tuple(Change)
+CHANGE_LETTERS = ".ahc"  # one for each kind of change, in a text
 
 
 def done_by_hand(changes: Tensor) -> Tensor:

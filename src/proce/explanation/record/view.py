@@ -69,14 +69,14 @@ def rows_for_applicant(rows: ExplainedRows) -> ExplainedRows:
     withheld = Withheld(schema, names)
     keep = _open_positions(schema, names)
     open_rules = [not withheld.in_rule(text, rows.context.codec) for text in rows.context.rules]
-    front_rows, outcomes = rows.fronts.rows[:, keep], rows.outcomes.tolist()
+    fronts, outcomes = rows.fronts, rows.outcomes.tolist()
     return replace(
         rows,
         context=_context(rows.context, keep, withheld, open_rules),
         factual=rows.factual[:, keep],
         raw=rows.raw[:, keep],
         counterfactuals=_counterfactuals(rows.counterfactuals, keep, open_rules),
-        fronts=replace(rows.fronts, rows=front_rows),
+        fronts=replace(fronts, rows=fronts.rows[:, keep], changes=fronts.changes[:, keep]),
         diagnoses={
             row: _failure(diagnosis)
             if outcomes[row] == Outcome.FAILED.code

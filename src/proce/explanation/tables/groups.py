@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from proce.errors import SearchError
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Outcome
+from proce.explanation.record.outcome import Outcome, done_by_hand
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.values import MISSING, one_line, value_text
 from proce.losses import Loss
@@ -46,6 +46,8 @@ class Group:
     low, high
         The ends of a 95% interval of the gap, by bootstrap; ``None`` where either side has too few
         rows.
+    n_actions
+        How many actions and holds each of these counterfactuals has, in the order of the costs.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Group:
     gap: float | None
     low: float | None
     high: float | None
+    n_actions: tuple[int, ...] = ()
 
     @property
     def mean(self) -> float | None:
@@ -77,17 +80,23 @@ def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
     rows: Counter[str] = Counter()
     best = result.rows.recommended()
     cost_of = dict(zip(best.owner.tolist(), best.losses[:, Loss.DISTANCE].tolist(), strict=True))
+    counts = done_by_hand(best.changes).sum(1).tolist()
+    count_of = dict(zip(best.owner.tolist(), counts, strict=True))
+    n_actions: dict[str, list[int]] = {}
     to_change = (result.rows.outcomes != Outcome.ALREADY_TARGET.code).nonzero().flatten()
     for row in to_change.tolist():
         rows[labels[row]] += 1
         costs.setdefault(labels[row], []).extend([cost_of[row]] if row in cost_of else [])
+        n_actions.setdefault(labels[row], []).extend([count_of[row]] if row in count_of else [])
     if len(costs) > _MAX_GROUPS:
         raise SearchError(
             f"by makes {len(costs)} groups; expected at most {_MAX_GROUPS}. Put values together"
             " that belong together, and hand over a label for each row."
         )
     order = [name for name in dict.fromkeys(_order(result, by, labels)) if name in costs]
-    return [_group(name, rows[name], costs) for name in order]
+    return [
+        replace(_group(name, rows[name], costs), n_actions=tuple(n_actions[name])) for name in order
+    ]
 
 
 def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:

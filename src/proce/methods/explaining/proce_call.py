@@ -10,7 +10,7 @@ from torch import Tensor
 
 from proce.classifier import Classifier
 from proce.devices import HOST
-from proce.explanation import Explanations, Fronts, Outcome
+from proce.explanation import Explanations, Outcome
 from proce.methods.calls.call import Call
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
@@ -252,10 +252,7 @@ class ProceCall(Call):
             )
             self.record.add(described)
         fronts = solution.shortlist.fronts
-        kept = (recorded & is_solved)[fronts.owner]
-        self.record.keep_fronts(
-            Fronts(chunk[fronts.owner[kept]], fronts.rows[kept], fronts.losses[kept])
-        )
+        self.record.keep_fronts(fronts.renumbered(chunk, recorded & is_solved))
 
     def _finish_open_rows(self, reachable: Tensor) -> None:
         """Give every row an outcome and its notes."""

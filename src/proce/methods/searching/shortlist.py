@@ -212,4 +212,9 @@ def _fronts(
         is_feasible = is_feasible & (population.count <= max_changes)
     flags = find_fronts(population.point, losses, is_feasible)
     owner, member = torch.nonzero(flags, as_tuple=True)
-    return Fronts(owner, population.point[owner, member], losses[owner, member])
+    return Fronts(
+        owner,
+        population.point[owner, member],
+        losses[owner, member],
+        change_kinds(population)[owner, member],
+    )

@@ -1,6 +1,7 @@
 """All rows of a result: how they ended, what is advised how often, what it costs whom."""
 
 from collections.abc import Mapping, Sequence
+from statistics import mean, median
 from typing import Any
 
 from proce.errors import ProceError
@@ -73,10 +74,12 @@ def _groups(result: ExplainedFrame, by: str) -> Sequence[Group]:
 
 def _group(group: Group) -> Plain:
     return {
-        "name": group.name,
+        "label": group.name,
         "n_rows": group.n_rows,
         "found": len(group.costs),
-        "mean_cost": group.mean,
+        "median_distance": median(group.costs) if group.costs else None,
+        "mean_distance": group.mean,
+        "mean_actions": mean(group.n_actions) if group.n_actions else None,
         "gap": group.gap,
         "gap_low": group.low,
         "gap_high": group.high,

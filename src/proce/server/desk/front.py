@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from proce.explanation.exchange.plain_json import finite_or_none
-from proce.explanation.record.counterfactuals import Counterfactuals
+from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
@@ -38,12 +38,12 @@ def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list
         for rank, cells in enumerate(ranked, 1)
     ]
     front = row.front
-    if front is None:
+    if front is None or front.changes is None:
         return told
     is_told = (front.rows[:, None] == row.rows[None]).all(-1).any(1)
     others = torch.nonzero(~is_told).flatten()
     rows, losses = front.rows[others], front.losses[others]
-    cells_of = _cells(row, rows, _kinds(row, rows))
+    cells_of = _cells(row, rows, _kinds(row, rows, front.changes[others]))
     chances = (-losses[:, Loss.PREDICTION]).exp().tolist()
     return told + [
         _member(row, None, chance, own, cells)
@@ -68,12 +68,18 @@ def _member(
     }
 
 
-def _kinds(row: ExplainedRow, rows: Tensor) -> Tensor:
-    """Return a ``Change`` for each cell of members ``(p, f)`` of the front."""
+def _kinds(row: ExplainedRow, rows: Tensor, changes: Tensor) -> Tensor:
+    """Return a ``Change`` for each cell of members ``(p, f)`` of the front.
+
+    In a result from before that was recorded, what a person could do is told as done, but
+    for what a cause of it that changed too may have moved.
+    """
+    is_unknown = changes == UNKNOWN_CHANGE
+    if not bool(is_unknown.any()):
+        return changes
     context = row.context
     names = context.codec.schema.names
-    changed = rows != row.factual
-    changed &= ~context.codec.missing(rows)
+    changed = (rows != row.factual) & ~context.codec.missing(rows)
     can_act = torch.tensor(
         [
             f.can_be_acted_on and (context.vary is None or f.name in context.vary)
@@ -83,10 +89,8 @@ def _kinds(row: ExplainedRow, rows: Tensor) -> Tensor:
     follows = torch.zeros_like(changed)
     for cause, effect in context.edges:
         follows[:, names.index(effect)] |= changed[:, names.index(cause)]
-    kinds = torch.where(
-        changed, torch.where(can_act & ~follows, int(Change.ACTION), int(Change.CONSEQUENCE)), 0
-    )
-    return kinds.to(torch.int8)
+    told = torch.where(can_act & ~follows, int(Change.ACTION), int(Change.CONSEQUENCE))
+    return torch.where(is_unknown, told * changed, changes).to(torch.int8)
 
 
 def _cells(row: ExplainedRow, rows: Tensor, kinds: Tensor) -> list[list[ChangedCell]]:

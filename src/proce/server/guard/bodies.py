@@ -15,7 +15,7 @@ class BodyLimits:
     Nothing is kept: bytes are counted while the application reads them. To the application a body
     that was refused looks like a client that went away. The connection is not closed at once where
     a body is too large, since the client would not see the answer; the server reads on, drops what
-    it reads, and ends the connection soon (`BoundedHeads`).
+    it reads, and ends the connection soon (`BoundedConnection`).
 
     Parameters
     ----------

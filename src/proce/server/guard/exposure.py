@@ -87,8 +87,8 @@ class HostCheck:
         origins = header_values(scope["headers"], b"origin")
         if not origins:
             return b"cross-site" in header_values(scope["headers"], b"sec-fetch-site")
-        origin = urlsplit(origins[0].decode("latin-1"))
         try:
+            origin = urlsplit(origins[0].decode("latin-1"))
             name, port = _plain(origin.hostname or ""), origin.port
         except ValueError:
             return True

@@ -10,7 +10,6 @@ from proce.server.guard.crowd import Crowd
 from proce.server.guard.exposure import HostCheck
 from proce.server.guard.headers import SecurityHeaders
 from proce.server.guard.metrics import Metrics
-from proce.server.guard.readers import SlowReaders
 from proce.server.guard.tokens import Tokens
 from proce.server.guard.watching import Watching
 
@@ -29,8 +28,6 @@ class GuardSettings:
         Further names under which the service is reached.
     body_bytes, body_seconds
         How large a body may be, and how long it may take to come.
-    answer_seconds
-        How long a client may read nothing of an answer that waits for it.
     max_requests, max_streams
         How many requests, and how many streams of events among them, are answered at a time.
     """
@@ -40,7 +37,6 @@ class GuardSettings:
     allowed_hosts: tuple[str, ...] = ()
     body_bytes: int = 4_000_000
     body_seconds: float = 30.0
-    answer_seconds: float = 60.0
     max_requests: int = 512
     max_streams: int = 128
 
@@ -57,5 +53,4 @@ def guarded(app: ASGIApp, settings: GuardSettings, metrics: Metrics) -> ASGIApp:
     crowd = Crowd(here, settings.max_requests, settings.max_streams)
     metrics.gauge("proce_requests_now", "Requests being answered.", lambda: crowd.n_requests)
     metrics.gauge("proce_event_streams_now", "Streams of events.", lambda: crowd.n_streams)
-    read = SlowReaders(SecurityHeaders(crowd), settings.answer_seconds)
-    return Watching(read, metrics)
+    return Watching(SecurityHeaders(crowd), metrics)

@@ -1,6 +1,7 @@
-"""Heads that drip or swell, on real sockets."""
+"""Clients that drip, swell or do not read, on real sockets."""
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,7 +11,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from proce.server.guard import GuardSettings, Metrics, guarded
-from proce.server.guard.heads import BoundedHeads
+from proce.server.guard.connections import BoundedConnection
 
 from .asgi import answering
 
@@ -18,19 +19,21 @@ GET = b"GET /x HTTP/1.1\r\nhost: localhost\r\n"
 POST = b"POST /x HTTP/1.1\r\nhost: localhost\r\n"
 
 
-class Impatient(BoundedHeads):
-    """A connection that waits for a head for a moment only."""
+class Impatient(BoundedConnection):
+    """A connection that waits for a moment only."""
 
-    head_seconds = 0.3
+    head_seconds = 0.2
+    read_seconds = 0.2
+    look_seconds = 0.05
 
 
 @asynccontextmanager
-async def connection(
-    protocol: type[BoundedHeads] = BoundedHeads,
-) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """Give a connection to a guarded application on loopback."""
+async def serving(
+    protocol: type[BoundedConnection], app: Any
+) -> AsyncIterator[tuple[tuple[str, int], ServerState]]:
+    """Serve a guarded application on loopback; give its address and what it knows."""
     settings = GuardSettings(body_bytes=1000, body_seconds=0.3)
-    app = guarded(answering(), settings, Metrics())
+    app = guarded(app, settings, Metrics())
     config = uvicorn.Config(app, log_config=None, lifespan="off")
     config.load()
     state = ServerState()
@@ -38,14 +41,25 @@ async def connection(
     server = await loop.create_server(
         lambda: protocol(config, server_state=state, app_state={}), "127.0.0.1", 0
     )
-    reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
     try:
-        yield reader, writer
+        yield server.sockets[0].getsockname(), state
     finally:
-        writer.close()
         server.close()
         await asyncio.wait_for(server.wait_closed(), 10)
         await asyncio.gather(*state.tasks)
+
+
+@asynccontextmanager
+async def connection(
+    protocol: type[BoundedConnection] = BoundedConnection,
+) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """Give a connection to an application that tells the size of a body."""
+    async with serving(protocol, answering()) as (address, _):
+        reader, writer = await asyncio.open_connection(*address)
+        try:
+            yield reader, writer
+        finally:
+            writer.close()
 
 
 def run(story: Coroutine[Any, Any, Any]) -> Any:
@@ -159,3 +173,80 @@ def test_a_refused_body_that_keeps_dripping_does_not_hold_the_connection() -> No
                 dripping.cancel()
 
     run(story())
+
+
+@pytest.mark.parametrize(
+    "trailers", [b"x-many: " + b"a" * 200 + b"\r\n", b"x-endless: " + b"a" * 200, b"a" * 200]
+)
+def test_trailers_without_end_are_cut_off(trailers: bytes) -> None:
+    async def story() -> int:
+        async with connection() as (reader, writer):
+            writer.write(POST + b"transfer-encoding: chunked\r\n\r\n0\r\n")
+            sent = 0
+            try:
+                while sent < 50_000_000 and not reader.at_eof():
+                    writer.write(trailers * 100)
+                    sent += len(trailers) * 100
+                    await writer.drain()
+                    await asyncio.sleep(0)
+            except ConnectionError:
+                pass
+            return sent
+
+    assert run(story()) < 50_000_000
+
+
+def test_trailers_of_an_honest_client_are_no_headers() -> None:
+    async def story() -> bytes:
+        async with connection() as (reader, writer):
+            writer.write(
+                POST + b"transfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nhost: evil\r\n\r\n"
+            )
+            await reader.readuntil(b"\r\n\r\n")
+            return await reader.readuntil(b"0\r\n\r\n")
+
+    assert b"3 bytes" in run(story())
+
+
+@pytest.mark.parametrize("size", [30_000, 20_000_000])
+def test_a_client_that_never_reads_is_let_go_with_all_that_waits_for_it(size: int) -> None:
+    ended = asyncio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            for _ in range(200):  # far more than the buffers of the system take
+                await send({"type": "http.response.body", "body": b"x" * size, "more_body": True})
+        finally:
+            ended.set()
+
+    async def story() -> None:
+        async with serving(Impatient, app) as (address, state):
+            deaf = socket.create_connection(address)
+            with deaf:
+                await asyncio.get_running_loop().sock_sendall(deaf, GET + b"\r\n")
+                await ended.wait()
+                while state.connections:
+                    await asyncio.sleep(0.02)
+
+    run(story())
+
+
+def test_more_connections_than_allowed_are_ended_at_once() -> None:
+    class Few(BoundedConnection):
+        max_connections = 2
+
+    async def story() -> list[bytes]:
+        async with serving(Few, answering()) as (address, _):
+            clients = [await asyncio.open_connection(*address) for _ in range(3)]
+            answers = []
+            for reader, writer in clients:
+                writer.write(GET + b"connection: close\r\n\r\n")
+                try:
+                    answers.append((await reader.read())[:12])
+                except ConnectionError:
+                    answers.append(b"")
+                writer.close()
+            return answers
+
+    assert run(story()) == [b"HTTP/1.1 200", b"HTTP/1.1 200", b""]
