@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from proce.server.store import RecordFilter, Store
+from proce.server.store import RecordFilter, Retention, Store
 from proce.server.store import export as export_module
+from proce.server.store.export import ExportFormat
 
 
 def finish(store: Store, request: dict[str, object], result: str) -> str:
@@ -61,6 +62,30 @@ def test_pieces_stay_small_however_long_the_log_is(
     assert sum(len(piece) > 10_000 for piece in pieces) == 1
 
 
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_long_requests_come_in_small_pieces_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch, form: ExportFormat
+) -> None:
+    monkeypatch.setattr(export_module, "_MAX_CHARACTERS", 2_000)
+    for _ in range(6):
+        store.create({"rows": ["x" * 900]}, "applicant")
+    pieces = list(store.export(form))
+    assert "".join(pieces).count("\n") == 6 + (form == "csv")
+    assert max(map(len, pieces)) < 4_000
+
+
+def test_what_is_removed_while_an_export_runs_is_left_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(export_module, "_MAX_CHARACTERS", 1)
+    ids = [finish(store, {}, "{}") for _ in range(4)]
+    pieces = store.export("jsonl")
+    text = next(pieces)
+    store.remove_batch(Retention(records=1))
+    text += "".join(pieces)
+    assert [json.loads(line)["id"] for line in text.splitlines()] == [ids[0], ids[3]]
+
+
 def test_what_is_written_while_an_export_runs_disturbs_nothing(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,7 +100,9 @@ def test_what_is_written_while_an_export_runs_disturbs_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["jsonl", "csv"])
-def test_memory_is_bounded_over_a_hundred_thousand_records(store: Store, form: str) -> None:
+def test_memory_is_bounded_over_a_hundred_thousand_records(
+    store: Store, form: ExportFormat
+) -> None:
     request, result = {"rows": [{"x": "y" * 200}]}, json.dumps("z" * 2_000)
     for _ in range(100_000):
         finish(store, request, result)
@@ -85,7 +112,7 @@ def test_memory_is_bounded_over_a_hundred_thousand_records(store: Store, form: s
 
     tracemalloc.start()
     try:
-        assert read(store.export(form)) == 100_000 + (form == "csv")  # type: ignore[arg-type]
+        assert read(store.export(form)) == 100_000 + (form == "csv")
         assert tracemalloc.get_traced_memory()[1] < 30e6
     finally:
         tracemalloc.stop()

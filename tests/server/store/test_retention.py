@@ -10,6 +10,7 @@ from sqlalchemy import func, select, update
 
 from proce.errors import StoreError
 from proce.server.store import Retention, Store, StoreThreads, keep_within
+from proce.server.store import database as database_module
 from proce.server.store import retention as retention_module
 from proce.server.store.tables import EXPLANATIONS, RESULTS, VIEWS
 
@@ -84,7 +85,7 @@ def test_a_batch_is_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> No
     assert batches == [2, 2, 1, 0]
 
 
-def test_space_is_given_back_to_the_disk(tmp_path: Path) -> None:
+def test_space_is_given_back_to_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "kept.sqlite"
     store = Store.open(path)
     for _ in range(20):
@@ -92,7 +93,10 @@ def test_space_is_given_back_to_the_disk(tmp_path: Path) -> None:
     store.give_back_space()
     before = os.path.getsize(path)
     prune(store, Retention(days=30))
-    store.give_back_space()
+    monkeypatch.setattr(database_module, "_FREED_PAGES", 200)
+    assert store.give_back_space()  # some of it, and more is left
+    while store.give_back_space():
+        pass
     assert os.path.getsize(path) < before / 10
     assert not path.with_name(path.name + "-wal").stat().st_size
     store.close()

@@ -158,6 +158,16 @@ def test_the_log_is_filtered_and_paged_newest_first(store: Store) -> None:
     assert store.records(later).records == []
 
 
+def test_the_log_leaves_long_fields_of_requests_out(store: Store) -> None:
+    request = {"rows": [{"x": "y" * 50}] * 500, "target": "approved", "vary": ["age"]}
+    id = store.create(request, "applicant").id
+    (listed,) = store.records().records
+    assert listed.request == {"target": "approved", "vary": ["age"]}
+    whole = store.record(id)
+    assert whole is not None
+    assert whole.request == request
+
+
 def test_hostile_text_comes_back_as_it_was(store: Store) -> None:
     hostile = {"<script>": "'; DROP TABLE proce_explanations; --", "\ud800": "\0", "é😀\u202e": 1}
     id = store.create(hostile, "applicant").id

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from proce.server.store import Record, for_applicant
+from proce.server.store import Record, Status, for_applicant
 
 
-def record(error: str | None = None, **request: Any) -> Record:
+def record(error: str | None = None, role: str = "applicant", **request: Any) -> Record:
     now = datetime(2026, 1, 2, tzinfo=UTC)
-    return Record("0", "done", now, now, now, request, {}, {}, error, "auditor", "1")
+    status: Status = "done" if error is None else "failed"
+    return Record("0", status, now, now, now, request, {}, {}, error, role, "1")
 
 
 def shown(**request: Any) -> dict[str, Any]:
@@ -46,11 +47,28 @@ def test_nothing_of_the_request_names_a_protected_feature(
     assert shown(**request_) == expected
 
 
-def test_words_that_name_a_protected_feature_are_replaced() -> None:
-    told = for_applicant(record(error="feature 'sex': unknown level 'x'"), ["sex"])
-    assert "sex" not in str(told.error)
-    harmless = record(error="the worker died")
-    assert for_applicant(harmless, ["sex"]) == harmless
+@pytest.mark.parametrize(
+    "error",
+    ["feature 'sex': unknown level 'x'", "SEX is missing", "no level of Gender", "place of birth"],
+)
+def test_words_that_name_a_protected_feature_are_replaced(error: str) -> None:
+    told = for_applicant(record(error=error), ["sex", "Gender", "place_of_birth"])
+    assert told.error == "the explanation failed. An auditor's view of this record says why."
+
+
+def test_other_words_are_told_to_who_asked_and_an_auditors_to_nobody_else() -> None:
+    own = record(error="the worker died")
+    assert for_applicant(own, ["sex"]) == own
+    told = for_applicant(record(error="'female' is no level", role="auditor"), ["sex"])
+    assert "female" not in str(told.error)
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b"])
+def test_a_name_is_known_where_its_signs_are_escaped(name: str) -> None:
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    request = {"rules": [f'cf["{escaped}"] > 1'], "graph": {"dagitty": f'dag {{ "{escaped}" }}'}}
+    assert for_applicant(record(**request), [name]).request == {"rules": [], "graph": None}
+    assert shown(graph={"dagitty": 'dag { "se\\x" -> age }'}) == {"graph": None}
 
 
 def test_the_record_itself_is_not_changed() -> None:

@@ -22,7 +22,7 @@ from proce.server.store.faults import in_words
 PATIENCE_SECONDS = 10.0  # for a lock, a connection or an answer
 _N_CONNECTIONS = 6  # the threads that use the store, and the claim
 _CLAIM = 0x70726F6365  # PostgreSQL's advisory lock of the service that uses a database
-_FREED_PAGES = 8192  # given back to the disk at a time: 32 MB
+_FREED_PAGES = 4096  # given back to the disk at a time: 16 MB
 _T = TypeVar("_T")
 
 
@@ -95,8 +95,8 @@ class Database:
             with connection.begin():
                 yield connection
 
-    def vacuum_file(self) -> None:
-        """Give pages that were freed in a SQLite file back to the disk, as many as a moment takes.
+    def vacuum_file(self) -> bool:
+        """Give some freed pages of a SQLite file back to the disk; return whether more are left.
 
         The connection is used without SQLAlchemy: the statements stand outside transactions, and
         only a script is run to its end, where each step gives back one page.
@@ -106,6 +106,8 @@ class Database:
             raw.executescript(
                 f"PRAGMA incremental_vacuum({_FREED_PAGES}); PRAGMA wal_checkpoint(TRUNCATE);"
             )
+            (n_left,) = raw.execute("PRAGMA freelist_count").fetchone()
+            return bool(n_left)
 
     def claim(self) -> None:
         """Make this service the one that runs explanations with this database.

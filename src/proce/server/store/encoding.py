@@ -1,7 +1,11 @@
 """JSON and text as every database takes them."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
+
+_MAX_BRIEF_FIELD = 1_000  # characters of JSON
+_MAX_WORDS = 10_000
 
 
 def to_text(value: Any) -> str:
@@ -9,9 +13,16 @@ def to_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
+def brief(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a request without its long fields, such as thousands of rows."""
+    return {
+        name: value for name, value in request.items() if len(to_text(value)) <= _MAX_BRIEF_FIELD
+    }
+
+
 def plain(words: str) -> str:
     """Return words without what a database refuses: NUL, and halves of a character."""
-    return words.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    return words[:_MAX_WORDS].replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
 
 
 def plain_json(text: str) -> str:

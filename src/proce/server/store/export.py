@@ -14,9 +14,10 @@ from proce.server.store.record import Record, RecordFilter, time_text
 from proce.server.store.tables import EXPLANATIONS, RESULTS
 
 ExportFormat = Literal["jsonl", "csv"]
+View = Literal["applicant", "auditor"]
 
 _BATCH = 200  # records read at a time
-_MAX_CHARACTERS = 4_000_000  # of results that are in memory at a time; a longer one comes alone
+_MAX_CHARACTERS = 4_000_000  # of records that are in memory at a time; a longer one comes alone
 _CSV_COLUMNS = (
     *("id", "status", "created", "started", "finished", "role", "version"),
     *("summary", "error", "request", "provenance"),
@@ -25,63 +26,62 @@ _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(
-    database: Database,
-    form: ExportFormat,
-    which: RecordFilter,
-    view: Literal["applicant", "auditor"],
+    database: Database, form: ExportFormat, which: RecordFilter, view: View
 ) -> Iterator[str]:
     """Write the chosen records, the oldest first; see `Store.export`."""
     if form == "csv":
         yield _csv_line(_CSV_COLUMNS)
     last = 0
-    while batch := _batch_after(database, which, last):
-        last = batch[-1].number
-        if form == "csv":
-            yield "".join(_csv_line(_csv_cells(as_record(row))) for row in batch)
-        else:
-            yield from _json_pieces(database, batch, view)
+    while sizes := _sizes_after(database, which, last, with_results=form == "jsonl"):
+        for numbers in _groups(sizes):
+            rows = _rows(database, numbers)
+            if form == "csv":
+                yield "".join(_csv_line(_csv_cells(as_record(row))) for row in rows)
+            else:
+                yield _json_lines(database, rows, view)
+        last = sizes[-1][0]
 
 
-def _batch_after(database: Database, which: RecordFilter, last: int) -> Sequence[Row[Any]]:
-    """Return the next records after a number."""
+def _sizes_after(
+    database: Database, which: RecordFilter, last: int, with_results: bool
+) -> list[tuple[int, int]]:
+    """Return the numbers of the next records, and how long the text of each is."""
     chosen = (
-        select(EXPLANATIONS)
+        select(EXPLANATIONS.c.number, func.length(EXPLANATIONS.c.request))
         .where(EXPLANATIONS.c.number > last, *conditions_of(which))
         .order_by(EXPLANATIONS.c.number)
         .limit(_BATCH)
     )
     with database.reading() as connection:
-        return connection.execute(chosen).all()
+        sizes = {number: int(size) for number, size in connection.execute(chosen)}
+        if with_results and sizes:
+            kept = select(RESULTS.c.number, RESULTS.c.size).where(RESULTS.c.number.in_([*sizes]))
+            for number, size in connection.execute(kept):
+                sizes[number] += size
+    return [*sizes.items()]
 
 
-def _json_pieces(
-    database: Database, batch: Sequence[Row[Any]], view: Literal["applicant", "auditor"]
-) -> Iterator[str]:
-    """Write records with their results, as many at a time as memory is meant for."""
-    sizes = _sizes(database, [row.number for row in batch])
-    group: list[Row[Any]] = []
-    for row in batch:
-        if group and sum(sizes.get(member.number, 0) for member in [*group, row]) > _MAX_CHARACTERS:
-            yield _json_lines(database, group, view)
-            group = []
-        group.append(row)
-    yield _json_lines(database, group, view)
+def _groups(sizes: list[tuple[int, int]]) -> Iterator[list[int]]:
+    """Divide records into groups that fit into memory; a longer one comes alone."""
+    group: list[int] = []
+    total = 0
+    for number, size in sizes:
+        if group and total + size > _MAX_CHARACTERS:
+            yield group
+            group, total = [], 0
+        group.append(number)
+        total += size
+    yield group
 
 
-def _sizes(database: Database, numbers: list[int]) -> dict[int, int]:
-    """Return the length of the results of each record."""
-    summed = (
-        select(RESULTS.c.number, func.sum(RESULTS.c.size))
-        .where(RESULTS.c.number.in_(numbers))
-        .group_by(RESULTS.c.number)
-    )
+def _rows(database: Database, numbers: list[int]) -> Sequence[Row[Any]]:
+    """Return records by their numbers; those that retention has just removed are absent."""
+    chosen = select(EXPLANATIONS).where(EXPLANATIONS.c.number.in_(numbers))
     with database.reading() as connection:
-        return {number: int(size) for number, size in connection.execute(summed)}
+        return connection.execute(chosen.order_by(EXPLANATIONS.c.number)).all()
 
 
-def _json_lines(
-    database: Database, group: list[Row[Any]], view: Literal["applicant", "auditor"]
-) -> str:
+def _json_lines(database: Database, group: Sequence[Row[Any]], view: View) -> str:
     views = ("applicant",) if view == "applicant" else ("applicant", "auditor")
     chosen = (
         select(RESULTS.c.number, RESULTS.c.text)

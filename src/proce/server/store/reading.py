@@ -9,7 +9,11 @@ from sqlalchemy.sql import ColumnElement
 from proce.server.store.record import Page, Record, RecordFilter
 from proce.server.store.tables import EXPLANATIONS, RESULTS
 
-_COLUMNS = [column for column in EXPLANATIONS.c if column.name != "number"]
+_COLUMNS = [column for column in EXPLANATIONS.c if column.name not in ("number", "brief")]
+_LISTED_COLUMNS = [
+    EXPLANATIONS.c.brief.label("request") if column.name == "request" else column
+    for column in _COLUMNS
+]
 _JSON_COLUMNS = ("request", "summary", "provenance")
 
 
@@ -20,11 +24,11 @@ def record_of(connection: Connection, id: str) -> Record | None:
 
 
 def page_of(connection: Connection, which: RecordFilter, limit: int, offset: int) -> Page:
-    """Return a part of the log, the newest first."""
+    """Return a part of the log, the newest first, with brief requests."""
     conditions = conditions_of(which)
     counted = select(func.count()).select_from(EXPLANATIONS).where(*conditions)
     total = connection.scalar(counted) or 0
-    chosen: Select[Any] = select(*_COLUMNS).where(*conditions)
+    chosen: Select[Any] = select(*_LISTED_COLUMNS).where(*conditions)
     newest = chosen.order_by(EXPLANATIONS.c.number.desc()).limit(limit).offset(offset)
     return Page(total, [as_record(row) for row in connection.execute(newest)])
 

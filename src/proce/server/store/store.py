@@ -12,7 +12,7 @@ from sqlalchemy import func, insert, select, text, update
 from proce import __version__
 from proce.server.store.address import Address
 from proce.server.store.database import PATIENCE_SECONDS, Database
-from proce.server.store.encoding import plain, plain_json, to_text
+from proce.server.store.encoding import brief, plain, plain_json, to_text
 from proce.server.store.export import ExportFormat, export
 from proce.server.store.formats import bring_up_to_date
 from proce.server.store.reading import page_of, record_of, result_of
@@ -120,10 +120,9 @@ class Store:
             role=role,
             version=__version__,
         )
+        texts = {"request": to_text(record.request), "brief": to_text(brief(record.request))}
         with self._database.writing() as connection:
-            connection.execute(
-                insert(EXPLANATIONS).values({**vars(record), "request": to_text(record.request)})
-            )
+            connection.execute(insert(EXPLANATIONS).values({**vars(record), **texts}))
         return record
 
     def start(self, id: str) -> bool:
@@ -205,7 +204,11 @@ class Store:
     def records(
         self, which: RecordFilter = ALL_RECORDS, *, limit: int = 50, offset: int = 0
     ) -> Page:
-        """Return a part of the log, the newest first, without results."""
+        """Return a part of the log, the newest first, without results.
+
+        Fields of a request that are longer than 1,000 characters, such as many rows, are left out:
+        a page of the log stays small whatever was asked for.
+        """
         with self._database.reading() as connection:
             return page_of(connection, which, limit, offset)
 
@@ -257,11 +260,12 @@ class Store:
         with self._database.writing() as connection:
             return remove_batch(connection, retention, datetime.now(UTC))
 
-    def give_back_space(self) -> None:
-        """Give freed pages of a SQLite file back to the disk; PostgreSQL does so by itself."""
-        if self._database.address.file is None:
-            return
-        self._database.vacuum_file()
+    def give_back_space(self) -> bool:
+        """Give some freed pages of a SQLite file back to the disk; return whether more are left.
+
+        PostgreSQL does so by itself.
+        """
+        return self._database.address.file is not None and self._database.vacuum_file()
 
 
 def _ending(id: str, status: Status, started: datetime | None = None) -> Any:

@@ -59,6 +59,7 @@ EXPLANATIONS = Table(
     Column("role", String(16), nullable=False),
     Column("version", String(64), nullable=False),
     Column("request", Text, nullable=False),
+    Column("brief", Text, nullable=False),  # the request as the log lists it
     Column("summary", Text),
     Column("provenance", Text),
     Column("error", Text),

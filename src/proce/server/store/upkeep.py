@@ -25,7 +25,8 @@ async def keep_within(
             while batch := await threads.write(store.remove_batch, retention):
                 n_removed += batch
             if n_removed:
-                await threads.write(store.give_back_space)
+                while await threads.write(store.give_back_space):
+                    pass
                 _log.info("retention removed %d records and views", n_removed)
         except StoreError as error:
             _log.warning("retention is postponed: %s", error)
