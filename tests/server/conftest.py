@@ -136,12 +136,12 @@ def hostile_desk(hostile_folder: Path, hostile_rows: Path) -> Desk:
 
 def _private(n: int, seed: int) -> pd.DataFrame:
     draw = np.random.default_rng(seed)
-    group = draw.choice(["north", "south"], n)
+    birthplace = draw.choice(["north", "south"], n)
     study = draw.uniform(0, 10, n).round(1)
-    skill = (study + 2 * (group == "north") + draw.normal(0, 0.5, n)).round(1)
+    skill = (study + 2 * (birthplace == "north") + draw.normal(0, 0.5, n)).round(1)
     return pd.DataFrame(
         {
-            "group": group,
+            "birthplace": birthplace,
             "study": study,
             "skill": skill,
             "tests": np.where(draw.random(n) < 0.2, np.nan, draw.integers(0, 20, n)),
@@ -152,15 +152,15 @@ def _private(n: int, seed: int) -> pd.DataFrame:
 
 @pytest.fixture(scope="session")
 def private_folder(server_folder: Path) -> Path:
-    """An explainer with the protected ``group``, ``tests`` that may be missing, and a flag.
+    """An explainer with the protected ``birthplace``, ``tests`` that may be missing, and a flag.
 
-    The graph study -> skill <- group was learned, says its origin. Of its two rules one is about
-    the protected feature, and the classes are numbers.
+    The graph study -> skill <- birthplace was learned, says its origin. Of its two rules one is
+    about the protected feature, and the classes are numbers.
     """
     frame = _private(300, 0)
     schema = Schema(
         [
-            Categorical("group", ("north", "south"), action="fixed", protected=True),
+            Categorical("birthplace", ("north", "south"), action="fixed", protected=True),
             Continuous("study", (0, 12), step=0.1, unit="hours"),
             Continuous("skill", step=0.1, action="indirect"),
             Continuous("tests", (0, 20), step=1),
@@ -171,16 +171,16 @@ def private_folder(server_folder: Path) -> Path:
     model = HistGradientBoostingClassifier(
         max_iter=20, random_state=0, categorical_features="from_dtype"
     )
-    edges = [("study", "skill"), ("group", "skill")]
+    edges = [("study", "skill"), ("birthplace", "skill")]
     graph = CausalGraph(
         edges, schema.names, dict.fromkeys(edges, 0.9), Origin("direct_lingam", {}, ())
     )
-    frame["group"] = frame["group"].astype("category")
+    frame["birthplace"] = frame["birthplace"].astype("category")
     explainer = ProCE(
         model.fit(frame, label),
         schema,
         graph,
-        ["cf.study >= x.study", "cf.group == x.group"],
+        ["cf.study >= x.study", "cf.birthplace == x.birthplace"],
         settings=SETTINGS,
         classes={0: "not yet", 1: "ready"},
     )

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 
 from proce.causal.graphs.edges import (
     Edge,
@@ -17,6 +18,8 @@ from proce.causal.graphs.edges import (
 )
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
+
+_MAX_NAMES = 12  # of a cycle, in a message
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +89,17 @@ class Dag:
     @cached_property
     def order(self) -> tuple[str, ...]:
         """All features, causes before effects; otherwise as listed in ``nodes``."""
-        n_waiting = {name: len(self._parents[name]) for name in self.nodes}
+        n_waiting = [len(self._parents[name]) for name in self.nodes]
+        ready = [place for place, count in enumerate(n_waiting) if count == 0]  # a heap
         order: list[str] = []
-        while ready := next((name for name, causes in n_waiting.items() if causes == 0), None):
-            del n_waiting[ready]
-            order.append(ready)
-            for effect in self._children[ready]:
-                n_waiting[effect] -= 1
+        while ready:
+            name = self.nodes[heappop(ready)]
+            order.append(name)
+            for effect in self._children[name]:
+                place = self._places[effect]
+                n_waiting[place] -= 1
+                if n_waiting[place] == 0:
+                    heappush(ready, place)
         return tuple(order)
 
     @cached_property
@@ -111,9 +118,12 @@ class Dag:
         for cause, effect in self.edges:
             causes[effect].add(cause)
         return {
-            name: tuple(cause for cause in self.nodes if cause in causes[name])
-            for name in self.nodes
+            name: tuple(sorted(own, key=self._places.__getitem__)) for name, own in causes.items()
         }
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.nodes)}
 
     @cached_property
     def _children(self) -> dict[str, list[str]]:
@@ -132,7 +142,10 @@ class Dag:
             return
         ordered = set(self.order)
         stuck = [name for name in self.nodes if name not in ordered]
-        path = " -> ".join(cycle_among(stuck, self._parents))
+        cycle = cycle_among(stuck, self._parents)
+        if len(cycle) > _MAX_NAMES:
+            cycle = [*cycle[: _MAX_NAMES - 2], "…", cycle[-1]]
+        path = " -> ".join(cycle)
         raise GraphError(
             f"the graph has a cycle: {path}. A cause cannot be its own effect; remove one of"
             " these edges."

@@ -26,9 +26,17 @@ _REFUSED_SIGNS = {
 Attributes = dict[str, str]
 
 
-def read_dagitty(text: str) -> Dag:
-    """Read DAGitty text: ``dag { age -> income }``; a ``pdag`` may hold ``a -- b``."""
-    written = _Reader(text).graph()
+def read_dagitty(text: str, max_edges: int = MAX_EDGES) -> Dag:
+    """Read DAGitty text: ``dag { age -> income }``; a ``pdag`` may hold ``a -- b``.
+
+    Parameters
+    ----------
+    text
+        The text.
+    max_edges
+        How many edges it may write.
+    """
+    written = _Reader(text, max_edges).graph()
     if written.kind not in ("dag", "pdag"):
         raise GraphError(
             f"DAGitty text: this is a {written.kind!r}; expected 'dag {{ a -> b }}', or a 'pdag'"
@@ -95,8 +103,9 @@ def _written_edge(connection: _Connection, text: str) -> WrittenEdge:
 class _Reader:
     """Reads the tokens of a text from the first to the last."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, max_edges: int) -> None:
         self.text = text
+        self.max_edges = max_edges
         self.tokens = tokens_of(text, "DAGitty")
         self.position = 0
         self.result = _WrittenGraph()
@@ -164,8 +173,8 @@ class _Reader:
         self, left: list[str], sign: Token, right: list[str], attributes: Attributes
     ) -> None:
         connections = self.result.connections
-        if len(connections) + len(left) * len(right) > MAX_EDGES:
-            raise self.wrong(sign, f"there are more than {MAX_EDGES:,} edges")
+        if len(connections) + len(left) * len(right) > self.max_edges:
+            raise self.wrong(sign, f"there are more than {self.max_edges:,} edges")
         connections += [
             _Connection(one, sign.text, other, attributes, sign.position)
             for one in left

@@ -30,8 +30,10 @@ def checked_nodes(nodes: Iterable[Any], edges: Iterable[Edge]) -> tuple[str, ...
         if not isinstance(name, str) or not name:
             raise GraphError(f"{name!r} is not the name of a feature; expected text.")
     refuse_repeats("feature", names)
+    known = set(names)
     for name in dict.fromkeys(name for edge in edges for name in edge):
-        require_name(name, names)
+        if name not in known:
+            require_name(name, names)
     return names
 
 
@@ -42,8 +44,9 @@ def checked_undirected(
     position = {name: number for number, name in enumerate(nodes)}
     in_order = [sorted_pair(pair, position) for pair in pairs]
     refuse_repeats("undirected pair", [line(pair) for pair in in_order])
+    undirected = set(in_order)
     for edge in edges:
-        if sorted_pair(edge, position) in in_order:
+        if sorted_pair(edge, position) in undirected:
             raise GraphError(
                 f"{arrow(edge)} is an edge and an undirected pair at once; give it as one of them."
             )
@@ -105,9 +108,13 @@ def require_name(name: str, known: Sequence[str]) -> None:
 
 def cycle_among(stuck: Sequence[str], parents: Mapping[str, Sequence[str]]) -> list[str]:
     """Return a closed path among names that all have a cause among themselves."""
-    path = [stuck[0]]  # every stuck name has a stuck cause, so the walk must return
-    while path.count(path[-1]) == 1:
-        path.append(next(cause for cause in parents[path[-1]] if cause in stuck))
+    places = {name: place for place, name in enumerate(stuck)}
+    path, visited = [stuck[0]], {stuck[0]}
+    while True:  # every stuck name has a stuck cause, so the walk must return
+        path.append(next(cause for cause in parents[path[-1]] if cause in places))
+        if path[-1] in visited:
+            break
+        visited.add(path[-1])
     loop = path[path.index(path[-1]) + 1 :][::-1]
-    first = loop.index(min(loop, key=stuck.index))
+    first = loop.index(min(loop, key=places.__getitem__))
     return [*loop[first:], *loop[:first], loop[first]]

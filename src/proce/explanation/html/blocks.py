@@ -65,9 +65,9 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Exhibit:
-    """A picture, and the same numbers as a table."""
+    """A picture, where it is drawn, and the same numbers as a table."""
 
-    figure: Figure
+    figure: Figure | None
     table: Table
 
 

@@ -10,7 +10,7 @@ from proce.errors import SearchError
 from proce.explanation.html.environment import render
 from proce.explanation.html.overview import Overview, overview_of
 from proce.explanation.html.provenance import ProvenanceFacts, provenance_facts
-from proce.explanation.html.row import RowReport, row_report
+from proce.explanation.html.row import Drawn, RowReport, row_report
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell, ranked_cells
@@ -73,8 +73,18 @@ def page_of_rows(
     title: str | None = None,
     at_most: int = 20,
     by: str | Sequence[Any] | None = None,
+    max_drawn: int | None = None,
 ) -> str:
-    """Return the report of explanations as the text of a page."""
+    """Return the report of explanations as the text of a page.
+
+    Parameters
+    ----------
+    explanations, title, at_most, by
+        As for :meth:`Explanations.save_html`.
+    max_drawn
+        The most rows that have pictures, which take a moment each; ``None`` for the changes of
+        every row that is told, and the front and the graph of the first five.
+    """
     if at_most < 0:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 0 on.")
     shown = explanations.rows.head(at_most)
@@ -85,7 +95,7 @@ def page_of_rows(
     overview = None
     if len(explanations) != 1 or by is not None:
         overview = overview_of(explanations, len(shown), by, common)
-    rows = _row_reports(shown, told, common, explanations.layout)
+    rows = _row_reports(shown, told, common, explanations.layout, max_drawn)
     provenance = provenance_facts(explanations.provenance)
     return render("report.html", Report(title or _TITLE, overview, rows, provenance))
 
@@ -102,13 +112,15 @@ def _row_reports(
     told: Sequence[Sequence[Sequence[ChangedCell]]],
     common: Sequence[Line],
     layout: Layout | None,
+    max_drawn: int | None = None,
 ) -> list[RowReport]:
     """Return the reports of rows, given the changed cells of each, without what is common."""
     reports = []
     for number, (row, cells_by_rank) in enumerate(zip(rows, told, strict=True)):
         lines = [line for line in recommended_lines(row, cells_by_rank) if line not in common]
-        draw = number < _MAX_DRAWN_ROWS
-        reports.append(row_report(row, cells_by_rank, lines, layout, draw))
+        is_drawn = max_drawn is None or number < max_drawn
+        drawn = Drawn(is_drawn, is_drawn and number < _MAX_DRAWN_ROWS)
+        reports.append(row_report(row, cells_by_rank, lines, layout, drawn))
     return reports
 
 

@@ -29,6 +29,14 @@ _ACTION_TEXTS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Drawn:
+    """Which pictures of a row are drawn; the others are told in words and tables."""
+
+    changes: bool = True
+    front_and_graph: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class RowReport:
     """What a report says about one row.
 
@@ -85,7 +93,7 @@ def row_report(
     cells_by_rank: Sequence[Sequence[ChangedCell]],
     lines: Sequence[Line],
     layout: Layout | None,
-    draw: bool,
+    drawn: Drawn,
 ) -> RowReport:
     """Return everything that the report says about one row.
 
@@ -99,8 +107,8 @@ def row_report(
         The sentences for the row, but those that are said once for all rows.
     layout
         The layout of the explained frame; ``None`` where it is not known.
-    draw
-        Whether the front and the graph are drawn.
+    drawn
+        Which pictures are drawn.
     """
     cells = cells_by_rank[0] if cells_by_rank else ()
     diagnosis = None if cells else explanation.diagnosis
@@ -113,14 +121,16 @@ def row_report(
         heading=_heading(explanation, layout),
         decision=decision_text(explanation),
         values=_values(explanation),
-        recommended=recommended_way(explanation, cells, lines) if cells else None,
+        recommended=(
+            recommended_way(explanation, cells, lines, draw=drawn.changes) if cells else None
+        ),
         outcome=_texts(lines, "outcome"),
         obstacles=None if diagnosis is None else obstacles_of(diagnosis, explanation.context),
         cautions=_texts(lines, "caution"),
         fixed=_texts(lines, "fixed"),
         other_ways=fold_after(_MAX_SHOWN_WAYS, other_ways),
-        front=_front(explanation) if draw and cells else None,
-        graph=graph_report(explanation, draw),
+        front=_front(explanation) if drawn.front_and_graph and cells else None,
+        graph=graph_report(explanation, drawn.front_and_graph),
         certainty=_certainty(explanation, _texts(lines, "certainty")),
         notes=[*_texts(lines, "note"), *_texts(lines, "search")],
     )

@@ -75,7 +75,11 @@ class OtherWay:
 
 
 def recommended_way(
-    explanation: ExplainedRow, cells: Sequence[ChangedCell], lines: Sequence[Line]
+    explanation: ExplainedRow,
+    cells: Sequence[ChangedCell],
+    lines: Sequence[Line],
+    *,
+    draw: bool = True,
 ) -> RecommendedWay:
     """Return the recommended counterfactual.
 
@@ -88,6 +92,8 @@ def recommended_way(
     lines
         The sentences for the row, of which those are shown that say what the model would have
         said, and how unsure the way is.
+    draw
+        Whether the changes are drawn beside their table.
     """
     consequences = [
         consequence(cell, explanation.context)
@@ -99,7 +105,7 @@ def recommended_way(
         contrast=[line.text for line in lines if line.kind == "contrast"],
         doubt=[line.text for line in lines if line.kind == "doubt"],
         consequences=fold_after(MAX_SHOWN, consequences),
-        changes=_changes(explanation, cells),
+        changes=Exhibit(_figure(explanation, cells) if draw else None, _table(explanation, cells)),
     )
 
 
@@ -129,7 +135,7 @@ def _instructions(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> li
     return instructions(cells, explanation.context)
 
 
-def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit:
+def _table(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Table:
     columns = [
         Column("feature"),
         Column("before", numeric=True),
@@ -151,6 +157,10 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
         )
         for cell in cells
     ]
+    return Table("Every change of the recommended way", columns, rows)
+
+
+def _figure(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Figure:
     caption = "Where the row is among the training rows, and where it would be."
     svg = picture(
         lambda ax: plot_changes(explanation, ax),
@@ -158,8 +168,7 @@ def _changes(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Exhibit
         f"{caption} The same values are in the table below.",
         f"changes-{explanation.row}",
     )
-    table = Table("Every change of the recommended way", columns, rows)
-    return Exhibit(Figure(svg, caption), table)
+    return Figure(svg, caption)
 
 
 def _before_after(explanation: ExplainedRow, cell: ChangedCell) -> tuple[str, str]:

@@ -264,7 +264,7 @@ class Desk:
         view: View = "applicant",
     ) -> str:
         """Return the report of a result as an HTML page."""
-        return report_of(self._results.read(document, view))
+        return self._results.report(document, view, report_of)
 
     def letter(
         self,

@@ -13,9 +13,12 @@ MAX_LETTERS = 100  # drafts in one text
 _RULE = "\n" + "-" * 72 + "\n\n"
 
 
-def report_of(result: ExplainedFrame, title: str | None = None) -> str:
-    """Return the report of a result: one HTML page that needs nothing else."""
-    return page_of_rows(result, title=title)
+def report_of(result: ExplainedFrame) -> str:
+    """Return the report of a result: one HTML page that needs nothing else.
+
+    Of many rows only the first has pictures, each of which takes a quarter of a second.
+    """
+    return page_of_rows(result, max_drawn=1)
 
 
 def letter_of(result: ExplainedFrame, row: int | None = None) -> str:

@@ -5,17 +5,19 @@ edited graphs are kept. Arrows to and from features that a view does not show ar
 by whoever edits in that view.
 """
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from proce.causal import CausalGraph
+from proce.causal.graphs.dag import Dag
+from proce.causal.graphs.dagitty_text import read_dagitty
 from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
 from proce.methods import ProCE
 from proce.server.desk.errors import RequestError
+from proce.server.desk.kept import Kept
 from proce.server.desk.names import brief, listed, near
 from proce.server.desk.sight import Sight
 
@@ -38,7 +40,7 @@ class Graphs:
 
     def __init__(self, explainer: ProCE) -> None:
         self.explainer = explainer
-        self._edited: OrderedDict[frozenset[Edge], ProCE] = OrderedDict()
+        self._edited: Kept[frozenset[Edge], ProCE] = Kept(_MAX_KEPT)
 
     @property
     def own(self) -> CausalGraph | None:
@@ -77,18 +79,14 @@ class Graphs:
         """Return the explainer with a graph: fitted now, or a moment ago."""
         if graph is None or (self.own is not None and set(graph.edges) == set(self.own.edges)):
             return self.explainer
-        key = frozenset(graph.edges)
-        if key not in self._edited:
-            causal = self.explainer.causal
-            try:
-                fitted = self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
-            except GraphError as error:
-                raise RequestError("graph", str(error)) from None
-            self._edited[key] = fitted
-            while len(self._edited) > _MAX_KEPT:
-                self._edited.popitem(last=False)
-        self._edited.move_to_end(key)
-        return self._edited[key]
+        return self._edited.get(frozenset(graph.edges), lambda: self._fitted(graph))
+
+    def _fitted(self, graph: CausalGraph) -> ProCE:
+        causal = self.explainer.causal
+        try:
+            return self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
+        except GraphError as error:
+            raise RequestError("graph", str(error)) from None
 
     def _whole(self, edges: Sequence[Edge], sight: Sight, field: str) -> CausalGraph:
         """Return the edges that a view shows together with those that it does not."""
@@ -115,7 +113,8 @@ def edges_of(graph: Mapping[str, Any], sight: Sight, field: str = "graph") -> tu
         raise RequestError(field, 'expected {"dagitty": text} or {"edges": [[cause, effect], …]}.')
     if "dagitty" in graph:
         field = f"{field}.dagitty"
-        read = _read(lambda: CausalGraph.from_dagitty(graph["dagitty"]), field)
+        n_pairs = len(sight.names) * (len(sight.names) - 1)
+        read = _read(lambda: read_dagitty(graph["dagitty"], n_pairs), field)
         nodes, edges = read.nodes, read.edges
         if read.undirected:
             one, other = read.undirected[0]
@@ -158,12 +157,11 @@ def _pairs(edges: Any, field: str) -> tuple[Edge, ...]:
     return tuple(dict.fromkeys(pairs))
 
 
-def _read(make: Any, field: str) -> CausalGraph:
+def _read(make: Callable[[], Dag], field: str) -> Dag:
     """Return a graph; what is wrong with it is told of a field, with the place in the text."""
     try:
-        graph: CausalGraph = make()
+        return make()
     except GraphError as error:
         wrong = RequestError(field, str(error))
         wrong.position = error.position
         raise wrong from None
-    return graph

@@ -4,16 +4,21 @@ import csv
 import io
 from typing import Any
 
-import pyarrow as pa
-
-from proce.batch.reading.typed import TypedColumns
-from proce.errors import ProceError
-from proce.schema import Schema
+from proce.explanation.words.cells import plain_value
+from proce.schema import Continuous, Feature, Level
+from proce.schema.frames.cells import (
+    MISSING_LEVEL,
+    is_missing_text,
+    is_number_text,
+    text_level_codes,
+)
 from proce.server.desk.errors import RequestError
-from proce.server.desk.names import brief, listed, near
+from proce.server.desk.names import listed, near
 from proce.server.desk.sight import Sight
+from proce.server.desk.values import cell
 
 MAX_CHARACTERS = 100_000
+_HOT = ("1", "1.0", "true", "True")
 _SEPARATORS = ("\t", ";", ",", "|")
 
 
@@ -33,26 +38,31 @@ def parse_row(text: str, sight: Sight) -> dict[str, Any]:
         raise RequestError(
             "text", f"it has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read."
         )
-    lines = _lines(text)
     columns = sight.codec.schema.columns
-    header, cells, notes = _matched(lines, columns)
-    batch = pa.record_batch(
-        {name: pa.array([cells[header.index(name)]], pa.string()) for name in columns}
-    )
-    try:
-        typed = TypedColumns.of(sight.codec).table(batch, from_text=True)
-        raw = sight.codec.raw_of_frame(typed)
-    except ProceError as error:
-        raise RequestError("text", str(error)) from None
-    values = Sight(sight.view, sight.codec, sight.codec).values(raw)[0]
-    schema: Schema = sight.codec.schema
+    header, cells, notes = _matched(_lines(text), columns)
+    by_column = dict(zip(header, cells, strict=True))
+    values: dict[str, Level | None] = {}
+    for feature in sight.features:
+        read = _value(feature, [by_column[column] for column in feature.columns])
+        values[feature.name] = plain_value(feature, cell(sight, feature, read, "text"))
     missing = [name for name, value in values.items() if value is None]
-    for name in missing:
-        if not sight.codec.may_miss[schema.position(name)]:
-            raise RequestError("text", f"{brief(name)} is empty; give a value.")
     if missing:
         notes.append(f"Missing: {listed(missing)}.")
     return {"values": values, "notes": notes}
+
+
+def _value(feature: Feature, texts: list[str]) -> Level | None:
+    """Return what the cells of a feature stand for; a text that stands for nothing else, itself."""
+    if len(texts) > 1:
+        assert not isinstance(feature, Continuous), "a number has one column"
+        hot = [level for level, text in zip(feature.levels, texts, strict=True) if text in _HOT]
+        return hot[0] if len(hot) == 1 else ", ".join(texts)
+    (text,) = texts
+    if isinstance(feature, Continuous):
+        is_number = is_number_text(text)
+        return None if is_missing_text(text) else float(text) if is_number else text
+    code = int(text_level_codes([text], feature.levels)[0])
+    return feature.levels[code] if code >= 0 else None if code == MISSING_LEVEL else text
 
 
 def _lines(text: str) -> list[list[str]]:

@@ -1,8 +1,8 @@
 """Results that were read from their text; the last few are kept, as somebody looks again."""
 
 import hashlib
-from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from proce.explanation.exchange.explanations_json import from_json
@@ -12,18 +12,22 @@ from proce.explanation.record.view import View, check_view, frame_for_applicant
 from proce.explanation.words.values import one_line
 from proce.schema.frames.cells import is_missing
 from proce.server.desk.errors import RequestError
+from proce.server.desk.kept import Kept
 from proce.server.desk.requests import ROW
 
 _MAX_KEPT = 16
 _MAX_KEPT_CHARACTERS = 64_000_000  # of the texts of all results that are kept
+_MAX_REPORTS = 8
+_MAX_REPORT_CHARACTERS = 16_000_000
 _Key = tuple[bytes, View]
 
 
 class Results:
-    """Reads results, each once as long as it is kept."""
+    """Reads results, each once as long as it is kept, and keeps the reports on them."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[_Key, tuple[ExplainedFrame, int]] = OrderedDict()
+        self._read: Kept[_Key, ExplainedFrame] = Kept(_MAX_KEPT, _MAX_KEPT_CHARACTERS)
+        self._reports: Kept[_Key, str] = Kept(_MAX_REPORTS, _MAX_REPORT_CHARACTERS)
 
     def read(self, text: str, view: View) -> ExplainedFrame:
         """Return the explanations of a text as a view shows them.
@@ -35,21 +39,25 @@ class Results:
         view
             Who looks; a text that was written for an applicant has nothing more for an auditor.
         """
-        check_view(view)
-        key = hashlib.blake2b(text.encode()).digest(), view
-        if key not in self._kept:
-            result = from_json(text)
-            shown = result if view == "auditor" else frame_for_applicant(result)
-            self._kept[key] = shown, len(text)
-            while len(self._kept) > 1 and self._is_full:
-                self._kept.popitem(last=False)
-        self._kept.move_to_end(key)
-        return self._kept[key][0]
+        return self._read.get(_key(text, view), lambda: _shown(text, view), len(text))
 
-    @property
-    def _is_full(self) -> bool:
-        sizes = [size for _, size in self._kept.values()]
-        return len(sizes) > _MAX_KEPT or sum(sizes) > _MAX_KEPT_CHARACTERS
+    def report(self, text: str, view: View, make: Callable[[ExplainedFrame], str]) -> str:
+        """Return the report on the explanations of a text; its pictures take a moment to draw."""
+        key = _key(text, view)
+        return self._reports.get(key, lambda: make(self.read(text, view)), len(text))
+
+
+def _key(text: str, view: View) -> _Key:
+    check_view(view)
+    return hashlib.blake2b(text.encode()).digest(), view
+
+
+def _shown(text: str, view: View) -> ExplainedFrame:
+    result = from_json(text)
+    if view == "applicant" or result.context.withheld:
+        return frame_for_applicant(result)
+    context = replace(result.context, view=view)
+    return replace(result, rows=replace(result.rows, context=context))
 
 
 def row_at(result: ExplainedFrame, row: int) -> ExplainedRow:
