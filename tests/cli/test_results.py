@@ -20,21 +20,27 @@ EXPLAIN += ["--vary", "savings"]
 IDS = ["--id", "customer"]
 
 
-@pytest.fixture
-def named(at_desk: Path) -> pd.DataFrame:
-    """Return the rows of a file whose rows have ids, and which is read in chunks of 16."""
-    rows = pd.read_csv(at_desk / "new.csv")
+@pytest.fixture(scope="module")
+def rows_with_ids(desk: Path) -> pd.DataFrame:
+    """Return the rows of the file ``named.csv``, which have ids."""
+    rows = pd.read_csv(desk / "new.csv")
     rows.insert(0, "customer", [f"{n:03}" for n in range(len(rows))])
-    rows.to_csv(at_desk / "named.csv", index=False)
+    rows.to_csv(desk / "named.csv", index=False)
     return rows
 
 
 @pytest.fixture
-def outcomes(at_desk: Path, named: pd.DataFrame) -> pd.DataFrame:
+def named(at_desk: Path, rows_with_ids: pd.DataFrame) -> pd.DataFrame:
+    """Work beside that file."""
+    return rows_with_ids
+
+
+@pytest.fixture(scope="module")
+def outcomes(desk: Path, rows_with_ids: pd.DataFrame) -> pd.DataFrame:
     """Return what the library says of every row; some have no counterfactual."""
-    frame = named.set_index("customer")
+    frame = rows_with_ids.set_index("customer")
     limits: Any = {"vary": ["savings"], "ranges": {"savings": (0, 50)}}
-    result = ProCE.load(at_desk / "credit").explain(frame, target="yes", **limits)
+    result = ProCE.load(desk / "credit").explain(frame, target="yes", **limits)
     expected = result.outcomes().reset_index()
     assert {"found", "not_found", "already_target"} == set(expected["outcome"])
     return expected
@@ -47,6 +53,7 @@ def in_chunks(rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("out", [None, "r.csv", "r.parquet", "r.json"])
 def test_outcomes_have_a_line_for_every_row_beside_any_result(
     out: str | None,
+    named: pd.DataFrame,
     outcomes: pd.DataFrame,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

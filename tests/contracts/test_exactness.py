@@ -1,6 +1,7 @@
 """What a result tells is what the model says of the frame that it returns, bit for bit."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..worlds import TINY
 
 Frames = Callable[[pd.DataFrame], Any]
 NUMBERS = ["debt", "ratio", "months"]
+HOMES = pd.CategoricalDtype(["owns", "rents", "with parents"])
 
 
 def unrounded(n: int = 300, seed: int = 0) -> pd.DataFrame:
@@ -135,7 +137,29 @@ def perceptron() -> Any:
     )
 
 
+def light_boosting() -> Any:
+    from lightgbm import LGBMClassifier
+
+    model = LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1)
+    return model.fit(TRAINING.astype({"home": HOMES}), LABELS)
+
+
+def extreme_boosting() -> Any:
+    from xgboost import XGBClassifier
+
+    model = XGBClassifier(n_estimators=10, n_jobs=1, enable_categorical=True)
+    return model.fit(TRAINING.astype({"home": HOMES}), LABELS)
+
+
 MODELS = (histogram_boosting, forest, linear, perceptron)
+BOOSTERS = {"lightgbm": light_boosting, "xgboost": extreme_boosting}
+
+
+@cache
+def fitted(make: Callable[[], Any]) -> tuple[Any, ProCE]:
+    """Return a model and its explainer, both fitted on the plain training rows."""
+    model = make()
+    return model, ProCE(model, causal="off", settings=TINY).fit(TRAINING)
 
 
 def explained(model: Any, training: Any, rows: Any, **options: Any) -> Any:
@@ -148,8 +172,8 @@ def explained(model: Any, training: Any, rows: Any, **options: Any) -> Any:
 @pytest.mark.parametrize("make", MODELS, ids=lambda make: make.__name__)
 def test_the_model_says_of_the_returned_frame_what_is_told(make: Any, frames: Frames) -> None:
     """The explained frame is of any library and dtypes; the training frame is plain."""
-    model, rows = make(), frames(TRAINING.sample(24, random_state=1))
-    result = explained(model, TRAINING, rows)
+    (model, explainer), rows = fitted(make), frames(TRAINING.sample(24, random_state=1))
+    result = explainer.explain(rows, n=3)
     returned = result.counterfactuals()
     answers = model.predict_proba(columns_of(returned))
     assert_told(result, answers)
@@ -170,26 +194,21 @@ def assert_told(result: Any, answers: Any) -> None:
 @pytest.mark.parametrize("kind", [kind for kind in FRAMES if kind != "pyarrow"])
 def test_training_rows_of_any_kind_change_nothing(kind: str) -> None:
     """But for tables of pyarrow, which a pipeline of scikit-learn cannot take."""
-    model, frames = histogram_boosting(), FRAMES[kind]
+    (model, _), frames = fitted(histogram_boosting), FRAMES[kind]
     result = explained(model, frames(TRAINING), frames(TRAINING.sample(12, random_state=1)))
     assert_told(result, model.predict_proba(columns_of(result.counterfactuals())))
 
 
-@pytest.mark.parametrize("library", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("library", BOOSTERS)
 @pytest.mark.parametrize("frames", FRAMES.values(), ids=FRAMES)
 def test_boosters_that_take_categories_only_get_the_same_values(
     library: str, frames: Frames
 ) -> None:
     """Text becomes categories on the way to the model; the numbers stay what they are."""
-    package = pytest.importorskip(library)
-    kinds = pd.CategoricalDtype(["owns", "rents", "with parents"])
-    if library == "lightgbm":
-        model = package.LGBMClassifier(n_estimators=10, verbose=-1, n_jobs=1)
-    else:
-        model = package.XGBClassifier(n_estimators=10, n_jobs=1, enable_categorical=True)
-    model.fit(TRAINING.astype({"home": kinds}), LABELS)
-    result = explained(model, TRAINING, frames(TRAINING.sample(12, random_state=1)))
-    plain = {"debt": float, "ratio": float, "months": int, "employed": bool, "home": kinds}
+    pytest.importorskip(library)
+    model, explainer = fitted(BOOSTERS[library])
+    result = explainer.explain(frames(TRAINING.sample(12, random_state=1)), n=3)
+    plain = {"debt": float, "ratio": float, "months": int, "employed": bool, "home": HOMES}
     returned = columns_of(result.counterfactuals())[list(TRAINING)].astype(plain)
     assert_told(result, model.predict_proba(returned))
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from distributed import Client
 
+from proce.batch.cluster import connection
 from proce.batch.cluster.connection import connect, refuse_other_versions
 from proce.errors import WorkerError
 
@@ -25,7 +26,13 @@ def port(*, listening: bool) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("listening", [False, True])
-def test_a_scheduler_that_does_not_answer_is_an_error_in_time(listening: bool) -> None:
+@pytest.mark.parametrize("seconds", [1, pytest.param(None, marks=pytest.mark.slow, id="usual")])
+def test_a_scheduler_that_does_not_answer_is_an_error_in_time(
+    seconds: int | None, listening: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if seconds is not None:
+        monkeypatch.setattr(connection, "_CONNECT_SECONDS", seconds)
+        monkeypatch.setattr(connection, "_GREET_SECONDS", 2 * seconds)
     failures: list[Exception] = []
 
     def ask(address: str) -> None:

@@ -64,6 +64,7 @@ def test_processes_give_what_one_process_gives_and_leave_none_behind() -> None:
     await_end_of_children()
 
 
+@pytest.mark.slow
 def test_processes_can_be_stopped() -> None:
     with pytest.warns(DiscoveryWarning, match="The bootstrap was stopped after 2 of 500"):
         graph = CausalGraph.discover(chain(), bootstrap=500, n_jobs=2, progress=stop_after(2))

@@ -94,7 +94,7 @@ def test_a_fixed_feature_in_between_ends_the_chain() -> None:
 def test_boosted_equations_leave_the_loan_applicants_as_they_are() -> None:
     data = load_dataset("loan")
     codec = Codec.fit(data.schema, data.frame)
-    rows = codec.encode(data.frame)[:5000]
-    scm = StructuralCausalModel.fit(data.graph, rows[:1500], codec, mechanism="boosting")
+    rows = codec.encode(data.frame[:1000])
+    scm = StructuralCausalModel.fit(data.graph, rows[:300], codec, mechanism="boosting")
     nobody = torch.zeros(rows.shape[1], dtype=torch.bool)
     assert torch.equal(scm.propagate(rows, scm.abduct(rows), nobody), rows)

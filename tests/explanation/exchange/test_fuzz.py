@@ -69,18 +69,22 @@ def loads_or_is_refused(text: str) -> None:
 
 
 @given(st.sampled_from(PLACES), st.sampled_from([*ODD, ...]))
-@settings(max_examples=400)
+@settings(max_examples=120)
 def test_one_value_replaced(path: tuple[Any, ...], value: Any) -> None:
     loads_or_is_refused(json.dumps(replaced(RECORD, path, value)))
 
 
-@given(st.sampled_from(PLACES), st.sampled_from(PLACES))
-@settings(max_examples=200)
-def test_one_value_put_in_place_of_another(to: tuple[Any, ...], of: tuple[Any, ...]) -> None:
-    value = RECORD
-    for key in of:
-        value = value[key]
-    loads_or_is_refused(json.dumps(replaced(RECORD, to, value)))
+@pytest.mark.parametrize("n_examples", [60, pytest.param(600, marks=pytest.mark.slow, id="many")])
+def test_one_value_put_in_place_of_another(n_examples: int) -> None:
+    @given(st.sampled_from(PLACES), st.sampled_from(PLACES))
+    @settings(max_examples=n_examples)
+    def put(to: tuple[Any, ...], of: tuple[Any, ...]) -> None:
+        value = RECORD
+        for key in of:
+            value = value[key]
+        loads_or_is_refused(json.dumps(replaced(RECORD, to, value)))
+
+    put()
 
 
 @given(st.data())
