@@ -61,6 +61,10 @@ def serve(
         float | None,
         typer.Option(metavar="N", help="Remove ended explanations after so many days."),
     ] = None,
+    keep_records: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Keep at most so many ended explanations, the newest."),
+    ] = None,
     workers: Annotated[
         int, typer.Option(metavar="N", min=1, max=256, help="Processes that explain.")
     ] = 2,
@@ -112,6 +116,7 @@ def serve(
         allowed_hosts=tuple(allowed_host or ()),
         database=database or f"{folder}.explanations.sqlite",
         keep_days=keep_days,
+        keep_records=keep_records,
         workers=workers,
         queue=queue,
         limits=limits,

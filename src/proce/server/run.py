@@ -1,7 +1,6 @@
 """One process that serves: sockets, signals, start and end."""
 
 import asyncio
-import logging
 import signal
 import socket
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,8 +11,9 @@ from pathlib import Path
 
 import uvicorn
 
-from proce.errors import ProceError, WorkerError
+from proce.errors import WorkerError
 from proce.server.app import make_app
+from proce.server.desk.opening import open_desk
 from proce.server.guard import GuardSettings, Tokens, guarded, require_safe_exposure
 from proce.server.guard.connections import BoundedConnection
 from proce.server.jobs import JobLimits, Jobs
@@ -22,12 +22,9 @@ from proce.server.routes.service import Limits, Service, Settings
 from proce.server.store import Retention, Store, StoreThreads, keep_within
 from proce.server.workers import Workers, WorkersSettings
 
-log = logging.getLogger(__name__)
-
 _BACKLOG = 512
 _OPEN_SECONDS = 600.0  # where nothing is compiled yet
 _CONNECTION_SECONDS = 2  # for requests that are being answered when the service ends
-_FIRST_SECONDS = 120.0  # for the search of a worker that begins, which may have to compile
 _JOB_SECONDS = 0.5  # for explanations that run when the service ends
 _OVERTIME_SECONDS = 10.0  # from the end of a search's time to the end of its worker
 
@@ -48,8 +45,8 @@ class ServeOptions:
         Where to listen; port 0 takes any that is free.
     token_file, allowed_hosts
         Who may ask, and under which names the service is reached.
-    database, keep_days
-        Where explanations are kept, and for how long.
+    database, keep_days, keep_records
+        Where explanations are kept, for how long and how many.
     workers, queue
         How many processes explain, and how many explanations may wait.
     limits
@@ -66,6 +63,7 @@ class ServeOptions:
     allowed_hosts: tuple[str, ...]
     database: str
     keep_days: float | None
+    keep_records: int | None
     workers: int
     queue: int
     limits: Limits
@@ -90,31 +88,12 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
         allowed_hosts=options.allowed_hosts,
         body_bytes=options.limits.body_bytes,
     )
-    retention = Retention(days=options.keep_days)
+    retention = Retention(days=options.keep_days, records=options.keep_records)
     with (
         _listen(options.host, options.port) as listener,
         closing(Store.open(options.database)) as store,
     ):
         asyncio.run(_serve(options, guard, retention, listener, store, say))
-
-
-def open_desk(folder: Path, rows: Path | None, id_name: str | None) -> object:
-    """Open the desk; called in each worker, so that this process never loads the model.
-
-    The first questions are asked here, since they take longer than those that follow.
-    """
-    from proce.server.desk.desk import Desk
-
-    desk = Desk.open(folder, rows, id_name)
-    row = {one["name"]: one["typical"] for one in desk.schema("auditor")["features"]}
-    try:
-        decision = desk.what_if(row=row, view="auditor")["before"]
-        others = [one["value"] for one in decision["probabilities"]]
-        others.remove(decision["prediction"])
-        desk.explain({"rows": [row], "target": others[0], "budget_seconds": _FIRST_SECONDS})
-    except ProceError as error:
-        log.info("the first questions were not answered: %s", error)
-    return desk
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -151,6 +130,7 @@ async def _serve(
                 server_header=False,
                 http=BoundedConnection,
                 ws="none",
+                proxy_headers=False,
                 timeout_graceful_shutdown=_CONNECTION_SECONDS,
             )
         )

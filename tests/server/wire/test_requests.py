@@ -96,8 +96,8 @@ def test_a_view_takes_any_object_and_nothing_else() -> None:
 
 
 def test_many_errors_are_counted_and_few_are_listed() -> None:
-    told = refusal(ExplanationRequest, {"rows": [{"age": math.nan}] * 500})
-    assert "and 499 more fields" in told["message"]
+    told = refusal(ExplanationRequest, {"effort": {str(n): 0 for n in range(500)}})
+    assert "more fields" in told["message"]
     assert len(told["fields"]) == 20
 
 

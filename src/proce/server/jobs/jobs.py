@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncGenerator, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -132,7 +132,7 @@ class Jobs:
             await asyncio.wait_for(job.ended.wait(), seconds)
         return job.record
 
-    async def events(self, id: str) -> AsyncIterator[tuple[str, dict[str, Any]]]:
+    async def events(self, id: str) -> AsyncGenerator[tuple[str, dict[str, Any]], None]:
         """Yield ``("progress", values)``, the present state first, and ``("end", values)`` last."""
         job = self._jobs.get(id)
         if job is None:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from typing import Any
 
 from starlette.responses import Response
@@ -23,7 +24,7 @@ class EventStream(Response):
     media_type = "text/event-stream"
 
     def __init__(
-        self, events: AsyncIterator[Event], comment_seconds: float = COMMENT_SECONDS
+        self, events: AsyncGenerator[Event, None], comment_seconds: float = COMMENT_SECONDS
     ) -> None:
         self.status_code = 200
         self.background = None
@@ -48,16 +49,15 @@ class EventStream(Response):
     async def _send(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         await send(start)
-        try:
-            async for chunk in _chunks(self._events, self._comment_seconds):
+        async with aclosing(self._events) as events:
+            async for chunk in _chunks(events, self._comment_seconds):
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
-        finally:
-            if isinstance(self._events, AsyncGenerator):
-                await self._events.aclose()
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def _chunks(events: AsyncIterator[Event], comment_seconds: float) -> AsyncIterator[bytes]:
+async def _chunks(
+    events: AsyncGenerator[Event, None], comment_seconds: float
+) -> AsyncIterator[bytes]:
     """Return the bytes of each event, and a comment whenever none came for some time."""
     while True:
         upcoming = asyncio.ensure_future(anext(events))

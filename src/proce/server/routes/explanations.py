@@ -1,16 +1,27 @@
 """Explanations: asked for, waited for, followed, cancelled."""
 
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from fastapi.responses import JSONResponse
 
 from proce.server.routes.declared import BODY, errors
-from proce.server.routes.events import EventStream
+from proce.server.routes.events import Event, EventStream
 from proce.server.routes.limits import require_within
 from proce.server.routes.records import RecordId, find_record, listed, whole
-from proce.server.routes.service import OwnerHere, RoleHere, ServiceHere, ViewHere
+from proce.server.routes.service import (
+    OwnerHere,
+    Role,
+    RoleHere,
+    Service,
+    ServiceHere,
+    ViewHere,
+)
 from proce.server.routes.strict import StrictRoute
+from proce.server.store import Record as StoredRecord
 from proce.server.wire.records import Record
 from proce.server.wire.requests import ExplanationRequest
 
@@ -40,8 +51,9 @@ async def ask_for_explanation(
     ] = 0.0,
 ) -> Any:
     """Ask for counterfactuals of some rows."""
-    request = {**body.model_dump(exclude_none=True, exclude_unset=True), "view": view}
+    request = {**body.as_sent(), "view": view}
     require_within(service.settings.limits, request)
+    request.setdefault("budget_seconds", service.settings.limits.seconds)
     await service.ask("check", request=request)
     record = await service.jobs.submit(request, role=role, owner=owner)
     if wait > 0:
@@ -69,10 +81,25 @@ async def explanation(service: ServiceHere, view: ViewHere, record_id: RecordId)
     response_description="Events 'progress' with how far it has come, then 'end'.",
     responses={200: {"content": {"text/event-stream": {}}}, **errors(404)},
 )
-async def explanation_events(service: ServiceHere, role: RoleHere, record_id: RecordId) -> Any:
+async def explanation_events(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Follow a search: its progress as it comes, then its end."""
-    await find_record(service, record_id)
-    return EventStream(service.jobs.events(record_id))
+    record = await find_record(service, record_id)
+    return EventStream(_in_view(service, record, view))
+
+
+async def _in_view(
+    service: Service, record: StoredRecord, view: Role
+) -> AsyncGenerator[Event, None]:
+    """Return the events of a record; an error is told as the view may read it."""
+    async with aclosing(service.jobs.events(record.id)) as events:
+        async for name, data in events:
+            error = data.get("error")
+            if error is not None:
+                data = {
+                    **data,
+                    "error": listed(service, replace(record, error=error), view)["error"],
+                }
+            yield name, data
 
 
 @router.delete(

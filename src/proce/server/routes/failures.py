@@ -26,7 +26,7 @@ def add_error_answers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _answer_validation)
     app.add_exception_handler(ProceError, _answer_wrong_request)
     app.add_exception_handler(WorkerError, _answer_unavailable)
-    app.add_exception_handler(StoreError, _answer_unavailable)
+    app.add_exception_handler(StoreError, _answer_no_log)
     app.add_exception_handler(UnknownJob, _answer_unknown)
     app.add_exception_handler(JobEnded, _answer_ended)
     app.add_exception_handler(Exception, _answer_failure)
@@ -58,6 +58,13 @@ async def _answer_unavailable(request: Request, error: Exception) -> JSONRespons
         log.warning("no answer to %s %s: %s", request.method, request.url.path, error)
     headers = {"retry-after": str(math.ceil(seconds))}
     return JSONResponse(error_body(str(error)), HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
+
+
+async def _answer_no_log(request: Request, error: Exception) -> JSONResponse:
+    log.error("no log for %s %s: %s", request.method, request.url.path, error)
+    message = "The log of explanations cannot be read or written at present. Try again later."
+    headers = {"retry-after": str(math.ceil(_RETRY_SECONDS))}
+    return JSONResponse(error_body(message), HTTPStatus.SERVICE_UNAVAILABLE, headers=headers)
 
 
 async def _answer_unknown(_request: Request, error: Exception) -> JSONResponse:

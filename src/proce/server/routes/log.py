@@ -11,6 +11,7 @@ from proce.server.routes.declared import errors
 from proce.server.routes.records import listed
 from proce.server.routes.service import AnyService, RoleHere, ServiceHere, ViewHere
 from proce.server.store import RecordFilter
+from proce.server.wire.errors import WrongField
 from proce.server.wire.records import RecordList, Status
 from proce.server.wire.requests import MAX_ROW_ID
 
@@ -37,14 +38,14 @@ async def list_explanations(
     status: StatusHere = None,
     since: SinceHere = None,
     until: UntilHere = None,
-    limit: Annotated[int, Query(ge=1, le=1_000, description="How many to return.")] = 50,
+    limit: Annotated[int, Query(ge=1, le=200, description="How many to return.")] = 50,
     offset: Annotated[int, Query(ge=0, le=MAX_ROW_ID, description="How many to skip.")] = 0,
 ) -> Any:
-    """Return the log, the latest first, without results."""
+    """Return the log, the latest first, without results and without the cells of rows."""
     page = await service.threads.read(
         service.store.records, _filter(status, since, until), limit=limit, offset=offset
     )
-    records = [listed(service, record, view) for record in page.records]
+    records = [_without_cells(listed(service, record, view)) for record in page.records]
     return JSONResponse({"total": page.total, "records": records})
 
 
@@ -75,9 +76,24 @@ async def export_explanations(
 
 
 def _filter(status: Status | None, since: datetime | None, until: datetime | None) -> RecordFilter:
-    return RecordFilter(status=status, since=_with_zone(since), until=_with_zone(until))
+    return RecordFilter(status=status, since=_in_utc("since", since), until=_in_utc("until", until))
 
 
-def _with_zone(time: datetime | None) -> datetime | None:
-    """Return a time with a zone; one that has none is in UTC."""
-    return time if time is None or time.tzinfo is not None else time.replace(tzinfo=UTC)
+def _in_utc(field: str, time: datetime | None) -> datetime | None:
+    """Return a time in UTC; one without a zone is in UTC already."""
+    if time is None:
+        return None
+    try:
+        return time.astimezone(UTC) if time.tzinfo is not None else time.replace(tzinfo=UTC)
+    except OverflowError:
+        raise WrongField(field, "this time lies outside the years 1 to 9999 of UTC") from None
+
+
+def _without_cells(record: dict[str, Any]) -> dict[str, Any]:
+    """Return a listed record without the cells of its rows, which may be many."""
+    request = dict(record["request"])
+    if "rows" in request:
+        request["rows"] = [{}] * len(request["rows"])
+    if "values" in request:
+        request["values"] = {}
+    return {**record, "request": request}

@@ -57,4 +57,7 @@ def _find(path: str) -> Traversable | None:
         if name in {"", ".", ".."} or "\0" in name or "\\" in name:
             return None
         place = place / name
-    return place if place.is_file() else None
+    try:
+        return place if place.is_file() else None
+    except OSError:  # a name that no file system takes
+        return None

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import HTTPException, Path, Response
 
 from proce.server.routes.service import Role, Service
 from proce.server.store import Record, for_applicant
+
+_WITHHELD = "the explanation failed; an auditor can see why."
 
 RecordId = Annotated[
     str, Path(min_length=1, max_length=64, pattern=r"^[A-Za-z0-9_-]+$", description="Its id.")
@@ -28,14 +31,23 @@ async def find_result(service: Service, record_id: str, view: Role) -> tuple[Rec
     text = await service.threads.read(service.store.result, record_id, view)
     if text is None:
         raise HTTPException(409, f"The explanation has no result: it is {record.status}.")
-    return record, text
+    return in_view(service, record, view), text
+
+
+def in_view(service: Service, record: Record, view: Role) -> Record:
+    """Return a record as a view may read it."""
+    if view == "auditor":
+        return record
+    shown = for_applicant(record, service.protected)
+    if shown.error is not None and service.withheld.search(shown.error):
+        return replace(shown, error=_WITHHELD)
+    return shown
 
 
 def listed(service: Service, record: Record, view: Role) -> dict[str, Any]:
-    """Return a record as the log lists it in a view: without its result."""
-    if view == "applicant":
-        record = for_applicant(record, service.protected or ())
-    return {**record.as_json(), "progress": service.jobs.progress(record.id)}
+    """Return a record without its result."""
+    shown = in_view(service, record, view).as_json()
+    return {**shown, "progress": service.jobs.progress(record.id)}
 
 
 async def whole(

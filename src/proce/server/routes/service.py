@@ -1,6 +1,7 @@
 """What the routes stand on: the workers, the jobs, the log, and what the operator has set."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -49,8 +50,8 @@ class Service:
         What the operator has set.
     metrics
         What is counted.
-    protected
-        The names of the protected features; ``None`` until the explainer is loaded.
+    protected, withheld
+        The names of the protected features, and what finds words that speak of one.
     """
 
     workers: Workers
@@ -59,7 +60,9 @@ class Service:
     threads: StoreThreads
     settings: Settings
     metrics: Metrics
-    protected: frozenset[str] | None = None
+    protected: frozenset[str] = frozenset()
+    withheld: re.Pattern[str] = re.compile(r"(?!)")
+    _ready: bool = False
 
     async def ask(self, question: str, **arguments: Any) -> Any:
         """Return what a method of the desk answers."""
@@ -69,12 +72,28 @@ class Service:
         """Wait until the workers have loaded the explainer, and learn what is protected."""
         await self.workers.start()
         described = await self.workers.ask("schema", view="auditor")
-        features: list[Mapping[str, Any]] = described["features"]
-        self.protected = frozenset(one["name"] for one in features if one["protected"])
+        features = [one for one in described["features"] if one["protected"]]
+        self.protected = frozenset(one["name"] for one in features)
+        self.withheld = _words(features)
+        self._ready = True
 
     def is_ready(self) -> bool:
         """Return whether questions are answered."""
-        return self.protected is not None
+        return self._ready
+
+
+def _words(features: Iterable[Mapping[str, Any]]) -> re.Pattern[str]:
+    """Return what finds the names, labels and levels of features in a text."""
+    words = {word for one in features for word in (one["name"], one["label"])}
+    words |= {name.replace("_", " ") for name in words}
+    words |= {
+        str(level[part])
+        for one in features
+        for level in one["levels"] or ()
+        for part in ("value", "label")
+    }
+    spoken = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return re.compile(rf"(?<!\w)(?:{spoken or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
 def service_of(request: Request) -> Service:

@@ -46,11 +46,11 @@ def parse_body(body: bytes) -> Any:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise BodyError(f"The body has the name {twice[:80]!r} twice in one object.")
+    value: dict[str, Any] = {}
+    for name, part in pairs:
+        if name in value:
+            raise BodyError(f"The body has the name {name[:80]!r} twice in one object.")
+        value[name] = part
     return value
 
 

@@ -3,9 +3,18 @@
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, JsonValue, model_validator
-from pydantic_core import PydanticCustomError
 
-from proce.server.wire.values import MAX_TEXT_LENGTH, Cell, Edge, Model, Name, Number, Row, RuleText
+from proce.server.wire.values import (
+    MAX_TEXT_LENGTH,
+    Cell,
+    Edge,
+    Model,
+    Name,
+    Number,
+    Row,
+    RuleText,
+    field_error,
+)
 
 MAX_ROWS = 10_000
 MAX_N = 100
@@ -29,7 +38,7 @@ _ROW: dict[str, JsonValue] = {
 }
 
 RowId = Annotated[int, Field(ge=0, le=MAX_ROW_ID)]
-Rules = Annotated[list[RuleText], Field(max_length=MAX_RULES)]
+Rules = Annotated[list[RuleText], Field(max_length=MAX_RULES, fail_fast=True)]
 View = Literal["applicant", "auditor"]
 
 
@@ -43,14 +52,14 @@ class GraphInput(Model):
     dagitty: Annotated[str, Field(max_length=MAX_TEXT_LENGTH)] | None = Field(
         None, description="The graph as DAGitty text."
     )
-    edges: Annotated[list[Edge], Field(max_length=MAX_EDGES)] | None = Field(
+    edges: Annotated[list[Edge], Field(max_length=MAX_EDGES, fail_fast=True)] | None = Field(
         None, description="The graph as pairs of cause and effect."
     )
 
     @model_validator(mode="after")
     def _require_one(self) -> Self:
         if (self.dagitty is None) == (self.edges is None):
-            raise _field_error("dagitty", "give either 'dagitty' or 'edges'")
+            raise field_error("dagitty", "give either 'dagitty' or 'edges'")
         return self
 
 
@@ -75,12 +84,12 @@ class ExplanationRequest(Model):
         }
     )
 
-    rows: Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS)] | None = Field(
-        None, description="The rows, each with its values by feature; or give 'row_ids'."
+    rows: Annotated[list[Row], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)] | None = (
+        Field(None, description="The rows, each with its values by feature; or give 'row_ids'.")
     )
-    row_ids: Annotated[list[RowId], Field(min_length=1, max_length=MAX_ROWS)] | None = Field(
-        None, description="Rows of the operator's file, by position from 0; or give 'rows'."
-    )
+    row_ids: (
+        Annotated[list[RowId], Field(min_length=1, max_length=MAX_ROWS, fail_fast=True)] | None
+    ) = Field(None, description="Rows of the operator's file, by position from 0; or give 'rows'.")
     values: Row | None = Field(
         None, description="With one row id: values that take the place of those in the file."
     )
@@ -91,7 +100,7 @@ class ExplanationRequest(Model):
     pick: Literal["closest", "balanced", "typical"] = Field(
         "closest", description="Which counterfactual is recommended."
     )
-    vary: Annotated[list[Name], Field(max_length=MAX_ROWS)] | None = Field(
+    vary: Annotated[list[Name], Field(max_length=MAX_ROWS, fail_fast=True)] | None = Field(
         None, description="The features that may be acted on; by default all that may move."
     )
     ranges: dict[Name, Annotated[list[Cell], Field(min_length=2, max_length=2)]] | None = Field(
@@ -122,12 +131,23 @@ class ExplanationRequest(Model):
         None, description="The share of refits of the model under which the decision must hold."
     )
 
+    def as_sent(self) -> dict[str, Any]:
+        """Return what was sent, without what is null; rows are not copied."""
+        sent = {
+            name: getattr(self, name)
+            for name in type(self).model_fields
+            if name in self.model_fields_set
+        }
+        if self.graph is not None:
+            sent["graph"] = self.graph.model_dump(exclude_none=True)
+        return {name: value for name, value in sent.items() if value is not None}
+
     @model_validator(mode="after")
     def _require_rows(self) -> Self:
         if (self.rows is None) == (self.row_ids is None):
-            raise _field_error("rows", "give either 'rows' or 'row_ids'")
+            raise field_error("rows", "give either 'rows' or 'row_ids'")
         if self.values is not None and (self.row_ids is None or len(self.row_ids) != 1):
-            raise _field_error("values", "'values' goes with exactly one of 'row_ids'")
+            raise field_error("values", "'values' goes with exactly one of 'row_ids'")
         return self
 
 
@@ -150,7 +170,7 @@ class WhatIfRequest(Model):
     @model_validator(mode="after")
     def _require_row(self) -> Self:
         if self.row is None and self.row_id is None:
-            raise _field_error("row", "give 'row' or 'row_id'")
+            raise field_error("row", "give 'row' or 'row_id'")
         return self
 
 
@@ -186,8 +206,3 @@ class ViewRequest(Model):
     )
 
     state: dict[str, Any] = Field(description="Any JSON object of at most 64 kB.")
-
-
-def _field_error(field: str, message: str) -> PydanticCustomError:
-    """Return an error of a whole model that names the field to look at."""
-    return PydanticCustomError("field", "{message}", {"field": field, "message": message})

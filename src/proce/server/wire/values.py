@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field, PlainValidator, StringConstra
 from pydantic_core import PydanticCustomError
 
 MAX_NAME_LENGTH = 16_384
+MAX_CELLS = 10_000  # of a row
 MAX_RULE_LENGTH = 4_000
 MAX_TEXT_LENGTH = 65_536
 _MAX_WHOLE = 2**63
@@ -19,6 +20,12 @@ _CELL_SCHEMA = {
         {"type": "null"},
     ],
     "description": "A number, a text, true or false; null is a missing value.",
+}
+_ROW_SCHEMA = {
+    "type": "object",
+    "additionalProperties": _CELL_SCHEMA,
+    "maxProperties": MAX_CELLS,
+    "propertyNames": {"minLength": 1, "maxLength": MAX_NAME_LENGTH},
 }
 
 
@@ -53,9 +60,32 @@ def _checked_cell(value: Any) -> Any:
     raise PydanticCustomError("cell", "expected a finite number, a text, true, false or null")
 
 
+def _checked_row(row: Any) -> dict[str, Any]:
+    """Return the values of a row by feature; only the first that is wrong is told."""
+    if not isinstance(row, dict):
+        raise PydanticCustomError("row", "expected an object with the values by feature")
+    if len(row) > MAX_CELLS:
+        raise PydanticCustomError("row", f"this row has more than {MAX_CELLS:,} values")
+    for name, value in row.items():
+        if not 0 < len(name) <= MAX_NAME_LENGTH:
+            raise PydanticCustomError(
+                "row", f"a name has 1 to {MAX_NAME_LENGTH:,} characters, not {len(name):,}"
+            )
+        try:
+            _checked_cell(value)
+        except PydanticCustomError as error:
+            raise field_error(name, error.message()) from None
+    return row
+
+
+def field_error(field: str, message: str) -> PydanticCustomError:
+    """Return an error of a whole model or row that names the field to look at."""
+    return PydanticCustomError("field", "{message}", {"field": field, "message": message})
+
+
 Cell = Annotated[Any, PlainValidator(_checked_cell), WithJsonSchema(_CELL_SCHEMA)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=MAX_NAME_LENGTH, strict=True)]
 RuleText = Annotated[str, StringConstraints(max_length=MAX_RULE_LENGTH, strict=True)]
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-Row = Annotated[dict[Name, Cell], Field(max_length=10_000)]
+Row = Annotated[dict[str, Any], PlainValidator(_checked_row), WithJsonSchema(_ROW_SCHEMA)]
 Edge = Annotated[list[Name], Field(min_length=2, max_length=2)]
