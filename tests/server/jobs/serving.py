@@ -17,7 +17,7 @@ from proce.server.workers import Workers, WorkersSettings
 from ..workers.desks import FakeDesk
 from ..workers.running import handles_of_ours, is_running, processes
 
-QUICK = WorkersSettings(n_explain=2, grace_seconds=0.5, preload=(__name__,))
+QUICK = WorkersSettings(n_explain=2, n_ask=1, grace_seconds=0.5, preload=(__name__,))
 ONE = replace(QUICK, n_explain=1)
 
 

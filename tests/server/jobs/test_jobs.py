@@ -170,9 +170,8 @@ def test_a_store_that_fails_fails_the_job_and_not_the_service(tmp_path: Path) ->
             id = await service.begin(name=2)
             record = await service.end_of(id)
             assert (record.status, record) == ("failed", service.store.record(id))
-            assert record.error == (
-                "the result could not be kept: database log.sqlite: the disk is full."
-            )
+            assert "the result could not be kept" in record.error
+            assert "sqlite" not in record.error
 
             service.store.faults = frozenset({"start", "finish", "end"})
             lost = await service.begin(name=3)

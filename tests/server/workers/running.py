@@ -12,7 +12,7 @@ from proce.server.workers import Workers, WorkersSettings
 
 from .desks import Opener
 
-QUICK = WorkersSettings(n_explain=2, grace_seconds=0.5, preload=())
+QUICK = WorkersSettings(n_explain=2, n_ask=1, grace_seconds=0.5, preload=())
 
 
 def run(test: Coroutine[Any, Any, None], seconds: float = 60.0) -> None:

@@ -15,7 +15,7 @@ from .desks import Opener
 from .running import QUICK, is_running, parent_of, processes, run, until, working
 
 ROOT = Path(__file__).parents[3]
-ONE = WorkersSettings(n_explain=1, preload=())
+ONE = WorkersSettings(n_ask=1, preload=())
 
 
 def test_a_call_whose_worker_dies_once_is_tried_again(tmp_path: Path) -> None:
@@ -59,14 +59,36 @@ def test_a_worker_that_dies_idle_is_replaced_before_anybody_asks(tmp_path: Path)
 def test_a_call_given_to_a_worker_that_is_just_dead_is_not_held_against_it(tmp_path: Path) -> None:
     async def test() -> None:
         async with working(tmp_path, ONE) as workers:
-            for _ in range(3):
-                for process in workers.state().processes:
-                    os.kill(process, signal.SIGKILL)
-                answers = await asyncio.gather(
-                    workers.ask("echo", value=1), workers.explain({"name": 2})
-                )
-                assert answers == [1, {"name": 2, "square": 4}]
-                await until(lambda: workers.state().ready == 2)
+            for process in workers.state().processes:
+                os.kill(process, signal.SIGKILL)
+            answers = await asyncio.gather(
+                workers.ask("die", times=1), workers.explain({"name": 2, "dies": 1})
+            )
+            assert answers == ["alive after 1", {"name": 2, "square": 4}]
+
+    run(test())
+
+
+def test_a_call_that_is_tried_again_is_the_next(tmp_path: Path) -> None:
+    async def test() -> None:
+        ends: list[int] = []
+
+        async def explain(workers: Workers, name: int) -> None:
+            ends.append((await workers.explain({"name": name, "dies": name == 0}))["name"])
+
+        async with working(tmp_path, ONE) as workers:
+            await asyncio.gather(*(explain(workers, name) for name in range(4)))
+        assert ends == [0, 1, 2, 3]
+
+    run(test())
+
+
+def test_a_dead_worker_is_noticed_though_its_child_lives(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with working(tmp_path, ONE) as workers:
+            with pytest.raises(WorkerDied, match="SIGKILL"):
+                await workers.ask("leave_child")
+            assert await workers.ask("echo", value=1) == 1
 
     run(test())
 
@@ -114,7 +136,9 @@ def test_where_memory_is_short_a_worker_is_ended_before_the_service(tmp_path: Pa
 
 def test_a_worker_that_is_stopped_in_the_middle_is_ended_by_a_cancel(tmp_path: Path) -> None:
     async def test() -> None:
-        async with working(tmp_path, WorkersSettings(grace_seconds=0.05, preload=())) as workers:
+        async with working(
+            tmp_path, WorkersSettings(n_ask=1, grace_seconds=0.05, preload=())
+        ) as workers:
             for process in workers.state().processes:
                 os.kill(process, signal.SIGSTOP)
             call = workers.explain({"name": 1, "text": "x" * 5_000_000})  # more than a pipe holds

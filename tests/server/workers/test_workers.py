@@ -3,6 +3,7 @@
 import asyncio
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,36 @@ def test_a_question_does_not_wait_behind_explanations(tmp_path: Path) -> None:
                     await call
 
     run(test())
+
+
+def test_questions_are_answered_while_documents_are_written(tmp_path: Path) -> None:
+    async def test() -> None:
+        settings = WorkersSettings(n_ask=2, document_seconds=0.5, preload=())
+        async with working(tmp_path, settings) as workers:
+            documents = [asyncio.create_task(workers.write("wait", seconds=60)) for _ in range(3)]
+            await asyncio.sleep(0)
+            for number in range(20):
+                assert await workers.ask("echo", value=number) == number
+            assert (workers.state().busy, workers.state().waiting) == (1, 2)
+            for document in documents:
+                with pytest.raises(CallTimedOut):
+                    await document
+            assert await workers.write("echo", value="report") == "report"
+
+    run(test())
+
+
+def test_a_worker_that_is_ended_late_gets_no_other_call(tmp_path: Path) -> None:
+    async def test() -> None:
+        settings = WorkersSettings(n_ask=1, explain_seconds=0.4, preload=())
+        async with working(tmp_path, settings) as workers:
+            # While the loop is held, the answer comes and the time is over.
+            first = workers.explain({"name": 1, "steps": 1}, lambda _: time.sleep(0.5))
+            second = workers.explain({"name": 2})
+            assert await second == {"name": 2, "square": 4}
+            assert await first == {"name": 1, "square": 1}
+
+    uvloop.run(test())
 
 
 def test_many_calls_at_once_get_their_own_answers(tmp_path: Path) -> None:
@@ -128,7 +159,7 @@ def test_a_task_that_is_cancelled_takes_its_call_along(tmp_path: Path) -> None:
 
 def test_a_call_that_does_not_listen_is_ended_with_its_worker(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(grace_seconds=0.05, ask_seconds=0.3, preload=())
+        settings = WorkersSettings(n_ask=1, grace_seconds=0.05, ask_seconds=0.3, preload=())
         async with working(tmp_path, settings) as workers:
             call = workers.explain({"name": 1, "deaf": True})
             call.cancel()
@@ -145,7 +176,7 @@ def test_a_call_that_does_not_listen_is_ended_with_its_worker(tmp_path: Path) ->
 
 def test_an_explanation_beyond_its_time_is_ended_and_not_tried_again(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(explain_seconds=0.2, preload=())
+        settings = WorkersSettings(n_ask=1, explain_seconds=0.2, preload=())
         async with working(tmp_path, settings) as workers:
             with pytest.raises(CallTimedOut, match=r"took more than 0\.2 s"):
                 await workers.explain({"name": 1, "deaf": True})
@@ -157,7 +188,7 @@ def test_an_explanation_beyond_its_time_is_ended_and_not_tried_again(tmp_path: P
 
 def test_more_calls_than_may_wait_are_refused(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(max_waiting=2, preload=())
+        settings = WorkersSettings(n_ask=1, max_waiting=2, preload=())
         async with working(tmp_path, settings) as workers:
             calls = [workers.explain({"name": name, "for_ever": True}) for name in range(3)]
             with pytest.raises(QueueFull, match="2 calls wait already") as raised:

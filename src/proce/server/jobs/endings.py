@@ -14,6 +14,10 @@ from proce.server.store import Record, Store, StoreThreads
 _LOG = logging.getLogger(__name__)
 _MAX_UNWRITTEN = 1_000
 
+_NOT_KEPT = (
+    "the result could not be kept, as the log of explanations cannot be written at present; the"
+    " operator's log tells why."
+)
 INTERRUPTED = "the service stopped before this explanation was finished. Ask for it again."
 Ending = Literal["failed", "cancelled", "interrupted"]
 
@@ -58,7 +62,8 @@ class Endings:
                 started=record.started,
             )
         except StoreError as error:
-            return await self.end(record, "failed", f"the result could not be kept: {error}")
+            _LOG.error("The result of explanation %s is not in the log: %s", record.id, error)
+            return await self.end(record, "failed", _NOT_KEPT)  # without the store's address
         except Exception as error:  # a desk that returned something else
             return await self.end(record, "failed", failure_words(error, record.id))
         if not is_written:

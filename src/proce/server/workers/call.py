@@ -43,12 +43,24 @@ class Call:
     ----------
     question
         What is asked.
+    seconds
+        How long a worker may take for it before it is killed.
     on_progress
         Called in the event loop with the latest progress, where the question reports any.
+    is_long
+        Whether the call may take long, so that not all workers may have such at once.
     """
 
-    def __init__(self, question: Question, on_progress: OnProgress | None = None) -> None:
-        self.question, self.on_progress = question, on_progress
+    def __init__(
+        self,
+        question: Question,
+        seconds: float,
+        *,
+        on_progress: OnProgress | None = None,
+        is_long: bool = False,
+    ) -> None:
+        self.question, self.seconds, self.on_progress = question, seconds, on_progress
+        self.is_long = is_long
         self.n_deaths = 0  # of workers that had begun it
         self.n_losses = 0  # of workers that had got it
         self.is_cancelled = False

@@ -28,10 +28,9 @@ class CrewSettings:
     ----------
     n_workers
         How many processes.
-    seconds
-        How long a worker may take for a call before it is killed.
     grace_seconds
-        How long it may go on with a call that was cancelled.
+        How long a worker may go on with a call that was cancelled; never longer than the call may
+        take.
     open_seconds
         How long it may take to open its desk.
     max_waiting
@@ -39,7 +38,6 @@ class CrewSettings:
     """
 
     n_workers: int
-    seconds: float
     grace_seconds: float
     open_seconds: float = 120.0
     max_waiting: int = 256
@@ -147,15 +145,19 @@ class Crew:
         self._spawn(self._replace(worker, worker.release()))
 
     def _hand_out(self) -> None:
+        """Give calls to workers that are free, in their order; one is kept from long calls."""
         for worker in self.workers:
-            if not self.waiting:
-                return
-            if worker.is_ready and worker.call is None:
-                call = self.waiting.popleft()
+            if worker.is_free and (call := self._next_call()) is not None:
+                self.waiting.remove(call)
                 worker.give(call)
-                seconds = self.settings.seconds
-                error = CallTimedOut(f"the call took more than {seconds:g} s and was ended.")
-                worker.end_after(seconds, error)
+                error = CallTimedOut(f"the call took more than {call.seconds:g} s and was ended.")
+                worker.end_after(call.seconds, error)
+
+    def _next_call(self) -> Call | None:
+        having = [worker.call for worker in self.workers if worker.call is not None]
+        n_long = sum(call.is_long for call in having)
+        may_be_long = n_long < max(self.settings.n_workers - 1, 1)
+        return next((call for call in self.waiting if may_be_long or not call.is_long), None)
 
     def _cancel(self, call: Call) -> None:
         if call in self.waiting:

@@ -45,7 +45,7 @@ class Worker(asyncio.Protocol):
         self.made, self.link, self.maker, self.listener = made, link, maker, listener
         self.call: Call | None = None
         self.number = 0  # of the call
-        self.is_ready = self.has_begun = False
+        self.is_ready = self.has_begun = self.is_killed = False
         self.verdict: Exception | None = None  # why it was ended by us
         self.opening_error: Exception | None = None
         self._timer: asyncio.TimerHandle | None = None
@@ -54,6 +54,11 @@ class Worker(asyncio.Protocol):
         self._received = bytearray()
         for handle in self._handles:
             asyncio.get_running_loop().add_reader(handle, self._process_ended)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it can be given a call."""
+        return self.is_ready and self.call is None and not self.is_killed
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast("asyncio.WriteTransport", transport)
@@ -107,7 +112,7 @@ class Worker(asyncio.Protocol):
 
     def kill(self, verdict: Exception | None = None) -> None:
         """End the process, whatever it does."""
-        self.verdict = self.verdict or verdict
+        self.is_killed, self.verdict = True, self.verdict or verdict
         with suppress(ProcessLookupError):
             if self._handles:
                 signal.pidfd_send_signal(self._handles[0], signal.SIGKILL)

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from proce.batch.processes.worker import pickled
@@ -29,11 +29,13 @@ class WorkersSettings:
     n_explain
         How many processes explain.
     n_ask
-        How many processes answer questions.
+        How many processes answer questions; with two or more, one is always free of documents.
     explain_seconds
         How long an explanation may take before its worker is killed.
     ask_seconds
         How long an answer may take, the time in which it waits included.
+    document_seconds
+        The same of a document.
     grace_seconds
         How long an explanation may go on after it was cancelled.
     open_seconds
@@ -45,9 +47,10 @@ class WorkersSettings:
     """
 
     n_explain: int = 1
-    n_ask: int = 1
+    n_ask: int = 2
     explain_seconds: float = 600.0
     ask_seconds: float = 30.0
+    document_seconds: float = 120.0
     grace_seconds: float = 2.0
     open_seconds: float = 120.0
     max_waiting: int = 256
@@ -106,19 +109,12 @@ class Workers:
         content = pickled(opener)
         explain = CrewSettings(
             settings.n_explain,
-            settings.explain_seconds,
             settings.grace_seconds,
             settings.open_seconds,
             settings.max_waiting,
         )
         # A question has no way to stop early, and is soon answered.
-        ask = CrewSettings(
-            settings.n_ask,
-            settings.ask_seconds,
-            settings.ask_seconds,
-            settings.open_seconds,
-            settings.max_waiting,
-        )
+        ask = replace(explain, n_workers=settings.n_ask, grace_seconds=settings.document_seconds)
         self._explain = Crew(content, self._maker, explain)
         self._ask = Crew(content, self._maker, ask)
 
@@ -141,14 +137,23 @@ class Workers:
         **arguments
             Its arguments.
         """
-        call = Call(Question(method, arguments))
-        self._ask.submit(call)
-        seconds = self.settings.ask_seconds
-        try:
-            async with asyncio.timeout(seconds):
-                return await call
-        except TimeoutError as error:
-            raise CallTimedOut(f"there was no answer within {seconds:g} s.") from error
+        call = Call(Question(method, arguments), self.settings.ask_seconds)
+        return await self._answer(call)
+
+    async def write(self, method: str, /, **arguments: Any) -> Any:
+        """Return what a method of the desk returns that may take long, such as a report.
+
+        Questions are answered meanwhile, where more than one process answers them.
+
+        Parameters
+        ----------
+        method
+            The method, by name.
+        **arguments
+            Its arguments.
+        """
+        seconds = self.settings.document_seconds
+        return await self._answer(Call(Question(method, arguments), seconds, is_long=True))
 
     def explain(self, request: Any, on_progress: OnProgress | None = None) -> Call:
         """Return a call of the desk's ``explain(request, progress=...)``, to be awaited.
@@ -160,9 +165,18 @@ class Workers:
         on_progress
             Called in the event loop with the latest values that ``explain`` gave to ``progress``.
         """
-        call = Call(Question("explain", {"request": request}, reports=True), on_progress)
+        question = Question("explain", {"request": request}, reports=True)
+        call = Call(question, self.settings.explain_seconds, on_progress=on_progress)
         self._explain.submit(call)
         return call
+
+    async def _answer(self, call: Call) -> Any:
+        self._ask.submit(call)
+        try:
+            async with asyncio.timeout(call.seconds):
+                return await call
+        except TimeoutError as error:
+            raise CallTimedOut(f"there was no answer within {call.seconds:g} s.") from error
 
     async def close(self) -> None:
         """End all workers, within seconds; calls that are not answered fail."""
