@@ -54,10 +54,11 @@ class FaultyStore(Store):
     """A store whose disk is full at times."""
 
     faults: frozenset[str] = frozenset()
+    fault: Exception = StoreError("database log.sqlite: the disk is full.")
 
     def _meet(self, name: str) -> None:
         if name in self.faults:
-            raise StoreError("database log.sqlite: the disk is full.")
+            raise self.fault
 
     def create(self, *arguments: Any) -> Record:
         """Write a new record, or fail."""

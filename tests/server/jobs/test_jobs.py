@@ -187,3 +187,17 @@ def test_a_store_that_fails_fails_the_job_and_not_the_service(tmp_path: Path) ->
             assert "could not be kept" in service.store.record(lost).error
 
     run(test())
+
+
+def test_an_error_in_the_store_does_not_stop_the_jobs_after_it(tmp_path: Path) -> None:
+    async def test() -> None:
+        async with serving(tmp_path, ONE) as service:
+            service.store.fault = ValueError("a bug")
+            service.store.faults = frozenset({"start", "finish", "end"})
+            for name in range(4):
+                assert (await service.end_of(await service.begin(name=name))).status == "failed"
+            service.store.faults = frozenset()
+            id = await service.begin(name=5)
+            assert (await service.end_of(id)).status == "done"
+
+    run(test())

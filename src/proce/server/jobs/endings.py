@@ -76,8 +76,8 @@ class Endings:
         ended = _ended(record, status, error)
         try:
             await self.threads.write(self.store.end, record.id, status, error)
-        except StoreError as refusal:
-            _LOG.warning("The end of explanation %s is not in the log: %s", record.id, refusal)
+        except Exception as refusal:  # whatever it is, those who wait are told the end
+            _LOG.warning("The end of explanation %s is not in the log: %r", record.id, refusal)
             self._unwritten[record.id] = status, ended
             while len(self._unwritten) > _MAX_UNWRITTEN:
                 self._unwritten.popitem(last=False)
@@ -91,13 +91,13 @@ class Endings:
             id, (status, record) = next(iter(self._unwritten.items()))
             try:
                 await self.threads.write(self.store.end, id, status, record.error)
-            except StoreError:
+            except Exception:  # told when it first failed
                 return
             self._unwritten.pop(id, None)
 
     async def _stored(self, ended: Record) -> Record:
         """Return a record as the store has it, or as it should be there."""
-        with suppress(StoreError):
+        with suppress(Exception):
             stored = await self.threads.read(self.store.record, ended.id)
             if stored is not None and stored.ended:
                 return stored

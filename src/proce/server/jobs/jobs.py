@@ -8,7 +8,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from proce.errors import StoreError
 from proce.server.jobs.counters import JobCounters
 from proce.server.jobs.endings import INTERRUPTED, Endings, failure_words
 from proce.server.jobs.job import Job, JobEnded, Stop, UnknownJob, end_event
@@ -222,7 +221,14 @@ class Jobs:
         self._n_working -= 1
         self._n_writing += 1
         self._begin()
-        await writing
+        try:
+            await writing
+            await self._write(job, value, error)
+        finally:
+            self._n_writing -= 1
+            self._begin()
+
+    async def _write(self, job: Job, value: Any, error: Exception | None) -> None:
         if error is None:
             self._ended(job, await self._endings.finish(job.record, value))
         elif isinstance(error, CallCancelled):
@@ -230,8 +236,6 @@ class Jobs:
         else:
             words = failure_words(error, job.record.id)
             self._ended(job, await self._endings.end(job.record, "failed", words))
-        self._n_writing -= 1
-        self._begin()
 
     async def _work(self, job: Job) -> tuple[Any, Exception | None]:
         """Return what a worker made of a job, or the error that it ended with."""
@@ -250,8 +254,8 @@ class Jobs:
     async def _write_start(self, job: Job) -> None:
         try:
             await self.threads.write(self.store.start, job.record.id)
-        except StoreError as error:  # the end is told all the same
-            _LOG.warning("The start of explanation %s is not in the log: %s", job.record.id, error)
+        except Exception as error:  # the end is told all the same
+            _LOG.warning("The start of explanation %s is not in the log: %r", job.record.id, error)
 
     def _stop(self, job: Job, stop: Stop) -> None:
         """Stop a job that waits or runs; one whose result is being written is left alone."""
