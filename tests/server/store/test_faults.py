@@ -1,11 +1,7 @@
-"""Databases that cannot be used say so, in time and in words."""
+"""Files that cannot be used say so, in time and in words."""
 
-import gc
-import logging
-import socket
 import sqlite3
 import stat
-import threading
 from contextlib import closing
 from pathlib import Path
 
@@ -14,8 +10,6 @@ from sqlalchemy import event, text
 
 from proce.errors import StoreError
 from proce.server.store import Store
-
-from .postgres import PASSWORD, empty_database
 
 
 @pytest.fixture
@@ -102,64 +96,3 @@ def test_a_read_only_database_is_told(file: Path) -> None:
     with pytest.raises(StoreError, match="read-only"):
         store.create({}, "applicant")
     store.close()
-
-
-def test_a_server_that_is_not_there_is_told_without_a_password(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-        with caplog.at_level(logging.DEBUG):
-            told = refusal(f"postgresql://clerk:s3cret@127.0.0.1:{port}/kept")
-    assert "cannot be reached" in told
-    assert f"clerk@127.0.0.1:{port}/kept" in told
-    assert "s3cret" not in told + caplog.text
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_server_that_accepts_and_never_answers_is_given_up() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        port = silent.getsockname()[1]
-        told = refusal(f"postgresql://clerk:s3cret@127.0.0.1:{port}/kept")
-    assert "answer" in told
-    gc.collect()  # pg8000 leaves the socket of a refused connection to the collector
-
-
-def test_a_name_that_is_never_resolved_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    released = threading.Event()
-
-    def resolve(*arguments: object, **options: object) -> None:
-        released.wait(30)
-        raise socket.gaierror
-
-    monkeypatch.setattr(socket, "getaddrinfo", resolve)
-    try:
-        assert "no answer within" in refusal("postgresql://clerk:s3cret@db.example/kept")
-    finally:
-        released.set()
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_a_wrong_password_or_database_is_told(postgres_server: str) -> None:
-    told = refusal(f"{postgres_server.replace(PASSWORD, 'wr0ng')}/postgres", 5)
-    assert "refused the password" in told
-    assert "wr0ng" not in told
-    assert "no such database" in refusal(f"{postgres_server}/nowhere", 5)
-    gc.collect()  # pg8000 leaves the socket of a refused connection to the collector
-
-
-def test_a_server_that_dropped_its_connections_is_found_again(postgres_server: str) -> None:
-    address = empty_database(postgres_server)
-    store, other = Store.open(address), Store.open(address)
-    id = store.create({}, "applicant").id
-    with other._database.writing() as connection:
-        connection.execute(
-            text(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        )
-    assert store.record(id) is not None
-    store.close()
-    other.close()

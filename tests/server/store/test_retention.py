@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -99,6 +101,17 @@ def test_space_is_given_back_to_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
         pass
     assert os.path.getsize(path) < before / 10
     assert not path.with_name(path.name + "-wal").stat().st_size
+    store.close()
+
+
+def test_a_file_that_gives_nothing_back_is_let_be(tmp_path: Path) -> None:
+    path = tmp_path / "kept.sqlite"
+    with closing(sqlite3.connect(path)) as other:  # made by another program, without our setting
+        other.execute("CREATE TABLE notes (text TEXT)")
+    store = Store.open(path)
+    finish(store, 31, size=1_000_000)
+    prune(store, Retention(days=30))
+    assert not store.give_back_space()
     store.close()
 
 

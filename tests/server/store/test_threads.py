@@ -58,12 +58,18 @@ def test_writes_keep_their_order_and_a_slow_one_keeps_no_reader_waiting() -> Non
 
 
 def test_the_loop_goes_on_while_a_thread_waits() -> None:
-    blocked = threading.Event()
+    waits, go_on = threading.Event(), threading.Event()
+
+    def wait() -> bool:
+        waits.set()
+        return go_on.wait(10)
 
     async def story() -> bool:
         with StoreThreads() as threads:
-            waiting = asyncio.ensure_future(threads.read(blocked.wait, 10))
-            blocked.set()  # said by the loop, which is therefore not blocked
+            waiting = asyncio.ensure_future(threads.read(wait))
+            while not waits.is_set():
+                await asyncio.sleep(0.001)
+            go_on.set()  # said by the loop, which is therefore not blocked
             return await waiting
 
     assert asyncio.run(story())

@@ -14,6 +14,7 @@ from queue import Empty, Queue
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
 
 from proce.errors import StoreError
 from proce.server.store.address import Address
@@ -42,6 +43,8 @@ class Database:
         self._patience_seconds = patience_seconds
         self._writer = threading.Lock()
         self._claim: int | Connection | None = None
+        self._is_claimed = False  # by this service, even if its connection has ended
+        self._claiming = threading.Lock()
         with in_words(address.shown):
             _make_private(address)
             self._engine = self._connect()
@@ -103,11 +106,13 @@ class Database:
         """
         with in_words(self.address.shown), self._writer, self._engine.connect() as connection:
             raw: Any = connection.connection.driver_connection
+            (n_before,) = raw.execute("PRAGMA freelist_count").fetchone()
             raw.executescript(
                 f"PRAGMA incremental_vacuum({_FREED_PAGES}); PRAGMA wal_checkpoint(TRUNCATE);"
             )
             (n_left,) = raw.execute("PRAGMA freelist_count").fetchone()
-            return bool(n_left)
+            # A file that another program made may not give back anything.
+            return bool(0 < n_left < n_before)
 
     def claim(self) -> None:
         """Make this service the one that runs explanations with this database.
@@ -127,6 +132,27 @@ class Database:
                 " name another database."
             )
         self._claim = claim
+        self._is_claimed = True
+
+    def keep_claim(self) -> None:
+        """Claim the database again where the claim ended with a server's connection.
+
+        Raises
+        ------
+        StoreError
+            Another service has claimed the database meanwhile.
+        """
+        with self._claiming:
+            if not self._is_claimed:
+                return
+            if isinstance(self._claim, Connection):
+                try:
+                    self._claim.execute(text("SELECT 1"))
+                except (DBAPIError, OSError):
+                    self._claim.invalidate()
+                    self._claim.close()
+                    self._claim = None
+            self.claim()
 
     def close(self) -> None:
         """Give up the claim and close all connections."""

@@ -106,7 +106,14 @@ class Store:
             return marked.rowcount
 
     def create(self, request: Mapping[str, Any], role: str) -> Record:
-        """Write the record of a new request, ``queued``, and return it."""
+        """Write the record of a new request, ``queued``, and return it.
+
+        Raises
+        ------
+        StoreError
+            Also where another service has claimed the database since `interrupt_unfinished`.
+        """
+        self._database.keep_claim()
         record = Record(
             id=secrets.token_hex(16),
             status="queued",
