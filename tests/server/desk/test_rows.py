@@ -122,6 +122,25 @@ def test_without_a_file_there_are_no_rows(loan_folder: Path) -> None:
         desk.what_if(row_id=0)
 
 
+def test_a_row_that_lacks_what_none_lacked_is_shown_and_not_decided(
+    loan_folder: Path, loan_rows: Path, tmp_path: Path
+) -> None:
+    frame = pd.read_csv(loan_rows).astype({"income": object}).head(5)
+    frame.loc[2, "income"] = None
+    frame.to_csv(tmp_path / "gaps.csv", index=False)
+    desk = Desk.open(loan_folder, tmp_path / "gaps.csv")
+    rows = desk.rows(sort="probability")["rows"]
+    assert [row["row"] for row in rows][-1] == 2
+    assert (rows[-1]["prediction"], rows[-1]["probability"]) == (None, None)
+    assert rows[-1]["values"]["income"] is None
+    with pytest.raises(RequestError, match="the row lacks 'income', which no row did") as caught:
+        desk.check({"row_ids": [1, 2]})
+    assert caught.value.field == "row_ids[1]"
+    whole = {"row_ids": [2], "values": {"income": 50_000}}
+    assert desk.check(whole) == whole
+    assert desk.what_if(row_id=2, row={"income": 50_000})["before"]["probability"] > 0
+
+
 def test_a_file_that_does_not_fit_is_refused_at_once(
     loan_folder: Path, loan_rows: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

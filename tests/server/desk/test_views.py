@@ -8,6 +8,7 @@ import pytest
 from proce.errors import ProceError
 from proce.server.desk import Desk, RequestError
 
+VIEWS: tuple[Any, ...] = ("applicant", "auditor")
 SECRETS = (
     "birthplace",
     "north",
@@ -164,3 +165,18 @@ def test_an_error_of_a_rule_that_is_withheld_does_not_quote_it(private_desk: Des
         with pytest.raises(ProceError) as caught:
             private_desk.check({**request, "view": view})
         assert "birthplace" not in str(caught.value)
+
+
+def test_a_patch_has_nothing_of_the_request_that_is_withheld(private_desk: Desk) -> None:
+    rules = ["cf.birthplace == x.birthplace", "cf.study <= x.study", "cf.tests == x.tests"]
+    page = private_desk.rows(prediction="0", where="x.tests < 20", view="auditor")
+    request = {"row_ids": [page["rows"][0]["row"]], "target": 1, "rules": rules}
+    document = private_desk.explain(request)["results"]["auditor"]
+    shown = {view: private_desk.ways(document, request, 0, view) for view in VIEWS}
+    patches = {
+        view: [b["patch"] for b in ways["diagnosis"]["blockers"] if b["patch"]]
+        for view, ways in shown.items()
+    }
+    assert patches["auditor"]
+    assert all(rules[0] in patch["rules"] for patch in patches["auditor"])
+    assert not tells_secrets(shown["applicant"])

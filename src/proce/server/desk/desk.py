@@ -17,6 +17,7 @@ from proce.server.desk.graph_words import describe_graph
 from proce.server.desk.graphs import Graphs, dagitty_of, edges_of
 from proce.server.desk.paging import page_of
 from proce.server.desk.pasting import parse_row
+from proce.server.desk.relaxing import request_in_view
 from proce.server.desk.requests import Order, base_row, read_order
 from proce.server.desk.results import Results, row_at
 from proce.server.desk.rules import check_rules
@@ -242,7 +243,8 @@ class Desk:
             Who looks.
         """
         shown = self._results.read(document, view)
-        return ways_of(shown, row_at(shown, row), request or {})
+        asked = request_in_view(request or {}, self._sight(view))
+        return ways_of(shown, row_at(shown, row), asked)
 
     def cohort(
         self,
@@ -285,8 +287,8 @@ class Desk:
         """Return the counterfactuals of a result as csv."""
         return csv_of(self._results.read(document, view))
 
-    def _sight(self, view: str) -> Sight:
-        if view not in self._sights:
+    def _sight(self, view: Any) -> Sight:
+        if not isinstance(view, str) or view not in self._sights:
             raise RequestError("view", "expected 'applicant' or 'auditor'.")
         return self._sights[view]
 

@@ -7,7 +7,9 @@ import torch
 from numpy.typing import NDArray
 
 from proce.errors import RuleError
-from proce.schema import Continuous, Rule
+from proce.explanation.exchange.plain_json import finite_or_none
+from proce.explanation.record.outcome import UNKNOWN_CLASS
+from proce.schema import Continuous, Level, Rule
 from proce.server.desk.classes import class_named
 from proce.server.desk.errors import RequestError
 from proce.server.desk.sight import Sight
@@ -59,20 +61,25 @@ def page_of(
         rows = rows[order]
     shown = rows[offset : offset + limit]
     values = sight.values(table.raw[torch.from_numpy(shown)])
-    classes = table.classifier.classes
     return {
         "total": len(rows),
         "rows": [
             {
                 "row": row,
                 "id": table.id_of(row),
-                "prediction": classes[int(table.predicted[row])],
-                "probability": float(table.probability[row]),
+                "prediction": _class(table, row),
+                "probability": finite_or_none(float(table.probability[row])),
                 "values": own,
             }
             for row, own in zip(shown.tolist(), values, strict=True)
         ],
     }
+
+
+def _class(table: RowTable, row: int) -> Level | None:
+    """Return what the model says of a row; ``None`` where it was not asked."""
+    position = int(table.predicted[row])
+    return None if position == UNKNOWN_CLASS else table.classifier.classes[position]
 
 
 def _fitting(table: RowTable, sight: Sight, where: str) -> NDArray[np.bool_]:

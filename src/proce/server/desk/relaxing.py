@@ -11,6 +11,7 @@ from typing import Any
 from proce.explanation.record.diagnosis import Blocker
 from proce.schema import Codec, Continuous
 from proce.schema.features.levels import find_level
+from proce.server.desk.sight import Sight
 
 _DECIMALS = 4  # to which a probability that is asked for is cut
 
@@ -47,6 +48,19 @@ def patch_of(blocker: Blocker, request: Mapping[str, Any], codec: Codec) -> dict
         case "range" if value is not None:
             return _wider(blocker, request, codec)
     return None
+
+
+def request_in_view(request: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
+    """Return the limits of a request without what a view does not show."""
+    shown = dict(request)
+    if isinstance(shown.get("rules"), list):
+        shown["rules"] = [text for text in shown["rules"] if sight.tells_rule(text)]
+    if isinstance(shown.get("vary"), list):
+        shown["vary"] = [name for name in shown["vary"] if name in sight.codec.schema]
+    if isinstance(shown.get("ranges"), Mapping):
+        ranges = shown["ranges"].items()
+        shown["ranges"] = {name: own for name, own in ranges if name in sight.codec.schema}
+    return shown
 
 
 def _wider(blocker: Blocker, request: Mapping[str, Any], codec: Codec) -> dict[str, Any] | None:

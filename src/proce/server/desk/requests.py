@@ -109,7 +109,7 @@ def read_order(
     options["effort"] = _by_feature("effort", asked, sight, _effort)
     options["rules"] = _rules(asked.get("rules", []), sight)
     if "causal" in asked:
-        options["causal"] = asked["causal"]
+        options["causal"] = _text("causal", asked["causal"])
     graph = None if "graph" not in asked else graphs.read(_object("graph", asked), sight)
     return Order(raw, labels, options, graph)
 
@@ -136,13 +136,18 @@ def _rows(
         typed = [row_of(sight, _mapping(r, f"rows[{n}]"), f"rows[{n}]") for n, r in enumerate(rows)]
         return _stacked(typed, sight), None
     ids = _list("row_ids", asked["row_ids"])
-    raw = [base_row(row, table, f"row_ids[{number}]") for number, row in enumerate(ids)]
-    if repeated := next((n for n, row in enumerate(ids) if row in ids[:n]), None):
-        raise RequestError(f"row_ids[{repeated}]", f"row {ids[repeated]} is there already.")
+    bases = [base_row(row, table, f"row_ids[{number}]") for number, row in enumerate(ids)]
+    seen: set[int] = set()
+    for number, row in enumerate(ids):
+        if row in seen:
+            raise RequestError(f"row_ids[{number}]", f"row {row} is there already.")
+        seen.add(row)
     if "values" in asked:
         if len(ids) != 1:
             raise RequestError("values", "only a single row of row_ids takes further values.")
-        raw = [row_of(sight, _object("values", asked), "values", raw[0])]
+        raw = [row_of(sight, _object("values", asked), "values", bases[0])]
+    else:
+        raw = [row_of(sight, {}, f"row_ids[{n}]", base) for n, base in enumerate(bases)]
     assert table is not None, "base_row has refused it"
     if table.ids is None:
         return _stacked(raw, sight), pd.Index(ids, name=ROW, dtype="int64")
@@ -204,6 +209,12 @@ def _field(place: str, read: Callable[[], _Read]) -> _Read:
         raise RequestError(place, str(error)) from None
     except (TypeError, ValueError, OverflowError) as error:
         raise RequestError(place, f"{error}.") from None
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise RequestError(name, f"expected a text, got {brief(value)}.")
+    return value
 
 
 def _list(name: str, value: Any) -> list[Any]:

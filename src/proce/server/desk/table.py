@@ -19,10 +19,11 @@ from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
 from proce.classifier import Classifier, ask_read_frame, decide
 from proce.errors import FileError
+from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Codec
 from proce.schema.frames.cells import is_missing
 from proce.schema.shown import ReadFrame
-from proce.server.desk.values import frame_of
+from proce.server.desk.values import frame_of, is_missing_by_mistake
 
 MAX_CELLS = 50_000_000
 _BLOCK_ROWS = 16_384  # that the model is asked about at once
@@ -93,25 +94,31 @@ class RowTable:
 
     @cached_property
     def chances(self) -> Tensor:
-        """The probability of each class for each row ``(n, k)``; asked when first wanted."""
-        parts = [torch.empty(0, len(self.classifier.classes), dtype=torch.float64)]
-        for block in torch.split(self.raw, _BLOCK_ROWS):
+        """The probability of each class for each row ``(n, k)``; asked when first wanted.
+
+        NaN for rows that lack what no training row lacked, about which the model is not asked.
+        """
+        chances = torch.full((len(self), len(self.classifier.classes)), torch.nan).double()
+        known = torch.nonzero(~is_missing_by_mistake(self.codec, self.raw).any(1)).flatten()
+        for block in torch.split(known, _BLOCK_ROWS):
             if len(block):
-                read = ReadFrame.of(self.codec, frame_of(self.codec, block))
-                parts.append(ask_read_frame(self.classifier, read).double())
-        return torch.cat(parts)
+                read = ReadFrame.of(self.codec, frame_of(self.codec, self.raw[block]))
+                chances[block] = ask_read_frame(self.classifier, read).double()
+        return chances
 
     @cached_property
     def predicted(self) -> NDArray[np.int64]:
-        """The class of each row, as a position ``(n,)``."""
-        if not len(self):
-            return np.zeros(0, dtype=np.int64)
-        decided: NDArray[np.int64] = decide(self.chances, self.classifier.threshold).numpy()
+        """The class of each row, as a position ``(n,)``; -1 where the model was not asked."""
+        decided = np.full(len(self), UNKNOWN_CLASS)
+        known = ~self.chances[:, 0].isnan()
+        if bool(known.any()):
+            answers = decide(self.chances[known], self.classifier.threshold)
+            decided[known.numpy()] = answers.numpy()
         return decided
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
-        """The probability of the predicted class of each row ``(n,)``."""
+        """The probability of the predicted class of each row ``(n,)``; NaN where not asked."""
         chances: NDArray[np.float64] = self.chances.numpy()[np.arange(len(self)), self.predicted]
         return chances
 

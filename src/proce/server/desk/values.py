@@ -75,6 +75,7 @@ def row_of(
     row = base.clone()
     for name, value in cells.items():
         row[schema.position(name)] = value
+    _refuse_missing(sight, row, field)
     return row
 
 
@@ -111,6 +112,28 @@ def _number(sight: Sight, feature: Continuous, value: Any, field: str) -> float:
             " was fitted with.",
         )
     return number
+
+
+def is_missing_by_mistake(codec: Codec, raw: Tensor) -> Tensor:
+    """Return flags for the cells of rows ``(…, f)`` that are missing, and were in no training row.
+
+    Many a model cannot answer for such a row.
+    """
+    return codec.missing(raw) & ~codec.may_miss
+
+
+def _refuse_missing(sight: Sight, row: Tensor, field: str) -> None:
+    """Refuse a row of the file that lacks what no training row lacked."""
+    flags = is_missing_by_mistake(sight.whole, row).tolist()
+    lacking = [n for n, flag in zip(sight.whole.schema.names, flags, strict=True) if flag]
+    if not lacking:
+        return
+    told = listed([name for name in lacking if name in sight.codec.schema])
+    raise RequestError(
+        field,
+        f"the row lacks {told or 'a value that this view does not show'}, which no row did that the"
+        " explainer was fitted with. Give a value.",
+    )
 
 
 def _refuse_absent(sight: Sight, cells: Mapping[str, float], field: str) -> None:
