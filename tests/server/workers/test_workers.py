@@ -61,10 +61,12 @@ def test_a_question_does_not_wait_behind_explanations(tmp_path: Path) -> None:
 
 def test_questions_are_answered_while_documents_are_written(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(n_ask=2, document_seconds=0.5, preload=())
+        settings = WorkersSettings(n_ask=2, document_seconds=0.5, max_documents=2, preload=())
         async with working(tmp_path, settings) as workers:
             documents = [asyncio.create_task(workers.write("wait", seconds=60)) for _ in range(3)]
             await asyncio.sleep(0)
+            with pytest.raises(QueueFull, match="2 calls wait already"):
+                await workers.write("wait", seconds=60)
             for number in range(20):
                 assert await workers.ask("echo", value=number) == number
             assert (workers.state().busy, workers.state().waiting) == (1, 2)

@@ -34,13 +34,16 @@ class CrewSettings:
     open_seconds
         How long it may take to open its desk.
     max_waiting
-        How many calls may wait.
+        How many calls may wait that are not long.
+    max_long
+        How many long calls may wait.
     """
 
     n_workers: int
     grace_seconds: float
     open_seconds: float = 120.0
     max_waiting: int = 256
+    max_long: int = 16
 
 
 class Crew:
@@ -81,10 +84,9 @@ class Crew:
         """Give a call to a worker that is free, or let it wait for one."""
         if self.is_closed:
             raise WorkerError("the workers are closed, as the service is stopping.")
-        if len(self.waiting) >= self.settings.max_waiting:
-            raise QueueFull(
-                f"{len(self.waiting)} calls wait already, which is the limit. Try again.", 1.0
-            )
+        n_waiting = sum(other.is_long == call.is_long for other in self.waiting)
+        if n_waiting >= (self.settings.max_long if call.is_long else self.settings.max_waiting):
+            raise QueueFull(f"{n_waiting} calls wait already, which is the limit. Try again.", 1.0)
         call.cancelling = lambda: self._cancel(call)
         self.waiting.append(call)
         self._hand_out()

@@ -42,6 +42,8 @@ class WorkersSettings:
         How long a worker may take to open its desk.
     max_waiting
         How many questions may wait.
+    max_documents
+        How many documents may wait.
     preload
         The modules that workers need, which are imported once.
     """
@@ -54,6 +56,7 @@ class WorkersSettings:
     grace_seconds: float = 2.0
     open_seconds: float = 120.0
     max_waiting: int = 256
+    max_documents: int = 16
     preload: tuple[str, ...] = _PRELOADED
 
 
@@ -112,6 +115,7 @@ class Workers:
             settings.grace_seconds,
             settings.open_seconds,
             settings.max_waiting,
+            settings.max_documents,
         )
         # A question has no way to stop early, and is soon answered.
         ask = replace(explain, n_workers=settings.n_ask, grace_seconds=settings.document_seconds)
