@@ -1,5 +1,6 @@
 """``proce serve``: the page and the service behind it, for one saved explainer."""
 
+import logging
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -83,6 +84,9 @@ def serve(
     max_body: Annotated[
         int, typer.Option(metavar="BYTES", min=1_000, help="Bytes of one request, at most.")
     ] = 4_000_000,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Write a line on stderr for every request.")
+    ] = False,
     title: Annotated[
         str | None,
         typer.Option(metavar="TEXT", help="What stands at the top of the page; else FOLDER."),
@@ -121,7 +125,15 @@ def serve(
         queue=queue,
         limits=limits,
     )
+    _write_logs(access_log)
     run(options, note)
+
+
+def _write_logs(access_log: bool) -> None:
+    """Let the service write its log to stderr, with the time and how grave it is."""
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s", level=logging.WARNING)
+    logging.getLogger("proce.server").setLevel(logging.INFO)
+    logging.getLogger("proce.access").setLevel(logging.INFO if access_log else logging.WARNING)
 
 
 def _what_is_served(

@@ -134,24 +134,37 @@ async def _serve(
                 timeout_graceful_shutdown=_CONNECTION_SECONDS,
             )
         )
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, lambda: setattr(server, "should_exit", True))
         serving = asyncio.create_task(server.serve([listener]))
         loading = asyncio.create_task(service.load())
         keeping = asyncio.create_task(keep_within(store, service.threads, retention))
+        stopping = asyncio.create_task(_until_signal(server))
         try:
-            await asyncio.wait({serving, loading}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({serving, loading, stopping}, return_when=asyncio.FIRST_COMPLETED)
             if loading.done():
                 loading.result()
                 say(f"The page is at http://{_address(listener)}/ (Ctrl-C ends the service).")
-                await serving
+                await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (loading, keeping):
+            for task in (loading, keeping, stopping):
                 task.cancel()
-            await asyncio.gather(loading, keeping, return_exceptions=True)
+            await asyncio.gather(loading, keeping, stopping, return_exceptions=True)
+            # Who waits for an explanation is told that it was interrupted, and only then cut off.
+            await service.jobs.close(_JOB_SECONDS)
             server.should_exit = True
             await serving
+
+
+async def _until_signal(server: _Server) -> None:
+    """Return when Ctrl-C or SIGTERM comes; another one ends connections at once."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+
+    def handle() -> None:
+        server.force_exit = stop.is_set()
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, handle)
+    await stop.wait()
 
 
 @asynccontextmanager
@@ -177,7 +190,6 @@ async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service
             await jobs.start()
             yield Service(workers, jobs, store, threads, settings, measures_of(workers, jobs))
         finally:
-            await jobs.close(_JOB_SECONDS)
             await workers.close()
 
 

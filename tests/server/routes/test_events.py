@@ -127,6 +127,22 @@ def test_a_comment_is_sent_where_nothing_happens() -> None:
     run(story)
 
 
+def test_a_client_that_goes_away_in_the_middle_of_a_comment_leaves_nothing_behind() -> None:
+    async def story() -> None:
+        source, client = Source(), Client()
+        stuck = asyncio.Event()
+
+        async def send(message: Message) -> None:
+            if message.get("body"):
+                client.gone.set()
+                await stuck.wait()
+
+        await EventStream(source.events(), comment_seconds=0.01)({}, client.receive, send)
+        assert source.closed
+
+    run(story)
+
+
 def test_an_error_of_the_events_is_raised_after_they_are_closed() -> None:
     async def story() -> None:
         async def broken() -> AsyncGenerator[Event, None]:

@@ -49,15 +49,18 @@ class EventStream(Response):
     async def _send(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
         await send(start)
-        async with aclosing(self._events) as events:
-            async for chunk in _chunks(events, self._comment_seconds):
+        async with (
+            aclosing(self._events) as events,
+            aclosing(_chunks(events, self._comment_seconds)) as chunks,
+        ):
+            async for chunk in chunks:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def _chunks(
-    events: AsyncGenerator[Event, None], comment_seconds: float
-) -> AsyncIterator[bytes]:
+    events: AsyncIterator[Event], comment_seconds: float
+) -> AsyncGenerator[bytes, None]:
     """Return the bytes of each event, and a comment whenever none came for some time."""
     while True:
         upcoming = asyncio.ensure_future(anext(events))

@@ -97,7 +97,9 @@ async def _in_view(
             if error is not None:
                 data = {
                     **data,
-                    "error": listed(service, replace(record, error=error), view)["error"],
+                    "error": listed(
+                        service, replace(record, status=data["status"], error=error), view
+                    )["error"],
                 }
             yield name, data
 

@@ -24,7 +24,6 @@ MAX_ROW_ID = 2**53
 
 _ROW: dict[str, JsonValue] = {
     "age": 41,
-    "sex": "female",
     "education": "some college",
     "job": "office",
     "years_employed": 18,
