@@ -78,7 +78,7 @@ function Effect({ feature }) {
 
 export function Arrows() {
   const effects = schema.value.features.filter(({ name }) => causesOf(edges.value, name).length);
-  return html`<div class="arrow-list" tabindex="0" role="region" aria-label="List of arrows">
+  return html`<div class="arrow-list" tabindex="0" role="group" aria-label="List of arrows">
     ${effects.length === 0 && html`<p>No arrows: nothing follows from anything else.</p>`}
     <ul class="effects">${effects.map((feature) => html`<${Effect} key=${feature.name} feature=${feature} />`)}</ul>
     ${lost.value.length > 0 && html`<h4>Removed from the original</h4>

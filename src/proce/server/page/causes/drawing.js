@@ -85,7 +85,11 @@ export function Drawing({ Tools }) {
   useEffect(() => {
     let ended = false;
     let watch;
-    openPicture(element.current, { select: click, hover: (subject) => { hovered.value = subject; } }).then((opened) => {
+    const select = (subject) => {
+      element.current?.focus({ preventScroll: true }); // so that keys are about what was clicked
+      click(subject);
+    };
+    openPicture(element.current, { select, hover: (subject) => { hovered.value = subject; } }).then((opened) => {
       if (ended) return opened.end();
       picture.current = opened;
       watch = new ResizeObserver(() => { draw(); opened.fit(); });
@@ -114,7 +118,7 @@ export function Drawing({ Tools }) {
       <button type="button" class="little" aria-label="Zoom out" onClick=${() => picture.current?.zoom(0.8)}>−</button>
       <button type="button" class="little" onClick=${() => picture.current?.fit()}>Fit</button>
     </div>
-    <div class="drawing-canvas" ref=${element} role="img" aria-label=${summary()}></div>
+    <div class="drawing-canvas" ref=${element} tabindex="-1" role="img" aria-label=${summary()}></div>
     ${hovered.value && html`<${Hover} subject=${hovered.value} width=${element.current.clientWidth} />`}
     <${Legend} />
     <div class="beside" aria-live="polite">

@@ -27,7 +27,7 @@ export function GraphText() {
   useEffect(() => stopTyping, []);
   return html`<div class="graph-text">
     <label for=${id}>The same graph as DAGitty text: one arrow a line, such as <code>age -> income</code></label>
-    <textarea id=${id} ref=${area} class="control code" rows="16" spellcheck="false" autocomplete="off" dir="ltr" value=${text.value}
+    <textarea id=${id} ref=${area} class="control code" rows="16" spellcheck=${false} autocomplete="off" dir="ltr" value=${text.value}
       aria-invalid=${textProblem.value ? "true" : undefined} aria-describedby=${`${id}-state`}
       onInput=${(event) => type(event.target.value)} onBlur=${stopTyping}></textarea>
     ${textProblem.value ? html`<${Problem} id=${`${id}-state`} area=${area} />`

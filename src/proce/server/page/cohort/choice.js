@@ -1,10 +1,9 @@
 // Which people: by the model's decision and a rule over their values, or those marked in the list.
-import { ruleName } from "../core/formats.js";
+import { plural, ruleName } from "../core/formats.js";
+import { RuleProblem, checkSoon } from "../core/rules.js";
 import { checked, schema } from "../core/state.js";
 import { html, useEffect } from "../vendor/interface.js";
-import { choice, choose, count, filterProblem, isBusy, job, mostRows, startMany, stopMany, total } from "./state.js";
-
-const PAUSE_MILLISECONDS = 250;
+import { choice, choose, count, filterProblem, isBusy, job, mostRows, refuse, startMany, stopMany, total } from "./state.js";
 
 function How() {
   const marked = checked.value.size;
@@ -28,13 +27,13 @@ function Prediction() {
 }
 
 function Where() {
-  const wrong = filterProblem.value?.message;
+  const wrong = filterProblem.value;
   return html`<div class="field grow"><label for="cohort-where">Values (a rule over x.)</label>
-    <input id="cohort-where" class="control code" spellcheck="false" autocomplete="off" value=${choice.value.where}
+    <input id="cohort-where" class="control code" spellcheck=${false} autocomplete="off" value=${choice.value.where}
       placeholder=${example()} aria-invalid=${wrong ? "true" : undefined} aria-describedby="cohort-where-state"
       onInput=${(event) => choose({ where: event.target.value })} />
-    <p id="cohort-where-state" class=${wrong ? "problem" : "small"} role="status">${wrong
-      ?? (total.value === null ? "" : `${total.value.toLocaleString("en-US")} fit`)}</p></div>`;
+    <div id="cohort-where-state" role="status">${wrong ? html`<${RuleProblem} text=${choice.value.where.trim()} verdict=${wrong} />`
+      : html`<p class="small">${total.value === null ? "" : `${plural(total.value, "person", "people")} fit`}</p>`}</div></div>`;
 }
 
 function example() {
@@ -64,17 +63,20 @@ function Progress() {
   </div>`;
 }
 
+// Counts who fits once typing has paused; a rule is looked at first, so that its error has a place.
+function countSoon(rule) {
+  const stop = new AbortController();
+  const leave = checkSoon([rule], ({ [rule]: verdict }) => (verdict.ok ? count(stop.signal) : refuse(verdict)));
+  if (!rule) count(stop.signal);
+  return () => {
+    stop.abort();
+    leave?.();
+  };
+}
+
 export function Choice() {
   const { how, prediction, where } = choice.value;
-  useEffect(() => {
-    if (how !== "filter") return undefined;
-    const stop = new AbortController();
-    const timer = setTimeout(() => count(stop.signal), PAUSE_MILLISECONDS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [how, prediction, where]);
+  useEffect(() => (how === "filter" ? countSoon(where.trim()) : undefined), [how, prediction, where]);
   const submit = (event) => {
     event.preventDefault();
     startMany();

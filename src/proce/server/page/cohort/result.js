@@ -30,14 +30,22 @@ function Outcomes() {
 function Advised() {
   const { features, outcomes } = cohort.value.table;
   const told = features.filter((one) => one.count > 0);
-  if (!told.length) return html`<section class="advised"><h2>Changes advised</h2><p class="empty">No change is advised to anybody.</p></section>`;
   return html`<section class="advised" aria-labelledby="advised-title"><h2 id="advised-title">Changes advised</h2>
-    <p class="small">To how many of the ${outcomes.found ?? 0} with a way, in the way recommended first.</p>
-    <ul class="bars">${told.map((one) => html`<li key=${`${one.kind} ${one.feature}`}>
-      <span class="bar-name">${short(one.label)} <span class=${`kind kind-${one.kind}`}>${{ action: "do", hold: "hold", wait: "wait", consequence: "expected" }[one.kind] ?? one.kind}</span></span>
-      <${Bar} share=${one.share} kind=${one.kind === "consequence" ? "consequence" : "action"} />
-      <span>${one.count} (${percent(one.share)})</span>
-      <span class="bar-note small">${one.change_text && `typically ${one.change_text}`}</span></li>`)}</ul></section>`;
+    ${told.length === 0 ? html`<p class="empty">No change is advised to anybody.</p>`
+      : html`<p class="small">To how many of the ${outcomes.found ?? 0} with a way, in the way recommended first.</p>`}
+    <${Tallies} title="To do" tallies=${told.filter((one) => one.kind !== "consequence")} />
+    <${Tallies} title="Expected to follow" tallies=${told.filter((one) => one.kind === "consequence")} /></section>`;
+}
+
+const KIND_WORDS = { hold: "hold", wait: "wait" };
+
+function Tallies({ title, tallies }) {
+  if (!tallies.length) return null;
+  return html`<h3>${title}</h3><ul class="bars">${tallies.map((one) => html`<li key=${`${one.kind} ${one.feature}`}>
+    <span class="bar-name">${short(one.label)}${KIND_WORDS[one.kind] && html` <span class=${`kind kind-${one.kind}`}>${KIND_WORDS[one.kind]}</span>`}</span>
+    <${Bar} share=${one.share} kind=${one.kind === "consequence" ? "expected" : ""} />
+    <span>${one.count} (${Math.round(one.share * 100)}%)</span>
+    <span class="bar-note small">${one.change_text && `typically ${one.change_text}`}</span></li>`)}</ul>`;
 }
 
 function Groups() {
@@ -56,13 +64,13 @@ function Groups() {
 
 function GroupTable({ groups }) {
   return html`<p class="small">Effort is the distance of the recommended way; in brackets a 95% interval of the difference, where there are enough people.</p>
-    <div class="scrolls" tabindex="0" role="region" aria-label="Groups"><table>
+    <div class="scrolls" tabindex="0" role="group" aria-label="Groups"><table>
     <thead><tr><th scope="col">Group</th><th scope="col" class="number">To change</th><th scope="col" class="number">With a way</th>
       <th scope="col" class="number">Mean effort</th><th scope="col" class="number">Against the others</th></tr></thead>
-    <tbody>${groups.map((one) => html`<tr key=${one.name}><th scope="row">${short(one.name)}</th>
+    <tbody>${groups.map((one) => html`<tr key=${one.label}><th scope="row">${short(one.label)}</th>
       <td class="number">${one.n_rows}</td><td class="number">${one.found}</td>
-      <td class="number">${figure(one.mean_cost)}</td>
-      <td class="number">${signed(one.gap)}${one.gap_low === null ? "" : html` <span class="small">(${signed(one.gap_low)} to ${signed(one.gap_high)})</span>`}</td></tr>`)}</tbody></table></div>`;
+      <td class="number">${figure(one.mean_distance)}</td>
+      <td class="number">${signed(one.gap)}${one.gap_low === null ? "" : html` <span class="small interval">(${signed(one.gap_low)} to ${signed(one.gap_high)})</span>`}</td></tr>`)}</tbody></table></div>`;
 }
 
 const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${numberText(Math.abs(value))}`);
@@ -78,7 +86,7 @@ async function open(row) {
 
 function Case({ one }) {
   const name = short(one.label, 30);
-  return html`<tr><th scope="row"><button type="button" class="link" aria-label=${`Open the case of ${name}`} onClick=${() => open(one.position)}>${name}</button></th><td>${outcomeText(one.outcome)}</td>
+  return html`<tr><th scope="row"><button type="button" class="link" aria-label=${`Open the case of ${name}`} onClick=${() => open(one.index)}>${name}</button></th><td>${outcomeText(one.outcome)}</td>
     <td class="number">${one.probability === null ? "–" : percent(one.probability)}</td>
     <td class="number">${one.new_probability === null ? "–" : percent(one.new_probability)}</td>
     <td class="number">${figure(one.distance)}</td><td class="actions-text">${one.actions}</td></tr>`;
@@ -90,10 +98,10 @@ function Cases() {
   const shown = Math.min(page.value, last);
   const part = rows.slice(shown * PAGE_SIZE, (shown + 1) * PAGE_SIZE);
   return html`<section class="cases" aria-labelledby="cases-title"><h2 id="cases-title">Each case</h2>
-    <div class="scrolls" tabindex="0" role="region" aria-label="Each case"><table>
+    <div class="scrolls" tabindex="0" role="group" aria-label="Table of cases"><table>
       <thead><tr><th scope="col">Person</th><th scope="col">Outcome</th><th scope="col" class="number">Chance now</th>
         <th scope="col" class="number">Then</th><th scope="col" class="number">Effort</th><th scope="col">Advised</th></tr></thead>
-      <tbody>${part.map((one, index) => html`<${Case} key=${shown * PAGE_SIZE + index} one=${{ ...one, position: shown * PAGE_SIZE + index }} />`)}</tbody></table></div>
+      <tbody>${part.map((one) => html`<${Case} key=${one.index} one=${one} />`)}</tbody></table></div>
     ${last > 0 && html`<div class="pager"><button type="button" disabled=${shown === 0} onClick=${() => { page.value = shown - 1; }}>Earlier</button>
       <span>${shown * PAGE_SIZE + 1} to ${shown * PAGE_SIZE + part.length} of ${rows.length}</span>
       <button type="button" disabled=${shown === last} onClick=${() => { page.value = shown + 1; }}>Later</button></div>`}

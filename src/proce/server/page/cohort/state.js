@@ -10,7 +10,7 @@ const DEFAULT_MOST = 50;
 
 export const choice = signal({ how: "filter", prediction: "", where: "", most: DEFAULT_MOST });
 export const total = signal(null); // rows that fit the filter, or null
-export const filterProblem = signal(null);
+export const filterProblem = signal(null); // what is wrong with the rule: {error, position}
 // {state: "idle" | "choosing" | "running" | "stopping", id, progress, lost}
 export const job = signal({ state: "idle" });
 export const problem = signal(null);
@@ -32,10 +32,13 @@ export async function count(stop) {
     total.value = (await get("rows", { ...query(choice.peek()), limit: 1 }, { signal: stop })).total;
     filterProblem.value = null;
   } catch (error) {
-    if (isAbort(error)) return;
-    total.value = null;
-    filterProblem.value = error;
+    if (!isAbort(error)) refuse({ error: error.message, position: null });
   }
+}
+
+export function refuse(verdict) {
+  total.value = null;
+  filterProblem.value = verdict;
 }
 
 async function chosenRows(stop) {

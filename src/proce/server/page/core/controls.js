@@ -28,7 +28,9 @@ function LevelControl({ feature, value, onInput, shared }) {
 
 function NumberControl({ feature, value, onInput, shared }) {
   const [draft, setDraft] = useState(null);
-  const shown = draft ?? (value === null || value === undefined ? "" : String(value));
+  // What is being typed is shown as it is typed, unless the value was changed meanwhile by something else.
+  const isTyped = draft !== null && (draft.trim() === "" ? value === null : Number(draft) === value);
+  const shown = isTyped ? draft : value === null || value === undefined ? "" : String(value);
   const type = (event) => {
     const text = event.target.value;
     setDraft(text);

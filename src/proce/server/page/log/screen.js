@@ -30,7 +30,7 @@ const query = () => ({
 async function load(stop) {
   try {
     const { offset } = filters.value;
-    found.value = await get("explanations", { ...query(), limit: PAGE_SIZE, offset }, { signal: stop });
+    found.value = await get("explanations", { ...query(), limit: PAGE_SIZE, offset, view: view.value }, { signal: stop });
     problem.value = null;
   } catch (error) {
     if (!isAbort(error)) problem.value = error;
@@ -86,7 +86,7 @@ export function summaryText({ status, summary, error }) {
 
 function targetText({ request }) {
   const wanted = request.target ?? schema.value.default_target;
-  if (wanted === null || wanted === undefined) return "another one";
+  if (wanted === null || wanted === undefined) return schema.value.classes.length === 2 ? "the other one" : "another one";
   return short(schema.value.classes.find((one) => one.value === wanted)?.label ?? String(wanted));
 }
 
@@ -131,7 +131,7 @@ export function Log() {
     <${Filters} />
     <${ErrorBox} error=${problem.value} />
     ${found.value && html`<p class="unseen" role="status">${plural(found.value.total, "explanation")}</p>`}
-    ${found.value && (found.value.records.length ? html`<div class="log-list"><div class="scrolls" tabindex="0" role="region" aria-label="Explanations">
+    ${found.value && (found.value.records.length ? html`<div class="log-list"><div class="scrolls" tabindex="0" role="group" aria-label="Explanations">
       <table class="log-table"><thead><tr><th scope="col">Asked for</th><th scope="col">Status</th><th scope="col">Who</th>
         <th scope="col">Decision wanted</th><th scope="col">What came of it</th></tr></thead>
         <tbody>${found.value.records.map((record) => html`<${Row} key=${record.id} record=${record} />`)}</tbody></table></div>

@@ -2,7 +2,7 @@
 import { cohort } from "../cohort/state.js";
 import { plural } from "../core/formats.js";
 import { answer, screen, view } from "../core/state.js";
-import { html, signal } from "../vendor/interface.js";
+import { html, signal, useRef, useState } from "../vendor/interface.js";
 import { save } from "./download.js";
 import { openAddress, savedAddress } from "./link.js";
 
@@ -65,13 +65,37 @@ function BackToMany() {
   return html`<button type="button" onClick=${() => { screen.value = "many"; }}>← Back to the ${plural(cohort.value.table.n_rows, "person", "people")}</button>`;
 }
 
+// What can be saved of a record, folded behind one button.
+function Export({ record }) {
+  const [open, setOpen] = useState(false);
+  const button = useRef(null);
+  const close = () => setOpen(false);
+  const leave = (event) => {
+    if (!event.currentTarget.contains(event.relatedTarget)) close();
+  };
+  const keys = (event) => {
+    if (event.key !== "Escape" || !open) return;
+    close();
+    button.current.focus();
+  };
+  const choose = (key) => {
+    close();
+    button.current.focus();
+    take(record, key);
+  };
+  return html`<div class="export" onFocusOut=${leave} onKeyDown=${keys}>
+    <button type="button" ref=${button} aria-expanded=${String(open)} disabled=${busy.value !== null} onClick=${() => setOpen(!open)}>Export</button>
+    ${open && html`<ul class="export-files">${FILES.map((file) => html`<li key=${file.key}>
+      <button type="button" onClick=${() => choose(file.key)}>${file.label}</button></li>`)}</ul>`}
+  </div>`;
+}
+
 // The buttons above an answer: that of one person, or of the record that is named.
 export function Sharing({ record = answer.value?.record ?? null }) {
   return html`<div class="sharing">
     <div class="buttons" role="group" aria-label="Take along">
       <${BackToMany} />
-      ${record && FILES.map((file) => html`<button type="button" key=${file.key} disabled=${busy.value !== null}
-        onClick=${() => take(record, file.key)}>${file.label}</button>`)}
+      ${record && html`<${Export} record=${record} />`}
       <button type="button" disabled=${busy.value !== null} onClick=${() => copyLink(record)}>Copy link</button>
     </div>
     <${Notice} record=${record} />

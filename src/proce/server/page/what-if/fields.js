@@ -3,7 +3,7 @@ import { control } from "../core/controls.js";
 import { nameText, valueText } from "../core/formats.js";
 import { person, schema } from "../core/state.js";
 import { html, useId } from "../vendor/interface.js";
-import { change, changes, outcome, problem, release, stopTyping } from "./state.js";
+import { change, changes, lack, outcome, problem, release, stopTyping } from "./state.js";
 
 // What has become of a feature: "held" by hand, "follows" from others, or "same".
 export function stateOf(name) {
@@ -24,8 +24,7 @@ function Field({ feature }) {
   const { name } = feature;
   const state = stateOf(name);
   const before = person.value.values[name];
-  const isEmpty = state === "held" && changes.value[name] === null;
-  const wrong = isEmpty ? "Type a value, or let go." : problem.value?.about?.(`changes.${name}`) ?? null;
+  const wrong = (state === "held" && lack(name, changes.value[name])) || problem.value?.about?.(`changes.${name}`) || null;
   return html`<li class=${`what-field is-${state}`}>
     <label for=${id}>${nameText(feature)}</label>
     <div class="what-control" onFocusOut=${stopTyping}>${control(feature, valueOf(name), (value) => change(name, value), {

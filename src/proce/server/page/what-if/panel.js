@@ -5,7 +5,7 @@ import { nameText, percents, short } from "../core/formats.js";
 import { historyKey } from "../core/history.js";
 import { feature, panel, person, schema } from "../core/state.js";
 import { DecisionPicture } from "../person/decision.js";
-import { pickValues } from "../person/pick.js";
+import { editPerson, pickValues } from "../person/pick.js";
 import { html, signal, useEffect } from "../vendor/interface.js";
 import { Fields } from "./fields.js";
 import { Scenarios } from "./scenarios.js";
@@ -23,8 +23,8 @@ function keys(event) {
 }
 
 function Verdict() {
-  const { before, after } = outcome.value;
-  const touched = Object.keys(changes.value).length > 0;
+  const { before, after, changes: judged } = outcome.value;
+  const touched = judged.length > 0;
   const [was, is] = percents(before.probability, after.probability);
   return html`<div class="what-verdict">
     <${DecisionPicture} decision=${after} before=${touched ? before : null} />
@@ -43,6 +43,9 @@ function Consequences() {
     ${notes.length > 0 && html`<ul class="small">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 
+// Whether what is shown is about what is typed.
+const isReady = () => outcome.value !== null && !asking.value && !problem.value;
+
 function Keep() {
   const suggestion = `Scenario ${scenarios.value.length + 1}`;
   const submit = (event) => {
@@ -50,7 +53,7 @@ function Keep() {
     keep(scenarioName.value.trim() || suggestion);
     scenarioName.value = "";
   };
-  const ready = outcome.value && !asking.value && !problem.value && mayKeep.value;
+  const ready = isReady() && mayKeep.value;
   return html`<form class="keep" onSubmit=${submit}>
     <label for="scenario-name">Name of the scenario</label>
     <input id="scenario-name" class="control" maxlength="80" autocomplete="off" placeholder=${suggestion} value=${scenarioName.value}
@@ -60,9 +63,13 @@ function Keep() {
   </form>`;
 }
 
-// The changed values become the person that is explained.
+// The changed values become the person that is explained: on top of the row of the file where it is
+// one, as that row may have features that this view does not show.
 function explainFromHere() {
-  pickValues({ ...person.peek().values, ...outcome.peek().row });
+  const { row, values } = person.peek();
+  const now = outcome.peek().row;
+  if (row === null) pickValues({ ...values, ...now });
+  else editPerson(Object.fromEntries(Object.entries(now).filter(([name, value]) => value !== values[name])));
   panel.value = "ways";
   start();
 }
@@ -87,7 +94,7 @@ export function WhatIf() {
         ${outcome.value && html`<${Verdict} /><${Consequences} />`}
         <${ErrorBox} error=${problem.value} />
         <${Keep} />
-        <button type="button" disabled=${!outcome.value || Boolean(problem.value)} onClick=${explainFromHere}>Explain from here</button>
+        <button type="button" disabled=${!isReady()} onClick=${explainFromHere}>Explain from here</button>
       </div>
     </div>
     <${Scenarios} />

@@ -21,7 +21,7 @@ const ROWS = [
   ["Changed by hand", ({ outcome: { changes } }) => html`<${Moves} moves=${changes} none="nothing" />`],
   ["Expected to follow", ({ outcome: { consequences } }) => html`<${Moves} moves=${consequences} none="nothing" />`],
   ["Rules that break", ({ outcome: { broken } }) => (broken.length
-    ? html`<ul>${broken.map((rule) => html`<li><code>${rule}</code></li>`)}</ul>`
+    ? html`<ul>${broken.map((rule) => html`<li>${rule}</li>`)}</ul>`
     : html`<span class="small">none</span>`)],
 ];
 
@@ -32,9 +32,9 @@ function Name({ scenario }) {
 
 export function Scenarios() {
   if (!scenarios.value.length) return null;
-  return html`<section class="scenarios" aria-labelledby="scenarios-title">
-    <h3 id="scenarios-title">Scenarios side by side</h3>
-    <div class="scrolls" tabindex="0" role="region" aria-label="Scenarios side by side">
+  return html`<div class="scenarios">
+    <h3>Scenarios side by side</h3>
+    <div class="scrolls" tabindex="0" role="group" aria-label="Scenarios side by side">
       <table>
         <thead><tr><th scope="col"><span class="unseen">What is compared</span></th>
           ${scenarios.value.map((one) => html`<th scope="col" key=${one.key}><${Name} scenario=${one} /></th>`)}</tr></thead>
@@ -48,5 +48,5 @@ export function Scenarios() {
         </tbody>
       </table>
     </div>
-  </section>`;
+  </div>`;
 }

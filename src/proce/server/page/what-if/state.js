@@ -2,7 +2,7 @@
 import { isAbort, post } from "../core/api.js";
 import { advance, amend, begin, redo, undo } from "../core/history.js";
 import { whatIfBody } from "../core/request.js";
-import { choosePerson, keepInLinks, panel, person, view } from "../core/state.js";
+import { choosePerson, feature, keepInLinks, panel, person, view } from "../core/state.js";
 import { batch, computed, effect, signal } from "../vendor/interface.js";
 
 const PAUSE_MILLISECONDS = 120;
@@ -12,7 +12,7 @@ export const history = signal(begin({})); // of {feature: value}, as a request c
 export const changes = computed(() => history.value.present);
 export const outcome = signal(null); // the last answer of POST /what-if
 export const problem = signal(null); // why the last question had no answer
-export const asking = signal(false);
+export const asking = signal(false); // what is shown is not yet about what is typed
 const kept = signal([]); // {key, name, view, person, changes, outcome}
 export const scenarios = computed(() => kept.value.filter((one) => one.view === view.value));
 export const takenFrom = signal(null); // where the values came from, in words
@@ -68,7 +68,6 @@ async function ask(body) {
   const number = ++question;
   stop?.abort();
   stop = new AbortController();
-  asking.value = true;
   try {
     const answered = await post("what-if", body, { signal: stop.signal });
     if (number !== question) return;
@@ -86,13 +85,20 @@ async function ask(body) {
   }
 }
 
+// What a typed value still lacks before it can be asked about, in words; null for nothing.
+export function lack(name, value) {
+  if (value === null) return "Type a value, or let go.";
+  return feature.value[name]?.whole && !Number.isInteger(value) ? "Type a whole number." : null;
+}
+
 // Asks whenever something changes that the answer depends on, a moment after the last key.
 export function keepAsking() {
   return effect(() => {
-    const typed = Object.fromEntries(Object.entries(changes.value).filter(([, value]) => value !== null));
+    const typed = Object.fromEntries(Object.entries(changes.value).filter(([name, value]) => !lack(name, value)));
     const asked = person.value && whatIfBody(typed);
     clearTimeout(timer);
     question += 1;
+    asking.value = Boolean(asked);
     if (!asked) return;
     timer = setTimeout(() => ask(asked), outcome.peek() ? PAUSE_MILLISECONDS : 0);
   });
