@@ -30,7 +30,8 @@ function label() {
 
 function Running() {
   const { progress, lost, state } = run.value;
-  const share = progress?.total ? progress.done / progress.total : null;
+  // Of one row nobody knows how far it is: it ends when nothing better comes.
+  const share = progress?.total > 1 ? progress.done / progress.total : null;
   return html`<div class="running">
     <div class="running-head"><p>${lost ? "The connection is lost; trying again…" : state === "stopping" ? "Stopping…" : stage(progress)}</p>
       <button type="button" onClick=${stop} disabled=${state === "stopping"}>Stop</button></div>

@@ -57,7 +57,7 @@ function Row({ row, features }) {
     checked.value = next;
   };
   const label = schema.value.classes.find((one) => one.value === row.prediction)?.label ?? String(row.prediction);
-  return html`<tr class=${isChosen ? "chosen" : ""} onClick=${() => pickListed(row)}>
+  return html`<tr class=${isChosen ? "chosen" : ""} data-row=${row.row} onClick=${() => pickListed(row)}>
     <td class="tick" onClick=${(event) => event.stopPropagation()}>
       <label><input type="checkbox" checked=${isTicked} onChange=${tick} /><span class="unseen">Mark ${name} for many people</span></label></td>
     <th scope="row"><button type="button" class="picks" aria-pressed=${String(isChosen)}

@@ -6,6 +6,8 @@ import { restoreFromAddress } from "../sharing/panel.js";
 
 export const loadError = signal(null);
 export const tries = signal(0);
+export const waiting = signal(null); // what the server says while it is being made ready
+const AGAIN_MILLISECONDS = 700;
 
 let opened = false;
 
@@ -28,6 +30,7 @@ async function load(wanted, stop) {
       session.value = found;
       schema.value = described;
       loadError.value = null;
+      waiting.value = null;
       view.value = allowed;
     });
     document.title = described.title ? `${described.title} · ProCE` : "ProCE";
@@ -36,7 +39,10 @@ async function load(wanted, stop) {
     await restoreFromAddress();
   } catch (error) {
     if (isAbort(error) || stop.aborted || tokenWanted.peek() !== null) return;
-    loadError.value = error;
+    if (error.status === 503) {
+      waiting.value = error.message;
+      setTimeout(() => { if (!stop.aborted) load(wanted, stop); }, AGAIN_MILLISECONDS);
+    } else loadError.value = error;
   }
 }
 

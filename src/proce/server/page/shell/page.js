@@ -6,7 +6,7 @@ import { said } from "../core/live.js";
 import { schema, screen } from "../core/state.js";
 import { LinkNotice } from "../sharing/panel.js";
 import { Header } from "./header.js";
-import { keepLoaded, loadError, tries } from "./loading.js";
+import { keepLoaded, loadError, tries, waiting } from "./loading.js";
 import { SCREENS } from "./screens.js";
 import { SignIn } from "./sign-in.js";
 
@@ -29,5 +29,6 @@ function Content() {
     return html`<div class="lonely"><h1>The page cannot start</h1><${ErrorBox} error=${loadError.value}>
       <button type="button" onClick=${() => { loadError.value = null; tries.value += 1; }}>Try again</button><//></div>`;
   }
-  return tokenWanted.value === null ? html`<${Skeleton} />` : null;
+  if (tokenWanted.value !== null) return null;
+  return html`${waiting.value && html`<p class="lead" role="status">${waiting.value}</p>`}<${Skeleton} />`;
 }
