@@ -1,7 +1,7 @@
 // One way as a card: what to do, what the model then says, what follows, how sure that is.
 import { html } from "../vendor/interface.js";
 import { percent, percents } from "../core/formats.js";
-import { answer, chosen } from "../core/state.js";
+import { answer, chosen, decision as decided } from "../core/state.js";
 import { takeOver } from "../what-if/state.js";
 import { Changes, byHand } from "./changes.js";
 
@@ -55,15 +55,16 @@ function Sure({ way }) {
 // Where the probability was, where it comes to, and what is needed.
 function Reach({ way, decision }) {
   const [before, after] = percents(decision.probability, way.probability);
+  const needed = decided.value?.needed ?? decision.needed;
   const width = (share) => `${(100 * share).toFixed(2)}%`;
   return html`<div class="reach">
-    <div class="bar slim" role="img" aria-label=${`The chance of ${decision.target_label} goes from ${before} to ${after}; ${percent(decision.needed)} is needed.`}>
+    <div class="bar slim" role="img" aria-label=${`The chance of ${decision.target_label} goes from ${before} to ${after}; ${percent(needed)} is needed.`}>
       <span class="fill" style=${{ width: width(way.probability) }}></span>
       <span class="fill earlier" style=${{ width: width(decision.probability) }}></span>
-      <span class="need" style=${{ left: width(decision.needed) }}></span>
+      <span class="need" style=${{ left: width(needed) }}></span>
     </div>
     <p aria-hidden="true"><span>${before} <span class="arrow">→</span> <strong>${after}</strong></span>
-      <span class="small">effort ${way.distance.toFixed(2)}</span></p>
+      <span class="small">distance ${way.distance.toFixed(2)}</span></p>
   </div>`;
 }
 

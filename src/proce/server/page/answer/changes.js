@@ -14,7 +14,7 @@ export function Changes({ changes, label }) {
       <th scope="row" style=${{ paddingLeft: `${indent(one)}rem` }}>${one.kind === "consequence" && html`<span aria-hidden="true">↳ </span>`}${short(one.label)}</th>
       <td class="kind-word">${kindWords(one.kind)}</td>
       <td class="number"><span class="before">${short(one.before_text, 30)}</span> <span aria-hidden="true">→</span><span class="unseen"> to </span> <strong>${short(one.after_text, 30)}</strong>
-        ${one.interval_text && html`<span class="interval">${one.interval_text}</span>`}</td>
+        ${one.interval_text && html`<span class="interval">holds between ${one.interval_text}</span>`}</td>
     </tr>`)}</tbody>
   </table>`;
 }

@@ -31,7 +31,7 @@ function Blockers({ blockers }) {
   return html`${eased.length > 0 && html`<h3>What would open a way</h3>
     <ul class="relaxations">${eased.map((one) => html`<li key=${`${one.kind} ${one.name}`}>
       <button type="button" onClick=${() => relax(one.patch)}>${one.relaxation}</button>
-      ${typeof one.distance === "number" && html`<span class="small">a way then takes an effort of ${one.distance.toFixed(2)}</span>`}</li>`)}</ul>
+      ${typeof one.distance === "number" && html`<span class="small">a way then has a distance of ${one.distance.toFixed(2)}</span>`}</li>`)}</ul>
     <p class="small">One click changes the limit and searches again; you can go back.</p>`}
     ${others.length > 0 && html`<h3>What stands in the way otherwise</h3>
       <ul>${others.map((one) => html`<li>${one.relaxation ?? one.name}</li>`)}</ul>`}`;

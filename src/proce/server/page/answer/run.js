@@ -18,6 +18,7 @@ export async function start() {
   const stop = new AbortController();
   watching = stop;
   const about = person.value;
+  const asked = askedNow();
   run.value = { state: "starting" };
   say("Searching.");
   try {
@@ -32,7 +33,7 @@ export async function start() {
       });
       record = { id: record.id, ...end };
     }
-    if (record.status === "done") await show(record.id, 0, stop.signal);
+    if (record.status === "done") await show(record.id, 0, stop.signal, asked);
     if (person.value !== about) return;
     run.value = { state: "ended", id: record.id, status: record.status, error: record.error };
     say(ending(record.status));
@@ -54,11 +55,19 @@ export async function stop() {
   }
 }
 
+const askedNow = () => ({ limits: limits.value, graph: graphEdit.value });
+
+// Whether something was set since the answer on the page was asked for.
+export function isOutdated() {
+  const asked = answer.value?.asked;
+  return Boolean(asked) && JSON.stringify(asked) !== JSON.stringify(askedNow());
+}
+
 // Fetches what is drawn for one row of a finished explanation.
-export async function show(id, row, signal) {
+export async function show(id, row, signal, asked = askedNow()) {
   const ways = await get(`explanations/${encodeURIComponent(id)}/ways`, { row, view: view.value }, { signal });
   batch(() => {
-    answer.value = { record: id, row, ways };
+    answer.value = { record: id, row, ways, asked };
     chosen.value = Math.max(0, ways.front.findIndex((point) => point.rank === 1));
   });
 }

@@ -3,7 +3,7 @@ import { html } from "../vendor/interface.js";
 import { ErrorBox } from "../core/controls.js";
 import { percent, short } from "../core/formats.js";
 import { answer, decision, earlierLimits, person, run } from "../core/state.js";
-import { goBack, start, stop } from "./run.js";
+import { goBack, isOutdated, start, stop } from "./run.js";
 
 export function StartCard() {
   const { state, status, error, problem } = run.value;
@@ -13,6 +13,7 @@ export function StartCard() {
       <button type="button" class="primary" onClick=${start} disabled=${person.value === null}>${label()}</button>
       ${earlierLimits.value.length > 0 && html`<button type="button" onClick=${goBack}>Back to the limits before</button>`}
     </div>`}
+    ${!isBusy && isOutdated() && html`<p class="small">What may change was set anew since this answer: search again.</p>`}
     ${!isBusy && status === "cancelled" && html`<p class="note">Stopped. Nothing was kept of this search.</p>`}
     ${!isBusy && status === "interrupted" && html`<p class="note">The server was stopped in the middle of this search. Start it again.</p>`}
     ${!isBusy && status === "failed" && html`<${ErrorBox} error=${{ message: words(error) }} />`}
@@ -39,7 +40,7 @@ function Running() {
     ${progress && html`<dl class="facts">
       ${fact("generation", progress.generation)}
       ${fact("best chance", progress.best_probability === null || progress.best_probability === undefined ? null : percent(progress.best_probability))}
-      ${fact("least effort", progress.best_distance?.toFixed?.(3))}
+      ${fact("least distance", progress.best_distance?.toFixed?.(3))}
       ${fact("ways so far", progress.front_size)}
     </dl>`}
   </div>`;

@@ -26,7 +26,7 @@ export function Table() {
       </tr>`)}</tbody>
       <tfoot>
         <${Foot} title="chance" ways=${ways} mark=${mark} now=${percent(decision.probability)} text=${(way) => percent(way.probability)} />
-        <${Foot} title="effort" ways=${ways} mark=${mark} now="" text=${(way) => way.distance.toFixed(2)} />
+        <${Foot} title="distance" ways=${ways} mark=${mark} now="" text=${(way) => way.distance.toFixed(2)} />
         <${Foot} title="how sure" ways=${ways} mark=${mark} now="" text=${sureWords} />
       </tfoot>
     </table></div>
@@ -37,7 +37,7 @@ export function Table() {
 function Cell({ change }) {
   if (!change) return html`<span class="same" aria-label="unchanged">·</span>`;
   return html`<span class=${`cell ${change.kind}`}><strong>${short(change.after_text, 24)}</strong>
-    <span class="interval">${change.interval_text ?? kindWords(change.kind)}</span></span>`;
+    <span class="interval">${change.interval_text ? `between ${change.interval_text}` : kindWords(change.kind)}</span></span>`;
 }
 
 function Foot({ title, ways, now, text, mark }) {
@@ -50,7 +50,12 @@ function Caution({ ways }) {
   return texts.map((text) => html`<p class="caution" key=${text}>${text}</p>`);
 }
 
-const sureWords = (way) => (way.unsure ? "unsure" : way.confidence === null ? "–" : "checked");
+// The count of the sentence about it, such as '20 of 20 refits'.
+function sureWords(way) {
+  const told = way.lines.filter((line) => line.kind === "doubt" || line.kind === "certainty").map((line) => line.text).join(" ");
+  const count = /\d+ of \d+ \w+/.exec(told)?.[0];
+  return [count, way.unsure && "unsure"].filter(Boolean).join(", ") || "not counted";
+}
 
 // The features that change in any way: those acted on first, each followed by what it moves.
 function order(ways) {

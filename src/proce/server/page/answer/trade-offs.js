@@ -51,7 +51,7 @@ function Along({ axis, points }) {
 function Point({ point }) {
   const name = point.rank ? (point.rank === 1 ? "The recommended way" : `Way ${point.rank}`) : "A way of the front";
   return html`<section class="card point" aria-live="polite"><h3>${name}</h3>
-    <p>${percent(point.probability)} with an effort of ${point.distance.toFixed(2)}</p>
+    <p>${percent(point.probability)} at a distance of ${point.distance.toFixed(2)}</p>
     <${Changes} changes=${point.changes} label=${`Changes of ${name.toLowerCase()}`} />
     <p><button type="button" onClick=${() => takeOver(byHand(point.changes), name)}>Try by hand</button></p>
   </section>`;

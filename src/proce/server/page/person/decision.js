@@ -2,7 +2,7 @@
 import { html } from "../vendor/interface.js";
 import { ErrorBox, Skeleton } from "../core/controls.js";
 import { percent, percents, short } from "../core/formats.js";
-import { decision, schema } from "../core/state.js";
+import { answer, decision } from "../core/state.js";
 import { decisionError } from "./pick.js";
 
 const MAX_CLASSES = 6;
@@ -34,16 +34,16 @@ export function DecisionPicture({ decision: now, before = null }) {
       <span class="chance"><strong>${chance}</strong> for ${target}</span>
       <span class="needed">${needed} needed</span>
     </div>
-    ${threshold(now)}
+    ${margin(now)}
     ${now.probabilities.length > 2 && html`<${Classes} decision=${now} />`}
   </div>`;
 }
 
-// The line at which the model decides, where it is not what a way needs.
-function threshold(now) {
-  const line = schema.value?.threshold;
-  if (line === null || line === undefined) return null;
-  return html`<p class="small">The model decides at ${percent(line)}; a way must pass it by some margin.</p>`;
+// The model decides at the mark; ways were asked to pass it by a margin.
+function margin(now) {
+  const asked = answer.value?.ways.decision;
+  if (!asked || asked.target !== now.target || asked.needed <= now.needed) return null;
+  return html`<p class="small">Ways keep a margin: they reach at least ${percent(asked.needed)}.</p>`;
 }
 
 function Classes({ decision: now }) {
