@@ -67,7 +67,7 @@ export function Scatter({ points, across, up }) {
         const kind = `${point.rank ? "ranked" : "other"}${index === chosen.value ? " chosen" : ""}`;
         return html`<g key=${index} class=${kind}>
           ${index === chosen.value && html`<circle class="ring" cx=${left} cy=${top} r=${point.rank ? 15 : 11} />`}
-          <circle class="dot" cx=${left} cy=${top} r=${point.rank ? 10 : 5} />
+          <circle class=${index === chosen.value ? "dot now" : "dot"} cx=${left} cy=${top} r=${point.rank ? 10 : 5} />
           ${point.rank && html`<text class="rank" x=${left} y=${top + 4} text-anchor="middle">${point.rank}</text>`}
         </g>`;
       })}
