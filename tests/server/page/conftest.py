@@ -28,23 +28,20 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="package")
-def loan_server(loan_folder: Path, loan_rows: Path) -> Iterator[LiveServer]:
-    """The loan service with its rows, on loopback without tokens."""
-    with LiveServer(loan_folder, "--rows", loan_rows, "--id", "customer") as server:
-        yield server
-
-
-@pytest.fixture(scope="package")
-def hostile_server(hostile_folder: Path, hostile_rows: Path) -> Iterator[LiveServer]:
+def hostile_server(
+    hostile_folder: Path, hostile_rows: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[LiveServer]:
     """A service whose names and levels are markup, quotes, signs and very long."""
-    with LiveServer(hostile_folder, "--rows", hostile_rows) as server:
+    database = tmp_path_factory.mktemp("hostile") / "explanations.sqlite"
+    words = ["--rows", hostile_rows, "--workers", 1, "--database", database]
+    with LiveServer(hostile_folder, *words) as server:
         yield server
 
 
 @pytest.fixture
-def loan_page(browser: Browser, loan_server: LiveServer) -> Iterator[Page]:
+def loan_page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
     """The page of the loan service, just opened."""
-    page = open_watched(browser, loan_server.address)
+    page = open_watched(browser, live_server.address)
     yield page
     close_watched(page)
 
@@ -58,16 +55,8 @@ def hostile_page(browser: Browser, hostile_server: LiveServer) -> Iterator[Page]
 
 
 @pytest.fixture
-def narrow_page(browser: Browser, loan_server: LiveServer) -> Iterator[Page]:
-    """The page of the loan service on a small telephone."""
-    page = open_watched(browser, loan_server.address, width=360)
-    yield page
-    close_watched(page)
-
-
-@pytest.fixture
-def dark_page(browser: Browser, loan_server: LiveServer) -> Iterator[Page]:
-    """The page of the loan service in the dark."""
-    page = open_watched(browser, loan_server.address, color_scheme="dark")
+def narrow_page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
+    """The page of the loan service on a small telephone, in the dark."""
+    page = open_watched(browser, live_server.address, width=360, color_scheme="dark")
     yield page
     close_watched(page)

@@ -28,12 +28,13 @@ export function NotFound({ ways }) {
 function Blockers({ blockers }) {
   const eased = blockers.filter((one) => one.patch);
   const others = blockers.filter((one) => !one.patch);
-  return html`${eased.length > 0 && html`<h3>What would open a way</h3>
-    <ul class="relaxations">${eased.map((one) => html`<li key=${`${one.kind} ${one.name}`}>
-      <button type="button" onClick=${() => relax(one.patch)}>${one.relaxation}</button>
-      ${typeof one.distance === "number" && html`<span class="small">a way then has a distance of ${one.distance.toFixed(2)}</span>`}</li>`)}</ul>
+  return html`${eased.length > 0 && html`<h3>There is a way</h3>
+    <ul class="relaxations">${eased.map((one, index) => html`<li key=${`${one.kind} ${one.name}`}>
+      <span id=${`relaxation-${index}`}>${one.relaxation}${typeof one.distance === "number"
+        && html` <span class="small">(distance ${one.distance.toFixed(2)})</span>`}</span>
+      <button type="button" id=${`relax-${index}`} aria-labelledby=${`relax-${index} relaxation-${index}`} onClick=${() => relax(one.patch)}>Allow and search</button></li>`)}</ul>
     <p class="small">One click changes the limit and searches again; you can go back.</p>`}
-    ${others.length > 0 && html`<h3>What stands in the way otherwise</h3>
+    ${others.length > 0 && html`<h3>${eased.length > 0 ? "There would be one" : "There would be a way"}, but not within the schema</h3>
       <ul>${others.map((one) => html`<li>${one.relaxation ?? one.name}</li>`)}</ul>`}`;
 }
 

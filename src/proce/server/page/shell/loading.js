@@ -48,6 +48,7 @@ async function load(wanted, stop) {
 
 // Another view shows other features: who was chosen is asked for again in the new one.
 export function chooseView(next) {
+  if (next === view.value) return;
   batch(() => {
     view.value = next;
     schema.value = null;
