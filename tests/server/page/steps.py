@@ -119,7 +119,8 @@ def open_limits(page: Page) -> None:
 def latest(server: LiveServer) -> tuple[Any, Any]:
     """Return the record that was asked for last, and what the page draws of it."""
     with server.client() as client:
-        record = body_of(client.get("/explanations", params={"limit": 1}))["records"][0]
+        listed = body_of(client.get("/explanations", params={"limit": 1}))["records"][0]
+        record = body_of(client.get(f"/explanations/{listed['id']}"))
         return record, body_of(client.get(f"/explanations/{record['id']}/ways"))
 
 

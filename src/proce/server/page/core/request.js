@@ -1,5 +1,5 @@
 // Requests made of the state, and the state found in a request.
-import { NO_LIMITS, graphEdit, limits, person, view } from "./state.js";
+import { NO_LIMITS, graphEdit, limits, person, session, view } from "./state.js";
 
 // Who is asked about, in the fields of POST /explanations.
 function personFields({ row, values, edits }) {
@@ -41,5 +41,7 @@ export function limitsOf(request) {
   for (const name of Object.keys(NO_LIMITS)) {
     if (request[name] !== null && request[name] !== undefined) found[name] = request[name];
   }
+  // The server writes down the time that it allows everybody.
+  if (found.budget_seconds === session.value?.limits.seconds) found.budget_seconds = null;
   return found;
 }
