@@ -28,7 +28,11 @@ demo: $(VENV)/.core
 page: $(VENV)/.serve
 	$(BIN)/proce serve --demo
 
-test: lint
+# One search compiles the kernels into the cache that all tests share, on the core that the linters
+# leave idle; otherwise each process of the tests would begin by compiling them for itself.
+test: $(VENV)/.dev
+	@$(PYTEST) -q tests/methods/diagnosing/test_diagnosis.py & compiling=$$!; \
+	    $(MAKE) --no-print-directory lint; linted=$$?; wait $$compiling && exit $$linted
 	$(PYTEST) -n 2 --dist worksteal -m "not slow"
 
 test-slow: $(VENV)/.dev

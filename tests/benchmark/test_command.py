@@ -120,7 +120,8 @@ def test_ctrl_c_keeps_what_is_done_and_says_how_to_go_on(tmp_path: Path) -> None
 @pytest.mark.slow
 def test_a_killed_run_loses_the_cell_in_flight_at_most(tmp_path: Path, small_plan: Plan) -> None:
     plan, folder = tmp_path / "plan.json", tmp_path / "run"
-    plan.write_text(small_plan.to_json(), encoding="utf-8")
+    working = replace(small_plan, variants=small_plan.variants[1:])
+    plan.write_text(working.to_json(), encoding="utf-8")
     words = [*PROCE, "benchmark", "run", "--plan", str(plan), "--out", str(folder), "--jobs", "1"]
     process = subprocess.Popen(words, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 300
@@ -129,11 +130,11 @@ def test_a_killed_run_loses_the_cell_in_flight_at_most(tmp_path: Path, small_pla
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     done = {path.parent.name for path in folder.glob("cells/[!.]*/cell.json")}
-    assert 1 <= len(done) <= 4
+    assert 1 <= len(done) <= 3
     time.sleep(5)  # the orphan notices that nobody listens, and ends
     again = subprocess.run([*words, "--resume"], capture_output=True, text=True, timeout=600)
-    assert again.returncode == 1, again.stderr
-    assert RunFolder.open(folder).records()["status"].tolist() == ["failed"] + ["done"] * 3
+    assert again.returncode == 0, again.stderr
+    assert RunFolder.open(folder).records()["status"].tolist() == ["done"] * 3
 
 
 @pytest.mark.slow
