@@ -30,7 +30,10 @@ RowHere = Annotated[
 )
 async def ways(service: ServiceHere, view: ViewHere, record_id: RecordId, row: RowHere = 0) -> Any:
     """Return what the page draws for one row."""
-    return JSONResponse(await _ask(service, "ways", record_id, view, row=row))
+    record, text = await find_result(service, record_id, view)
+    return JSONResponse(
+        await service.ask("ways", document=text, request=record.request, row=row, view=view)
+    )
 
 
 @router.get(
@@ -49,7 +52,7 @@ async def cohort(
     ] = None,
 ) -> Any:
     """Return which changes are advised how often over all rows, and what they cost whom."""
-    return JSONResponse(await _ask(service, "cohort", record_id, view, by=by))
+    return JSONResponse(await _write(service, "cohort", record_id, view, by=by))
 
 
 @router.get(
@@ -60,7 +63,7 @@ async def cohort(
 )
 async def report(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Return the report as a page of its own."""
-    text = await _ask(service, "report", record_id, view)
+    text = await _write(service, "report", record_id, view)
     return _file(text, "text/html", f"report-{record_id}.html")
 
 
@@ -74,7 +77,7 @@ async def letter(
     service: ServiceHere, view: ViewHere, record_id: RecordId, row: OneRowHere = None
 ) -> Any:
     """Return the draft of a letter about one row, or about all."""
-    text = await _ask(service, "letter", record_id, view, row=row)
+    text = await _write(service, "letter", record_id, view, row=row)
     return _file(text, "text/plain", f"letter-{record_id}.txt")
 
 
@@ -86,7 +89,7 @@ async def letter(
 )
 async def csv(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any:
     """Return the counterfactuals as csv."""
-    text = await _ask(service, "csv", record_id, view)
+    text = await _write(service, "csv", record_id, view)
     return _file(text, "text/csv", f"counterfactuals-{record_id}.csv")
 
 
@@ -97,13 +100,12 @@ async def json(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any
     return _file(text, "application/json", f"explanations-{record_id}.json")
 
 
-async def _ask(
-    service: Service, question: str, record_id: str, view: Role, **arguments: Any
+async def _write(
+    service: Service, method: str, record_id: str, view: Role, **arguments: Any
 ) -> Any:
     record, text = await find_result(service, record_id, view)
-    return await service.ask(
-        question, document=text, request=record.request, view=view, **arguments
-    )
+    found = {"document": text, "request": record.request, "view": view}
+    return await service.write(method, **found, **arguments)
 
 
 def _file(text: str, media_type: str, name: str) -> Response:
