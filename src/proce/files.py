@@ -13,6 +13,7 @@ from pathlib import Path
 from proce.errors import FileError, PersistenceError, ProceError
 
 _BLOCK_SIZE = 1 << 20  # bytes read at a time
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 @contextmanager
@@ -97,6 +98,11 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
             return stream.read(max_bytes)
     except OSError as error:
         raise PersistenceError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
+
+
+def plain_cell(text: str) -> str:
+    """Return a text for a cell of csv; what a spreadsheet would take for a formula gets a quote."""
+    return f"'{text}" if text.startswith(_FORMULA_SIGNS) else text
 
 
 def require_place(path: Path, option: str = "--out") -> None:

@@ -82,6 +82,16 @@ def test_csv_has_every_counterfactual_with_its_id(
     assert "sex" in next(csv.DictReader(io.StringIO(loan_desk.csv(document, asked, "auditor"))))
 
 
+def test_no_cell_of_csv_is_a_formula(loan_desk: Desk, asked: dict[str, Any], document: str) -> None:
+    job = next(csv.DictReader(io.StringIO(loan_desk.csv(document, asked))))["job"]
+    record = document.replace(f'"C{asked["row_ids"][0]}"', '"=HYPERLINK(1)"')
+    record = record.replace('"customer"', '"@customer"').replace(f'"{job}"', '"-2+3"')
+    first = next(csv.DictReader(io.StringIO(loan_desk.csv(record, asked))))
+    assert first["'@customer"] == "'=HYPERLINK(1)"
+    assert first["job"] == "'-2+3"
+    assert first["row"] == "0"
+
+
 def test_a_letter_is_a_draft_about_one_row_or_all(
     loan_desk: Desk, asked: dict[str, Any], document: str
 ) -> None:

@@ -73,6 +73,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"row_ids": [0], "pick": "best"}, "pick", "expected one of"),
     ({"row_ids": [0], "vary": ["savings", "salary"]}, "vary[1]", "no feature 'salary'"),
     ({"row_ids": [0], "vary": [3]}, "vary[0]", "no feature '3'"),
+    ({"row_ids": [0], "vary": []}, "vary", "vary is empty"),
     ({"row_ids": [0], "vary": "savings"}, "vary", "expected a list"),
     ({"row_ids": [0], "ranges": {"savings": [9, 1]}}, "ranges.savings", "lower limit first"),
     ({"row_ids": [0], "ranges": {"savings": [1]}}, "ranges.savings", "[low, high]"),

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from proce import ProCE
-from proce.server.desk import Desk, RequestError
+from proce.errors import ModelError
+from proce.server.desk import Desk, RequestError, trying
 
 from ...worlds import SCHEMA, TINY, bank, one, people
 
@@ -87,6 +88,25 @@ def test_a_wrong_question_is_refused(desk: Desk, question: dict[str, Any], field
     with pytest.raises(RequestError) as caught:
         desk.what_if(**question)
     assert caught.value.field == field
+
+
+def test_what_would_follow_beyond_all_measure_is_told_of_the_changes(loan_desk: Desk) -> None:
+    with pytest.raises(RequestError, match="beyond anything that the explainer knows") as caught:
+        loan_desk.what_if(row_id=0, changes={"age": 10_000_000})
+    assert caught.value.field == "changes"
+
+
+def test_an_applicant_is_not_told_the_words_of_a_model_that_fails(
+    private_desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> object:
+        raise ModelError("cannot convert 'north'")
+
+    monkeypatch.setattr(trying, "ask_read_frame", broken)
+    with pytest.raises(RequestError, match="the model cannot answer for this row"):
+        private_desk.what_if(row_id=0)
+    with pytest.raises(RequestError, match="cannot convert 'north'"):
+        private_desk.what_if(row_id=0, view="auditor")
 
 
 def test_rules_are_checked_one_by_one_with_the_place_of_a_mistake(desk: Desk) -> None:

@@ -23,9 +23,12 @@ from proce.server.desk.results import Results, row_at
 from proce.server.desk.rules import check_rules
 from proce.server.desk.sight import Sight
 from proce.server.desk.table import RowTable
+from proce.server.desk.telling import told
 from proce.server.desk.trying import try_changes
 from proce.server.desk.values import row_of
 from proce.server.desk.ways import ways_of
+
+Request = Mapping[str, Any] | None
 
 
 class Desk:
@@ -190,7 +193,7 @@ class Desk:
         raw = row_of(sight, row or {}, "row", base)
         wanted = None if target is None else class_at(target, classes, "target")
         edited = None if graph is None else self._graphs.read(graph, sight)
-        explainer = self._graphs.explainer_for(edited)
+        explainer = told("graph", sight, lambda: self._graphs.explainer_for(edited))
         return try_changes(explainer, sight, raw, changes or {}, wanted)
 
     def check_rules(self, rules: Sequence[str], view: View = "applicant") -> dict[str, Any]:
@@ -220,12 +223,14 @@ class Desk:
             Called with how far the search has come, as plain values; False ends it early.
         """
         order = self._order(request)
-        return explain_order(self._graphs.explainer_for(order.graph), order, progress)
+        sight = self._sight_of(request)
+        explainer = told("graph", sight, lambda: self._graphs.explainer_for(order.graph))
+        return told("rows", sight, lambda: explain_order(explainer, order, progress))
 
     def ways(
         self,
         document: str,
-        request: Mapping[str, Any] | None = None,
+        request: Request = None,
         row: int = 0,
         view: View = "applicant",
     ) -> dict[str, Any]:
@@ -249,7 +254,7 @@ class Desk:
     def cohort(
         self,
         document: str,
-        request: Mapping[str, Any] | None = None,
+        request: Request = None,
         by: str | None = None,
         view: View = "applicant",
     ) -> dict[str, Any]:
@@ -259,31 +264,21 @@ class Desk:
         """
         return cohort_of(self._results.read(document, view), request or {}, by)
 
-    def report(
-        self,
-        document: str,
-        request: Mapping[str, Any] | None = None,
-        view: View = "applicant",
-    ) -> str:
+    def report(self, document: str, request: Request = None, view: View = "applicant") -> str:
         """Return the report of a result as an HTML page."""
         return self._results.report(document, view, report_of)
 
     def letter(
         self,
         document: str,
-        request: Mapping[str, Any] | None = None,
+        request: Request = None,
         row: int | None = None,
         view: View = "applicant",
     ) -> str:
         """Return the draft of a letter about one row of a result, or about its rows."""
         return letter_of(self._results.read(document, view), row)
 
-    def csv(
-        self,
-        document: str,
-        request: Mapping[str, Any] | None = None,
-        view: View = "applicant",
-    ) -> str:
+    def csv(self, document: str, request: Request = None, view: View = "applicant") -> str:
         """Return the counterfactuals of a result as csv."""
         return csv_of(self._results.read(document, view))
 

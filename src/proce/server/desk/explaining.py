@@ -1,9 +1,8 @@
 """Explanations of the rows of a request: checked before, made, and told in both views."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
-from proce.errors import ProceError, RuleError
 from proce.explanation import Explanations
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.outcome import OUTCOMES
@@ -11,18 +10,22 @@ from proce.explanation.record.view import protected_names
 from proce.explanation.words.certainty import count_unsure
 from proce.explanation.words.robustness import count_less_robust
 from proce.methods import ProCE, Progress
-from proce.methods.calls.rules import refuse_contradiction
+from proce.methods.calls.options import Options
+from proce.methods.explaining.proce_call import ProceCall
+from proce.methods.fitting.modes import resolve_mode
 from proce.methods.fitting.other_models import other_models
-from proce.server.desk.errors import RequestError
+from proce.objective import Mode
 from proce.server.desk.requests import Order
 from proce.server.desk.sight import Sight
+from proce.server.desk.telling import told
 from proce.server.desk.values import frame_of
 
+MODES = get_args(Mode)
 Report = Callable[[dict[str, Any]], object]
 
 
 def check_order(explainer: ProCE, order: Order, sight: Sight) -> None:
-    """Refuse what the explainer cannot honour; nothing is fitted, and no row is searched.
+    """Refuse what the explainer cannot honour; nothing is fitted or searched.
 
     Parameters
     ----------
@@ -33,19 +36,17 @@ def check_order(explainer: ProCE, order: Order, sight: Sight) -> None:
     sight
         What the person who asks can see.
     """
-    fitted, options = explainer.fitted_, dict(order.options)
-    if options.pop("robust", None) is not None and fitted.model_refits is None:
-        _told("robust", sight, lambda: other_models(fitted, explainer.models, None, robust=True))
-    nothing = frame_of(fitted.codec, order.raw[:0])
-    has_graph = order.graph is not None
-    causal = options.pop("causal", None)
-    if causal is not None and not has_graph:
-        _told("causal", sight, lambda: explainer.explain(nothing, causal=causal, n=1))
-    rules = options.pop("rules", [])
-    _told("request", sight, lambda: explainer.explain(nothing, **options))
-    bound = _told("rules", sight, lambda: fitted.bind(rules))
-    factual = fitted.codec.to_unit(order.raw)
-    _told("rules", sight, lambda: refuse_contradiction((*fitted.rules, *bound), factual))
+    fitted, asked = explainer.fitted_, dict(order.options)
+    if asked.pop("robust", None) is not None and fitted.model_refits is None:
+        told("robust", sight, lambda: other_models(fitted, explainer.models, None, robust=True))
+    causal = asked.pop("causal", None)
+    if causal is not None and (order.graph is None or causal not in MODES):
+        told("causal", sight, lambda: resolve_mode(causal, fitted.scm))
+    asked["rules"] = tuple(asked["rules"])
+    if "vary" in asked:
+        asked["vary"] = tuple(asked["vary"])
+    frame = frame_of(fitted.codec, order.raw)
+    told("rows", sight, lambda: ProceCall(fitted, Options(**asked), frame))  # not run
 
 
 def explain_order(explainer: ProCE, order: Order, report: Report | None = None) -> dict[str, Any]:
@@ -118,16 +119,3 @@ def plain_progress(progress: Progress) -> dict[str, Any]:
 
 def _reporting(report: Report) -> Callable[[Progress], object]:
     return lambda progress: report(plain_progress(progress))
-
-
-def _told(field: str, sight: Sight, attempt: Callable[[], Any]) -> Any:
-    """Return what an attempt returns; an error is told of a field, without what is withheld."""
-    try:
-        return attempt()
-    except ProceError as error:
-        message = str(error)
-        if not sight.tells(message):
-            message = "this cannot be asked of this explainer; an auditor can see why."
-            if isinstance(error, RuleError):
-                message = "the rules contradict a rule of the explainer that this view withholds."
-        raise RequestError(field, message) from None

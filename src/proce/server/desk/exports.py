@@ -7,6 +7,7 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.view import frame_for_applicant
 from proce.explanation.tables.frames import to_frame
 from proce.explanation.tables.reasons import reasons_of
+from proce.files import plain_cell
 from proce.server.desk.results import label_of, row_at
 
 MAX_LETTERS = 100  # drafts in one text
@@ -42,11 +43,23 @@ def letter_of(result: ExplainedFrame, row: int | None = None) -> str:
 
 
 def csv_of(result: ExplainedFrame) -> str:
-    """Return all counterfactuals of a result as csv, each with its row and its rank in front."""
+    """Return all counterfactuals of a result as csv, each with its row and its rank in front.
+
+    Texts that a spreadsheet would take for a formula begin with a quote.
+    """
     frame = to_frame(result)
-    text = io.StringIO()
     label = frame.index.name
     while label in frame.columns:
         label = f"_{label}"
-    frame.to_csv(text, index=label is not None, index_label=label, lineterminator="\n")
+    if label is not None:
+        frame.insert(0, label, frame.index)
+    texts = frame.select_dtypes(exclude="number")
+    plain = frame.assign(**{name: texts[name].map(_plain, "ignore") for name in texts})
+    text = io.StringIO()
+    header = [plain_cell(name) for name in plain.columns]
+    plain.to_csv(text, index=False, header=header, lineterminator="\n")
     return text.getvalue()
+
+
+def _plain(value: object) -> object:
+    return plain_cell(value) if isinstance(value, str) else value

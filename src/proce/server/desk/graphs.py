@@ -83,10 +83,7 @@ class Graphs:
 
     def _fitted(self, graph: CausalGraph) -> ProCE:
         causal = self.explainer.causal
-        try:
-            return self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
-        except GraphError as error:
-            raise RequestError("graph", str(error)) from None
+        return self.explainer.with_graph(graph, "auto" if causal == "off" else causal)
 
     def _whole(self, edges: Sequence[Edge], sight: Sight, field: str) -> CausalGraph:
         """Return the edges that a view shows together with those that it does not."""

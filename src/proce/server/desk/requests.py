@@ -161,6 +161,8 @@ def _stacked(rows: list[Tensor], sight: Sight) -> Tensor:
 
 def _vary(names: Any, sight: Sight) -> list[str]:
     names = _list("vary", names)
+    if not names:
+        _field("vary", lambda: CallLimits.read(sight.codec, names))
     for number, name in enumerate(names):
         place = f"vary[{number}]"
         sight.feature(name if isinstance(name, str) else brief(name), place)

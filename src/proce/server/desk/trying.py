@@ -3,23 +3,32 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
 import torch
 from torch import Tensor
 
 from proce.classifier import ask_read_frame, decide
+from proce.errors import SchemaError
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.instructions import consequence
 from proce.explanation.words.values import class_words
 from proce.methods import ProCE
 from proce.methods.calls.options import Options
+from proce.methods.explaining.what_if import WhatIf
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Feature
 from proce.schema.shown import ReadFrame
 from proce.server.desk.contexts import context_of
 from proce.server.desk.errors import RequestError
 from proce.server.desk.sight import Sight
+from proce.server.desk.telling import told
 from proce.server.desk.values import cell, frame_of
+
+_BEYOND = (
+    "what would follow from these values is beyond anything that the explainer knows. Check the"
+    " numbers and their units."
+)
 
 
 def try_changes(
@@ -51,7 +60,8 @@ def try_changes(
             raise RequestError(field, "a value that is missing cannot be set; give one.")
         wanted[name] = plain_value(feature, raw)
     frame = frame_of(codec, row[None])
-    before = ask_read_frame(fitted.classifier, ReadFrame.of(codec, frame))[0]
+    read = ReadFrame.of(codec, frame)
+    before = told("row", sight, lambda: ask_read_frame(fitted.classifier, read))[0]
     if target is None:
         target = _other(fitted, before)
     first = _decision(fitted, before, target)
@@ -65,7 +75,7 @@ def try_changes(
             "broken": [],
             "notes": [],
         }
-    outcome = explainer.what_if(frame, wanted)
+    outcome = _outcome(explainer, sight, frame, wanted)
     after = codec.raw_of_frame(outcome.frame)[0]
     chances = torch.tensor([outcome.probabilities[label] for label in fitted.classifier.classes])
     follow = [name for name in outcome.consequences if name in sight.codec.schema]
@@ -78,6 +88,20 @@ def try_changes(
         "broken": sight.told(outcome.broken),
         "notes": sight.told(outcome.notes),
     }
+
+
+def _outcome(
+    explainer: ProCE, sight: Sight, frame: pd.DataFrame, wanted: Mapping[str, Any]
+) -> WhatIf:
+    """Return what follows, or say that it is beyond anything that was seen."""
+
+    def tried() -> WhatIf:
+        try:
+            return explainer.what_if(frame, wanted)
+        except SchemaError:  # of a value that follows
+            raise RequestError("changes", _BEYOND) from None
+
+    return told("changes", sight, tried)
 
 
 def _other(fitted: FittedParts, chances: Tensor) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Row, func, select
 
+from proce.files import plain_cell
 from proce.server.store.database import Database
 from proce.server.store.encoding import to_text
 from proce.server.store.reading import as_record, conditions_of
@@ -22,7 +23,6 @@ _CSV_COLUMNS = (
     *("id", "status", "created", "started", "finished", "role", "version"),
     *("summary", "error", "request", "provenance"),
 )
-_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def export(
@@ -115,7 +115,5 @@ def _csv_cells(record: Record) -> list[str]:
 def _csv_line(cells: Sequence[str]) -> str:
     """Return a line of csv; what a spreadsheet would take for a formula begins with a quote."""
     line = io.StringIO()
-    csv.writer(line, lineterminator="\r\n").writerow(
-        [f"'{cell}" if cell.startswith(_FORMULA_SIGNS) else cell for cell in cells]
-    )
+    csv.writer(line, lineterminator="\r\n").writerow(map(plain_cell, cells))
     return line.getvalue()
