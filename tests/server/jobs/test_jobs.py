@@ -139,13 +139,13 @@ def test_owners_take_turns(tmp_path: Path) -> None:
 
 def test_errors_of_the_desk_are_told_in_words(tmp_path: Path) -> None:
     async def test() -> None:
-        async with serving(tmp_path, replace(ONE, explain_seconds=0.3)) as service:
+        async with serving(tmp_path, replace(ONE, explain_seconds=1.0)) as service:
             failures = {
                 await service.begin(name=1, raises="fields"): "it is negative",
                 await service.begin(name=2, raises="bug"): "an error in the program (KeyError)",
                 await service.begin(name=3, returns="nonsense"): "an error in the program",
                 await service.begin(name=4, dies=5): "ended by SIGKILL",
-                await service.begin(name=5, deaf=True): "took more than 0.3 s",
+                await service.begin(name=5, deaf=True): "took more than 1 s",
             }
             for id, words in failures.items():
                 record = await service.end_of(id)

@@ -20,7 +20,7 @@ N_TASKS = 64
 
 
 def test_killing_workers_at_random_loses_nothing(tmp_path: Path) -> None:
-    run(_killed_at_random(tmp_path, QUICK, seed=0, n_jobs=200, n_kills=20))
+    run(_killed_at_random(tmp_path, QUICK, seed=0, n_jobs=200, n_kills=20), seconds=300)
 
 
 @pytest.mark.slow

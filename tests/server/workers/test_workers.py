@@ -61,8 +61,9 @@ def test_a_question_does_not_wait_behind_explanations(tmp_path: Path) -> None:
 
 def test_questions_are_answered_while_documents_are_written(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(n_ask=2, document_seconds=0.5, max_documents=2, preload=())
+        settings = WorkersSettings(n_ask=2, max_documents=2, preload=())
         async with working(tmp_path, settings) as workers:
+            assert await workers.write("echo", value="report") == "report"
             documents = [asyncio.create_task(workers.write("wait", seconds=60)) for _ in range(3)]
             await asyncio.sleep(0)
             with pytest.raises(QueueFull, match="2 calls wait already"):
@@ -71,19 +72,19 @@ def test_questions_are_answered_while_documents_are_written(tmp_path: Path) -> N
                 assert await workers.ask("echo", value=number) == number
             assert (workers.state().busy, workers.state().waiting) == (1, 2)
             for document in documents:
-                with pytest.raises(CallTimedOut):
-                    await document
-            assert await workers.write("echo", value="report") == "report"
+                document.cancel()
+            await asyncio.wait(documents)
+            assert workers.state().waiting == 0
 
     run(test())
 
 
 def test_a_worker_that_is_ended_late_gets_no_other_call(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(n_ask=1, explain_seconds=0.4, preload=())
+        settings = WorkersSettings(n_ask=1, explain_seconds=1.0, preload=())
         async with working(tmp_path, settings) as workers:
             # While the loop is held, the answer comes and the time is over.
-            first = workers.explain({"name": 1, "steps": 1}, lambda _: time.sleep(0.5))
+            first = workers.explain({"name": 1, "steps": 1}, lambda _: time.sleep(1.2))
             second = workers.explain({"name": 2})
             assert await second == {"name": 2, "square": 4}
             assert await first == {"name": 1, "square": 1}
@@ -161,14 +162,14 @@ def test_a_task_that_is_cancelled_takes_its_call_along(tmp_path: Path) -> None:
 
 def test_a_call_that_does_not_listen_is_ended_with_its_worker(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(n_ask=1, grace_seconds=0.05, ask_seconds=0.3, preload=())
+        settings = WorkersSettings(n_ask=1, grace_seconds=0.05, ask_seconds=1.0, preload=())
         async with working(tmp_path, settings) as workers:
             call = workers.explain({"name": 1, "deaf": True})
             call.cancel()
             with pytest.raises(CallCancelled):
                 await call
             assert await workers.explain({"name": 2}) == {"name": 2, "square": 4}
-            with pytest.raises(CallTimedOut, match=r"no answer within 0\.3 s"):
+            with pytest.raises(CallTimedOut, match="no answer within 1 s"):
                 await workers.ask("wait", seconds=60)
             await until(lambda: workers.state().restarts == 2 and workers.state().ready == 2)
             assert await workers.ask("echo", value=3) == 3
@@ -178,9 +179,9 @@ def test_a_call_that_does_not_listen_is_ended_with_its_worker(tmp_path: Path) ->
 
 def test_an_explanation_beyond_its_time_is_ended_and_not_tried_again(tmp_path: Path) -> None:
     async def test() -> None:
-        settings = WorkersSettings(n_ask=1, explain_seconds=0.2, preload=())
+        settings = WorkersSettings(n_ask=1, explain_seconds=1.0, preload=())
         async with working(tmp_path, settings) as workers:
-            with pytest.raises(CallTimedOut, match=r"took more than 0\.2 s"):
+            with pytest.raises(CallTimedOut, match="took more than 1 s"):
                 await workers.explain({"name": 1, "deaf": True})
             assert workers.state().retries == 0
             assert await workers.explain({"name": 2}) == {"name": 2, "square": 4}
