@@ -32,6 +32,7 @@ def test_equations_are_told_with_what_they_do_not_explain(study: Desk) -> None:
     assert skill["words"].startswith("Skill follows from study, by ")
     assert 0.4 < skill["residual"] < 0.6  # the noise of skill is 0.5, that of pay 1
     assert 0.8 < pay["residual"] < 1.2
+    assert skill["words"].endswith(f"typically {skill['residual']:.2g}.")
     assert CausalGraph.from_dagitty(graph["dagitty"]).edges == STUDY_GRAPH.edges
 
 

@@ -11,7 +11,7 @@ from proce.classifier import ask_read_frame
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
-from proce.explanation.words.values import class_text, percents
+from proce.explanation.words.values import class_text, percent, percents
 from proce.methods.calls.call import Call
 from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
@@ -134,15 +134,10 @@ def nearness_text(closest: ClosestMiss, needed: float) -> str:
         reached, other = percents(chance, closest.rival_probability)
         return f" The closest candidate reaches {reached}, behind {closest.rival} ({other}).{rule}"
     if chance >= needed:
-        return (
-            f" The closest candidate would be likely enough ({chance:.0%}), but is not allowed."
-            + rule
-        )
-    digits = 0 if f"{chance:.0%}" != f"{needed:.0%}" else 2
-    return (
-        f" The closest candidate reaches {chance:.{digits}%}, where {needed:.{digits}%} is needed."
-        + rule
-    )
+        near = f" The closest candidate would be likely enough ({percent(chance)})"
+        return f"{near}, but is not allowed.{rule}"
+    reached, wanted = percents(chance, needed)
+    return f" The closest candidate reaches {reached}, where {wanted} is needed.{rule}"
 
 
 def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:

@@ -4,9 +4,10 @@ from typing import Any
 
 from proce.causal import StructuralCausalModel
 from proce.causal.graphs.features import cut_edges
-from proce.explanation.words.values import joined, name_text, value_text
+from proce.explanation.words.values import joined, name_text
 from proce.methods.fitting.fitted import FittedParts
-from proce.schema import Continuous, Ordinal
+from proce.schema import Continuous, Feature, Ordinal
+from proce.schema.features.naming import with_unit
 from proce.server.desk.graphs import Graphs, dagitty_of
 from proce.server.desk.sight import Sight
 
@@ -75,7 +76,7 @@ def _equation(
         words += f", by {scm.records[name].description}"
     words += "."
     if residual is not None:
-        words += f" What it does not explain is typically {_residual_text(scm, name, residual)}."
+        words += f" What it does not explain is typically {_residual_text(feature, residual)}."
     if is_cut:
         words += " The schema lets nothing move it, so these arrows are left out for a person."
     return {
@@ -102,11 +103,9 @@ def _residual(scm: StructuralCausalModel, name: str) -> float | None:
     return error * (whole if isinstance(feature, Continuous) else len(feature.levels) - 1)
 
 
-def _residual_text(scm: StructuralCausalModel, name: str, residual: float) -> str:
-    position = scm.codec.schema.position(name)
-    feature = scm.codec.schema.features[position]
-    if not isinstance(feature, Continuous):
-        return f"{residual:.1g} level{'s' * (f'{residual:.1g}' != '1')}"
-    step = scm.codec.resolution[position].item()
-    size = max(round(residual / step), 1) * step if step else residual
-    return value_text(feature, size, scm.codec.span[position].item())
+def _residual_text(feature: Feature, residual: float) -> str:
+    """Return the size of what is not explained, to two digits: it need not lie on any step."""
+    size = float(f"{residual:.2g}")
+    if isinstance(feature, Continuous):
+        return with_unit(f"{size:,.12g}", feature.unit)
+    return f"{size:g} level{'s' * (size != 1)}"
