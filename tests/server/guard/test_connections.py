@@ -1,6 +1,7 @@
 """Clients that drip, swell or do not read, on real sockets."""
 
 import asyncio
+import resource
 import socket
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
@@ -11,7 +12,7 @@ import uvicorn
 from uvicorn.server import ServerState
 
 from proce.server.guard import GuardSettings, Metrics, guarded
-from proce.server.guard.connections import BoundedConnection
+from proce.server.guard.connections import BoundedConnection, _half_of_all_files
 
 from .asgi import answering
 
@@ -250,3 +251,23 @@ def test_more_connections_than_allowed_are_ended_at_once() -> None:
             return answers
 
     assert run(story()) == [b"HTTP/1.1 200", b"HTTP/1.1 200", b""]
+
+
+@pytest.mark.parametrize(
+    ("limits", "raised", "half"),
+    [
+        ((256, 512), 512, 256),
+        ((1024, 1_048_576), 8192, 4096),
+        ((1024, resource.RLIM_INFINITY), 8192, 4096),
+        ((20_000, 20_000), None, 10_000),
+        ((resource.RLIM_INFINITY, resource.RLIM_INFINITY), None, 8192),
+    ],
+)
+def test_connections_leave_half_of_the_open_files_to_the_rest(
+    monkeypatch: pytest.MonkeyPatch, limits: tuple[int, int], raised: int | None, half: int
+) -> None:
+    set_to = []
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits)
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, pair: set_to.append(pair[0]))
+    assert _half_of_all_files.__wrapped__() == half
+    assert set_to == ([] if raised is None else [raised])

@@ -3,8 +3,10 @@
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,29 +36,56 @@ def running_server(folder: Path) -> Iterator[str]:
         ["--pwfile", secret, "-E", "UTF8", "--locale", "C.UTF-8", "--no-sync"],
     )
     port = _free_port()
-    options = f"-h 127.0.0.1 -p {port} -k {folder} -c fsync=off"
-    control = [*prefix, binaries / "pg_ctl", "-D", data, "-w", "-t", str(_SECONDS)]
-    _run([*control, "-l", folder / "log", "-o", options, "start"])
+    words = [*prefix, binaries / "postgres", "-D", data, "-h", "127.0.0.1", "-p", port]
+    words += ["-k", folder, "-c", "fsync=off"]
+    with (folder / "log").open("wb") as log:
+        server = subprocess.Popen([str(word) for word in words], stderr=log, cwd="/")
     try:
+        _wait_until_ready(server, port)
         yield f"postgresql://clerk:{PASSWORD}@127.0.0.1:{port}"
     finally:
-        _run([*control, "-m", "immediate", "stop"])
+        server.send_signal(signal.SIGQUIT)  # at once: nothing of it is kept
+        server.wait(_SECONDS)
+
+
+def _wait_until_ready(server: "subprocess.Popen[bytes]", port: int) -> None:
+    """Wait until the server takes connections."""
+    end = time.monotonic() + _SECONDS
+    while time.monotonic() < end:
+        assert server.poll() is None, "the server did not start"
+        try:
+            _connection(port).close()
+        except (pg8000.Error, OSError):
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("the server did not start in time")
+
+
+def _connection(port: int) -> pg8000.native.Connection:
+    return pg8000.native.Connection(
+        "clerk",
+        host="127.0.0.1",
+        port=port,
+        password=PASSWORD,
+        database="postgres",
+        ssl_context=False,
+    )
+
+
+def administer(server: str, *statements: str) -> None:
+    """Run statements as the owner of a server."""
+    connection = _connection(int(server.rsplit(":", 1)[1]))
+    try:
+        for statement in statements:
+            connection.run(statement)
+    finally:
+        connection.close()
 
 
 def empty_database(server: str) -> str:
     """Return the address of the server's database after everything in it was removed."""
-    connection = pg8000.native.Connection(
-        "clerk",
-        host="127.0.0.1",
-        port=int(server.rsplit(":", 1)[1]),
-        password=PASSWORD,
-        database="postgres",
-    )
-    try:
-        connection.run("DROP SCHEMA public CASCADE")
-        connection.run("CREATE SCHEMA public")
-    finally:
-        connection.close()
+    administer(server, "DROP SCHEMA public CASCADE", "CREATE SCHEMA public")
     return f"{server}/postgres"
 
 
@@ -75,25 +104,21 @@ def _version(program: Path) -> int:
 
 
 def _as_ordinary_user(folder: Path) -> list[str | Path] | None:
-    """Return what a command is begun with, so that it does not run as root."""
-    if os.geteuid() != 0:
-        return []
+    """Return what a command is begun with: it does not run as root, nor longer than its parent."""
     if shutil.which("setpriv") is None:
-        return None
+        return None if os.geteuid() == 0 else []
+    prefix: list[str | Path] = ["setpriv", "--pdeathsig", "INT"]
+    if os.geteuid() != 0:
+        return prefix
     user = next(entry for entry in pwd.getpwall() if entry.pw_name in ("postgres", "nobody"))
     os.chown(folder, user.pw_uid, user.pw_gid)
     folder.chmod(0o755)
-    group = str(user.pw_gid)
-    return ["setpriv", "--reuid", str(user.pw_uid), "--regid", group, "--clear-groups"]
+    return [*prefix, "--reuid", str(user.pw_uid), "--regid", str(user.pw_gid), "--clear-groups"]
 
 
 def _run(*words: list[str | Path]) -> None:
     command = [str(word) for part in words for word in part]
-    # A server that is started inherits these files: pipes would never end.
-    with Path(os.devnull).open("w") as nothing:
-        subprocess.run(
-            command, check=True, timeout=2 * _SECONDS, stdout=nothing, stderr=nothing, cwd="/"
-        )
+    subprocess.run(command, check=True, timeout=_SECONDS, capture_output=True, cwd="/")
 
 
 def _free_port() -> int:

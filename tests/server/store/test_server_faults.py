@@ -12,7 +12,7 @@ from sqlalchemy import text
 from proce.errors import StoreError
 from proce.server.store import Store
 
-from .postgres import PASSWORD, empty_database
+from .postgres import PASSWORD, administer, empty_database
 
 # pg8000 leaves the socket of a connection that was refused or dropped to the collector.
 pytestmark = pytest.mark.filterwarnings(
@@ -73,6 +73,17 @@ def test_a_wrong_password_or_database_is_told(postgres_server: str) -> None:
     assert "no such database" in refusal(f"{postgres_server}/nowhere", 5)
 
 
+def test_a_database_that_cannot_hold_every_text_is_refused(postgres_server: str) -> None:
+    administer(
+        postgres_server,
+        "DROP DATABASE IF EXISTS western",
+        "CREATE DATABASE western ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
+    )
+    told = refusal(f"{postgres_server}/western", 5)
+    assert "encoding is LATIN1" in told
+    administer(postgres_server, "DROP DATABASE western")
+
+
 def drop_connections(store: Store) -> None:
     """Let the server end all connections but the one that asks for it."""
     with store._database.writing() as connection:
@@ -100,6 +111,22 @@ def test_a_server_that_dropped_its_connections_is_found_again(
     id = first.create({}, "applicant").id
     drop_connections(second)
     assert first.record(id) is not None
+
+
+def test_a_connection_that_the_system_says_is_gone_is_made_again(
+    two_stores: tuple[Store, Store], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = two_stores
+    id = first.create({}, "applicant").id
+    asked = []
+
+    def reset(connection: object) -> bool:
+        asked.append(connection)
+        raise ConnectionResetError
+
+    monkeypatch.setattr(first._database._engine.dialect, "do_ping", reset)
+    assert first.record(id) is not None
+    assert len(asked) == 1
 
 
 def test_a_claim_that_ended_with_its_connection_is_taken_again(

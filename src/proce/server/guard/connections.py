@@ -5,10 +5,13 @@ trailers without end, or that never reads its answer, would hold a connection an
 """
 
 import asyncio
+import resource
+from functools import cache
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+_WANTED_FILES = 8_192  # open files of the process
 _MIN_READ_BYTES = 1024  # between two looks; less is no progress
 
 
@@ -28,7 +31,8 @@ class BoundedConnection(HttpToolsProtocol):
     read_seconds
         How long a client may read nothing of what waits for it.
     max_connections
-        The most connections at a time; more are ended at once.
+        The most connections at a time, and at most half of the files that the process may open;
+        more are ended at once.
     look_seconds
         The time between two looks.
     """
@@ -51,7 +55,7 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to look at the connection, and to wait for the head of the first request."""
         super().connection_made(transport)
-        if len(self.connections) > self.max_connections:
+        if len(self.connections) > min(self.max_connections, _half_of_all_files()):
             transport.abort()
             return
         self._awaits_head_since = self.loop.time()
@@ -141,3 +145,14 @@ class BoundedConnection(HttpToolsProtocol):
 
 def _is_over(since: float | None, seconds: float, now: float) -> bool:
     return since is not None and now - since > seconds
+
+
+@cache
+def _half_of_all_files() -> int:
+    """Return half of how many files this process may open, as many as the system lets it."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < _WANTED_FILES:
+        wanted = _WANTED_FILES if hard == resource.RLIM_INFINITY else min(_WANTED_FILES, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        soft = wanted
+    return _WANTED_FILES if soft == resource.RLIM_INFINITY else soft // 2

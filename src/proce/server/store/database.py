@@ -80,7 +80,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """Give a connection to read with."""
-        with in_words(self.address.shown), self._engine.connect() as connection:
+        with in_words(self.address.shown), self._checked_out() as connection:
             yield connection
 
     @contextmanager
@@ -93,7 +93,7 @@ class Database:
             Whether what is written must outlive a power cut from then on.
         """
         turn = self._writer if self.address.file else nullcontext()
-        with in_words(self.address.shown), turn, self._engine.connect() as connection:
+        with in_words(self.address.shown), turn, self._checked_out() as connection:
             connection = connection.execution_options(proce_write="FULL" if durable else "NORMAL")
             with connection.begin():
                 yield connection
@@ -165,6 +165,18 @@ class Database:
             os.close(claim)
         self._engine.dispose()
 
+    def _checked_out(self) -> Connection:
+        """Return a connection that answers.
+
+        SQLAlchemy makes one again where the driver says that it was dropped, not where the system
+        does: then all that are kept are given up.
+        """
+        try:
+            return self._engine.connect()
+        except OSError:
+            self._engine.dispose()
+            return self._engine.connect()
+
     def _claim_file(self) -> int | None:
         descriptor = os.open(f"{self.address.file}.lock", os.O_CREAT | os.O_RDWR, 0o600)
         try:
@@ -175,7 +187,7 @@ class Database:
         return descriptor
 
     def _claim_server(self) -> Connection | None:
-        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        connection = self._checked_out().execution_options(isolation_level="AUTOCOMMIT")
         if connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": _CLAIM}):
             return connection
         connection.close()

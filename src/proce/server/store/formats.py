@@ -30,6 +30,12 @@ def bring_up_to_date(
         The database is of a newer ProCE, or holds something else under the names of our tables.
     """
     if connection.dialect.name == "postgresql":
+        encoding = connection.scalar(text("SHOW server_encoding"))
+        if encoding != "UTF8":
+            raise StoreError(
+                f"database {shown}: its encoding is {encoding}, which cannot hold every text."
+                " Create the database with ENCODING 'UTF8'."
+            )
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MAKING})
     ours = set(METADATA.tables) & set(inspect(connection).get_table_names())
     if not ours:
