@@ -1,5 +1,6 @@
 // What causes what: the graph drawn, as a list and as text, to be read and edited, and explained with.
 import { start } from "../answer/run.js";
+import { signIns } from "../core/api.js";
 import { ErrorBox, Tabs } from "../core/controls.js";
 import { plural } from "../core/formats.js";
 import { historyKey } from "../core/history.js";
@@ -64,7 +65,7 @@ function differences() {
 export function Causes() {
   useEffect(() => {
     if (loadedView.peek() !== view.value) load();
-  }, [view.value]);
+  }, [view.value, signIns.value]);
   if (problem.value) return html`<${ErrorBox} error=${problem.value}><button type="button" onClick=${load}>Try again</button><//>`;
   if (!original.value || !schema.value) return html`<p class="small" role="status">The graph is being fetched…</p>`;
   if (!original.value.origin && !edges.value.length && !original.value.can_edit) {

@@ -33,6 +33,13 @@ function Verdict() {
   </div>`;
 }
 
+// The verdict in a few words, which stays in sight while typing where there is one column.
+function nowText() {
+  const { before, after, changes: judged } = outcome.value;
+  const [was, is] = percents(before.probability, after.probability);
+  return `${short(after.label, 24)}: ${is} for ${short(after.target_label, 24)}${judged.length ? ` (it was ${was})` : ""}`;
+}
+
 function Consequences() {
   const { consequences, broken, notes } = outcome.value;
   return html`
@@ -89,10 +96,13 @@ export function WhatIf() {
           </div></header>
         ${takenFrom.value && html`<p class="small">Taken over from ${takenFrom.value}.</p>`}
         <${Fields} />
+        ${outcome.value && html`<p class="what-now" aria-hidden="true">${nowText()}</p>`}
       </div>
       <div class="what-right" aria-busy=${String(asking.value)}>
         ${outcome.value && html`<${Verdict} /><${Consequences} />`}
         <${ErrorBox} error=${problem.value} />
+      </div>
+      <div class="what-after">
         <${Keep} />
         <button type="button" disabled=${!isReady()} onClick=${explainFromHere}>Explain from here</button>
       </div>

@@ -1,5 +1,5 @@
 // One person with values changed by hand: what was typed, what the server says of it, what is kept.
-import { isAbort, post } from "../core/api.js";
+import { isAbort, post, signIns } from "../core/api.js";
 import { advance, amend, begin, redo, undo } from "../core/history.js";
 import { whatIfBody } from "../core/request.js";
 import { choosePerson, feature, keepInLinks, panel, person, view } from "../core/state.js";
@@ -95,7 +95,7 @@ export function lack(name, value) {
 export function keepAsking() {
   return effect(() => {
     const typed = Object.fromEntries(Object.entries(changes.value).filter(([name, value]) => !lack(name, value)));
-    const asked = person.value && whatIfBody(typed);
+    const asked = signIns.value >= 0 && person.value && whatIfBody(typed); // again after signing in
     clearTimeout(timer);
     question += 1;
     asking.value = Boolean(asked);
