@@ -21,6 +21,7 @@ def test_an_explanation_is_found_in_the_log_and_opened_again(
     show(page, "Causes")
     page.get_by_role("button", name="Remove savings → debt").click()
     expect(page.get_by_text("edited", exact=True)).to_be_visible()
+    show(page, "Ways")
     find(page)
     name = page.locator("h1").inner_text()
     log = open_log(page)
