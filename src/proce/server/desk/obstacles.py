@@ -19,7 +19,7 @@ def diagnosis_of(row: ExplainedRow, diagnosis: Diagnosis, request: Mapping[str, 
         "reason": diagnosis.reason,
         "closest_miss": _closest_miss(row, diagnosis.closest_miss),
         "probability": diagnosis.probability,
-        "needed": diagnosis.needed,
+        "needed": diagnosis.needed or None,
         "broken": list(diagnosis.broken),
         "blockers": [_blocker(row, blocker, request) for blocker in diagnosis.blockers],
     }

@@ -123,7 +123,7 @@ def _decision(fitted: FittedParts, chances: Tensor, target: int) -> dict[str, An
             {"value": label, "label": class_words(label, labels), "probability": float(chance)}
             for label, chance in zip(classes, chances.tolist(), strict=True)
         ],
-        "needed": needed,
+        "needed": needed or None,  # of more than two classes the likeliest counts
     }
 
 

@@ -69,7 +69,7 @@ def _decision(row: ExplainedRow) -> Plain:
         "target": row.context.class_at(row.target),
         "target_label": target,
         "probability": finite_or_none(row.probability),
-        "needed": None if row.target == UNKNOWN_CLASS else row.needed,
+        "needed": None if row.target == UNKNOWN_CLASS else row.needed or None,
         "sentence": decision_text(row),
     }
 
