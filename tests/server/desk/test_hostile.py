@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proce.server.desk import Desk, RequestError
-from proce.server.desk.requests import FIELDS
+from proce.server.desk.asked.requests import FIELDS
 
 from ..conftest import EMOJI, LONG, QUOTES, RIGHT_TO_LEFT, SCRIPT
 

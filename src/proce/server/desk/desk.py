@@ -7,26 +7,26 @@ from typing import Any
 from proce.explanation.record.view import View
 from proce.methods import ProCE
 from proce.schema.features.naming import spoken_name
-from proce.server.desk.classes import class_at
-from proce.server.desk.cohort import cohort_of
-from proce.server.desk.description import describe
+from proce.server.desk.asked.classes import class_at
+from proce.server.desk.asked.explaining import Report, check_order, explain_order
+from proce.server.desk.asked.graphs import Graphs, dagitty_of, edges_of
+from proce.server.desk.asked.paging import page_of
+from proce.server.desk.asked.pasting import parse_row
+from proce.server.desk.asked.requests import Order, base_row, read_order
+from proce.server.desk.asked.rules import check_rules
+from proce.server.desk.asked.sight import Sight
+from proce.server.desk.asked.table import RowTable
+from proce.server.desk.asked.telling import told
+from proce.server.desk.asked.trying import try_changes
+from proce.server.desk.asked.values import row_of
 from proce.server.desk.errors import RequestError
-from proce.server.desk.explaining import Report, check_order, explain_order
-from proce.server.desk.exports import csv_of, letter_of, report_of
-from proce.server.desk.graph_words import describe_graph
-from proce.server.desk.graphs import Graphs, dagitty_of, edges_of
-from proce.server.desk.paging import page_of
-from proce.server.desk.pasting import parse_row
-from proce.server.desk.relaxing import request_in_view
-from proce.server.desk.requests import Order, base_row, read_order
-from proce.server.desk.results import Results, row_at
-from proce.server.desk.rules import check_rules
-from proce.server.desk.sight import Sight
-from proce.server.desk.table import RowTable
-from proce.server.desk.telling import told
-from proce.server.desk.trying import try_changes
-from proce.server.desk.values import row_of
-from proce.server.desk.ways import ways_of
+from proce.server.desk.told.cohort import cohort_of
+from proce.server.desk.told.description import describe
+from proce.server.desk.told.exports import csv_of, letter_of, report_of
+from proce.server.desk.told.graph_words import describe_graph
+from proce.server.desk.told.relaxing import request_in_view
+from proce.server.desk.told.results import Results, row_at
+from proce.server.desk.told.ways import ways_of
 
 Request = Mapping[str, Any] | None
 

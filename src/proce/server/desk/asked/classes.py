@@ -6,8 +6,8 @@ from typing import Any
 from proce.explanation.words.values import class_words
 from proce.schema import Level
 from proce.schema.features.levels import find_level
+from proce.server.desk.asked.names import brief, listed, near
 from proce.server.desk.errors import RequestError
-from proce.server.desk.names import brief, listed, near
 
 
 def class_at(value: Any, classes: Sequence[Level], field: str) -> int:

@@ -19,11 +19,11 @@ from proce.methods.explaining.what_if import WhatIf
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Feature
 from proce.schema.shown import ReadFrame
-from proce.server.desk.contexts import context_of
+from proce.server.desk.asked.contexts import context_of
+from proce.server.desk.asked.sight import Sight
+from proce.server.desk.asked.telling import told
+from proce.server.desk.asked.values import cell, frame_of
 from proce.server.desk.errors import RequestError
-from proce.server.desk.sight import Sight
-from proce.server.desk.telling import told
-from proce.server.desk.values import cell, frame_of
 
 _BEYOND = (
     "what would follow from these values is beyond anything that the explainer knows. Check the"

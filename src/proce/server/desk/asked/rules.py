@@ -5,8 +5,8 @@ from typing import Any
 
 from proce.errors import RuleError
 from proce.schema import Rule
+from proce.server.desk.asked.sight import Sight
 from proce.server.desk.errors import RequestError
-from proce.server.desk.sight import Sight
 
 MAX_RULES = 100  # of a request
 

@@ -23,7 +23,7 @@ from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Codec
 from proce.schema.frames.cells import is_missing
 from proce.schema.shown import ReadFrame
-from proce.server.desk.values import frame_of, is_missing_by_mistake
+from proce.server.desk.asked.values import frame_of, is_missing_by_mistake
 
 MAX_CELLS = 50_000_000
 _BLOCK_ROWS = 16_384  # that the model is asked about at once

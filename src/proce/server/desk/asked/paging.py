@@ -10,10 +10,10 @@ from proce.errors import RuleError
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Continuous, Level, Rule
-from proce.server.desk.classes import class_named
+from proce.server.desk.asked.classes import class_named
+from proce.server.desk.asked.sight import Sight
+from proce.server.desk.asked.table import RowTable
 from proce.server.desk.errors import RequestError
-from proce.server.desk.sight import Sight
-from proce.server.desk.table import RowTable
 
 PROBABILITY = "probability"  # sorts by it, unless a feature has that name
 

@@ -13,14 +13,14 @@ from proce.errors import ProceError
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
 from proce.objective import CallLimits
-from proce.server.desk.classes import class_at
+from proce.server.desk.asked.classes import class_at
+from proce.server.desk.asked.graphs import Graphs
+from proce.server.desk.asked.names import brief, listed
+from proce.server.desk.asked.rules import read_rule, refuse_many
+from proce.server.desk.asked.sight import Sight
+from proce.server.desk.asked.table import RowTable
+from proce.server.desk.asked.values import row_of
 from proce.server.desk.errors import RequestError
-from proce.server.desk.graphs import Graphs
-from proce.server.desk.names import brief, listed
-from proce.server.desk.rules import read_rule, refuse_many
-from proce.server.desk.sight import Sight
-from proce.server.desk.table import RowTable
-from proce.server.desk.values import row_of
 
 ROW_FIELDS = ("rows", "row_ids", "values")
 PLAIN_OPTIONS = ("n", "pick", "max_changes", "min_probability", "budget_seconds", "robust")

@@ -16,9 +16,9 @@ from proce.explanation.words.instructions import instructions
 from proce.explanation.words.values import name_text
 from proce.losses import Loss
 from proce.schema import Action
+from proce.server.desk.asked.names import brief, listed, near
 from proce.server.desk.errors import RequestError
-from proce.server.desk.names import brief, listed, near
-from proce.server.desk.results import id_of, label_of, row_id_of
+from proce.server.desk.told.results import id_of, label_of, row_id_of
 
 Plain = dict[str, Any]
 

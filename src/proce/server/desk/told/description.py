@@ -8,8 +8,8 @@ from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import name_text, one_line
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Continuous, Feature, Level
-from proce.server.desk.classes import class_choices, text_of
-from proce.server.desk.sight import Sight
+from proce.server.desk.asked.classes import class_choices, text_of
+from proce.server.desk.asked.sight import Sight
 
 
 def describe(fitted: FittedParts, sight: Sight, title: str, n_rows: int) -> dict[str, Any]:

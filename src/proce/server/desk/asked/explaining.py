@@ -15,10 +15,10 @@ from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.fitting.modes import resolve_mode
 from proce.methods.fitting.other_models import other_models
 from proce.objective import Mode
-from proce.server.desk.requests import Order
-from proce.server.desk.sight import Sight
-from proce.server.desk.telling import told
-from proce.server.desk.values import frame_of
+from proce.server.desk.asked.requests import Order
+from proce.server.desk.asked.sight import Sight
+from proce.server.desk.asked.telling import told
+from proce.server.desk.asked.values import frame_of
 
 MODES = get_args(Mode)
 Report = Callable[[dict[str, Any]], object]

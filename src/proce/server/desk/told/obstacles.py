@@ -8,7 +8,7 @@ from proce.explanation.record.diagnosis import Blocker, Diagnosis
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import name_text, plain_value_text
-from proce.server.desk.relaxing import patch_of
+from proce.server.desk.told.relaxing import patch_of
 
 Plain = dict[str, Any]
 

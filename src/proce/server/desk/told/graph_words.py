@@ -8,8 +8,8 @@ from proce.explanation.words.values import joined, name_text
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Continuous, Feature, Ordinal
 from proce.schema.features.naming import with_unit
-from proce.server.desk.graphs import Graphs, dagitty_of
-from proce.server.desk.sight import Sight
+from proce.server.desk.asked.graphs import Graphs, dagitty_of
+from proce.server.desk.asked.sight import Sight
 
 _MAX_NAMES = 6  # causes of an equation that are named
 

@@ -12,8 +12,8 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell
 from proce.schema import Codec, Schema
 from proce.server.desk import Desk, RequestError
-from proce.server.desk.changes import changes_in_order
-from proce.server.desk.results import Results
+from proce.server.desk.told.changes import changes_in_order
+from proce.server.desk.told.results import Results
 
 Answer = tuple[dict[str, Any], str, dict[str, Any]]
 

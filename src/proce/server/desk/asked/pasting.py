@@ -12,10 +12,10 @@ from proce.schema.frames.cells import (
     is_number_text,
     text_level_codes,
 )
+from proce.server.desk.asked.names import listed, near
+from proce.server.desk.asked.sight import Sight
+from proce.server.desk.asked.values import cell
 from proce.server.desk.errors import RequestError
-from proce.server.desk.names import listed, near
-from proce.server.desk.sight import Sight
-from proce.server.desk.values import cell
 
 MAX_CHARACTERS = 100_000
 _HOT = ("1", "1.0", "true", "True")

@@ -8,7 +8,7 @@ from proce.explanation.record.view import frame_for_applicant
 from proce.explanation.tables.frames import to_frame
 from proce.explanation.tables.reasons import reasons_of
 from proce.files import plain_cell
-from proce.server.desk.results import label_of, row_at
+from proce.server.desk.told.results import label_of, row_at
 
 MAX_LETTERS = 100  # drafts in one text
 _RULE = "\n" + "-" * 72 + "\n\n"

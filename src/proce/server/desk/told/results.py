@@ -11,9 +11,9 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.view import View, check_view, frame_for_applicant
 from proce.explanation.words.values import one_line
 from proce.schema.frames.cells import is_missing
+from proce.server.desk.asked.requests import ROW
 from proce.server.desk.errors import RequestError
 from proce.server.desk.kept import Kept
-from proce.server.desk.requests import ROW
 
 _MAX_KEPT = 16
 _MAX_KEPT_CHARACTERS = 64_000_000  # of the texts of all results that are kept

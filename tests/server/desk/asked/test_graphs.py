@@ -11,7 +11,7 @@ from proce.causal.graphs.origin import Origin
 from proce.methods.fitting.fitted import RowsLeftOut
 from proce.server.desk import Desk, RequestError
 
-from ...worlds import STUDY_GRAPH, TINY, modest, students
+from ....worlds import STUDY_GRAPH, TINY, modest, students
 
 
 @pytest.fixture(scope="module")

@@ -6,9 +6,10 @@ import pytest
 
 from proce import ProCE
 from proce.errors import ModelError
-from proce.server.desk import Desk, RequestError, trying
+from proce.server.desk import Desk, RequestError
+from proce.server.desk.asked import trying
 
-from ...worlds import SCHEMA, TINY, bank, one, people
+from ....worlds import SCHEMA, TINY, bank, one, people
 
 
 @pytest.fixture(scope="module")

@@ -10,9 +10,9 @@ import pytest
 from proce import Explanations, ProCE
 from proce.explanation import Blocker
 from proce.server.desk import Desk
-from proce.server.desk.relaxing import patch_of
+from proce.server.desk.told.relaxing import patch_of
 
-from ...worlds import SCHEMA, TINY, bank, one, people
+from ....worlds import SCHEMA, TINY, bank, one, people
 
 PERSON = one().iloc[0].to_dict()  # savings 20, debt 40: 39 more of either, or together, is a yes
 RULES = ["cf.age >= x.age"]  # of the explainer itself

@@ -16,10 +16,10 @@ from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
 from proce.methods import ProCE
+from proce.server.desk.asked.names import brief, listed, near
+from proce.server.desk.asked.sight import Sight
 from proce.server.desk.errors import RequestError
 from proce.server.desk.kept import Kept
-from proce.server.desk.names import brief, listed, near
-from proce.server.desk.sight import Sight
 
 MAX_EDGES = 10_000  # that are read of a request
 _MAX_KEPT = 4  # edited graphs

@@ -17,8 +17,8 @@ from proce.explanation.record.view import (
 )
 from proce.explanation.words.cells import plain_column
 from proce.schema import Codec, Feature, Level, Rule
+from proce.server.desk.asked.names import brief, listed, near
 from proce.server.desk.errors import RequestError
-from proce.server.desk.names import brief, listed, near
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ from proce.explanation.words.sentences import (
 )
 from proce.explanation.words.values import class_texts, name_text, value_text
 from proce.losses import Loss
-from proce.server.desk.changes import changes_in_order, kind_of
-from proce.server.desk.front import AXES, front_of
-from proce.server.desk.obstacles import diagnosis_of
-from proce.server.desk.results import id_of, label_of, row_id_of
+from proce.server.desk.told.changes import changes_in_order, kind_of
+from proce.server.desk.told.front import AXES, front_of
+from proce.server.desk.told.obstacles import diagnosis_of
+from proce.server.desk.told.results import id_of, label_of, row_id_of
 
 Plain = dict[str, Any]
 

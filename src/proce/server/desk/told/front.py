@@ -12,7 +12,7 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.losses import Loss
-from proce.server.desk.changes import brief_change
+from proce.server.desk.told.changes import brief_change
 
 Plain = dict[str, Any]
 AXES = [

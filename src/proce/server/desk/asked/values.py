@@ -13,9 +13,9 @@ from proce.schema.features.levels import find_level
 from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER
 from proce.schema.shown import frame_of_raw
+from proce.server.desk.asked.names import brief, listed, near
+from proce.server.desk.asked.sight import Sight
 from proce.server.desk.errors import RequestError
-from proce.server.desk.names import brief, listed, near
-from proce.server.desk.sight import Sight
 
 _MAX_SPANS = 1e6  # how far a number may be from those of the training rows, in widths of their bulk
 

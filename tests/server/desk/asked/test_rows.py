@@ -8,7 +8,7 @@ import pytest
 
 from proce.errors import FileError, SchemaError
 from proce.server.desk import Desk, RequestError
-from proce.server.desk import table as tables
+from proce.server.desk.asked import table as tables
 
 
 @pytest.fixture(scope="module")

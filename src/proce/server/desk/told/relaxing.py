@@ -11,7 +11,7 @@ from typing import Any
 from proce.explanation.record.diagnosis import Blocker
 from proce.schema import Codec, Continuous
 from proce.schema.features.levels import find_level
-from proce.server.desk.sight import Sight
+from proce.server.desk.asked.sight import Sight
 
 _DECIMALS = 4  # to which a probability that is asked for is cut
 

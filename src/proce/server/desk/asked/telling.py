@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from proce.errors import ModelError, ProceError, RuleError
+from proce.server.desk.asked.sight import Sight
 from proce.server.desk.errors import RequestError
-from proce.server.desk.sight import Sight
 
 Value = TypeVar("Value")
 _RULE = "the rules contradict a rule of the explainer that this view does not show."

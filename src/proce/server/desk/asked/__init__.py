@@ -1,0 +1,1 @@
+"""What is asked of a desk: read, checked, and answered by the explainer."""

@@ -1,0 +1,1 @@
+"""What a desk tells: the explainer and its results, as a page shows them."""
