@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from proce.cli.console import note
-from proce.errors import FileError, MissingExtraError
+from proce.errors import FileError, MissingExtraError, PersistenceError
 
+_MANIFEST = "manifest.json"  # what every saved explainer has
 _NEEDED = ("fastapi", "httptools", "sqlalchemy", "uvicorn")
 
 
@@ -152,6 +153,13 @@ def _what_is_served(
         raise FileError(
             "name the folder of an explainer that 'proce fit' saved, or try 'proce serve --demo'."
         )
+    if not (folder / _MANIFEST).is_file():
+        raise PersistenceError(
+            f"'{folder}' holds no explainer; expected a folder that 'proce fit' or"
+            " ProCE.save wrote."
+        )
+    if rows is not None and not rows.exists():
+        raise FileError(f"--rows {rows}: there is no such file.")
     return folder, rows, title or folder.resolve().name
 
 

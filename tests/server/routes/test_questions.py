@@ -17,7 +17,7 @@ def client(live_server: LiveServer) -> Any:
 def test_the_service_is_up_and_says_what_it_allows(client: httpx.Client) -> None:
     health = body_of(client.get("/health"))
     assert health["status"] == "ok"
-    assert health["workers"]["ready"] == health["workers"]["total"] == 2
+    assert health["workers"]["ready"] == health["workers"]["total"] == 3
     assert health["queue"] == {"length": 0, "limit": 64}
     session = body_of(client.get("/session"))
     assert (session["role"], session["token_required"], session["has_rows"]) == (
@@ -84,7 +84,7 @@ def test_metrics_count_requests_by_their_route(client: httpx.Client) -> None:
     assert 'route="/explanations/{record_id}"' in answer.text
     assert "0123" not in answer.text
     assert "proce_queue_length 0" in answer.text
-    assert 'proce_workers{state="total"} 2' in answer.text
+    assert 'proce_workers{state="total"} 3' in answer.text
 
 
 def test_every_answer_has_security_headers(client: httpx.Client) -> None:

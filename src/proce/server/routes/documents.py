@@ -31,9 +31,10 @@ RowHere = Annotated[
 async def ways(service: ServiceHere, view: ViewHere, record_id: RecordId, row: RowHere = 0) -> Any:
     """Return what the page draws for one row."""
     record, text = await find_result(service, record_id, view)
-    return JSONResponse(
-        await service.ask("ways", document=text, request=record.request, row=row, view=view)
+    answer = await service.workers.ask(
+        "ways", document=text, request=record.request, view=view, row=row
     )
+    return JSONResponse(answer)
 
 
 @router.get(
@@ -103,9 +104,11 @@ async def json(service: ServiceHere, view: ViewHere, record_id: RecordId) -> Any
 async def _write(
     service: Service, method: str, record_id: str, view: Role, **arguments: Any
 ) -> Any:
+    """Return a document, which may take long to write."""
     record, text = await find_result(service, record_id, view)
-    found = {"document": text, "request": record.request, "view": view}
-    return await service.write(method, **found, **arguments)
+    return await service.workers.write(
+        method, document=text, request=record.request, view=view, **arguments
+    )
 
 
 def _file(text: str, media_type: str, name: str) -> Response:

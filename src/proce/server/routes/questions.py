@@ -39,7 +39,7 @@ router = APIRouter(route_class=StrictRoute, tags=["questions"])
 )
 async def schema(service: ServiceHere, view: ViewHere) -> Any:
     """Return the features, the classes and the rules."""
-    answer = await service.ask("schema", view=view)
+    answer = await service.workers.ask("schema", view=view)
     return JSONResponse({**answer, "title": service.settings.title})
 
 
@@ -48,7 +48,7 @@ async def schema(service: ServiceHere, view: ViewHere) -> Any:
 )
 async def graph(service: ServiceHere, view: ViewHere) -> Any:
     """Return the causal graph and its equations."""
-    return JSONResponse(await service.ask("graph", view=view))
+    return JSONResponse(await service.workers.ask("graph", view=view))
 
 
 @router.post(
@@ -59,7 +59,9 @@ async def graph(service: ServiceHere, view: ViewHere) -> Any:
 )
 async def check_graph(service: ServiceHere, view: ViewHere, body: GraphInput) -> Any:
     """Check a graph that a person has drawn or typed."""
-    answer = await service.ask("check_graph", dagitty=body.dagitty, edges=body.edges, view=view)
+    answer = await service.workers.ask(
+        "check_graph", dagitty=body.dagitty, edges=body.edges, view=view
+    )
     return JSONResponse(answer)
 
 
@@ -90,7 +92,7 @@ async def rows(
     """Return rows of the operator's file, with the model's decision on each."""
     if not service.settings.has_rows:
         raise HTTPException(404, "The service was started without a file of rows (--rows).")
-    answer = await service.ask(
+    answer = await service.workers.ask(
         "rows",
         offset=offset,
         limit=limit,
@@ -111,7 +113,7 @@ async def rows(
 )
 async def parse_row(service: ServiceHere, view: ViewHere, body: ParseRequest) -> Any:
     """Read one row from a pasted line of csv."""
-    return JSONResponse(await service.ask("parse_row", text=body.text, view=view))
+    return JSONResponse(await service.workers.ask("parse_row", text=body.text, view=view))
 
 
 @router.post(
@@ -122,7 +124,7 @@ async def parse_row(service: ServiceHere, view: ViewHere, body: ParseRequest) ->
 )
 async def what_if(service: ServiceHere, role: RoleHere, view: ViewHere, body: WhatIfRequest) -> Any:
     """Return what would follow from changes to a row, and the new decision."""
-    answer = await service.ask(
+    answer = await service.workers.ask(
         "what_if",
         row=body.row,
         row_id=body.row_id,
@@ -142,4 +144,4 @@ async def what_if(service: ServiceHere, role: RoleHere, view: ViewHere, body: Wh
 )
 async def check_rules(service: ServiceHere, view: ViewHere, body: RulesRequest) -> Any:
     """Check rules as they are typed."""
-    return JSONResponse(await service.ask("check_rules", rules=body.rules, view=view))
+    return JSONResponse(await service.workers.ask("check_rules", rules=body.rules, view=view))

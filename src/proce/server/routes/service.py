@@ -64,14 +64,6 @@ class Service:
     withheld: re.Pattern[str] = re.compile(r"(?!)")
     _ready: bool = False
 
-    async def ask(self, question: str, **arguments: Any) -> Any:
-        """Return what a method of the desk answers."""
-        return await self.workers.ask(question, **arguments)
-
-    async def write(self, method: str, /, **arguments: Any) -> Any:
-        """Return what a method of the desk writes, which may take long; questions go on."""
-        return await self.workers.write(method, **arguments)
-
     async def load(self) -> None:
         """Wait until the workers have loaded the explainer, and learn what is protected."""
         await self.workers.start()
