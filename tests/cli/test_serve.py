@@ -24,21 +24,28 @@ def refusal(capsys: pytest.CaptureFixture[str], *words: object) -> str:
     return lines[0]
 
 
-def test_it_says_what_is_missing(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder that looks like an explainer from outside."""
+    (tmp_path / "manifest.json").write_text("{}")
+    return tmp_path
+
+
+def test_it_says_what_is_missing(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     assert "proce serve --demo" in refusal(capsys)
-    assert "leave FOLDER" in refusal(capsys, tmp_path, "--demo")
-    assert "--token-file" in refusal(capsys, tmp_path, "--host", "0.0.0.0")
-    wrong = tmp_path / "tokens.txt"
+    assert "leave FOLDER" in refusal(capsys, folder, "--demo")
+    assert "--token-file" in refusal(capsys, folder, "--host", "0.0.0.0")
+    wrong = folder / "tokens.txt"
     wrong.write_text("everybody 0123456789abcdef\n")
-    assert "line 1" in refusal(capsys, tmp_path, "--token-file", wrong)
-    assert "--keep-days" in refusal(capsys, tmp_path, "--keep-days", "soon")
-    assert "65535" in refusal(capsys, tmp_path, "--port", 70000)
+    assert "line 1" in refusal(capsys, folder, "--token-file", wrong)
+    assert "--keep-days" in refusal(capsys, folder, "--keep-days", "soon")
+    assert "65535" in refusal(capsys, folder, "--port", 70000)
 
 
-def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_port_in_use_is_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        line = refusal(capsys, tmp_path, "--port", port)
+        line = refusal(capsys, folder, "--port", port)
     assert f"port {port}" in line
     assert "--port 0" in line
 

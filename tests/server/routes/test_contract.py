@@ -1,42 +1,52 @@
 """Requests made from the OpenAPI document: no server error, and answers that are as declared."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, Phase, given, settings
+from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
-    negative_data_rejection,
     response_schema_conformance,
     status_code_conformance,
 )
 
-from ..live import LiveServer
+from proce.server.app import make_app
+from proce.server.routes.service import Service, Settings
 
+from ..live import ANSWER_SECONDS, LiveServer, explained
+
+NOTHING = cast(Any, None)
+DOCUMENT = make_app(Service(NOTHING, NOTHING, NOTHING, NOTHING, Settings(), NOTHING)).openapi()
+OPERATIONS = {
+    found.ok().label: found.ok()
+    for found in schemathesis.openapi.from_dict(DOCUMENT).get_all_operations()
+}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
     content_type_conformance,
     response_schema_conformance,
 ]
-QUICK, LONG = 6, 400  # requests of each route
-SLOW_ROUTES = ["/explanations/{record_id}/events"]  # a stream, which has tests of its own
+WITHOUT_PARAMETERS = {"GET /health", "GET /session", "GET /metrics"}
+QUICK, LONG = 5, 400  # requests of each route and mode
 
 
-@pytest.fixture(scope="session")
-def api_schema(live_server: LiveServer) -> Any:
-    config = schemathesis.Config()
-    schema = schemathesis.openapi.from_url(f"{live_server.address}/openapi.json", config=config)
-    return schema.exclude(path=SLOW_ROUTES)
+@pytest.fixture(scope="module")
+def record_id(live_server: LiveServer) -> str:
+    """A finished explanation, so that routes have something to answer with."""
+    with live_server.client() as client:
+        return str(explained(client, {"row_ids": [0, 1], "n": 1})["id"])
 
 
-schema = schemathesis.pytest.from_fixture("api_schema")
+def try_out(
+    server: LiveServer, label: str, mode: GenerationMode, n: int, record_id: str | None = None
+) -> None:
+    """Send requests made for a route; each answer must be as the document says."""
 
-
-def limits(n: int) -> settings:
-    return settings(
+    @settings(
         max_examples=n,
         derandomize=True,
         deadline=None,
@@ -44,16 +54,32 @@ def limits(n: int) -> settings:
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
+    @given(case=OPERATIONS[label].as_strategy(generation_mode=mode))
+    def answers_are_as_declared(case: Any) -> None:
+        if record_id is not None and "record_id" in case.path_parameters:
+            case.path_parameters["record_id"] = record_id
+        case.call_and_validate(base_url=server.address, checks=CHECKS, timeout=ANSWER_SECONDS)
+
+    answers_are_as_declared()
 
 
-@schema.parametrize()
-@limits(QUICK)
-def test_answers_are_as_declared(case: Any) -> None:
-    case.call_and_validate(checks=CHECKS)
+def try_all(server: LiveServer, label: str, record_id: str, n: int) -> None:
+    """Send right requests, the same about a record that exists, and wrong ones."""
+    try_out(server, label, GenerationMode.POSITIVE, n)
+    if "record_id" in label:
+        try_out(server, label, GenerationMode.POSITIVE, n, record_id)
+    if label not in WITHOUT_PARAMETERS:
+        try_out(server, label, GenerationMode.NEGATIVE, n)
+
+
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_answers_are_as_declared(live_server: LiveServer, label: str, record_id: str) -> None:
+    try_all(live_server, label, record_id, QUICK)
 
 
 @pytest.mark.slow
-@schema.parametrize()
-@limits(LONG)
-def test_answers_are_as_declared_to_many_more_requests(case: Any) -> None:
-    case.call_and_validate(checks=[*CHECKS, negative_data_rejection])
+@pytest.mark.parametrize("label", sorted(OPERATIONS))
+def test_answers_to_many_more_requests_are_as_declared(
+    live_server: LiveServer, label: str, record_id: str
+) -> None:
+    try_all(live_server, label, record_id, LONG)
