@@ -98,10 +98,15 @@ def test_no_answer_to_an_applicant_speaks_of_what_is_protected(
     row = body_of(auditor.get("/rows", params={"view": "auditor"}))["rows"][0]["values"]
     assert PROTECTED.search(str(row))
     asked = {"rows": [row], "rules": ["cf.sex == x.sex", "cf.age >= x.age"], "n": 1}
+    blocked = ["cf.sex == x.sex", "cf.savings <= x.savings", "cf.amount >= x.amount"]
+    rejected = body_of(auditor.get("/rows", params={"prediction": "rejected"}))["rows"][0]["row"]
+    nothing = {"row_ids": [rejected], "rules": blocked, "vary": ["savings", "amount"], "n": 1}
     records = [
         explained(auditor, asked, view="auditor"),
+        explained(auditor, nothing, view="auditor"),
         explained(applicant, {"row_ids": [0, 1], "n": 1}),
     ]
+    assert records[1]["summary"]["not_found"] == 1
     for record in records:
         for answer in answers_of(applicant, record):
             assert answer.status_code < 500, answer.text
