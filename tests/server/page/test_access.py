@@ -100,6 +100,7 @@ def test_a_token_is_asked_for_and_kept_for_the_tab(loan_page: Page) -> None:
         else:
             route.fulfill(status=401, json=REASON)
 
+    expect(loan_page.locator(".people tbody tr").first).to_be_visible()
     loan_page.route("**/session", guard)
     with refused(loan_page, 401):
         loan_page.reload()

@@ -38,7 +38,7 @@ function RuleField({ text, index, verdict, onInput, onRemove }) {
   const id = `rule-${index}`;
   return html`<div class="rule">
     <label class="unseen" for=${id}>Rule ${index + 1}</label>
-    <input id=${id} class="control code" type="text" spellcheck="false" autocomplete="off" maxlength=${MAX_LENGTH} value=${text}
+    <input id=${id} class="control code" type="text" spellcheck=${false} autocomplete="off" maxlength=${MAX_LENGTH} value=${text}
       aria-invalid=${isWrong ? "true" : undefined} aria-describedby=${`${id}-verdict`} onInput=${(event) => onInput(event.target.value)} />
     ${onRemove && html`<button type="button" class="quiet" onClick=${onRemove}>Remove<span class="unseen"> rule ${index + 1}</span></button>`}
     <div id=${`${id}-verdict`} class="verdict-of-rule" role="status">${text.trim() && verdict && (verdict.ok

@@ -82,7 +82,7 @@ function Where({ error }) {
   const problem = isWrong ? verdict.error : error;
   return html`<div class="field">
     <label for="where">Rule</label>
-    <input id="where" class="control code" type="text" spellcheck="false" autocomplete="off" value=${text}
+    <input id="where" class="control code" type="text" spellcheck=${false} autocomplete="off" value=${text}
       placeholder=${`${ruleName("x", schema.value.features[0].name)} …`} aria-describedby="where-note" aria-invalid=${problem ? "true" : undefined}
       onInput=${(event) => setText(event.target.value)} />
     <div id="where-note" role=${problem ? "alert" : undefined}>${problem

@@ -25,7 +25,7 @@ export function Paste() {
   const names = schema.value.features.map((one) => one.name).slice(0, 40).join(",");
   return html`<form class="paste" onSubmit=${read}>
     <label for="pasted">A line of a csv file, with or without the line of names above it</label>
-    <textarea id="pasted" class="control code" rows="5" spellcheck="false" value=${text} placeholder=${names}
+    <textarea id="pasted" class="control code" rows="5" spellcheck=${false} value=${text} placeholder=${names}
       onInput=${(event) => setText(event.target.value)}></textarea>
     <p class="small">Separated by commas, semicolons or tabs. Without names the order is that of the schema.</p>
     <${ErrorBox} error=${error} />

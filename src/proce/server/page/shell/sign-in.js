@@ -17,7 +17,7 @@ export function SignIn() {
       <h2 id="sign-in-title">Sign in</h2>
       <p role="alert">${tokenWanted.value}</p>
       <label for="token">Token</label>
-      <input id="token" class="control" type="password" autocomplete="off" spellcheck="false" autofocus
+      <input id="token" class="control" type="password" autocomplete="off" spellcheck=${false} autofocus
         value=${token} onInput=${(event) => setToken(event.target.value)} />
       <p class="small">The operator of this service has it. It is kept until you close this tab.</p>
       <button class="primary" type="submit">Sign in</button>
