@@ -27,6 +27,7 @@ async function load(wanted, stop) {
     const allowed = role === "auditor" ? wanted : "applicant";
     const described = await get("schema", { view: allowed }, { signal: stop });
     batch(() => {
+      if (allowed !== view.peek()) forgetPeople(); // who signed in now may see less
       session.value = found;
       schema.value = described;
       loadError.value = null;
@@ -52,7 +53,11 @@ export function chooseView(next) {
   batch(() => {
     view.value = next;
     schema.value = null;
-    choosePerson(null);
-    checked.value = new Set();
+    forgetPeople();
   });
+}
+
+function forgetPeople() {
+  choosePerson(null);
+  checked.value = new Set();
 }
