@@ -45,7 +45,7 @@ def open_watched(
             faults.append(f"asked elsewhere: {request.url}")
 
     page.on("console", hear)
-    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("pageerror", lambda error: faults.append(error.stack or str(error)))
     page.on("request", look)
     page.goto(address + path)
     return page
