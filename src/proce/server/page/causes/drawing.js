@@ -90,7 +90,7 @@ export function Drawing({ Tools }) {
       click(subject);
     };
     openPicture(element.current, { select, hover: (subject) => { hovered.value = subject; } }).then((opened) => {
-      if (ended) return opened.end();
+      if (ended || opened === null) return opened?.end();
       picture.current = opened;
       watch = new ResizeObserver(() => { draw(); opened.fit(); });
       watch.observe(element.current);

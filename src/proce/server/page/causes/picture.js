@@ -156,10 +156,12 @@ function forestallStyle() {
   document.head.append(stand);
 }
 
-// Draws into an element; what is returned changes the drawing and ends it.
+// Draws into an element; what is returned changes the drawing and ends it. Null where the element
+// was gone before the library had come.
 // `on` gets what is clicked and hovered: {feature} | {edge} | null.
 export async function openPicture(element, on) {
   const { cytoscape, dagre } = await import("../vendor/graph.js");
+  if (!element.isConnected) return null;
   forestallStyle();
   const cy = cytoscape({
     container: element,
