@@ -149,7 +149,9 @@ class RowAnswer(Answer):
     row: int = Field(description="The 0-based position; the row id of other calls.")
     id: str | None = Field(description="What a person knows the row by.")
     prediction: Cell
-    probability: float = Field(description="That of the predicted class.")
+    probability: float | None = Field(
+        description="That of the predicted class; null where the model cannot be asked."
+    )
     values: dict[str, Cell]
 
 
