@@ -55,13 +55,14 @@ function Sure({ way }) {
 // Where the probability was, where it comes to, and what is needed.
 function Reach({ way, decision }) {
   const [before, after] = percents(decision.probability, way.probability);
-  const needed = decided.value?.needed ?? decision.needed;
+  const needed = decided.value?.needed ?? decision.needed; // null where the likeliest of several counts
+  const asked = needed === null ? "" : `; ${percent(needed)} is needed`;
   const width = (share) => `${(100 * share).toFixed(2)}%`;
   return html`<div class="reach">
-    <div class="bar slim" role="img" aria-label=${`The chance of ${decision.target_label} goes from ${before} to ${after}; ${percent(needed)} is needed.`}>
+    <div class="bar slim" role="img" aria-label=${`The chance of ${decision.target_label} goes from ${before} to ${after}${asked}.`}>
       <span class="fill" style=${{ width: width(way.probability) }}></span>
       <span class="fill earlier" style=${{ width: width(decision.probability) }}></span>
-      <span class="need" style=${{ left: width(needed) }}></span>
+      ${needed !== null && html`<span class="need" style=${{ left: width(needed) }}></span>`}
     </div>
     <p aria-hidden="true"><span>${before} <span class="arrow">→</span> <strong>${after}</strong></span>
       <span class="small">distance ${way.distance.toFixed(2)}</span></p>

@@ -40,7 +40,7 @@ function Blockers({ blockers }) {
 
 function Miss({ diagnosis }) {
   const { closest_miss: miss, broken } = diagnosis;
-  return html`<details class="more"><summary>The closest miss reaches ${percent(diagnosis.probability)}; ${percent(diagnosis.needed)} is needed</summary>
+  return html`<details class="more"><summary>The closest miss reaches ${percent(diagnosis.probability)}${diagnosis.needed !== null && `; ${percent(diagnosis.needed)} is needed`}</summary>
     ${miss.changes?.length > 0 && html`<${Changes} changes=${miss.changes} label="Changes of the closest miss" />`}
     ${broken?.length > 0 && html`<ul>${broken.map((text) => html`<li><code>${text}</code></li>`)}</ul>`}
   </details>`;

@@ -19,20 +19,20 @@ export function DecisionCard() {
 export function DecisionPicture({ decision: now, before = null }) {
   const isThere = now.prediction === now.target;
   const target = short(now.target_label, 40);
-  const [chance, needed] = percents(now.probability, now.needed);
-  const words = isThere
-    ? `The model says ${target} (${chance}).`
-    : `The chance of ${target} is ${chance}; ${needed} is needed.`;
+  const hasLine = now.needed !== null; // of several classes the likeliest counts
+  const [chance, line] = hasLine ? percents(now.probability, now.needed) : [percent(now.probability)];
+  const needed = hasLine ? `${line} needed` : "the likeliest counts";
+  const words = isThere ? `The model says ${target} (${chance}).` : `The chance of ${target} is ${chance}; ${needed}.`;
   return html`<div class="picture">
     <p class="verdict"><span class="says">The model says</span> <strong>${short(now.label, 60)}</strong></p>
     <div class="bar" role="img" aria-label=${`${words}${before ? ` It was ${percent(before.probability)}.` : ""}`}>
       <span class="fill" style=${{ width: share(now.probability) }}></span>
       ${before && html`<span class="was" style=${{ left: share(before.probability) }}></span>`}
-      <span class="need" style=${{ left: share(now.needed) }}></span>
+      ${hasLine && html`<span class="need" style=${{ left: share(now.needed) }}></span>`}
     </div>
     <div class="bar-words" aria-hidden="true">
       <span class="chance"><strong>${chance}</strong> for ${target}</span>
-      <span class="needed">${needed} needed</span>
+      <span class=${hasLine ? "needed marked" : "needed"}>${needed}</span>
     </div>
     ${margin(now)}
     ${now.probabilities.length > 2 && html`<${Classes} decision=${now} />`}
@@ -42,7 +42,7 @@ export function DecisionPicture({ decision: now, before = null }) {
 // The model decides at the mark; ways were asked to pass it by a margin.
 function margin(now) {
   const asked = answer.value?.ways.decision;
-  if (!asked || asked.target !== now.target || asked.needed <= now.needed) return null;
+  if (!asked || asked.target !== now.target || asked.needed === null || now.needed === null || asked.needed <= now.needed) return null;
   return html`<p class="small">Ways keep a margin: they reach at least ${percent(asked.needed)}.</p>`;
 }
 
