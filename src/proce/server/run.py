@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import uvicorn
+from uvicorn.loops.auto import auto_loop_factory
 
 from proce.errors import WorkerError
 from proce.server.app import make_app
@@ -92,8 +93,9 @@ def serve(options: ServeOptions, say: Callable[[str], None]) -> None:
     with (
         _listen(options.host, options.port) as listener,
         closing(Store.open(options.database)) as store,
+        asyncio.Runner(loop_factory=auto_loop_factory()) as runner,
     ):
-        asyncio.run(_serve(options, guard, retention, listener, store, say))
+        runner.run(_serve(options, guard, retention, listener, store, say))
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -23,7 +23,10 @@ _ENVIRONMENT = Environment(
 @router.get("/docs")
 async def reference(request: Request) -> Response:
     """Send the reference of the routes."""
-    text = reference_page(request.app.openapi())
+    state = request.app.state
+    if not hasattr(state, "reference"):  # rendered once
+        state.reference = reference_page(request.app.openapi())
+    text: str = state.reference
     return Response(text, media_type="text/html", headers={"cache-control": "no-cache"})
 
 
