@@ -119,7 +119,7 @@ export function Drawing({ Tools }) {
       <button type="button" class="little" onClick=${() => picture.current?.fit()}>Fit</button>
     </div>
     <div class="drawing-canvas" ref=${element} tabindex="-1" role="img" aria-label=${summary()}></div>
-    ${hovered.value && html`<${Hover} subject=${hovered.value} width=${element.current.clientWidth} />`}
+    ${hovered.value && html`<${Hover} subject=${hovered.value} box=${element.current} />`}
     <${Legend} />
     <div class="beside" aria-live="polite">
       ${arrowFrom.value ? html`<p>Now click the effect of ${label(arrowFrom.value)}. <button type="button" class="little"
@@ -132,11 +132,12 @@ export function Drawing({ Tools }) {
 const summary = () => `Causal graph of ${schema.value?.features.length ?? 0} features and ${edges.value.length} arrows, `
   + "causes before effects. The list of arrows says the same in words.";
 
-function Hover({ subject, width }) {
+function Hover({ subject, box }) {
   const [name, ...sentences] = tell(subject);
   const { x, y } = subject.at;
+  const width = box.clientWidth;
   const side = x > width / 2 ? { right: `${width - x + 30}px` } : { left: `${x + 30}px` };
-  return html`<div class="hover" style=${{ ...side, top: `${y + 14}px` }}>
+  return html`<div class="hover" style=${{ ...side, top: `${box.offsetTop + y + 14}px` }}>
     <strong>${name}</strong>${sentences.map((sentence) => html`<span>${sentence}</span>`)}</div>`;
 }
 
@@ -150,7 +151,7 @@ function Legend() {
 
 // What is selected, in words, with what can be done to it.
 function Beside({ Tools }) {
-  if (!selected.value) return html`<p class="small">Click a feature or an arrow to read about it or to change it.</p>`;
+  if (!selected.value) return html`<p class="small">Click a feature or an arrow to read about it or to change it; drag to move the drawing.</p>`;
   const [name, ...sentences] = tell(selected.value);
   const { feature, edge } = selected.value;
   return html`<p><strong>${name}</strong></p>

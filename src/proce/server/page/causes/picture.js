@@ -2,6 +2,9 @@
 
 const LINE_HEIGHT = 17;
 const MAX_LABEL = 26;
+const MARGIN = 16;
+const MIN_ZOOM = 0.85; // of letters of 13 pixels
+const MAX_ZOOM = 1.15;
 const FONT = "13px system-ui, sans-serif";
 const FAMILY = "system-ui, sans-serif";
 
@@ -45,13 +48,6 @@ function arrange(dagre, nodes, edges, direction) {
   return { centres, bends, width, height };
 }
 
-// Downwards or to the right: as the picture comes out larger.
-function bestArrangement(dagre, nodes, edges, room) {
-  const size = ({ width, height }) => Math.min(room.clientWidth / width, room.clientHeight / height);
-  const [down, right] = ["TB", "LR"].map((direction) => arrange(dagre, nodes, edges, direction));
-  return size(right) > size(down) ? right : down;
-}
-
 // Points between two centres, as cytoscape wants them: along the line, and away from it.
 function bendsOf(from, to, points) {
   const [dx, dy] = [to.x - from.x, to.y - from.y];
@@ -60,6 +56,18 @@ function bendsOf(from, to, points) {
     weights: points.map(({ x, y }) => ((x - from.x) * dx + (y - from.y) * dy) / square),
     distances: points.map(({ x, y }) => ((y - from.y) * dx - (x - from.x) * dy) / Math.sqrt(square)),
   };
+}
+
+// How large an arrangement is drawn in a box: as wide as the box, but never too small to be read.
+const zoomIn = ({ width }, room) => Math.min(MAX_ZOOM, Math.max(MIN_ZOOM, (room - 2 * MARGIN) / width));
+
+// Downwards or to the right: what fits the width, and of two that do the lower one.
+function bestArrangement(dagre, nodes, edges, room) {
+  const arrangements = ["TB", "LR"].map((direction) => arrange(dagre, nodes, edges, direction));
+  const fitting = arrangements.filter(({ width }) => (room - 2 * MARGIN) / width >= MIN_ZOOM);
+  const height = (one) => one.height * zoomIn(one, room);
+  if (fitting.length) return fitting.reduce((best, one) => (height(one) < height(best) ? one : best));
+  return arrangements.reduce((best, one) => (one.width < best.width ? one : best));
 }
 
 function styleOf(colour) {
@@ -181,11 +189,15 @@ export async function openPicture(element, on) {
   );
   cy.on("mouseout viewport", () => on.hover(null));
 
+  let shown = null; // the arrangement that is drawn
   const fit = () => {
+    if (!shown) return;
+    const level = zoomIn(shown, element.clientWidth);
+    const [width, height] = [shown.width * level, shown.height * level];
+    element.style.height = `${Math.round(height + 2 * MARGIN)}px`; // style.css bounds it
     cy.resize();
-    cy.fit(undefined, 16);
-    if (cy.zoom() > 1.15) cy.zoom(1.15);
-    cy.center();
+    const middle = (room, size) => Math.max(MARGIN, (room - size) / 2);
+    cy.viewport({ zoom: level, pan: { x: middle(element.clientWidth, width), y: middle(element.clientHeight, height) } });
   };
   return {
     draw({ nodes, edges, selected, start, colour }) {
@@ -198,7 +210,8 @@ export async function openPicture(element, on) {
           source: position.get(arrow.edge[0]),
           target: position.get(arrow.edge[1]),
         }));
-      const { centres, bends } = bestArrangement(dagre, boxes, arrows, element);
+      shown = bestArrangement(dagre, boxes, arrows, element.clientWidth);
+      const { centres, bends } = shown;
       cy.batch(() => {
         cy.elements().remove();
         cy.style(styleOf(colour));

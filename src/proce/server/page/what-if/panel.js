@@ -46,7 +46,7 @@ function Consequences() {
     ${consequences.length > 0 && html`<h4>Expected to follow</h4>
       <ul class="follows-list">${consequences.map((one) => html`<li key=${one.feature}>${one.text || nameText(feature.value[one.feature])}</li>`)}</ul>
       <p class="small">Expected, not something to do. Type over a value that follows to hold it.</p>`}
-    ${broken.length > 0 && html`<div class="broken"><h4>Rules that break</h4><ul>${broken.map((rule) => html`<li>${rule}</li>`)}</ul></div>`}
+    ${broken.length > 0 && html`<div class="broken"><h4>Rules and limits that break</h4><ul>${broken.map((rule) => html`<li>${rule}</li>`)}</ul></div>`}
     ${notes.length > 0 && html`<ul class="small">${notes.map((note) => html`<li>${note}</li>`)}</ul>`}`;
 }
 

@@ -20,7 +20,7 @@ const ROWS = [
   ["Decision", ({ outcome: { after } }) => html`<strong>${short(after.label)}</strong>, ${percent(after.probability)} for ${short(after.target_label)}`],
   ["Changed by hand", ({ outcome: { changes } }) => html`<${Moves} moves=${changes} none="nothing" />`],
   ["Expected to follow", ({ outcome: { consequences } }) => html`<${Moves} moves=${consequences} none="nothing" />`],
-  ["Rules that break", ({ outcome: { broken } }) => (broken.length
+  ["Rules and limits that break", ({ outcome: { broken } }) => (broken.length
     ? html`<ul>${broken.map((rule) => html`<li>${rule}</li>`)}</ul>`
     : html`<span class="small">none</span>`)],
 ];
