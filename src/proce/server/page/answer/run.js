@@ -7,39 +7,48 @@ import { limitsOf, requestOf } from "../core/request.js";
 import {
   answer, choosePerson, chosen, earlierLimits, graphEdit, limits, panel, person, run, screen, setLimits, view,
 } from "../core/state.js";
-import { pickRow } from "../person/pick.js";
+import { rowOfFile } from "../person/pick.js";
 
 const QUICK_SECONDS = 1; // most answers are there by then, and nothing needs to be followed
 
-let watching = null; // ends the following of the explanation before
+let search = null; // {stop, id}: what the page follows; it has no id until the server named it
 
 export async function start() {
-  watching?.abort(new DOMException("another was started", "AbortError"));
-  const stop = new AbortController();
-  watching = stop;
+  if (run.value.state === "starting") return; // the same button, pressed twice
+  abandon("another was started");
+  const mine = { stop: new AbortController(), id: null };
+  search = mine;
   const about = person.value;
   const asked = askedNow();
   run.value = { state: "starting" };
   say("Searching.");
   try {
-    let record = await post("explanations", requestOf(), { query: { wait: QUICK_SECONDS, view: view.value }, signal: stop.signal });
+    // Not ended with the page's interest in it: only who knows its name can end it on the server.
+    let record = await post("explanations", requestOf(), { query: { wait: QUICK_SECONDS, view: view.value } });
+    const isUnwanted = mine.stop.signal.aborted;
     if (!hasEnded(record)) {
-      if (run.value.state === "stopping") await remove(`explanations/${encodeURIComponent(record.id)}`);
+      if (isUnwanted || run.value.state === "stopping") await cancel(record.id);
+      if (isUnwanted) return;
+      mine.id = record.id;
       run.value = { ...run.value, state: run.value.state === "stopping" ? "stopping" : "running", id: record.id, progress: record.progress };
       const end = await follow(record.id, {
-        signal: stop.signal,
+        signal: mine.stop.signal,
         onProgress: (progress) => { run.value = { ...run.value, progress }; },
         onLost: (lost) => { if (Boolean(run.value.lost) !== lost) run.value = { ...run.value, lost }; },
       });
       record = { id: record.id, ...end };
     }
-    if (record.status === "done") await show(record.id, 0, stop.signal, asked);
+    if (isUnwanted) return;
+    mine.id = null;
+    if (record.status === "done") await show(record.id, 0, mine.stop.signal, asked);
     if (person.value !== about) return;
     run.value = { state: "ended", id: record.id, status: record.status, error: record.error };
     say(ending(record.status));
   } catch (error) {
-    if (isAbort(error) || watching !== stop) return;
+    if (isAbort(error) || search !== mine) return;
     run.value = { state: "ended", status: "refused", problem: error };
+  } finally {
+    if (search === mine) search = null;
   }
 }
 
@@ -49,10 +58,26 @@ export async function stop() {
   run.value = { ...run.value, state: "stopping" };
   if (!id) return; // it is ended as soon as it has a name
   try {
+    await cancel(id);
+  } catch (error) {
+    run.value = { ...run.value, state: "running", problem: error };
+  }
+}
+
+async function cancel(id) {
+  try {
     await remove(`explanations/${encodeURIComponent(id)}`);
   } catch (error) {
-    if (error.status !== 409) run.value = { ...run.value, state: "running", problem: error };
+    if (error.status !== 409) throw error; // it ended by itself
   }
+}
+
+// Nobody waits for a search that is no longer shown.
+function abandon(reason) {
+  if (search === null) return;
+  search.stop.abort(new DOMException(reason, "AbortError"));
+  if (search.id) cancel(search.id).catch(() => {});
+  search = null;
 }
 
 const askedNow = () => ({ limits: limits.value, graph: graphEdit.value });
@@ -65,39 +90,55 @@ export function isOutdated() {
 
 // Fetches what is drawn for one row of a finished explanation.
 export async function show(id, row, signal, asked = askedNow()) {
+  const about = person.value;
   const ways = await get(`explanations/${encodeURIComponent(id)}/ways`, { row, view: view.value }, { signal });
+  if (person.value !== about) return;
   batch(() => {
     answer.value = { record: id, row, ways, asked };
     chosen.value = Math.max(0, ways.front.findIndex((point) => point.rank === 1));
   });
 }
 
+let opening = null; // ends the opening of the record before
+
 // Opens a finished explanation of the log or of a cohort on the page for one person; throws where
-// it cannot be fetched.
+// it cannot be fetched. Whatever was chosen since wins.
 export async function openRecord(id, row = 0) {
-  const record = await get(`explanations/${encodeURIComponent(id)}`, { view: view.value });
-  const { request } = record;
-  if (request.row_ids) await pickRow(request.row_ids[row]);
-  else choosePerson({ row: null, id: null, values: request.rows[row], edits: {} });
-  if (request.values) person.value = { ...person.value, values: { ...person.value.values, ...request.values }, edits: request.values };
-  batch(() => {
-    limits.value = limitsOf(request);
-    graphEdit.value = request.graph ?? null;
-    screen.value = "person";
-    panel.value = "ways";
-  });
-  await show(id, row);
-  run.value = { state: "ended", id, status: record.status, error: record.error };
+  opening?.abort();
+  opening = new AbortController();
+  const { signal } = opening;
+  const before = person.value;
+  try {
+    const record = await get(`explanations/${encodeURIComponent(id)}`, { view: view.value }, { signal });
+    const { request } = record;
+    const about = request.row_ids ? await rowOfFile(request.row_ids[row], signal) : { row: null, id: null, values: request.rows[row], edits: {} };
+    if (person.value !== before) return;
+    const edits = request.values ?? {};
+    batch(() => {
+      choosePerson({ ...about, values: { ...about.values, ...edits }, edits });
+      limits.value = limitsOf(request);
+      graphEdit.value = request.graph ?? null;
+      screen.value = "person";
+      panel.value = "ways";
+    });
+    const opened = person.value;
+    await show(id, row, signal);
+    if (person.value === opened) run.value = { state: "ended", id, status: record.status, error: record.error };
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  }
 }
 
 // Loosens what blocks, keeps the way back, and searches again.
 export function relax(patch) {
+  if (run.value.state === "starting") return undefined;
   earlierLimits.value = [...earlierLimits.value, limits.value];
   setLimits(patch);
   return start();
 }
 
 export function goBack() {
+  if (run.value.state === "starting") return undefined;
   const earlier = earlierLimits.value;
   limits.value = earlier.at(-1);
   earlierLimits.value = earlier.slice(0, -1);
@@ -110,14 +151,7 @@ function ending(status) {
   return found.ways.length ? `Found. ${found.ways[0].lines[0]?.text ?? ""}` : found.lines[0]?.text ?? "Nothing was found.";
 }
 
-// Nobody waits for the search of a person who is no longer shown.
 effect(() => {
   const shown = person.value;
-  return () => {
-    if (shown === null || !watching) return;
-    const { id, state } = run.peek();
-    watching.abort(new DOMException("another person is shown", "AbortError"));
-    watching = null;
-    if (id && state === "running") remove(`explanations/${encodeURIComponent(id)}`).catch(() => {});
-  };
+  return () => { if (shown !== null) abandon("another person is shown"); };
 });

@@ -69,7 +69,7 @@ export async function startMany() {
   try {
     const rows = await chosenRows(stop);
     if (!rows.length) throw new Error("No row fits. Choose another filter, or mark rows in the list of people.");
-    const { id } = await post("explanations", { row_ids: rows, ...limitFields() }, { signal: stop });
+    const { id } = await post("explanations", { row_ids: rows, ...limitFields() }, { query: { view: view.peek() }, signal: stop });
     job.value = { state: "running", id, progress: null };
     const end = await follow(id, {
       signal: stop,

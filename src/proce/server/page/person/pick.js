@@ -6,10 +6,10 @@ import { choosePerson, decision, graphEdit, limits, person, screen, view } from 
 
 export const decisionError = signal(null);
 
-// Chooses a row of the file by its position.
-export async function pickRow(row) {
-  const { rows } = await get("rows", { offset: row, limit: 1, view: view.value });
-  pickListed(rows[0]);
+// A row of the file by its position, as a person without edits.
+export async function rowOfFile(position, signal) {
+  const { rows: [{ row, id, values }] } = await get("rows", { offset: position, limit: 1, view: view.value }, { signal });
+  return { row, id, values, edits: {} };
 }
 
 export function pickListed({ row, id, values }) {
