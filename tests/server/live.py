@@ -28,16 +28,18 @@ class LiveServer:
     ----------
     words
         The words after ``proce serve``, without the port.
+    port
+        The port; 0 takes any that is free.
     """
 
-    def __init__(self, *words: object) -> None:
-        self.words = [str(word) for word in words]
+    def __init__(self, *words: object, port: int = 0) -> None:
+        self.words = [*map(str, words), "--port", str(port)]
         self.lines: list[str] = []  # what it said on stderr
         self._said: queue.Queue[str | None] = queue.Queue()
 
     def __enter__(self) -> "LiveServer":
         self.process = subprocess.Popen(
-            [*PROCE, "serve", *self.words, "--port", "0"],
+            [*PROCE, "serve", *self.words],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

@@ -46,7 +46,8 @@ export async function start() {
     say(ending(record.status));
   } catch (error) {
     if (isAbort(error) || search !== mine) return;
-    run.value = { state: "ended", status: "refused", problem: error };
+    // Whoever has to sign in again finds everything as it was, and starts again.
+    run.value = error.status === 401 ? { state: "idle" } : { state: "ended", status: "refused", problem: error };
   } finally {
     if (search === mine) search = null;
   }

@@ -1,10 +1,9 @@
 // What causes what: the graph drawn, as a list and as text, to be read and edited, and explained with.
 import { start } from "../answer/run.js";
-import { signIns } from "../core/api.js";
 import { ErrorBox, Tabs } from "../core/controls.js";
 import { plural } from "../core/formats.js";
 import { historyKey } from "../core/history.js";
-import { answer, person, schema, view } from "../core/state.js";
+import { answer, person, schema, session, view } from "../core/state.js";
 import { html, signal, useEffect } from "../vendor/interface.js";
 import { AddArrow, ArrowTools, Arrows } from "./arrows.js";
 import { Drawing } from "./drawing.js";
@@ -65,7 +64,7 @@ function differences() {
 export function Causes() {
   useEffect(() => {
     if (loadedView.peek() !== view.value) load();
-  }, [view.value, signIns.value]);
+  }, [view.value, session.value]);
   if (problem.value) return html`<${ErrorBox} error=${problem.value}><button type="button" onClick=${load}>Try again</button><//>`;
   if (!original.value || !schema.value) return html`<p class="small" role="status">The graph is being fetched…</p>`;
   if (!original.value.origin && !edges.value.length && !original.value.can_edit) {

@@ -1,10 +1,10 @@
 // The log: every explanation that was asked for, found again, opened again, taken along.
 import { openRecord } from "../answer/run.js";
 import { openCohort } from "../cohort/state.js";
-import { get, isAbort, signIns } from "../core/api.js";
+import { get, isAbort } from "../core/api.js";
 import { ErrorBox } from "../core/controls.js";
 import { dateText, plural, short } from "../core/formats.js";
-import { isAuditor, schema, view } from "../core/state.js";
+import { isAuditor, schema, session, view } from "../core/state.js";
 import { save } from "../sharing/download.js";
 import { html, signal, useEffect } from "../vendor/interface.js";
 
@@ -124,7 +124,7 @@ export function Log() {
     const stop = new AbortController();
     load(stop.signal);
     return () => stop.abort();
-  }, [filters.value, looks.value, view.value, signIns.value]);
+  }, [filters.value, looks.value, view.value, session.value]);
   return html`<section class="log" aria-labelledby="log-title">
     <h1 id="log-title">Log</h1>
     <p class="small">Every explanation that was asked for, with its request and its result.</p>

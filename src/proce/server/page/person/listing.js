@@ -1,7 +1,7 @@
 // The page of the list that is looked at: what was asked of the server and what it answered.
 import { effect, signal } from "../vendor/interface.js";
 import { get, isAbort } from "../core/api.js";
-import { schema, view } from "../core/state.js";
+import { schema, session, view } from "../core/state.js";
 
 export const PAGE_SIZE = 20;
 export const asked = signal({ offset: 0, prediction: "", where: "", sort: "", descending: false });
@@ -22,7 +22,8 @@ export function keepListed() {
   return effect(() => {
     const { descending, sort, ...query } = asked.value;
     const wanted = { ...query, limit: PAGE_SIZE, view: view.value, ...(sort && { sort, descending }) };
-    if (schema.value === null) return undefined;
+    const opened = [schema.value, session.value]; // after a new token what was refused is asked again
+    if (opened.includes(null)) return undefined;
     const stop = new AbortController();
     fetchPage(wanted, stop.signal);
     return () => stop.abort();

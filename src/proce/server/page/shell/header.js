@@ -1,10 +1,10 @@
 // Title, the model's classes, the screens, the view and the theme.
 import { html, useState } from "../vendor/interface.js";
-import { hasToken, signOut } from "../core/api.js";
+import { hasToken } from "../core/api.js";
 import { Segments } from "../core/controls.js";
 import { short } from "../core/formats.js";
 import { isAuditor, schema, screen, session, view } from "../core/state.js";
-import { chooseView } from "./loading.js";
+import { chooseView, leave } from "./loading.js";
 import { SCREENS } from "./screens.js";
 
 const VIEWS = [
@@ -26,7 +26,7 @@ export function Header() {
     <div class="tools">
       ${isAuditor.value && html`<${Segments} label="View" options=${VIEWS} value=${view.value} onChoose=${chooseView} />`}
       <${Theme} />
-      ${session.value?.token_required && hasToken() && html`<button type="button" class="quiet" onClick=${signOut}>Sign out</button>`}
+      ${session.value?.token_required && hasToken() && html`<button type="button" class="quiet" onClick=${leave}>Sign out</button>`}
     </div>
   </header>`;
 }

@@ -1,7 +1,7 @@
 // What the page needs before it can show anything: the session, and the schema in the present view.
 import { batch, effect, signal } from "../vendor/interface.js";
-import { get, isAbort, signIns, tokenWanted } from "../core/api.js";
-import { checked, choosePerson, schema, session, view } from "../core/state.js";
+import { get, isAbort, signIns, signOut, tokenWanted } from "../core/api.js";
+import { NO_LIMITS, checked, choosePerson, graphEdit, limits, schema, session, view } from "../core/state.js";
 import { restoreFromAddress } from "../sharing/panel.js";
 
 export const loadError = signal(null);
@@ -27,9 +27,10 @@ async function load(wanted, stop) {
     const allowed = role === "auditor" ? wanted : "applicant";
     const described = await get("schema", { view: allowed }, { signal: stop });
     batch(() => {
-      if (allowed !== view.peek()) forgetPeople(); // who signed in now may see less
+      if (allowed !== view.peek()) forget(); // who signed in now may see less
       session.value = found;
-      schema.value = described;
+      // The same features again, after a new token: what was typed into their fields stays.
+      if (JSON.stringify(schema.value) !== JSON.stringify(described)) schema.value = described;
       loadError.value = null;
       waiting.value = null;
       view.value = allowed;
@@ -45,6 +46,23 @@ async function load(wanted, stop) {
       setTimeout(() => { if (!stop.aborted) load(wanted, stop); }, AGAIN_MILLISECONDS);
     } else loadError.value = error;
   }
+}
+
+// What one role saw and set is not left on the page for another.
+function forget() {
+  forgetPeople();
+  limits.value = NO_LIMITS;
+  graphEdit.value = null;
+}
+
+// Signs out: the page is as empty as it was at first.
+export function leave() {
+  batch(() => {
+    forget();
+    schema.value = null;
+    session.value = null;
+    signOut();
+  });
 }
 
 // Another view shows other features: who was chosen is asked for again in the new one.

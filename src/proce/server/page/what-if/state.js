@@ -1,8 +1,8 @@
 // One person with values changed by hand: what was typed, what the server says of it, what is kept.
-import { isAbort, post, signIns } from "../core/api.js";
+import { isAbort, post } from "../core/api.js";
 import { advance, amend, begin, redo, undo } from "../core/history.js";
 import { whatIfBody } from "../core/request.js";
-import { choosePerson, feature, keepInLinks, panel, person, view } from "../core/state.js";
+import { choosePerson, feature, keepInLinks, panel, person, session, view } from "../core/state.js";
 import { batch, computed, effect, signal } from "../vendor/interface.js";
 
 const PAUSE_MILLISECONDS = 120;
@@ -95,7 +95,7 @@ export function lack(name, value) {
 export function keepAsking() {
   return effect(() => {
     const typed = Object.fromEntries(Object.entries(changes.value).filter(([name, value]) => !lack(name, value)));
-    const asked = signIns.value >= 0 && person.value && whatIfBody(typed); // again after signing in
+    const asked = session.value && person.value && whatIfBody(typed);
     clearTimeout(timer);
     question += 1;
     asking.value = Boolean(asked);
