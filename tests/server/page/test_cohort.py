@@ -11,14 +11,12 @@ def open_many(page: Page) -> Locator:
     return page.locator(".cohort")
 
 
-def explain_rejected(page: Page, where: str = "") -> Locator:
+def explain_rejected(page: Page) -> Locator:
     screen = open_many(page)
-    screen.get_by_label("Decision", exact=True).select_option(label="rejected")
-    screen.get_by_label("Values (").fill(where)
+    screen.get_by_label("Wanted decision").select_option(label="approved")
     screen.get_by_label("At most").fill("6")
-    expect(screen.get_by_text(" fit", exact=False)).to_be_visible()
-    screen.get_by_role("button", name="Explain them all").click()
-    expect(screen.get_by_role("heading", name="6 people")).to_be_visible()
+    screen.get_by_role("button", name="Explain the first 6 of ").click()
+    expect(screen.get_by_role("heading", name="6 people, wanted: approved")).to_be_visible()
     return screen
 
 
@@ -54,9 +52,23 @@ def test_costs_are_compared_by_groups_and_protected_ones_by_the_auditor_alone(
 
 def test_a_filter_that_cannot_be_read_is_told_where_it_is_typed(loan_page: Page) -> None:
     screen = open_many(loan_page)
+    screen.get_by_label("Wanted decision").select_option(label="approved")
     screen.get_by_label("Values (").fill("x.savngs > 3")
     expect(screen.locator("#cohort-where-state")).to_contain_text("savngs")
-    expect(screen.get_by_role("button", name="Explain them all")).to_be_disabled()
+    expect(screen.get_by_role("button", name="Explain")).to_be_disabled()
+
+
+def test_only_people_who_are_not_decided_as_wanted_are_explained(loan_page: Page) -> None:
+    """One decision is wanted for all, so that no two directions are counted together."""
+    page = loan_page
+    screen = open_many(page)
+    screen.get_by_label("Wanted decision").select_option(label="rejected")
+    screen.get_by_label("At most").fill("2")
+    with page.expect_request("**/explanations?**") as asked:
+        screen.get_by_role("button", name="Explain the first 2 of ").click()
+    assert asked.value.post_data_json["target"] == "rejected"
+    expect(screen.get_by_role("heading", name="2 people, wanted: rejected")).to_be_visible()
+    expect(screen.get_by_text("has the decision already")).to_have_count(0)
 
 
 def test_marked_rows_are_explained(loan_page: Page) -> None:
@@ -64,8 +76,10 @@ def test_marked_rows_are_explained(loan_page: Page) -> None:
     for row in (0, 3):
         page.locator(".people tbody tr").nth(row).get_by_role("checkbox").check()
     screen = open_many(page)
+    expect(screen.get_by_role("button", name="Explain")).to_be_disabled()
+    screen.get_by_label("Wanted decision").select_option(label="approved")
     screen.get_by_label("the 2 marked in the list").check()
-    screen.get_by_role("button", name="Explain them all").click()
+    screen.get_by_role("button", name="Explain all 2").click()
     expect(screen.get_by_role("heading", name="2 people")).to_be_visible()
 
 
@@ -75,12 +89,13 @@ def test_a_run_is_watched_and_stopped(loan_page: Page) -> None:
     held: list[Route] = []
     page.route("**/explanations/*/events", lambda route: held.append(route))
     screen = open_many(page)
+    screen.get_by_label("Wanted decision").select_option(label="approved")
     screen.get_by_label("At most").fill("60")
-    screen.get_by_role("button", name="Explain them all").click()
+    screen.get_by_role("button", name="Explain all ").click()
     expect(screen.get_by_text("Waiting to begin")).to_be_visible()
     with page.expect_response(lambda answer: answer.request.method == "DELETE"):
         screen.get_by_role("button", name="Stop").click()
     for route in held:
         route.continue_()
     expect(screen.get_by_role("progressbar")).to_have_count(0)
-    expect(screen.get_by_role("button", name="Explain them all")).to_be_enabled()
+    expect(screen.get_by_role("button", name="Explain all ")).to_be_enabled()

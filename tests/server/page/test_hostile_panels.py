@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from ..conftest import EMOJI, SCRIPT
+from ..conftest import EMOJI, QUOTES, SCRIPT
 from .steps import choose, find
 
 
@@ -33,8 +33,9 @@ def test_hostile_names_go_through_every_panel(hostile_page: Page) -> None:
     expect(panel.get_by_role("row", name="Changed by hand")).to_contain_text(SCRIPT)
 
     page.get_by_role("button", name="Many people").click()
+    page.get_by_label("Wanted decision").select_option(label=QUOTES)
     page.get_by_label("At most").fill("3")
-    page.get_by_role("button", name="Explain them all").click()
+    page.get_by_role("button", name="Explain the first 3").click()
     expect(page.get_by_role("heading", name="3 people")).to_be_visible()
     page.get_by_label("Compare by").select_option(label=EMOJI)
     expect(page.get_by_role("group", name="Groups")).to_be_visible()

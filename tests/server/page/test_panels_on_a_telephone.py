@@ -23,8 +23,9 @@ def test_causes_and_what_if_fit(narrow_page: Page, rejected: int) -> None:
 def test_many_people_and_the_log_fit(narrow_page: Page) -> None:
     page = narrow_page
     page.get_by_role("button", name="Many people").click()
+    page.get_by_label("Wanted decision").select_option(label="approved")
     page.get_by_label("At most").fill("3")
-    page.get_by_role("button", name="Explain them all").click()
+    page.get_by_role("button", name="Explain the first 3").click()
     expect(page.get_by_role("heading", name="3 people")).to_be_visible()
     axe(page, ".cohort")
     assert fits(page)

@@ -16,9 +16,9 @@ from proce.server.desk.told.changes import brief_change
 
 Plain = dict[str, Any]
 AXES = [
-    {"key": "distance", "label": "distance from the row as it is", "better": "low"},
-    {"key": "probability", "label": "probability of what is asked for", "better": "high"},
-    {"key": "prototype", "label": "distance from typical rows of the class", "better": "low"},
+    {"key": "distance", "label": "how much it asks of the person", "better": "low"},
+    {"key": "probability", "label": "how likely the decision is", "better": "high"},
+    {"key": "prototype", "label": "how unlike typical cases it is", "better": "low"},
     {"key": "n_actions", "label": "number of actions", "better": "low"},
 ]
 

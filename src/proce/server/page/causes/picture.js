@@ -1,7 +1,7 @@
 // The graph as a picture: positions by dagre in layers, drawn by cytoscape on a canvas.
 
 const LINE_HEIGHT = 17;
-const MAX_LABEL = 26;
+const MAX_LABEL = 40;
 const MARGIN = 16;
 const MIN_ZOOM = 0.85; // of letters of 13 pixels
 const MAX_ZOOM = 1.15;

@@ -1,6 +1,6 @@
 // What came of many: outcomes, the changes advised most, what they cost whom, and each case.
 import { openRecord } from "../answer/run.js";
-import { nameText, numberText, percent, plural, short } from "../core/formats.js";
+import { nameText, percent, plural, short } from "../core/formats.js";
 import { schema } from "../core/state.js";
 import { html, signal } from "../vendor/interface.js";
 import { cohort, problem, showBy } from "./state.js";
@@ -21,10 +21,21 @@ function Bar({ share, kind = "" }) {
 
 function Outcomes() {
   const { n_rows: all, outcomes } = cohort.value.table;
-  return html`<section class="outcomes" aria-labelledby="outcomes-title"><h2 id="outcomes-title">${plural(all, "person", "people")}</h2>
+  return html`<section class="outcomes" aria-labelledby="outcomes-title"><h2 id="outcomes-title">${plural(all, "person", "people")}${towards()}</h2>
+    ${cohort.value.known?.fitting > all && html`<p class="small">The first ${all} of ${cohort.value.known.fitting.toLocaleString("en-US")} who fit, in the order of the file.</p>`}
+    ${isMixed() && html`<p class="note">No decision was named: each was explained towards the other one, and the counts below mix both directions.</p>`}
     <ul class="bars">${Object.entries(outcomes).filter(([, count]) => count > 0).map(([outcome, count]) => html`<li key=${outcome}>
       <span class="bar-name">${outcomeText(outcome)}</span><${Bar} share=${count / all} kind=${`outcome-${outcome}`} />
       <span>${count} of ${all}</span></li>`)}</ul></section>`;
+}
+
+const isMixed = () => !cohort.value.known || cohort.value.known.target === null || cohort.value.known.target === undefined;
+
+// The decision that was wanted for all, as the end of a heading.
+function towards() {
+  if (isMixed()) return "";
+  const { target } = cohort.value.known;
+  return `, wanted: ${short(schema.value.classes.find((one) => one.value === target)?.label ?? String(target), 40)}`;
 }
 
 function Advised() {
@@ -73,8 +84,8 @@ function GroupTable({ groups }) {
       <td class="number">${signed(one.gap)}${one.gap_low === null ? "" : html` <span class="small interval">(${signed(one.gap_low)} to ${signed(one.gap_high)})</span>`}</td></tr>`)}</tbody></table></div>`;
 }
 
-const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${numberText(Math.abs(value))}`);
-const figure = (value) => (value === null || value === undefined ? "–" : numberText(value));
+const signed = (value) => (value === null || value === undefined ? "–" : `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`);
+const figure = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
 
 async function open(row) {
   try {
@@ -98,6 +109,7 @@ function Cases() {
   const shown = Math.min(page.value, last);
   const part = rows.slice(shown * PAGE_SIZE, (shown + 1) * PAGE_SIZE);
   return html`<section class="cases" aria-labelledby="cases-title"><h2 id="cases-title">Each case</h2>
+    <p class="small">The chance is that of the wanted decision. Effort is the distance of the recommended way: the more, the more it asks of the person.</p>
     <div class="scrolls" tabindex="0" role="group" aria-label="Table of cases"><table>
       <thead><tr><th scope="col">Person</th><th scope="col">Outcome</th><th scope="col" class="number">Chance now</th>
         <th scope="col" class="number">Then</th><th scope="col" class="number">Effort</th><th scope="col">Advised</th></tr></thead>

@@ -3,8 +3,8 @@ import { openRecord } from "../answer/run.js";
 import { openCohort } from "../cohort/state.js";
 import { get, isAbort } from "../core/api.js";
 import { ErrorBox } from "../core/controls.js";
-import { dateText, plural, short } from "../core/formats.js";
-import { isAuditor, schema, session, view } from "../core/state.js";
+import { dateText, joined, nameText, percent, plural, short } from "../core/formats.js";
+import { feature, isAuditor, schema, session, view } from "../core/state.js";
 import { save } from "../sharing/download.js";
 import { html, signal, useEffect } from "../vendor/interface.js";
 
@@ -98,6 +98,21 @@ function whoText({ request }) {
   return ids ? `row ${ids[0]}${request.values ? ", edited" : ""}` : "values typed in";
 }
 
+// What a request limits, in a few words.
+function limitsText({ request }) {
+  const names = (fields) => Object.keys(fields ?? {}).map((name) => nameText(feature.value[name] ?? { name }));
+  const parts = [
+    request.vary && `acts on ${request.vary.length ? joined(request.vary.slice(0, 4).map((name) => nameText(feature.value[name] ?? { name }))) : "nothing"}${request.vary.length > 4 ? ` and ${request.vary.length - 4} more` : ""} only`,
+    names(request.ranges).length && `range of ${joined(names(request.ranges).slice(0, 4))}`,
+    names(request.effort).length && `effort of ${joined(names(request.effort).slice(0, 4))}`,
+    request.max_changes && `at most ${plural(request.max_changes, "change")}`,
+    request.min_probability && `at least ${percent(request.min_probability)}`,
+    request.rules?.length && plural(request.rules.length, "rule"),
+    request.robust && "robust",
+  ];
+  return parts.filter(Boolean).join(" · ");
+}
+
 function Row({ record }) {
   const name = `the explanation of ${dateText(record.created)}`;
   return html`<tr>
@@ -106,7 +121,9 @@ function Row({ record }) {
     <td><span class=${`status status-${record.status}`}>${record.status}</span></td>
     <td>${whoText(record)}</td>
     <td>${targetText(record)}</td>
-    <td>${summaryText(record)}${record.request.graph ? html` <span class="tag">edited graph</span>` : ""}</td>
+    <td>${limitsText(record)}${record.request.graph ? html` <span class="tag">edited graph</span>` : ""}</td>
+    <td>${summaryText(record)}</td>
+    <td>${record.role}</td>
   </tr>`;
 }
 
@@ -133,7 +150,7 @@ export function Log() {
     ${found.value && html`<p class="unseen" role="status">${plural(found.value.total, "explanation")}</p>`}
     ${found.value && (found.value.records.length ? html`<div class="log-list"><div class="scrolls" tabindex="0" role="group" aria-label="Explanations">
       <table class="log-table"><thead><tr><th scope="col">Asked for</th><th scope="col">Status</th><th scope="col">Who</th>
-        <th scope="col">Decision wanted</th><th scope="col">What came of it</th></tr></thead>
+        <th scope="col">Decision wanted</th><th scope="col">Limits</th><th scope="col">What came of it</th><th scope="col">Asked by</th></tr></thead>
         <tbody>${found.value.records.map((record) => html`<${Row} key=${record.id} record=${record} />`)}</tbody></table></div>
       <${Pager} /></div>` : html`<p class="empty">No explanation fits these filters.</p>`)}
   </section>`;
