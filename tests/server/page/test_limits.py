@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ..live import LiveServer, body_of, explained
-from .steps import choose, find, latest, open_limits
+from .steps import choose, find, latest, open_limits, refused
 
 
 @pytest.fixture(scope="module")
@@ -48,9 +48,9 @@ def test_limits_are_sent_and_respected(
     locked = next(one for one in ways["ways"][0]["changes"] if one["kind"] != "consequence")
 
     open_limits(loan_page)
-    loan_page.get_by_label(f"May change: {locked['label']}").uncheck()
+    loan_page.get_by_label(f"May be acted on: {locked['label']}").uncheck()
     loan_page.get_by_label("Number of changes").select_option("at most 2")
-    expect(loan_page.locator(".limits .summary")).to_contain_text(f"{locked['label']} locked")
+    expect(loan_page.locator(".limits .summary")).to_contain_text(f"{locked['label']} not acted on")
     expect(loan_page.locator(".start")).to_contain_text("set anew since this answer")
     find(loan_page)
     record, ways = latest(live_server)
@@ -94,6 +94,11 @@ def test_a_rule_is_checked_while_it_is_typed(loan_page: Page, rejected: int) -> 
     verdict = loan_page.locator(".rule .verdict-of-rule")
     expect(verdict.locator("mark")).to_have_text(">")
     expect(verdict.locator(".problem")).not_to_be_empty()
+    with refused(loan_page, 422):
+        loan_page.get_by_role("button", name=re.compile("^Find ways")).click()
+        expect(loan_page.get_by_role("alert")).to_contain_text("Rule 1 is wrong")
+    loan_page.get_by_role("button", name="Go to the rule").click()
+    expect(rule).to_be_focused()
     rule.fill("cf.savings > 3")
     expect(verdict).to_contain_text("understood")
     expect(rule).not_to_have_attribute("aria-invalid", "true")

@@ -11,7 +11,7 @@ const isChosen = (way) => placeOf(way) === chosen.value;
 
 export function Recommended({ way, decision }) {
   return html`<article class=${isChosen(way) ? "card way recommended chosen" : "card way recommended"} aria-labelledby="recommended-title">
-    <header><h2 id="recommended-title">What to do</h2><span class="badge">recommended</span></header>
+    <header><h2 id="recommended-title" tabindex="-1">What to do</h2><span class="badge">recommended</span></header>
     <ol class="actions">${of(way, "action").map((text) => html`<li>${text}</li>`)}</ol>
     ${of(way, "contrast").map((text) => html`<p>${text}</p>`)}
     <${Reach} way=${way} decision=${decision} />
@@ -55,7 +55,7 @@ function Sure({ way }) {
 // Where the probability was, where it comes to, and what is needed.
 function Reach({ way, decision }) {
   const [before, after] = percents(decision.probability, way.probability);
-  const needed = decided.value?.needed ?? decision.needed; // null where the likeliest of several counts
+  const needed = answer.value.asked.limits.min_probability ?? decided.value?.needed ?? decision.needed; // null where the likeliest of several counts
   const asked = needed === null ? "" : `; ${percent(needed)} is needed`;
   const width = (share) => `${(100 * share).toFixed(2)}%`;
   return html`<div class="reach">

@@ -9,14 +9,20 @@ export const isByHand = (change) => change.kind !== "consequence";
 
 export function Changes({ changes, label }) {
   return html`<table class="changes"><caption class="unseen">${label}</caption>
-    <thead class="unseen"><tr><th scope="col">Feature</th><th scope="col">Kind</th><th scope="col">Before and after</th></tr></thead>
+    <thead class="unseen"><tr><th scope="col">Feature</th><th scope="col">Before and after</th></tr></thead>
     <tbody>${changes.map((one) => html`<tr key=${one.feature} class=${one.kind}>
-      <th scope="row" style=${{ paddingLeft: `${indent(one)}rem` }}>${one.kind === "consequence" && html`<span aria-hidden="true">↳ </span>`}${short(one.label)}</th>
-      <td class="kind-word">${kindWords(one.kind)}</td>
+      <th scope="row" style=${{ paddingLeft: `${indent(one)}rem` }}>${one.kind === "consequence" && html`<span aria-hidden="true">↳ </span>`}${short(one.label)}
+        <span class="kind-word">${kindWords(one.kind)}</span></th>
       <td class="number"><span class="before">${short(one.before_text, 30)}</span> <span aria-hidden="true">→</span><span class="unseen"> to </span> <strong>${short(one.after_text, 30)}</strong>
-        ${one.interval_text && html`<span class="interval">holds between ${one.interval_text}</span>`}</td>
+        ${one.interval_text && html`<span class="interval">today's model decides so between ${one.interval_text}${goesFurther(one) && "; the advice goes further in, so that it keeps a margin and works in refits"}</span>`}</td>
     </tr>`)}</tbody>
   </table>`;
+}
+
+// Whether the advised value lies beyond the end of its interval that is nearer to the present value.
+function goesFurther({ before, after, holds_from: from, holds_to: to }) {
+  if (typeof before !== "number" || typeof after !== "number") return false;
+  return after > before ? typeof from === "number" && after > from && from > before : typeof to === "number" && after < to && to < before;
 }
 
 const indent = (change) => Math.min(change.depth ?? (isByHand(change) ? 0 : 1), 4);

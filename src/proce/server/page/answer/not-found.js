@@ -11,7 +11,7 @@ export function NotFound({ ways }) {
   const isThere = ways.outcome === "already_target";
   return html`<div class="ways">
     <article class="card not-found" aria-labelledby="not-found-title">
-      <h2 id="not-found-title">${isThere ? "Nothing needs to change" : "No way was found"}</h2>
+      <h2 id="not-found-title" tabindex="-1">${isThere ? "Nothing needs to change" : "No way was found"}</h2>
       ${of("outcome").map((text) => html`<p class="told">${text}</p>`)}
       ${diagnosis && html`<${Blockers} blockers=${diagnosis.blockers} />`}
       ${diagnosis?.closest_miss && html`<${Miss} diagnosis=${diagnosis} />`}

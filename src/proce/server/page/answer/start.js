@@ -1,13 +1,20 @@
 // Start, progress, stop; and why nothing came of it.
-import { html } from "../vendor/interface.js";
+import { html, useEffect } from "../vendor/interface.js";
 import { ErrorBox } from "../core/controls.js";
+import { keepFocus } from "../core/live.js";
 import { percent, short } from "../core/formats.js";
 import { answer, decision, earlierLimits, person, run } from "../core/state.js";
+import { showRule } from "../limits/panel.js";
+import { placeOfRule } from "../limits/settings.js";
 import { goBack, isOutdated, start, stop } from "./run.js";
 
 export function StartCard() {
   const { state, status, error, problem } = run.value;
   const isBusy = state === "starting" || state === "running" || state === "stopping";
+  useEffect(() => {
+    if (isBusy) keepFocus(".running button");
+    else if (state === "ended") keepFocus("#recommended-title", "#not-found-title", ".start button");
+  }, [isBusy]);
   return html`<section class="start" aria-label="Search">
     ${isBusy ? html`<${Running} />` : html`<div class="start-row">
       <button type="button" class="primary" onClick=${start} disabled=${person.value === null}>${label()}</button>
@@ -17,8 +24,17 @@ export function StartCard() {
     ${!isBusy && status === "cancelled" && html`<p class="note">Stopped. Nothing was kept of this search.</p>`}
     ${!isBusy && status === "interrupted" && html`<p class="note">The server was stopped in the middle of this search. Start it again.</p>`}
     ${!isBusy && status === "failed" && html`<${ErrorBox} error=${{ message: words(error) }} />`}
-    <${ErrorBox} error=${problem} />
+    <${Refusal} problem=${problem} />
   </section>`;
+}
+
+// What the server did not take; a wrong rule leads to where it is typed.
+function Refusal({ problem }) {
+  const named = /^rules\[(\d+)\]/.exec(problem?.fields?.[0]?.field ?? "");
+  const place = named ? placeOfRule(Number(named[1])) : -1;
+  if (place < 0) return html`<${ErrorBox} error=${problem} />`;
+  return html`<${ErrorBox} error=${{ message: `Rule ${place + 1} is wrong, so nothing was searched.` }}>
+    <button type="button" onClick=${() => showRule(place)}>Go to the rule</button><//>`;
 }
 
 const words = (error) => (typeof error === "string" ? error : error?.message) ?? "The search failed.";

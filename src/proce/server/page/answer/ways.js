@@ -6,6 +6,7 @@ import { NotFound } from "./not-found.js";
 import { Unanswered } from "./unanswered.js";
 
 const MAX_OTHERS = 3;
+const COUNT_OF_OTHERS = /^\d+ other ways? (was|were) found\.$/; // they are on the page
 const SHARED = ["fixed", "note", "search", "caution"]; // said once for all ways
 
 export function Ways() {
@@ -35,7 +36,8 @@ function Shared({ ways, kinds }) {
 
 function ToKnow({ ways }) {
   const fixed = linesOf(ways, ["fixed"]);
-  const notes = linesOf(ways, SHARED.filter((kind) => kind !== "fixed" && kind !== "caution"));
+  const notes = linesOf(ways, SHARED.filter((kind) => kind !== "fixed" && kind !== "caution"))
+    .filter((text) => !COUNT_OF_OTHERS.test(text));
   if (fixed.length + notes.length === 0) return null;
   return html`<section class="card to-know" aria-label="To know">
     ${fixed.length > 0 && html`<h3>What was kept fixed</h3><ul>${fixed.map((text) => html`<li>${text}</li>`)}</ul>`}

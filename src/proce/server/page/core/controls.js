@@ -75,8 +75,9 @@ export function Tabs({ label, tabs, value, onChoose, name }) {
 
 export function ErrorBox({ error, children }) {
   if (!error) return null;
+  const fields = (error.fields ?? []).filter((one) => !error.message.includes(one.message));
   return html`<div class="error" role="alert"><p>${error.message}</p>
-    ${error.fields?.length > 0 && html`<ul>${error.fields.slice(0, 8).map((one) => html`<li><code>${short(one.field)}</code> ${one.message}</li>`)}</ul>`}
+    ${fields.length > 0 && html`<ul>${fields.slice(0, 8).map((one) => html`<li><code>${short(one.field)}</code> ${one.message}</li>`)}</ul>`}
     ${children}</div>`;
 }
 

@@ -12,7 +12,8 @@ const DIRECTIONS = [{ value: "both", label: "both ways" }, { value: "up", label:
 
 export function FeatureLimits() {
   return html`<div class="feature-limits" role="group" aria-labelledby="feature-limits-title">
-    <h3 id="feature-limits-title">Features</h3>
+    <h3 id="feature-limits-title">What may be acted on</h3>
+    <p class="small">What is not ticked is in no advice; it may still follow from something else.</p>
     <ul>${movable().map((one, index) => html`<${FeatureLimit} key=${one.name} feature=${one} id=${`limit-${index}`} />`)}</ul>
   </div>`;
 }
@@ -24,7 +25,7 @@ function FeatureLimit({ feature, id }) {
   return html`<li class=${locked ? "locked" : ""}>
     <div class="limit-line">
       <label class="check"><input type="checkbox" checked=${!locked} onChange=${(event) => setLock(feature, !event.target.checked)} />
-        <span><span class="unseen">May change: </span>${nameText(feature)}</span></label>
+        <span><span class="unseen">May be acted on: </span>${nameText(feature)}</span></label>
       <span class="small now">${words || valueText(feature, person.value?.values[feature.name])}</span>
       <button type="button" class="quiet unfolds" aria-expanded=${String(isOpen)} aria-controls=${id} disabled=${locked}
         onClick=${() => setOpen(!isOpen)}>Limit<span class="unseen"> ${nameText(feature)}</span></button>

@@ -11,6 +11,12 @@ import { PICKS, summaryParts } from "./summary.js";
 const isOpen = signal(false);
 const MAX_PARTS = 6;
 
+// Unfolds the limits and puts the focus where a rule is typed.
+export function showRule(place) {
+  isOpen.value = true;
+  requestAnimationFrame(() => document.getElementById(`rule-${place}`)?.focus());
+}
+
 export function Limits() {
   const parts = summaryParts();
   const shown = parts.length > MAX_PARTS ? [...parts.slice(0, MAX_PARTS), `${parts.length - MAX_PARTS} more`] : parts;

@@ -64,6 +64,9 @@ export function typedRules() {
   return limits.value.rules.filter((rule) => !ours.has(rule));
 }
 
+// The place among the typed rules of a rule of the request; -1 where it was not typed.
+export const placeOfRule = (index) => typedRules().indexOf(limits.value.rules[index]);
+
 export function setTypedRules(texts) {
   const ours = directionRules();
   setLimits({ rules: [...limits.value.rules.filter((rule) => ours.has(rule)), ...texts] });

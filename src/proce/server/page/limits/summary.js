@@ -8,7 +8,7 @@ export const PICKS = { closest: "closest", balanced: "balanced", typical: "most 
 
 // What is set about one feature, in words; empty where nothing is.
 export function featureWords(one) {
-  if (isLocked(one)) return "stays as it is";
+  if (isLocked(one)) return "not acted on; may still follow";
   const parts = [];
   const range = rangeOf(one);
   if (range) parts.push(rangeWords(one, range));
@@ -34,7 +34,7 @@ export function summaryParts() {
     parts.push(`to ${short(wanted?.label ?? String(set.target), 30)}`);
   }
   if (locked.length) {
-    parts.push(locked.length <= 3 ? `${joined(locked.map(nameText))} locked` : `${locked.length} features locked`);
+    parts.push(locked.length <= 3 ? `${joined(locked.map(nameText))} not acted on` : `${locked.length} features not acted on`);
   }
   for (const one of movable().filter((each) => !isLocked(each) && featureWords(each))) {
     parts.push(`${nameText(one)}: ${featureWords(one)}`);

@@ -2,7 +2,7 @@
 import { html } from "../vendor/interface.js";
 import { ErrorBox, Skeleton } from "../core/controls.js";
 import { percent, percents, short } from "../core/formats.js";
-import { answer, decision } from "../core/state.js";
+import { answer, decision, limits } from "../core/state.js";
 import { decisionError } from "./pick.js";
 
 const MAX_CLASSES = 6;
@@ -41,6 +41,9 @@ export function DecisionPicture({ decision: now, before = null }) {
 
 // The model decides at the mark; ways were asked to pass it by a margin.
 function margin(now) {
+  if (limits.value.min_probability !== null) {
+    return html`<p class="small">Ways were asked to reach at least ${percent(limits.value.min_probability)}.</p>`;
+  }
   const asked = answer.value?.ways.decision;
   if (!asked || asked.target !== now.target || asked.needed === null || now.needed === null || asked.needed <= now.needed) return null;
   return html`<p class="small">Ways keep a margin: they reach at least ${percent(asked.needed)}.</p>`;

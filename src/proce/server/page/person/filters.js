@@ -21,7 +21,7 @@ export function Filters({ error }) {
     <label class="field"><span>Order</span>
       <select class="control" value=${sort} onChange=${(event) => ask({ sort: event.target.value, descending: false })}>
         <option value="">as in the file</option>
-        <option value="probability">chance</option>
+        <option value="probability">how sure</option>
         ${features.map((one) => html`<option value=${one.name}>${nameText(one)}</option>`)}
       </select></label>
     ${sort && html`<button type="button" class="direction" onClick=${() => ask({ descending: !descending })}>${descending ? "highest first" : "lowest first"}</button>`}

@@ -28,7 +28,7 @@ function Rows({ isWide }) {
         <th scope="col" class="tick"><span class="unseen">Marked for many people</span></th>
         <th scope="col"><span class="plain">Row</span></th>
         <th scope="col"><span class="plain">Decision</span></th>
-        <${Sorted} name="probability" isNumber=${true}>Chance<//>
+        <${Sorted} name="probability" isNumber=${true}>How sure<//>
         ${features.map((one) => html`<${Sorted} key=${one.name} name=${one.name} isNumber=${!one.levels}>${nameText(one)}${inHeader(one) && html`<span class="unit"> ${one.unit}</span>`}<//>`)}
       </tr></thead>
       <tbody>${rows.map((row) => html`<${Row} key=${row.row} row=${row} features=${features} />`)}</tbody>

@@ -5,12 +5,14 @@ import { AnswerArea } from "../answer/area.js";
 import { StartCard } from "../answer/start.js";
 import { Limits } from "../limits/panel.js";
 import { DecisionCard } from "./decision.js";
+import { keepFocus } from "../core/live.js";
 import { keepDecided, personText } from "./pick.js";
 import { Picker } from "./picker.js";
 import { Profile } from "./profile.js";
 
 export function PersonScreen() {
   useEffect(keepDecided, []);
+  useEffect(() => keepFocus(".who"), [person.value]);
   if (person.value === null) {
     return html`<div class="choose">
       <h1>Who is it about?</h1>
@@ -21,7 +23,7 @@ export function PersonScreen() {
   return html`<div class="person">
     <${Rail} />
     <div class="case">
-      <h1 class="who">${personText(person.value)}</h1>
+      <h1 class="who" tabindex="-1">${personText(person.value)}</h1>
       <${DecisionCard} />
       <${StartCard} />
       <${Limits} />

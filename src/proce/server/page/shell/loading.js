@@ -1,15 +1,21 @@
 // What the page needs before it can show anything: the session, and the schema in the present view.
 import { batch, effect, signal } from "../vendor/interface.js";
 import { get, isAbort, signIns, signOut, tokenWanted } from "../core/api.js";
-import { NO_LIMITS, checked, choosePerson, graphEdit, limits, schema, session, view } from "../core/state.js";
+import {
+  NO_LIMITS, answer, checked, choosePerson, feature, graphEdit, limits, person, schema, session, view,
+} from "../core/state.js";
+import { show } from "../answer/run.js";
+import { editPerson, pickRow } from "../person/pick.js";
 import { restoreFromAddress } from "../sharing/panel.js";
 
 export const loadError = signal(null);
 export const tries = signal(0);
 export const waiting = signal(null); // what the server says while it is being made ready
 const AGAIN_MILLISECONDS = 700;
+const MAX_TRIES = 1_000;
 
 let opened = false;
+let returning = null; // who is shown again in another view
 
 export function keepLoaded() {
   return effect(() => {
@@ -36,15 +42,20 @@ async function load(wanted, stop) {
       view.value = allowed;
     });
     document.title = described.title ? `${described.title} · ProCE` : "ProCE";
+    const back = returning;
+    returning = null;
+    if (back) await comeBack(back);
     if (opened) return;
     opened = true;
     await restoreFromAddress();
   } catch (error) {
     if (isAbort(error) || stop.aborted || tokenWanted.peek() !== null) return;
-    if (error.status === 503) {
-      waiting.value = error.message;
-      setTimeout(() => { if (!stop.aborted) load(wanted, stop); }, AGAIN_MILLISECONDS);
-    } else loadError.value = error;
+    if (error.status !== 503) loadError.value = error;
+    else {
+      waiting.value = `${error.message} The first time on a machine this takes some minutes.`;
+      await untilReady(stop);
+      if (!stop.aborted) load(wanted, stop);
+    }
   }
 }
 
@@ -65,14 +76,35 @@ export function leave() {
   });
 }
 
-// Another view shows other features: who was chosen is asked for again in the new one.
+// Asks how the service is until it is ready, or until an answer that only a second try explains.
+async function untilReady(stop) {
+  for (let tries = 0; tries < MAX_TRIES && !stop.aborted; tries += 1) {
+    await new Promise((resolve) => { setTimeout(resolve, AGAIN_MILLISECONDS); });
+    try {
+      if ((await get("health", {}, { signal: stop })).status === "ok") return;
+    } catch {
+      // Not to be reached yet.
+    }
+  }
+}
+
+// Another view shows other features: who was chosen, and the answer, are asked for again in it.
 export function chooseView(next) {
   if (next === view.value) return;
+  const { row, edits } = person.value ?? { row: null };
+  returning = row === null ? null : { row, edits, answer: answer.value };
   batch(() => {
     view.value = next;
     schema.value = null;
     forgetPeople();
   });
+}
+
+async function comeBack({ row, edits, answer: found }) {
+  const shown = Object.entries(edits ?? {}).filter(([name]) => name in feature.value);
+  await pickRow(row);
+  if (shown.length) editPerson(Object.fromEntries(shown));
+  if (found) await show(found.record, found.row);
 }
 
 function forgetPeople() {
