@@ -5,7 +5,7 @@ import {
   NO_LIMITS, answer, checked, choosePerson, feature, graphEdit, limits, person, schema, session, view,
 } from "../core/state.js";
 import { show } from "../answer/run.js";
-import { editPerson, pickRow } from "../person/pick.js";
+import { rowOfFile } from "../person/pick.js";
 import { restoreFromAddress } from "../sharing/panel.js";
 
 export const loadError = signal(null);
@@ -44,7 +44,7 @@ async function load(wanted, stop) {
     document.title = described.title ? `${described.title} · ProCE` : "ProCE";
     const back = returning;
     returning = null;
-    if (back) await comeBack(back);
+    if (back) await comeBack(back, stop);
     if (opened) return;
     opened = true;
     await restoreFromAddress();
@@ -68,6 +68,7 @@ function forget() {
 
 // Signs out: the page is as empty as it was at first.
 export function leave() {
+  returning = null;
   batch(() => {
     forget();
     schema.value = null;
@@ -100,11 +101,16 @@ export function chooseView(next) {
   });
 }
 
-async function comeBack({ row, edits, answer: found }) {
-  const shown = Object.entries(edits ?? {}).filter(([name]) => name in feature.value);
-  await pickRow(row);
-  if (shown.length) editPerson(Object.fromEntries(shown));
-  if (found) await show(found.record, found.row);
+async function comeBack({ row, edits, answer: found }, stop) {
+  const typed = Object.fromEntries(Object.entries(edits ?? {}).filter(([name]) => name in feature.value));
+  try {
+    const about = await rowOfFile(row, stop);
+    if (stop.aborted || person.value !== null) return;
+    choosePerson({ ...about, values: { ...about.values, ...typed }, edits: typed });
+    if (found) await show(found.record, found.row, stop, found.asked);
+  } catch {
+    // This view does not have them: the list is there to choose from.
+  }
 }
 
 function forgetPeople() {
