@@ -11,6 +11,7 @@ from proce.cli.console import note
 from proce.errors import FileError, MissingExtraError, PersistenceError
 
 _MANIFEST = "manifest.json"  # what every saved explainer has
+_DEMO_TARGET = "approved"
 _NEEDED = ("fastapi", "httptools", "sqlalchemy", "uvicorn")
 
 
@@ -26,6 +27,14 @@ def serve(
     id_name: Annotated[
         str | None,
         typer.Option("--id", metavar="COLUMN", help="The column of the rows that names them."),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CLASS",
+            help="The decision that people want: who has it needs no change, all others are led"
+            " to it. Without it, two classes are led to each other.",
+        ),
     ] = None,
     demo: Annotated[
         bool, typer.Option("--demo", help="Serve the embedded loan data; needs nothing else.")
@@ -98,7 +107,7 @@ def serve(
     \b
     Examples:
       proce serve --demo
-      proce serve credit --rows applicants.csv --id number
+      proce serve credit --rows applicants.csv --id number --target good
       proce serve credit --host 0.0.0.0 --token-file tokens.txt
 
     The address is told on stderr once the explainer is loaded. Ctrl-C ends the service.
@@ -114,6 +123,7 @@ def serve(
         folder=folder,
         rows=rows,
         id_name=id_name,
+        target=target or (_DEMO_TARGET if demo else None),
         title=title,
         host=host,
         port=port,

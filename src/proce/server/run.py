@@ -40,6 +40,8 @@ class ServeOptions:
         The saved explainer.
     rows, id_name
         The file of rows to pick from, and the column that names them.
+    target
+        The class that people want; ``None`` where that is not known.
     title
         What stands at the top of the page.
     host, port
@@ -57,6 +59,7 @@ class ServeOptions:
     folder: Path
     rows: Path | None
     id_name: str | None
+    target: str | None
     title: str
     host: str
     port: int
@@ -172,7 +175,7 @@ async def _until_signal(server: _Server) -> None:
 @asynccontextmanager
 async def _service(options: ServeOptions, store: Store) -> AsyncIterator[Service]:
     """Make the workers and the jobs; end them in order."""
-    opener = partial(open_desk, options.folder, options.rows, options.id_name)
+    opener = partial(open_desk, options.folder, options.rows, options.id_name, options.target)
     seconds = options.limits.seconds + _OVERTIME_SECONDS
     workers = Workers(
         opener,

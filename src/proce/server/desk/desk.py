@@ -7,9 +7,9 @@ from typing import Any
 from proce.explanation.record.view import View
 from proce.methods import ProCE
 from proce.schema.features.naming import spoken_name
-from proce.server.desk.asked.classes import class_at
+from proce.server.desk.asked.classes import class_at, wanted_class
 from proce.server.desk.asked.explaining import Report, check_order, explain_order
-from proce.server.desk.asked.graphs import Graphs, dagitty_of, edges_of
+from proce.server.desk.asked.graphs import Graphs
 from proce.server.desk.asked.paging import page_of
 from proce.server.desk.asked.pasting import parse_row
 from proce.server.desk.asked.requests import Order, base_row, read_order
@@ -46,13 +46,23 @@ class Desk:
         The rows that can be browsed and explained by their position; ``None`` for none.
     title
         What the explainer is called.
+    target
+        The class that people want, as its value or as it is written in text; it is asked for
+        where a request names none.
     """
 
-    def __init__(self, explainer: ProCE, table: RowTable | None = None, title: str = "") -> None:
+    def __init__(
+        self,
+        explainer: ProCE,
+        table: RowTable | None = None,
+        title: str = "",
+        target: Any = None,
+    ) -> None:
         self.table = table
         self.title = title
         self._graphs = Graphs(explainer)
         self._fitted = explainer.fitted_
+        self.target = wanted_class(target, self._fitted.classifier.classes)
         self._results = Results()
         codec = self._fitted.codec
         self._sights = {view: Sight.of(codec, view) for view in ("applicant", "auditor")}
@@ -64,6 +74,7 @@ class Desk:
         rows: str | Path | None = None,
         id_name: str | None = None,
         title: str | None = None,
+        target: Any = None,
     ) -> "Desk":
         """Load an explainer, and the rows of a file.
 
@@ -78,13 +89,15 @@ class Desk:
             A column of that file that names the rows.
         title
             What the explainer is called; by default after its folder.
+        target
+            The class that people want; none where it is not known.
         """
         explainer = ProCE.load(folder)
         fitted = explainer.fitted_
         table = None
         if rows is not None:
             table = RowTable.open(Path(rows), fitted.codec, fitted.classifier, id_name)
-        return cls(explainer, table, title or spoken_name(Path(folder).resolve().name))
+        return cls(explainer, table, title or spoken_name(Path(folder).resolve().name), target)
 
     @property
     def n_rows(self) -> int:
@@ -93,7 +106,8 @@ class Desk:
 
     def schema(self, view: View = "applicant") -> dict[str, Any]:
         """Return what the explainer is about: classes, features, rules."""
-        return describe(self._fitted, self._sight(view), self.title, self.n_rows)
+        described = describe(self._fitted, self._sight(view), self.title, self.n_rows)
+        return {**described, "default_target": self.target}
 
     def graph(self, view: View = "applicant") -> dict[str, Any]:
         """Return the causal graph of the explainer, with its equations in words."""
@@ -107,28 +121,9 @@ class Desk:
     ) -> dict[str, Any]:
         """Return whether a graph can be used, and its canonical form, or what is wrong with it.
 
-        Parameters
-        ----------
-        dagitty, edges
-            The graph as DAGitty text, or as pairs of cause and effect.
-        view
-            Who asks.
+        The graph is given as DAGitty text, or as pairs of cause and effect.
         """
-        graph = {"dagitty": dagitty, "edges": edges}
-        sight = self._sight(view)
-        try:
-            known = edges_of(graph, sight)
-            self._graphs.read(graph, sight)
-        except RequestError as error:
-            wrong = {"ok": False, "error": error.message, "position": error.position}
-            return {**wrong, "edges": [], "dagitty": ""}
-        return {
-            "ok": True,
-            "error": None,
-            "position": None,
-            "edges": [list(edge) for edge in known],
-            "dagitty": dagitty_of(known, sight.names),
-        }
+        return self._graphs.check({"dagitty": dagitty, "edges": edges}, self._sight(view))
 
     def rows(
         self,
@@ -180,7 +175,8 @@ class Desk:
         changes
             The values that are set; nothing for the decision on the row as it is.
         target
-            The class whose probability is told; by default the other class of two.
+            The class whose probability is told; by default the one that people want, else the
+            other class of two.
         graph
             An edited graph, with ``dagitty`` or ``edges``.
         view
@@ -191,6 +187,7 @@ class Desk:
             raise RequestError("row", "expected a row, or the row_id of one of the file.")
         base = None if row_id is None else base_row(row_id, self.table, "row_id")
         raw = row_of(sight, row or {}, "row", base)
+        target = self.target if target is None else target
         wanted = None if target is None else class_at(target, classes, "target")
         edited = None if graph is None else self._graphs.read(graph, sight)
         explainer = told("graph", sight, lambda: self._graphs.explainer_for(edited))
@@ -206,11 +203,12 @@ class Desk:
         Returns
         -------
         dict
-            The fields that are asked for; those that are null are left out.
+            The fields that are asked for, with the class that people want where none is named.
         """
+        request = {"target": self.target, **_asked(request)}
         order = self._order(request)
         check_order(self._graphs.explainer, order, self._sight_of(request))
-        return {name: value for name, value in request.items() if value is not None}
+        return _asked(request)
 
     def explain(self, request: Mapping[str, Any], progress: Report | None = None) -> dict[str, Any]:
         """Explain the rows of a request; :func:`finish` describes the answer.
@@ -222,7 +220,7 @@ class Desk:
         progress
             Called with how far the search has come, as plain values; False ends it early.
         """
-        order = self._order(request)
+        order = self._order({"target": self.target, **_asked(request)})
         sight = self._sight_of(request)
         explainer = told("graph", sight, lambda: self._graphs.explainer_for(order.graph))
         return told("rows", sight, lambda: explain_order(explainer, order, progress))
@@ -293,3 +291,8 @@ class Desk:
     def _order(self, request: Mapping[str, Any]) -> Order:
         sight = self._sight_of(request)
         return read_order(request, sight, self._graphs, self._fitted, self.table)
+
+
+def _asked(request: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of a request that are not null."""
+    return {name: value for name, value in request.items() if value is not None}

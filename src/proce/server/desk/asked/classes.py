@@ -29,6 +29,11 @@ def class_named(value: Any, classes: Sequence[Level], field: str) -> int:
     return position
 
 
+def wanted_class(target: Any, classes: Sequence[Level]) -> Level | None:
+    """Return the class that people want, which is given as for :func:`class_named`."""
+    return None if target is None else classes[class_named(target, classes, "the wanted class")]
+
+
 def text_of(label: Level) -> str:
     """Return a class or a level as it is written in text: ``true``, ``1``, ``approved``."""
     if isinstance(label, bool):

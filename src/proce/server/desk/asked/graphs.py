@@ -75,6 +75,22 @@ class Graphs:
             raise RequestError(field, _WITHOUT_ROWS)
         return self._whole(edges, sight, field)
 
+    def check(self, graph: Mapping[str, Any], sight: Sight) -> dict[str, Any]:
+        """Return whether a graph can be used, and its canonical form, or what is wrong with it."""
+        try:
+            known = edges_of(graph, sight)
+            self.read(graph, sight)
+        except RequestError as error:
+            wrong = {"ok": False, "error": error.message, "position": error.position}
+            return {**wrong, "edges": [], "dagitty": ""}
+        return {
+            "ok": True,
+            "error": None,
+            "position": None,
+            "edges": [list(edge) for edge in known],
+            "dagitty": dagitty_of(known, sight.names),
+        }
+
     def explainer_for(self, graph: CausalGraph | None) -> ProCE:
         """Return the explainer with a graph: fitted now, or a moment ago."""
         if graph is None or (self.own is not None and set(graph.edges) == set(self.own.edges)):

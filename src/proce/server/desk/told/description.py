@@ -31,7 +31,6 @@ def describe(fitted: FittedParts, sight: Sight, title: str, n_rows: int) -> dict
         "title": title,
         "classes": class_choices(fitted.classifier.classes, fitted.class_labels),
         "threshold": fitted.classifier.threshold,
-        "default_target": None,  # the other class of two; of more classes one has to be named
         "features": [_feature(fitted, sight, feature) for feature in sight.features],
         "rules": [text for text in rules if sight.tells_rule(text)],
         "causal": fitted.mode,
