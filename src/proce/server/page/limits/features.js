@@ -1,7 +1,7 @@
 // A lock, a range, a direction and an effort for every feature that may be acted on.
 import { html, useState } from "../vendor/interface.js";
 import { Segments, control } from "../core/controls.js";
-import { nameText, numberText, valueText } from "../core/formats.js";
+import { nameText, numberText, short, valueText } from "../core/formats.js";
 import { person } from "../core/state.js";
 import {
   EFFORTS, directionOf, effortOf, isLocked, movable, rangeOf, setDirection, setEffort, setLock, setRange, widest,
@@ -26,7 +26,7 @@ function FeatureLimit({ feature, id }) {
     <div class="limit-line">
       <label class="check"><input type="checkbox" checked=${!locked} onChange=${(event) => setLock(feature, !event.target.checked)} />
         <span><span class="unseen">May be acted on: </span>${nameText(feature)}</span></label>
-      <span class="small now">${words || valueText(feature, person.value?.values[feature.name])}</span>
+      <span class="small now">${words || short(valueText(feature, person.value?.values[feature.name]))}</span>
       <button type="button" class="quiet unfolds" aria-expanded=${String(isOpen)} aria-controls=${id} disabled=${locked}
         onClick=${() => setOpen(!isOpen)}>Limit<span class="unseen"> ${nameText(feature)}</span></button>
     </div>
