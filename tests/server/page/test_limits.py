@@ -72,7 +72,10 @@ def test_range_direction_and_effort_become_fields_of_the_request(
     open_limits(loan_page)
     loan_page.get_by_role("button", name="Limit savings").click()
     savings = loan_page.locator("li", has_text="savings").locator(".limit-details")
+    savings.get_by_label("At least").fill("95000")
     savings.get_by_label("At most").fill("90000")
+    expect(savings.get_by_role("alert")).to_contain_text("nothing lies between")
+    savings.get_by_label("At least").fill("")
     savings.get_by_role("button", name="only up").click()
     savings.get_by_role("slider").press("ArrowRight")
     expect(loan_page.locator(".limits .summary")).to_have_text(

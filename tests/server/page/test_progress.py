@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from ..live import LiveServer, body_of
-from .steps import choose, find, latest, noted
+from .steps import choose, find, latest, noted, show
 
 
 @pytest.fixture
@@ -86,5 +86,34 @@ def test_a_failure_is_told_and_can_be_tried_again(loan_page: Page, rejected: int
     with noted(loan_page, "net::"):
         loan_page.get_by_role("button", name=re.compile("^Find ways")).click()
         expect(loan_page.get_by_role("alert")).to_contain_text("cannot be reached")
+    show(loan_page, "What if")
     loan_page.get_by_role("button", name=re.compile("^Find ways")).click()
+    loan_page.get_by_role("button", name="Show the answer").click()
     expect(loan_page.locator(".recommended")).to_be_visible()
+
+
+def test_a_server_that_comes_back_is_found_again(loan_page: Page, rejected: int) -> None:
+    choose(loan_page, rejected)
+    loan_page.route("**/what-if", lambda route: route.abort(), times=1)
+    with noted(loan_page, "net::"):
+        loan_page.get_by_label("Order").select_option("probability")
+        loan_page.locator(".people .picks").nth(1).click()
+        expect(loan_page.locator(".decision .verdict")).to_be_visible()
+
+
+THREE = [{"value": name, "label": name} for name in ("declined", "standard", "surcharge")]
+
+
+def test_of_several_decisions_the_wanted_one_is_asked_for(loan_page: Page, rejected: int) -> None:
+    def three(route: Route) -> None:
+        route.fulfill(json={**route.fetch().json(), "classes": THREE})
+
+    loan_page.route("**/schema?*", three)
+    loan_page.reload()
+    choose(loan_page, rejected)
+    expect(loan_page.get_by_role("button", name="Find ways")).to_be_disabled()
+    loan_page.route("**/what-if", lambda route: route.abort())
+    with noted(loan_page, "net::"):
+        loan_page.get_by_label("Which decision is wanted?").select_option("standard")
+        expect(loan_page.get_by_role("button", name="Find ways")).to_be_enabled()
+        expect(loan_page.get_by_role("alert")).to_be_visible()

@@ -2,9 +2,9 @@
 import { html, useEffect } from "../vendor/interface.js";
 import { ErrorBox } from "../core/controls.js";
 import { keepFocus } from "../core/live.js";
-import { percent, short } from "../core/formats.js";
-import { answer, decision, earlierLimits, person, run } from "../core/state.js";
-import { showRule } from "../limits/panel.js";
+import { percent, plural, short } from "../core/formats.js";
+import { answer, decision, earlierLimits, panel, person, run, schema, setLimits, wanted } from "../core/state.js";
+import { showRule, showTarget } from "../limits/panel.js";
 import { placeOfRule } from "../limits/settings.js";
 import { goBack, isOutdated, start, stop } from "./run.js";
 
@@ -16,16 +16,44 @@ export function StartCard() {
     else if (state === "ended") keepFocus("#recommended-title", "#not-found-title", ".start button");
   }, [isBusy]);
   return html`<section class="start" aria-label="Search">
-    ${isBusy ? html`<${Running} />` : html`<div class="start-row">
-      <button type="button" class="primary" onClick=${start} disabled=${person.value === null}>${label()}</button>
-      ${earlierLimits.value.length > 0 && html`<button type="button" onClick=${goBack}>Back to the limits before</button>`}
-    </div>`}
+    ${isBusy ? html`<${Running} />` : html`<${Offer} />`}
+    ${!isBusy && status === "done" && html`<${Arrived} />`}
     ${!isBusy && isOutdated() && html`<p class="small">What may change was set anew since this answer: search again.</p>`}
     ${!isBusy && status === "cancelled" && html`<p class="note">Stopped. Nothing was kept of this search.</p>`}
     ${!isBusy && status === "interrupted" && html`<p class="note">The server was stopped in the middle of this search. Start it again.</p>`}
     ${!isBusy && status === "failed" && html`<${ErrorBox} error=${{ message: words(error) }} />`}
     <${Refusal} problem=${problem} />
   </section>`;
+}
+
+// The main button; or that nothing needs to change; or which decision is wanted, before it.
+function Offer() {
+  const { classes } = schema.value;
+  const isAsked = classes.length > 2 && wanted.value === null;
+  const now = decision.value;
+  const isThere = now && wanted.value !== null && now.prediction === wanted.value;
+  const back = earlierLimits.value.length > 0 && html`<button type="button" onClick=${goBack}>Back to the limits before</button>`;
+  if (isThere) {
+    return html`<p class="note">The model already says ${short(now.label, 40)}: nothing needs to change.</p>
+      <div class="start-row"><button type="button" class="quiet" onClick=${showTarget}>Ask for another decision</button>${back}</div>`;
+  }
+  return html`${classes.length > 2 && html`<label class="field"><span>Which decision is wanted?</span>
+      <select class="control" value=${String(classes.findIndex((one) => one.value === wanted.value))}
+        onChange=${(event) => setLimits({ target: classes[Number(event.target.value)]?.value ?? null })}>
+        ${isAsked && html`<option value="-1">choose…</option>`}
+        ${classes.map((one, index) => html`<option value=${String(index)}>${short(one.label)}</option>`)}
+      </select></label>`}
+    <div class="start-row">
+      <button type="button" class="primary" onClick=${start} disabled=${person.value === null || isAsked}>${label(isAsked)}</button>${back}
+    </div>`;
+}
+
+// Who looks at another panel is told of the answer, and led to it.
+function Arrived() {
+  const found = answer.value?.ways;
+  if (!found || !["causes", "what-if"].includes(panel.value)) return null;
+  const words = found.ways.length ? `${plural(found.ways.length, "way")} found.` : "No way was found.";
+  return html`<p class="note">${words} <button type="button" class="link" onClick=${() => { panel.value = "ways"; }}>Show the answer</button></p>`;
 }
 
 // What the server did not take; a wrong rule leads to where it is typed.
@@ -39,8 +67,9 @@ function Refusal({ problem }) {
 
 const words = (error) => (typeof error === "string" ? error : error?.message) ?? "The search failed.";
 
-function label() {
+function label(isAsked) {
   if (answer.value) return "Search again";
+  if (isAsked) return "Find ways";
   const target = decision.value?.target_label;
   return target ? `Find ways to ${short(target, 30)}` : "Find ways";
 }

@@ -3,12 +3,17 @@ import { signal } from "../vendor/interface.js";
 
 const TOKEN_KEY = "proce.token";
 const ANSWER_MILLISECONDS = 60_000;
+const RETURN_MILLISECONDS = 2_000;
+const MAX_TRIES = 2_000;
 const root = new URL(".", document.baseURI);
 
 // Set to the reason when the server wants a token; the sign-in shows it.
 export const tokenWanted = signal(null);
 // Grows with every new token, so that what failed is asked again.
 export const signIns = signal(0);
+
+// Grows when a server that could not be reached is back.
+export const returns = signal(0);
 
 export class ApiError extends Error {
   constructor(status, message, fields = []) {
@@ -83,11 +88,27 @@ export const remove = (path, options) => json(path, { ...options, method: "DELET
 
 export const isAbort = (error) => error?.name === "AbortError";
 
+// Asks now and then whether a server that was gone is back, so that the page comes back by itself.
+let isWatching = false;
+async function watchForReturn() {
+  if (isWatching) return;
+  isWatching = true;
+  for (let tries = 0; tries < MAX_TRIES && isWatching; tries += 1) {
+    await new Promise((resolve) => { setTimeout(resolve, RETURN_MILLISECONDS); });
+    const { status } = await fetch(new URL("health", root), { cache: "no-store" }).then((answer) => answer.json()).catch(() => ({}));
+    if (status !== "ok") continue;
+    isWatching = false;
+    returns.value += 1;
+  }
+  isWatching = false;
+}
+
 function unreached(error) {
   const late = error?.name === "TimeoutError";
+  if (!late) watchForReturn();
   const message = late
     ? "The server took too long to answer. Try again."
-    : "The server cannot be reached. Check that it runs, then try again.";
+    : "The server cannot be reached. The page tries again by itself.";
   return new ApiError(0, message);
 }
 

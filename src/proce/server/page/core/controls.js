@@ -75,8 +75,10 @@ export function Tabs({ label, tabs, value, onChoose, name }) {
 
 export function ErrorBox({ error, children }) {
   if (!error) return null;
-  const fields = (error.fields ?? []).filter((one) => !error.message.includes(one.message));
-  return html`<div class="error" role="alert"><p>${error.message}</p>
+  const [first, ...others] = error.fields ?? [];
+  const isSaid = first && others.length === 0 && error.message.includes(first.message);
+  const fields = isSaid ? [] : error.fields ?? [];
+  return html`<div class="error" role="alert"><p>${isSaid ? first.message : error.message}</p>
     ${fields.length > 0 && html`<ul>${fields.slice(0, 8).map((one) => html`<li><code>${short(one.field)}</code> ${one.message}</li>`)}</ul>`}
     ${children}</div>`;
 }

@@ -1,5 +1,5 @@
 // Requests made of the state, and the state found in a request.
-import { NO_LIMITS, graphEdit, limits, person, session, view } from "./state.js";
+import { NO_LIMITS, graphEdit, limits, person, schema, session, view, wanted } from "./state.js";
 
 // Who is asked about, in the fields of POST /explanations.
 function personFields({ row, values, edits }) {
@@ -16,6 +16,7 @@ export function limitFields() {
     if (!isEmpty) fields[name] = value;
   }
   if (limits.value.vary) fields.vary = limits.value.vary;
+  if (wanted.value !== null) fields.target = wanted.value;
   if (graphEdit.value) fields.graph = graphEdit.value;
   return fields;
 }
@@ -31,7 +32,7 @@ export function whatIfBody(changes = {}) {
     body.row_id = row;
     if (Object.keys(edits ?? {}).length) body.row = edits;
   }
-  if (limits.value.target !== null) body.target = limits.value.target;
+  if (wanted.value !== null) body.target = wanted.value;
   if (graphEdit.value) body.graph = graphEdit.value;
   return body;
 }
@@ -41,6 +42,7 @@ export function limitsOf(request) {
   for (const name of Object.keys(NO_LIMITS)) {
     if (request[name] !== null && request[name] !== undefined) found[name] = request[name];
   }
+  if (found.target === schema.value?.default_target) found.target = null;
   // The server writes down the time that it allows everybody.
   if (found.budget_seconds === session.value?.limits.seconds) found.budget_seconds = null;
   return found;

@@ -29,6 +29,8 @@ export const earlierLimits = signal([]); // the way back from a relaxation
 
 export const feature = computed(() =>
   Object.fromEntries((schema.value?.features ?? []).map((one) => [one.name, one])));
+// The decision that ways are to lead to; null is the other one of two, or not told yet.
+export const wanted = computed(() => limits.value.target ?? schema.value?.default_target ?? null);
 export const isAuditor = computed(() => session.value?.role === "auditor");
 
 // Shows another person: what was found for the one before is no longer on the page.

@@ -39,13 +39,16 @@ function Details({ feature, id }) {
   const [lowest, highest] = widest(feature);
   const isOrdered = feature.type !== "categorical";
   const step = effortOf(feature);
+  const place = (value) => (feature.levels ? feature.levels.findIndex((level) => level.value === value) : value);
+  const isEmpty = range !== null && place(range[0]) > place(range[1]);
   const open = { ...feature, may_miss: false };
   const shown = (value, end) => (feature.levels ? value ?? end : value === end ? null : value ?? null);
   return html`<div class="limit-details">
     ${isOrdered && html`<div class="field"><label for=${`${id}-low`}>At least</label>
-      ${control(open, shown(range?.[0], lowest), (value) => setRange(feature, value, range?.[1]), { id: `${id}-low`, hint: end(feature, lowest) })}</div>
+      ${control(open, shown(range?.[0], lowest), (value) => setRange(feature, value, range?.[1]), { id: `${id}-low`, hint: end(feature, lowest), invalid: isEmpty })}</div>
     <div class="field"><label for=${`${id}-high`}>At most</label>
-      ${control(open, shown(range?.[1], highest), (value) => setRange(feature, range?.[0], value), { id: `${id}-high`, hint: end(feature, highest) })}</div>`}
+      ${control(open, shown(range?.[1], highest), (value) => setRange(feature, range?.[0], value), { id: `${id}-high`, hint: end(feature, highest), invalid: isEmpty })}</div>
+    ${isEmpty && html`<p class="problem full" role="alert">The lowest is above the highest: nothing lies between.</p>`}`}
     ${isOrdered && feature.action === "free" && html`<div class="field full"><span class="label">Direction</span>
       <${Segments} label=${`Direction of ${nameText(feature)}`} options=${DIRECTIONS} value=${directionOf(feature)}
         onChoose=${(value) => setDirection(feature, value)} /></div>`}

@@ -11,6 +11,12 @@ import { PICKS, summaryParts } from "./summary.js";
 const isOpen = signal(false);
 const MAX_PARTS = 6;
 
+// Unfolds the limits and puts the focus where the wanted decision is chosen.
+export function showTarget() {
+  isOpen.value = true;
+  requestAnimationFrame(() => document.getElementById("wanted")?.focus());
+}
+
 // Unfolds the limits and puts the focus where a rule is typed.
 export function showRule(place) {
   isOpen.value = true;
@@ -47,8 +53,8 @@ function General() {
   const whole = (event) => (event.target.value === "" ? null : Number(event.target.value));
   return html`<div class="general">
     <label class="field"><span>Wanted decision</span>
-      <select class="control" value=${String(at)} onChange=${(event) => setLimits({ target: classes[Number(event.target.value)]?.value ?? null })}>
-        <option value="-1">${classes.length > 2 ? "the usual one" : "the other one"}</option>
+      <select id="wanted" class="control" value=${String(at)} onChange=${(event) => setLimits({ target: classes[Number(event.target.value)]?.value ?? null })}>
+        <option value="-1">${usual(classes)}</option>
         ${classes.map((one, index) => html`<option value=${String(index)}>${short(one.label)}</option>`)}
       </select></label>
     <label class="field"><span>Number of changes</span>
@@ -75,6 +81,12 @@ function General() {
       <${Segments} label="Which way is recommended" value=${set.pick} onChoose=${(pick) => setLimits({ pick })}
         options=${Object.entries(PICKS).map(([value, label]) => ({ value, label }))} /></div>
   </div>`;
+}
+
+// What is asked for where nothing is chosen.
+function usual(classes) {
+  const told = classes.find((one) => one.value === schema.value.default_target);
+  return told ? short(told.label) : classes.length > 2 ? "choose…" : "the other one";
 }
 
 // What nobody can act on, and who says so.

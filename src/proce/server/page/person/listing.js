@@ -1,6 +1,6 @@
 // The page of the list that is looked at: what was asked of the server and what it answered.
 import { effect, signal } from "../vendor/interface.js";
-import { get, isAbort } from "../core/api.js";
+import { get, isAbort, returns } from "../core/api.js";
 import { schema, session, view } from "../core/state.js";
 
 export const PAGE_SIZE = 20;
@@ -22,7 +22,7 @@ export function keepListed() {
   return effect(() => {
     const { descending, sort, ...query } = asked.value;
     const wanted = { ...query, limit: PAGE_SIZE, view: view.value, ...(sort && { sort, descending }) };
-    const opened = [schema.value, session.value]; // after a new token what was refused is asked again
+    const opened = [schema.value, session.value, returns.value]; // what was refused or unanswered is asked again
     if (opened.includes(null)) return undefined;
     const stop = new AbortController();
     fetchPage(wanted, stop.signal);

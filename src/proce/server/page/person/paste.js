@@ -13,6 +13,7 @@ export function Paste() {
   const read = async (event) => {
     event.preventDefault();
     setError(null);
+    setNotes([]);
     try {
       const found = await post("rows/parse", { text }, { query: { view: view.value } });
       setNotes(found.notes);

@@ -1,6 +1,6 @@
 // Who is looked at, and what the model decides about that person.
 import { effect, signal } from "../vendor/interface.js";
-import { get, isAbort, post } from "../core/api.js";
+import { get, isAbort, post, returns } from "../core/api.js";
 import { whatIfBody } from "../core/request.js";
 import { choosePerson, decision, graphEdit, limits, person, screen, session, view } from "../core/state.js";
 
@@ -39,7 +39,7 @@ export function personText({ row, id, edits }) {
 // Asks for the decision again whenever the person, the target or the graph is another.
 export function keepDecided() {
   return effect(() => {
-    const asked = [person.value, limits.value.target, graphEdit.value, view.value, session.value];
+    const asked = [person.value, limits.value.target, graphEdit.value, view.value, session.value, returns.value];
     decisionError.value = null;
     if (asked[0] === null) return undefined;
     const stop = new AbortController();
