@@ -63,8 +63,7 @@ def test_it_is_a_method(method: Method) -> None:
 def test_fit_returns_itself_and_explain_one_explanation_a_row(
     before_and_after_fit: tuple[Method, Method], result: Explanations
 ) -> None:
-    before, after = before_and_after_fit
-    assert before is after
+    assert before_and_after_fit[0] is before_and_after_fit[1]
     assert isinstance(result, Explanations)
     assert len(result) == len(ROWS)
     assert [item.row for item in result] == list(range(len(ROWS)))

@@ -81,6 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort) as stop:
         return _report_error(str(stop) or "interrupted", _EXIT_INTERRUPTED)
     except Exception as error:
+        _give_up_full_stdout()
         if isinstance(error, BrokenPipeError) and _stdout_closed():
             return _EXIT_PIPE_CLOSED
         if debug:
@@ -127,6 +128,19 @@ def _system_message(error: OSError | MemoryError) -> str:
         return "out of memory. Explain fewer rows at a time, or write .csv or .parquet."
     name = f" ({error.filename})" if getattr(error, "filename", None) else ""
     return f"{error.strerror or error}{name}."
+
+
+def _give_up_full_stdout() -> None:
+    """Leave a stdout that takes nothing more: Python would try again at exit, and change its code.
+
+    That is left to :func:`_stdout_closed` where the reader has gone.
+    """
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _stdout_closed() -> bool:

@@ -16,7 +16,7 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 # Not for the session: while playwright is up, its event loop runs in this thread, and no other
 # test of the process could run one.
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
     if CHROMIUM is None:
@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def hostile_server(
     hostile_folder: Path, hostile_rows: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[LiveServer]:

@@ -45,7 +45,8 @@ class Nursery:
         self.control, theirs = socket.socketpair()
         self.process = subprocess.Popen(
             [
-                *(sys.executable, "-P", "-m", "proce.batch.processes.nursery"),
+                # Unbuffered: a worker is ended by a signal, and what it has printed is not lost.
+                *(sys.executable, "-u", "-P", "-m", "proce.batch.processes.nursery"),
                 str(theirs.fileno()),
                 serving,
                 *preload,
