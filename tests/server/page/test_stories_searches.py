@@ -126,8 +126,9 @@ def crowded_page(browser: Browser, crowded: LiveServer) -> Iterator[Page]:
 def explain_all(page: Page, n: int) -> None:
     """Start the explanation of many people and wait until some of it is done."""
     page.get_by_role("button", name="Many people").click()
+    page.get_by_label("Wanted decision").select_option(label="approved")
     page.get_by_label("At most").fill(str(n))
-    page.get_by_role("button", name="Explain them all").click()
+    page.get_by_role("button", name=re.compile(r"^Explain (all|the first) \d")).click()
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
 
 
