@@ -11,6 +11,7 @@ from proce.schema.features.feature import Categorical, Continuous, Feature, Ordi
 from proce.schema.features.feature_json import edited, from_record, to_record
 from proce.schema.features.levels import shown
 from proce.schema.features.naming import spoken_name, with_unit
+from proce.schema.json_reading import parse_json
 from proce.schema.scale import FeatureScale
 
 FORMAT = 1
@@ -138,8 +139,8 @@ class Schema:
     def from_json(cls, text: str) -> "Schema":
         """Read a schema from JSON text."""
         try:
-            record = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+            record = parse_json(text)
+        except ValueError as error:
             raise SchemaError(f"the schema is not JSON: {error}.") from None
         if not isinstance(record, dict) or not isinstance(record.get("features"), list):
             raise SchemaError('the schema is not of the form {"format": 1, "features": [...]}.')
