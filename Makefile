@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo page test test-slow lint bench fuzz docs clean
+.PHONY: help demo page test test-slow lint bench mutants fuzz docs clean
 
 help:
 	@echo "make demo       install and explain one rejected loan application"
@@ -20,6 +20,7 @@ help:
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make bench      every script in benchmarks/"
 	@echo "make fuzz       a million damaged texts and files for each reader of them; hours"
+	@echo "make mutants    change the modules of a room, ROOM=rules, and see whether its tests notice"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove .venv, caches and build outputs"
 
@@ -51,6 +52,10 @@ bench: $(VENV)/.dev
 
 fuzz: $(VENV)/.hardening
 	$(BIN)/python hardening/fuzz.py all
+
+mutants: $(VENV)/.hardening
+	$(PYTEST) -q tests/hardening/test_mutants.py
+	$(BIN)/python hardening/mutation.py $(or $(ROOM),rules) --sample 200 --seed 0
 
 docs: $(VENV)/.docs
 	$(BIN)/zensical build --strict

@@ -27,6 +27,9 @@ for name in ("causallearn", "matplotlib.pyplot", "numba", "pandas", "pydantic", 
 
 import pytest  # noqa: E402
 from hypothesis import Phase, settings  # noqa: E402
+from rich.console import Console  # noqa: E402
+from rich.progress import Progress  # noqa: E402
+
 from mutants.finding import sample_of  # noqa: E402
 from mutants.mutant import Mutant, Verdict  # noqa: E402
 from mutants.recording import read_recordings, write_recordings  # noqa: E402
@@ -44,8 +47,6 @@ from mutants.testing import (  # noqa: E402
     chosen_tests,
     trial_of_import,
 )
-from rich.console import Console  # noqa: E402
-from rich.progress import Progress  # noqa: E402
 
 Trial = Callable[[Mutant, list[str], float], Verdict]
 _RESULTS = ROOT / ".cache" / "mutants"

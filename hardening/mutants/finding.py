@@ -1,8 +1,9 @@
 """Every small change that mutmut's operators make in a module, but for what nobody can notice.
 
 Left out are annotations and aliases of types, docstrings, decorators, imports, assertions (which
-are for our own bugs; ``zip``'s ``strict`` is one), the text of messages (all of ``raise``, warnings,
-logging, texts with a space in them, ``__repr__`` and ``__str__``) and blocks for type checkers.
+are for our own bugs; ``zip``'s ``strict`` is one), the text of messages (all of ``raise``,
+warnings, logging, texts with a space in them, ``__repr__`` and ``__str__``), blocks for type
+checkers, and what ``len`` and ``isinstance`` are called with, as mutmut does.
 """
 
 import random
@@ -14,9 +15,10 @@ from pathlib import Path
 import libcst as cst
 import libcst.matchers as m
 from libcst.metadata import MetadataWrapper, PositionProvider
+from mutmut.mutation.mutators import mutation_operators
+
 from mutants.mutant import Mutant
 from mutants.rooms import SOURCE
-from mutmut.mutation.mutators import mutation_operators
 
 _SKIPPED = (
     m.Annotation()
@@ -33,7 +35,6 @@ _SKIPPED = (
     | m.Arg(keyword=m.Name("strict") | m.Name("repr"))
 )
 _ALIAS = m.Assign(value=m.Subscript() | m.BinaryOperation(operator=m.BitOr()))
-_HELD_TEXT = m.SimpleString()
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class _Finder(cst.CSTVisitor):
         if isinstance(node, cst.BaseSmallStatement | cst.BaseCompoundStatement):
             self._statements.append(node)
         self._parameters += self._is_outermost_parameters(node)
-        if not (m.matches(node, _HELD_TEXT) and " " in cst.ensure_type(node, cst.SimpleString).value):
+        if not (isinstance(node, cst.SimpleString) and " " in node.value):
             for kind, operator in mutation_operators:
                 if isinstance(node, kind):
                     name = operator.__name__.removeprefix("operator_")

@@ -15,9 +15,10 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 
 import numpy as np
+from numba.core.dispatcher import Dispatcher
+
 from mutants.mutant import Mutant
 from mutants.rooms import SOURCE, module_name
-from numba.core.dispatcher import Dispatcher
 
 
 class Functions:

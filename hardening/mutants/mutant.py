@@ -56,7 +56,7 @@ class Verdict:
     Attributes
     ----------
     outcome
-        ``killed`` by a test, by ``time``, by a ``crash``, ``survived``, or ``unreached`` by any test.
+        ``killed`` by a test, by ``time``, by a ``crash``; ``survived``, or ``unreached`` by a test.
     by
         The test that failed, or what ended the run.
     seconds

@@ -1,4 +1,4 @@
-"""The rooms whose tests are put to the proof: which modules are changed, which tests must notice."""
+"""The rooms whose tests are put to the proof: modules that are changed, tests that must notice."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +23,7 @@ class Room:
     tests: tuple[str, ...]
 
     def modules(self) -> list[Path]:
-        """Return the modules of the room; those for a GPU cannot run everywhere, and are left out."""
+        """Return the modules of the room, without those for a GPU, which cannot run everywhere."""
         found: set[Path] = set()
         for name in self.sources:
             path = SOURCE / "proce" / name

@@ -10,6 +10,7 @@ from typing import Any
 import coverage
 import numba
 import pytest
+
 from mutants.forking import Ending, in_fork
 from mutants.installing import ChangedModule, Functions, interpret, kernels
 from mutants.mutant import Mutant, Verdict
@@ -79,9 +80,9 @@ class CollectedTests:
     def record(
         self, known: Recordings, kernels_as_python: bool, on_file: Callable[[str], None]
     ) -> Recordings:
-        """Return what every test does that passes; files that have not changed are not run again."""
+        """Return what every test does that passes; a file that is known is not run again."""
         by_file: dict[str, list[str]] = {}
-        for name, item in self._items.items():
+        for name in self._items:
             by_file.setdefault(name.split("::")[0], []).append(name)
         for file, names in by_file.items():
             print_of_file = fingerprint([ROOT / file, *self._modules])
@@ -140,7 +141,9 @@ class CollectedTests:
         return verdict_of(in_fork(work, _SLACK_SECONDS + _SLACK_FACTOR * seconds))
 
 
-def trial_of_import(mutant: Mutant, names: Sequence[str], seconds: float, interpreted: bool) -> Verdict:
+def trial_of_import(
+    mutant: Mutant, names: Sequence[str], seconds: float, interpreted: bool
+) -> Verdict:
     """Run tests on a change that is noticed when its module is imported, until one fails.
 
     Nothing of the package may have been imported in this process.
