@@ -43,7 +43,7 @@ def test_neither_outcomes_nor_reasons_tell_an_applicant_what_is_protected() -> N
     shared = samples.context(codec=codec)
     result = samples.explanations(samples.explanation(row=2, diagnosis=diagnosis, shared=shared))
     for view, words in (
-        ("applicant", "No counterfactual was found."),
+        ("applicant", "No change was found."),
         ("auditor", "It would take another sex."),
     ):
         shown = result.seen_by(view)
