@@ -97,6 +97,7 @@ def fit(
     from proce.schema import Codec
     from proce.schema.features.levels import shown
     from proce.schema.features.numerals import counted
+    from proce.schema.unguarded import unguarded_text
 
     read_class_labels(classes, ())  # or a slip of the pen would be told after the fit only
     use_one_thread()
@@ -128,6 +129,8 @@ def fit(
     explainer.save(out)
     for text in (*rows.schema.notes, *ready.notes):
         note(text)
+    if schema is None and (warning := unguarded_text(rows.schema)) is not None:
+        note(f"{warning} Write the schema with 'proce schema --out', and give it as --schema.")
     note(
         f"Written to {out}: {counted(len(ready.frame), 'row')},"
         f" {counted(len(rows.schema), 'feature')}, classes"
