@@ -12,10 +12,9 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.files import read_text
-from proce.schema.features.brief import cut
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class ReceiptRecord:
     """The explanation of one row, with all that is needed to ask the model again.
 
@@ -33,11 +32,6 @@ class ReceiptRecord:
     model_name: str | None = None
     model_sha256: str | None = None
     written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
-
-    def __repr__(self) -> str:
-        (row,) = self.result
-        model = "no model named" if self.model_name is None else f"model {self.model_name!r}"
-        return cut(f"Receipt(row {row.row}, {row.outcome.value}, {model}, written {self.written})")
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from proce.schema.features.brief import cut
-from proce.schema.features.numerals import counted
 
-
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Provenance:
     """The versions, the seed, the settings and the work behind a result.
 
@@ -53,7 +50,3 @@ class Provenance:
     elapsed_seconds: float
     generations: int
     evaluations: int
-
-    def __repr__(self) -> str:
-        rows = counted(self.training_rows, "training row")
-        return cut(f"Provenance({self.method}, seed {self.seed}, {self.mode}, {rows})")

@@ -50,7 +50,7 @@ _ROUNDS = (
 def polish(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
     best, owner = trials.each_alone()
-    n_moved = (best.by_hand[:, 0] & _is_number(problem)).sum(-1)
+    n_moved = (best.by_hand[:, 0] & is_number(problem)).sum(-1)
     n_turns = torch.where(best.is_feasible[:, 0], n_moved, 0).clamp(max=_MAX_TURNS)
     for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
         same = torch.nonzero(n_turns == n).flatten()
@@ -100,17 +100,17 @@ def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
 
 def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
-    is_number, by_hand = _is_number(problem), trials.by_hand
+    numbers, by_hand = is_number(problem), trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
     way = ((trials.rows - trials.expected) / problem.codec.reach).abs().nan_to_num(nan=0.0)
-    size = torch.where(is_number, way, 1.0).masked_fill(~by_hand, torch.inf)
+    size = torch.where(numbers, way, 1.0).masked_fill(~by_hand, torch.inf)
     order = size.argsort(dim=-1, stable=True)[..., :most]
     alone = torch.zeros(*order.shape, by_hand.shape[-1], dtype=torch.bool)
     alone = alone.scatter(-1, order[..., None], True)  # (n, 1, m, f)
     without = torch.cat([alone, alone.cumsum(2)[:, :, 1:].bool()], dim=2)
     factor = torch.tensor(_FARTHER, dtype=torch.float64)[:, None]
     home, rows = trials.expected[:, :, None, None], trials.rows[:, :, None, None]
-    farther = torch.where(is_number, home + factor * (rows - home), rows)  # (n, 1, 1, v, f)
+    farther = torch.where(numbers, home + factor * (rows - home), rows)  # (n, 1, 1, v, f)
     by_hand = (by_hand[:, :, None] & ~without)[:, :, :, None].expand(-1, -1, -1, len(factor), -1)
     rows, by_hand = farther.expand(by_hand.shape).flatten(1, 3), by_hand.flatten(1, 3)
     return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
@@ -130,7 +130,7 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
     """
     if use_kernels(trials.rows.device):
         return _drawn_compiled(problem, trials, n_turns, pairs)
-    moved = trials.by_hand[:, 0] & _is_number(problem)  # (n, f)
+    moved = trials.by_hand[:, 0] & is_number(problem)  # (n, f)
     turn = moved.byte().argsort(dim=-1, descending=True, stable=True)[:, :n_turns]  # (n, t)
     own, others = torch.tensor(pairs, dtype=torch.float64).unbind(-1)
     share = others[:, None].expand(*turn.shape, len(pairs), moved.shape[1])
@@ -159,7 +159,7 @@ def _drawn_compiled(
         as_array(trials.rows),
         as_array(trials.by_hand),
         as_array(trials.expected),
-        _is_number(problem).numpy(),
+        is_number(problem).numpy(),
         own,
         others,
         alike,
@@ -171,7 +171,7 @@ def _drawn_compiled(
     return try_out(problem, nearest_allowed(problem, drawn, acts), acts)
 
 
-def _is_number(problem: CounterfactualProblem) -> Tensor:
+def is_number(problem: CounterfactualProblem) -> Tensor:
     """Return which features ``(f,)`` are numbers or ranks."""
     return _numbers(problem.codec)
 

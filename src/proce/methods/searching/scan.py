@@ -263,7 +263,7 @@ def _best_features(worth: Tensor, position: Tensor, n_features: int) -> Tensor:
 
 def _kept(tried: Trials, n: int) -> Trials:
     """Return the closest feasible candidates, each with a set of actions of its own."""
-    return tried.take(_first_of_each_set(tried, tried.feasible_distance, n))
+    return tried.take(first_of_each_set(tried, tried.feasible_distance, n))
 
 
 def _bases(tried: Trials, start: Trials, n: int) -> Trials:
@@ -274,19 +274,19 @@ def _bases(tried: Trials, start: Trials, n: int) -> Trials:
     keys = (-gain / tried.distance.clamp(min=1e-6), -gain, lost)
     sizes = [n - 2 * (n // 3), n // 3, n // 3]
     chosen = [
-        _first_of_each_set(tried, key.where(is_open, torch.inf), size)
+        first_of_each_set(tried, key.where(is_open, torch.inf), size)
         for key, size in zip(keys, sizes, strict=True)
     ]
     return tried.take(torch.cat(chosen, dim=1))
 
 
-def _first_of_each_set(tried: Trials, key: Tensor, n: int) -> Tensor:
+def first_of_each_set(tried: Trials, key: Tensor, n: int) -> Tensor:
     """Return the positions ``(i, n)`` with the lowest keys, at most one for each set of actions."""
     if use_kernels(key.device):
-        from proce.methods.searching.kernels.leaving_out import first_of_each_set
+        from proce.methods.searching.kernels.leaving_out import first_of_each_set as fill
 
         positions = np.empty((len(key), n), np.int64)
-        first_of_each_set(as_array(key), as_array(tried.by_hand), positions)
+        fill(as_array(key), as_array(tried.by_hand), positions)
         return torch.from_numpy(positions)
     weights = mix(torch.arange(1, tried.by_hand.shape[-1] + 1))
     named = (tried.by_hand * weights).sum(-1)  # another number for each set of features

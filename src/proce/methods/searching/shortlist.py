@@ -17,6 +17,7 @@ from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
+from proce.methods.searching.firming import firm_up
 from proce.methods.searching.polishing import consolidate, polish
 from proce.methods.searching.pruning import prune
 from proce.methods.searching.trials import Trials, assess, concatenate
@@ -105,15 +106,9 @@ def make_shortlist(
         limit = factor * pool.feasible_distance.amin(1)
         typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
         pool = concatenate([pool, assess(improved, typical)])
-    realised = problem.realise_by_hand(pool.rows, pool.by_hand)
-    scored = problem.without_doubts().score(realised)
-    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & (realised.count > 0)
-    feasible &= pool.violation.isfinite()  # that of copies is not
-    if max_changes is not None:
-        feasible &= realised.count <= max_changes
-    missing = missing_chances(problem, realised, feasible)
+    realised, losses, missing = _judge(problem, pool, max_changes, firms=sparse)
     order = choose(
-        Pool(realised.point, realised.by_hand, scored.losses, missing),
+        Pool(realised.point, realised.by_hand, losses, missing),
         Choice(
             options.pick,
             options.n + _N_SPARE,
@@ -130,13 +125,39 @@ def make_shortlist(
         owner,
         realised.point[owner, positions],
         change_kinds(realised)[owner, positions],
-        scored.losses[owner, positions],
+        losses[owner, positions],
         realised.expected[owner, positions],
         missing[owner, positions],
         _fronts(problem, search, max_changes)
         if keep_fronts
         else Fronts.empty(realised.point.shape[-1]),
         _nearest_misses(search),
+    )
+
+
+def _judge(
+    problem: CounterfactualProblem, pool: Trials, max_changes: int | None, *, firms: bool
+) -> tuple[Actions, Tensor, Tensor]:
+    """Return candidates as a person would see them, their losses, and what each lacks to be sure.
+
+    Where ``firms`` is set, closer ways that are sure to work are added.
+    """
+    realised = problem.realise_by_hand(pool.rows, pool.by_hand)
+    scored = problem.without_doubts().score(realised)
+    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & (realised.count > 0)
+    feasible &= pool.violation.isfinite()  # that of copies is not
+    if max_changes is not None:
+        feasible &= realised.count <= max_changes
+    missing = missing_chances(problem, realised, feasible)
+    if not (firms and problem.doubts):
+        return realised, scored.losses, missing
+    firmer = firm_up(problem, pool, feasible, missing)
+    firm, losses, lacking = _judge(problem, firmer, max_changes, firms=False)
+    columns = zip(vars(realised).values(), vars(firm).values(), strict=True)
+    return (
+        Actions(*(torch.cat(column, dim=1) for column in columns)),
+        torch.cat([scored.losses, losses], dim=1),
+        torch.cat([missing, lacking], dim=1),
     )
 
 

@@ -81,6 +81,10 @@ class Trials:
         same = (keys[:, :, None] == keys[:, None]).tril(diagonal=-1).any(-1)
         return replace(self, violation=self.violation.masked_fill(same, torch.inf))
 
+    def infeasible(self) -> "Trials":
+        """Return the candidates as ones that do not count."""
+        return replace(self, violation=torch.full_like(self.violation, torch.inf))
+
     def take_range(self, first: int, last: int) -> "Trials":
         """Return the candidates of each row from position ``first`` up to before ``last``."""
         return Trials(*(column[:, first:last] for column in self.columns))

@@ -6,7 +6,6 @@ from typing import Any
 
 from proce.errors import SchemaError
 from proce.schema.features.action import Action as Action
-from proce.schema.features.brief import brief_repr
 from proce.schema.features.checks import check_name, checked_range, finite_number
 from proce.schema.features.levels import Level, checked_avoid, checked_labels, checked_levels
 from proce.schema.features.naming import checked_unit, checked_words
@@ -16,7 +15,7 @@ MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 MIN_CHANGE = 1e-3  # of the range: a smaller difference of a number without a step is none
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Continuous:
     """A number.
 
@@ -92,11 +91,8 @@ class Continuous:
         """The word for this type in tables and JSON."""
         return "continuous"
 
-    def __repr__(self) -> str:
-        return brief_repr(self, "name")
 
-
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Ordinal:
     """Levels with an order, the lowest first; ``action="increase"`` means towards the last.
 
@@ -155,11 +151,8 @@ class Ordinal:
         """The word for this type in tables and JSON."""
         return "ordinal"
 
-    def __repr__(self) -> str:
-        return brief_repr(self, "name", "levels")
 
-
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, slots=True)
 class Categorical:
     """Levels without an order, in one column or one-hot over several that move together.
 
@@ -235,9 +228,6 @@ class Categorical:
     def kind(self) -> str:
         """The word for this type in tables and JSON."""
         return "categorical"
-
-    def __repr__(self) -> str:
-        return brief_repr(self, "name", "levels")
 
 
 Feature = Continuous | Ordinal | Categorical

@@ -1,1 +1,0 @@
-"""Random and damaged input for everything that reads texts and files of other people."""

@@ -1,0 +1,117 @@
+"""Lead candidates that are close but not sure to work a little farther, until they are.
+
+The search asks how near a way can be. Where the equations are doubted, the nearest ways are seldom
+sure to work, and the sure one that a search happens to hold may be far behind them. Each of the
+nearest ways is therefore tried with its numbers farther from where they would be by themselves,
+and a single level with every other level. The closest that is sure to work is kept, where it is
+closer than what is sure of the same actions already. All of this starts from the nearest ways,
+which a call in which more may vary has as well as one in which less may.
+"""
+
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from proce.methods.searching.chances import missing_chances, same_actions
+from proce.methods.searching.polishing import is_number, nearest_allowed
+from proce.methods.searching.scan import first_of_each_set
+from proce.methods.searching.trials import Trials, try_out
+from proce.objective import CounterfactualProblem
+from proce.schema import Categorical
+
+_N_LED = 4  # ways of a row that are led farther, each with a set of actions of its own
+_FARTHER = (1.05, 1.12, 1.2, 1.32, 1.5, 1.75, 2.1, 2.7, 4.0)  # times as far
+_N_BETWEEN = 4  # values that are tried between one that is sure and the one before it
+_N_ROUNDS = 2  # in each of which they are closer
+
+
+def firm_up(
+    problem: CounterfactualProblem, pool: Trials, feasible: Tensor, missing: Tensor
+) -> Trials:
+    """Return sure ways ``(i, k)`` that are closer than the sure ones of a pool; others infeasible.
+
+    Parameters
+    ----------
+    problem
+        The problem, with its doubts.
+    pool
+        The candidates ``(i, c)`` of its rows.
+    feasible, missing
+        ``(i, c)``: which candidates are feasible where nothing is doubted, and what each lacks
+        until it is sure to work.
+    """
+    distance = pool.distance.where(feasible, torch.inf)
+    sure = distance.where(missing <= 0, torch.inf)[:, None].expand(-1, distance.shape[1], -1)
+    closest_sure = sure.where(same_actions(pool.by_hand), torch.inf).amin(-1)
+    is_closer = distance < closest_sure
+    rows = torch.nonzero(is_closer.any(1)).flatten()
+    nothing = pool.take(torch.zeros(len(pool.rows), _N_LED, dtype=torch.long)).infeasible()
+    if not len(rows):
+        return nothing
+    near = pool.take_rows(rows)
+    which = first_of_each_set(near, distance.where(is_closer, torch.inf)[rows], _N_LED)
+    limit = closest_sure[rows].gather(1, which).flatten()
+    near, owner = near.take(which).without_copies().each_alone()
+    led = torch.nonzero(near.violation[:, 0].isfinite()).flatten()
+    firm = _lead_farther(problem.take(rows[owner[led]]), near.take_rows(led), limit[led])
+    return nothing.with_rows(rows, near.infeasible().with_rows(led, firm).side_by_side(len(rows)))
+
+
+def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Tensor) -> Trials:
+    """Return for each candidate ``(n, 1)`` its closest sure variant below its limit ``(n,)``.
+
+    Parameters
+    ----------
+    problem
+        The problem, with an instance for each candidate.
+    near, limit
+        The candidates, and how far the closest sure way of the same actions is.
+    """
+    factor = torch.tensor((1.0, *_FARTHER), dtype=torch.float64).expand(len(limit), -1)
+    rows = _farther(problem, near, factor[:, 1:])
+    best, nth = _closest_sure(problem, near, _with_other_levels(problem, near, rows), limit)
+    instances = torch.arange(len(limit))
+    for _ in range(_N_ROUNDS):
+        low, high = factor[instances, nth], factor[instances, nth + 1]
+        steps = torch.arange(_N_BETWEEN + 1, dtype=torch.float64) / (_N_BETWEEN + 1)
+        factor = low[:, None] + (high - low)[:, None] * steps
+        rows = _farther(problem, near, factor[:, 1:])
+        closer, nth = _closest_sure(problem, near, rows, best.feasible_distance[:, 0])
+        best = closer.where(closer.is_feasible, best)
+        factor = torch.cat([factor, high[:, None]], dim=1)
+        nth = nth.where(closer.is_feasible[:, 0], _N_BETWEEN)
+    return best
+
+
+def _farther(problem: CounterfactualProblem, near: Trials, factor: Tensor) -> Tensor:
+    """Return candidates ``(n, 1)`` whose numbers go ``factor (n, v)`` times as far, ``(n, v)``."""
+    farther = near.expected + factor[..., None] * (near.rows - near.expected)
+    return torch.where(is_number(problem), farther, near.rows)
+
+
+def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Tensor) -> Tensor:
+    """Return rows ``(n, v, f)`` of candidates ``(n, 1)``, a level that stands alone by turns."""
+    schema = problem.codec.schema
+    n_levels = [len(f.levels) if isinstance(f, Categorical) else 1 for f in schema]
+    level = torch.arange(rows.shape[1])[:, None] % torch.tensor(n_levels)
+    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdim=True) == 1) & ~is_number(problem)
+    return torch.where(is_alone, level.to(rows), rows)
+
+
+def _closest_sure(
+    problem: CounterfactualProblem, near: Trials, rows: Tensor, limit: Tensor
+) -> tuple[Trials, Tensor]:
+    """Return the closest sure one of variants ``(n, v, f)`` below a limit ``(n,)``, and which.
+
+    Candidates without such a variant get one that is not feasible.
+    """
+    by_hand = near.by_hand.expand_as(rows)
+    allowed = nearest_allowed(problem, rows, by_hand)
+    variants = try_out(problem.without_doubts(), allowed, by_hand).without_copies()
+    asked = variants.is_feasible & (variants.distance < limit[:, None])
+    realised = problem.realise_by_hand(variants.rows, variants.by_hand)
+    is_sure = missing_chances(problem, realised, asked) <= 0
+    sure = replace(variants, violation=variants.violation.masked_fill(~is_sure, torch.inf))
+    nth = sure.feasible_distance.argmin(1)
+    return sure.take(nth[:, None]), nth
