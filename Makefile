@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo page test test-slow lint bench docs clean
+.PHONY: help demo page test test-slow lint bench mutants fuzz docs clean
 
 help:
 	@echo "make demo       install and explain one rejected loan application"
@@ -19,6 +19,8 @@ help:
 	@echo "make test-slow  the long fuzzing, fault, load and oracle runs"
 	@echo "make lint       ruff, mypy, import-linter"
 	@echo "make bench      every script in benchmarks/"
+	@echo "make fuzz       a million damaged texts and files for each reader of them; hours"
+	@echo "make mutants    change the modules of a room, ROOM=rules, and see whether its tests notice"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove .venv, caches and build outputs"
 
@@ -48,6 +50,13 @@ bench: $(VENV)/.dev
 	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do \
 	    echo "== $$script"; $(BIN)/python $$script; done
 
+fuzz: $(VENV)/.hardening
+	$(BIN)/python hardening/fuzz.py all
+
+mutants: $(VENV)/.hardening
+	$(PYTEST) -q tests/hardening/test_mutants.py
+	$(BIN)/python hardening/mutation.py $(or $(ROOM),rules) --sample 200 --seed 0
+
 docs: $(VENV)/.docs
 	$(BIN)/zensical build --strict
 
@@ -72,6 +81,10 @@ $(VENV)/.serve: $(VENV)/.core
 $(VENV)/.dev: $(VENV)/.made pyproject.toml constraints.txt
 	$(PIP) -e '.[dev,onnx,bench,batch,serve,postgres]'
 	@touch $(VENV)/.core $(VENV)/.serve $@
+
+$(VENV)/.hardening: $(VENV)/.dev
+	$(PIP) -e '.[hardening]'
+	@touch $@
 
 $(VENV)/.docs: $(VENV)/.core
 	$(PIP) -e '.[docs]'

@@ -33,7 +33,7 @@ def test_frames_of_pandas_are_tables_too(banker: ProCE, whole: Explanations) -> 
 def test_a_reason_names_the_row_and_its_id(whole: Explanations) -> None:
     (first, *_) = reasons(whole, 3)
     row = outcome_table(whole).to_pandas().query("reason.notna()").iloc[0]
-    assert first == f"Row {row['row']} ({row['customer']}): {row['reason']}"
+    assert first == f"Row {row['customer']}: {row['reason']}"
 
 
 def test_neither_outcomes_nor_reasons_tell_an_applicant_what_is_protected() -> None:
@@ -43,12 +43,12 @@ def test_neither_outcomes_nor_reasons_tell_an_applicant_what_is_protected() -> N
     shared = samples.context(codec=codec)
     result = samples.explanations(samples.explanation(row=2, diagnosis=diagnosis, shared=shared))
     for view, words in (
-        ("applicant", "No counterfactual was found."),
+        ("applicant", "No change was found."),
         ("auditor", "It would take another sex."),
     ):
         shown = result.seen_by(view)
         assert outcome_table(shown)["reason"].to_pylist() == [words]
-        assert reasons(shown, 3) == [f"Row 2 (cem): {words}"]
+        assert reasons(shown, 3) == [f"Row cem: {words}"]
 
 
 def test_rows_whose_advice_is_in_doubt_are_counted() -> None:

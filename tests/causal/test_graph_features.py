@@ -124,11 +124,11 @@ def test_equality_is_of_nodes_and_edges_alone() -> None:
 def test_a_graph_says_where_it_comes_from() -> None:
     given = CausalGraph([("a", "b")])
     assert not given.origin.discovered
-    assert repr(given) == "CausalGraph(2 features, 1 edges, given)"
+    assert repr(given) == "CausalGraph(2 features, 1 edge, given)"
     proposed = CausalGraph([("a", "b")], "abc", {("a", "b"): 0.42}, Origin("pc"), [("b", "c")])
     assert proposed.origin.discovered
     assert str(proposed).splitlines() == [
-        "CausalGraph(3 features, 1 edges, 1 undirected, discovered by pc)",
+        "CausalGraph(3 features, 1 edge, 1 undirected, discovered by pc)",
         "a -> b  42%",
         "b -- c  undecided",
     ]

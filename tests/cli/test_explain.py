@@ -138,7 +138,7 @@ def test_rows_without_a_counterfactual_are_exit_code_1(
     words = [*EXPLAIN, "--rules", str(never), "--out", str(tmp_path / "r.csv")]
     assert main(words) == 1
     shown = capsys.readouterr().err
-    assert "Row 0: No counterfactual was found for yes." in shown
+    assert "Row 0: No change was found for which the model says yes." in shown
     assert "not found" in shown
     assert (tmp_path / "r.csv").read_text().startswith("row,rank,age,")
 

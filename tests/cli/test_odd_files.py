@@ -259,7 +259,7 @@ def test_messages_name_the_id_beside_the_row(
     words = ["explain", "credit", str(tmp_path / "rows.csv"), *ASK, "--id", "customer"]
     out = ["--out", str(tmp_path / "r.csv")]
     assert main([*words, *out, "--rules", str(never)]) == 1
-    assert "Row 0 (C000): No counterfactual was found for yes." in capsys.readouterr().err
+    assert "Row C000: No change was found for which the model says yes." in capsys.readouterr().err
     wrong = named.astype({"savings": str}).assign(savings=["1", "2", "3", "4", "many", "6"])
     wrong.to_csv(tmp_path / "rows.csv", index=False)
     assert main([*words, *out]) == 2
@@ -282,4 +282,4 @@ def test_a_terminal_shows_the_id_beside_the_row(
     words = ["explain", "credit", str(tmp_path / "rows.csv"), *ASK, "--id", "customer"]
     assert main(words) == 0
     shown = capsys.readouterr().out
-    assert [f"{row} (C{row:03})" in shown for row in range(6)] == [row < n_rows for row in range(6)]
+    assert [f"C{row:03}" in shown for row in range(6)] == [row < n_rows for row in range(6)]

@@ -27,7 +27,7 @@ def test_a_row_on_which_the_model_failed_is_told_like_the_others(
 ) -> None:
     show_summary(summary_of(2), None)
     shown = capsys.readouterr()
-    assert f"Row 0 (ann)\n\n{REASON}\n" in shown.out
+    assert f"Row ann\n\n{REASON}\n" in shown.out
     assert "2 rows: 1 failed, 1 already target." in shown.err
 
 

@@ -86,6 +86,7 @@ def test_nobody_is_told_to_marry() -> None:
         if feature.action != before.action
     }
     assert moved == {
+        "age": Action.WAITS,
         "marital_status": Action.FIXED,
         "relationship": Action.FIXED,
         "education_num": Action.INDIRECT,

@@ -59,4 +59,4 @@ def test_the_past_the_family_and_the_origin_are_not_advised() -> None:
     assert savings.action is Action.INCREASE
     assert savings.labels["... < 100 DM"] == "below 100 DM"
     assert savings.avoid == ("unknown/ no savings account",)
-    assert schema["credit_amount"].action is Action.FREE
+    assert schema["credit_amount"].action is Action.DECREASE

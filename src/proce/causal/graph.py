@@ -16,6 +16,7 @@ from proce.causal.graphs.origin import Origin
 from proce.causal.graphs.shares import PairShares, pair_shares
 from proce.errors import GraphError
 from proce.schema import Schema
+from proce.schema.features.numerals import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -280,10 +281,8 @@ class CausalGraph(Dag):
 
     def __repr__(self) -> str:
         undecided = f", {len(self.undirected)} undirected" if self.undirected else ""
-        return (
-            f"CausalGraph({len(self.nodes)} features, {len(self.edges)} edges{undecided},"
-            f" {self.origin})"
-        )
+        features, edges = counted(len(self.nodes), "feature"), counted(len(self.edges), "edge")
+        return f"CausalGraph({features}, {edges}{undecided}, {self.origin})"
 
     def __str__(self) -> str:
         """Return one line per edge, then the undirected pairs."""

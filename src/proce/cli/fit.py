@@ -96,6 +96,8 @@ def fit(
     from proce.methods.fitting.other_models import other_models
     from proce.schema import Codec
     from proce.schema.features.levels import shown
+    from proce.schema.features.numerals import counted
+    from proce.schema.unguarded import unguarded_text
 
     read_class_labels(classes, ())  # or a slip of the pen would be told after the fit only
     use_one_thread()
@@ -127,8 +129,11 @@ def fit(
     explainer.save(out)
     for text in (*rows.schema.notes, *ready.notes):
         note(text)
+    if schema is None and (warning := unguarded_text(rows.schema)) is not None:
+        note(f"{warning} Write the schema with 'proce schema --out', and give it as --schema.")
     note(
-        f"Written to {out}: {len(ready.frame):,} rows, {len(rows.schema)} features, classes"
+        f"Written to {out}: {counted(len(ready.frame), 'row')},"
+        f" {counted(len(rows.schema), 'feature')}, classes"
         f" {shown(explainer.classes_)}, {_describe_graph(explainer)}."
     )
 
@@ -199,8 +204,10 @@ def _search_settings(population: int | None, generations: int | None) -> "Search
 
 
 def _describe_graph(explainer: "ProCE") -> str:
+    from proce.schema.features.numerals import counted
+
     scm = explainer.fitted_.scm
     if scm is None:
         return "no causal graph"
     n_edges = len(scm.graph.edges)
-    return f"a graph of {n_edges} edge{'s' * (n_edges != 1)} ({scm.graph.origin})"
+    return f"a graph of {counted(n_edges, 'edge')} ({scm.graph.origin})"

@@ -31,6 +31,7 @@ def report(
     from proce.errors import SchemaError
     from proce.explanation import Explanations
     from proce.files import read_text, require_place
+    from proce.schema.features.numerals import counted
 
     require_place(out)
     read_view(view)
@@ -39,4 +40,4 @@ def report(
     except SchemaError as error:
         raise SchemaError(f"{file}: {error}") from None
     result.save_html(out, view=read_view(view))
-    note(f"Written to {out}: {len(result)} row{'s' * (len(result) != 1)}.")
+    note(f"Written to {out}: {counted(len(result), 'row')}.")

@@ -89,6 +89,7 @@ def _verify_folder(folder: Path, model: Path, model_path: Path) -> bool:
     from proce.classifier.model_sum import model_sum
     from proce.errors import ReceiptError
     from proce.explanation.receipts.folder import Standing, check_receipts, receipt_files
+    from proce.schema.features.numerals import counted
 
     paths = receipt_files(folder)
     counts: Counter[Standing] = Counter()
@@ -116,10 +117,10 @@ def _verify_folder(folder: Path, model: Path, model_path: Path) -> bool:
             " wrote."
         )
     if strangers:
-        note(f"Not receipts: {len(strangers):,} of {len(paths):,} files.")
+        note(f"Not receipts: {len(strangers):,} of {counted(len(paths), 'file')}.")
     _show_models(models, model_sum(model_path))
     told = [f"{counts[standing]:,} {standing}" for standing in Standing if counts[standing]]
-    typer.echo(f"{counts.total():,} receipt{'s' * (counts.total() != 1)}: {', '.join(told)}.")
+    typer.echo(f"{counted(counts.total(), 'receipt')}: {', '.join(told)}.")
     return set(counts) == {Standing.TRUE}
 
 

@@ -67,10 +67,10 @@ def load_adult(version: str = "grouped", part: str = "train") -> Dataset:
     """Load Adult.
 
     The graph is assumed, not known. In ``recourse_schema`` marital status (and in the full
-    version the relationship in the household) is fixed, since nobody is to be told to marry;
-    ``education_num`` is indirect, because it is the rank of ``education``; all else can be acted
-    on. Race and gender are protected, and nobody is advised to become unknown. In the full version
-    the country of birth and the census weight are fixed in both schemas.
+    version the relationship in the household) is fixed, since nobody is to be told to marry; age
+    waits; ``education_num`` is indirect, because it is the rank of ``education``; all else can be
+    acted on. Race and gender are protected, and nobody is advised to become unknown. In the full
+    version the country of birth and the census weight are fixed in both schemas.
 
     Parameters
     ----------
@@ -161,6 +161,7 @@ def _full_schema() -> Schema:
 
 def _recourse_schema(schema: Schema) -> Schema:
     actions = {
+        "age": Action.WAITS,
         "marital_status": Action.FIXED,
         "relationship": Action.FIXED,
         "education_num": Action.INDIRECT,

@@ -11,9 +11,11 @@ from torch import Tensor
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import DatasetError, did_you_mean
 from proce.schema import Continuous, Ordinal, Schema
+from proce.schema.features.brief import cut
+from proce.schema.features.numerals import counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Rows, their label, and what is known about the features.
 
@@ -64,6 +66,10 @@ class Dataset:
                 f"data set {self.name!r}: the {len(self.label)} rows have the labels {labels};"
                 " expected both 0 and 1. Ask for more rows, or for another seed."
             )
+
+    def __repr__(self) -> str:
+        rows, features = counted(len(self.frame), "row"), counted(len(self.schema), "feature")
+        return cut(f"Dataset({self.name!r}, {rows}, {features}, {' or '.join(self.class_names)})")
 
     def sample(self, n: int, seed: int) -> "Dataset":
         """Draw ``n`` new rows of a generated data set."""

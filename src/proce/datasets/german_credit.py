@@ -162,12 +162,14 @@ def load_german_credit() -> Dataset:
     account; nobody is advised to have none, or to be unemployed. Sex and personal status, foreign
     workers and, in ``recourse_schema``, age are protected. There the past (credit history,
     residence, other credits), the purpose and the family are fixed; the instalment rate is
-    indirect; checking account, savings, employment, property and job can only improve.
+    indirect; checking account, savings, employment, property and job can only improve, and the
+    amount of credit can only fall: nobody is told to borrow more than they asked for.
     """
     table = parse(fetch(FILE))
     schema = SCHEMA.edit(FIXED_FOR_RECOURSE, action=Action.FIXED)
     schema = schema.edit("age", action=Action.WAITS, protected=True)
     schema = schema.edit("installment_as_income_perc", action=Action.INDIRECT)
+    schema = schema.edit("credit_amount", action=Action.DECREASE)
     improving = ("account_check_status", "savings", "present_emp_since", "property", "job")
     return Dataset(
         name="german_credit",

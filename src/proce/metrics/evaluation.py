@@ -10,6 +10,7 @@ from torch import Tensor
 
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.measures import MEASURES
+from proce.schema.features.numerals import counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,6 +90,6 @@ class Evaluation:
 
     def __repr__(self) -> str:
         return (
-            f"Evaluation({self.n_asked} rows, {self.n_without} without a counterfactual,"
-            f" {self.frame['metric'].nunique()} metrics, {len(self.left_out)} left out)"
+            f"Evaluation({counted(self.n_asked, 'row')}, {self.n_without} without a counterfactual,"
+            f" {counted(self.frame['metric'].nunique(), 'metric')}, {len(self.left_out)} left out)"
         )

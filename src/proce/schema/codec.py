@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
 from proce.schema.features.levels import Level, find_level, shown
 from proce.schema.frames.cells import Numbers
@@ -29,7 +30,7 @@ from proce.schema.schema import Schema
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Codec:
     """A schema with the scale and the layout of the training rows.
 
@@ -66,6 +67,9 @@ class Codec:
     seen_high: Tensor = None  # type: ignore[assignment]  # (f,)
     resolution: Tensor = None  # type: ignore[assignment]  # (f,)
     reach: Tensor = field(init=False)  # (f,)
+
+    def __repr__(self) -> str:
+        return cut(f"Codec({self.schema!r})")
 
     def __post_init__(self) -> None:
         given = vars(self)

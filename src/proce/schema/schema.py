@@ -7,16 +7,19 @@ from functools import cached_property
 from typing import Any
 
 from proce.errors import SchemaError, did_you_mean
+from proce.schema.features.brief import MAX_WIDTH, named
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.feature_json import edited, from_record, to_record
 from proce.schema.features.levels import shown
-from proce.schema.features.naming import spoken_name, with_unit
+from proce.schema.features.numerals import counted
+from proce.schema.json_reading import parse_json
+from proce.schema.printing import schema_table, table_text
 from proce.schema.scale import FeatureScale
 
 FORMAT = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schema:
     """The features of a problem, in the order of the tensors.
 
@@ -138,8 +141,8 @@ class Schema:
     def from_json(cls, text: str) -> "Schema":
         """Read a schema from JSON text."""
         try:
-            record = json.loads(text)
-        except (json.JSONDecodeError, RecursionError) as error:
+            record = parse_json(text)
+        except ValueError as error:
             raise SchemaError(f"the schema is not JSON: {error}.") from None
         if not isinstance(record, dict) or not isinstance(record.get("features"), list):
             raise SchemaError('the schema is not of the form {"format": 1, "features": [...]}.')
@@ -171,25 +174,14 @@ class Schema:
         The scale is there where rows are known, and the last column, the words for people, where
         a feature has a label or a unit.
         """
-        scales = [self.scales.get(f.name) if isinstance(f, Continuous) else None for f in self]
-        lines = [
-            (f.name, f.kind, _permitted(f, scale), _action(f))
-            for f, scale in zip(self.features, scales, strict=True)
-        ]
-        table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action"), *lines]
-        if any(scales):
-            texts = ["scale", *(scale.text() if scale else "" for scale in scales)]
-            table = [(*line, text) for line, text in zip(table, texts, strict=True)]
-        if not any(f.label or f.unit for f in self.features):
-            return table
-        words = ["in words", *(_words(f) for f in self.features)]
-        return [(*line, word) for line, word in zip(table, words, strict=True)]
+        return schema_table(self.features, self.scales)
 
     def __str__(self) -> str:
-        rows = self.table()
-        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
-        return "\n".join([line.rstrip() for line in lines] + [f"Note: {n}" for n in self.notes])
+        return table_text(self.table(), [f"Note: {note}" for note in self.notes])
+
+    def __repr__(self) -> str:
+        start = f"Schema({counted(len(self), 'feature')}: "
+        return f"{start}{named(self.names, MAX_WIDTH - len(start) - 1)})"
 
     def _repr_html_(self) -> str:
         from html import escape
@@ -209,27 +201,3 @@ def _refuse_repeats(what: str, names: Sequence[str]) -> None:
         if name in seen:
             raise SchemaError(f"{what} {name!r} is declared twice; declare each once.")
         seen.add(name)
-
-
-def _action(feature: Feature) -> str:
-    effort = "" if feature.effort == 1 else f", effort {feature.effort:g}"
-    return feature.action.value + effort + (", protected" if feature.protected else "")
-
-
-def _words(feature: Feature) -> str:
-    name = feature.label or spoken_name(feature.name)
-    return name if feature.unit is None else f"{name}, {with_unit('…', feature.unit)}"
-
-
-def _permitted(feature: Feature, scale: FeatureScale | None) -> str:
-    if not isinstance(feature, Continuous):
-        text = (" < " if isinstance(feature, Ordinal) else ", ").join(
-            str(level) for level in feature.levels[:6]
-        )
-        rest = f", … {len(feature.levels)} levels" if len(feature.levels) > 6 else ""
-        never = f"; never {', '.join(map(str, feature.avoid[:6]))}" if feature.avoid else ""
-        return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "") + never
-    limits = "as in training" if scale is None else scale.searched_text()
-    if feature.range is not None:
-        limits = f"{feature.range[0]:,.12g} to {feature.range[1]:,.12g}"
-    return limits if feature.step is None else f"{limits}, step {feature.step:g}"

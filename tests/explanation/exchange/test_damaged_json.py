@@ -126,3 +126,13 @@ def test_values_that_their_dtype_cannot_hold_are_refused() -> None:
     record["layout"]["columns"]["education"] = "int64"
     with pytest.raises(SchemaError, match="do not fit their schema or layout"):
         Explanations.from_json(json.dumps(record))
+
+
+def test_settings_that_nest_without_end_are_refused() -> None:
+    nested: dict[str, Any] = {}
+    for _ in range(300):
+        nested = {"a": nested}
+    provenance = json.loads(everything().to_json())["provenance"]
+    message = "provenance.options is .*; expected values that are not nested so deep"
+    with pytest.raises(SchemaError, match=message):
+        Explanations.from_json(changed(provenance=provenance | {"options": nested}))

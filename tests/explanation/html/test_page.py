@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import torch
 from proce.errors import FileError, SearchError
 from proce.explanation import Explanation, Explanations
 from proce.explanation.html.page import page_of_row, page_of_rows
+from proce.explanation.words.sentences import lines
 from proce.schema import Codec, Schema
 
 from .. import samples
@@ -62,10 +63,11 @@ def test_that_a_way_is_unsure_is_said_once_and_where_it_is_told() -> None:
 
 def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
     page = Page(page_of_one())
-    for sentence in one()[0].sentences():
+    told = [line.text for line in lines(one()[0]) if line.kind != "search"]  # ways are shown
+    assert len(told) > 5
+    for sentence in told:
         assert sentence in page.text
     for heading in (
-        "What was decided",
         "What to do",
         "What is expected to follow",
         "What was kept fixed",
@@ -83,13 +85,8 @@ def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
     )
     assert page.text.count("This advice is unsure") == 1
     assert "about 84 of 100 such pieces of advice would work" in page.text  # the other way
-    assert "The probability is 62%, where 60% was asked for." in page.text
-    assert "+31 points" in page.text
     assert "Way 2: approved with 72%" in page.text
     assert 'Change job from "service" to "office".' in page.text
-    assert len(page.named("svg")) == 3
-    assert page.named("th")
-    assert page.named("div")
     assert samples.provenance().training_hash in page.text
 
 
@@ -100,21 +97,22 @@ def lost() -> Explanation:
 def test_a_row_without_a_counterfactual_says_what_blocks_it() -> None:
     page = Page(page_of_rows(everything()[2:3]))
     assert samples.diagnosis().reason in page.text
-    assert "What stands in the way" in page.text
-    assert "without the rule" in page.text
-    assert "The candidate that came nearest" in page.text
-    assert "Row 2 (cem): no way to approved found" in page.text
+    assert "What would open a way Without the rule" in page.text
+    assert "What is different in the candidate that came nearest" in page.text
+    assert "What causes what" not in page.text
+    assert "Row cem: no way to approved found" in page.text
 
 
 def test_many_rows_have_an_overview_first_and_are_bounded_and_counted() -> None:
     page = Page(page_of_rows(everything(), at_most=2))
-    assert "5 rows: 2 found, 1 already there, 1 not found and 1 out of time." in page.text
-    assert "The first 2 of them are told in full below." in page.text
+    assert "5 rows, of which the first 2 are told in full below." in page.text
+    for ending in ("2 found", "1 already there", "1 not found", "1 out of time"):
+        assert page.text.count(ending) == 1
     ids = [a["id"] for a in page.named("article")]
     assert ids == ["row-0", "row-1"]
     links = {(a["href"] or "")[1:] for a in page.named("a")}
     assert links == set(ids)
-    assert page.text.index("All rows") < page.text.index("Row 0 (ann)")
+    assert page.text.index("All rows") < page.text.index("Row ann")
     with pytest.raises(SearchError, match="at_most is -1"):
         page_of_rows(everything(), at_most=-1)
 
@@ -139,12 +137,14 @@ def test_the_page_is_accessible(source: Callable[[], str]) -> None:
     ids = [a["id"] for _, a in page.tags if a.get("id")]
     assert len(ids) == len(set(ids))
     for attributes in page.named("svg"):
-        assert attributes["role"] == "img"
-        assert attributes["aria-label"]
+        is_named = attributes.get("role") == "img" and attributes["aria-label"]
+        is_inside = attributes.get("class") == "cross"
+        assert is_named or is_inside or attributes["aria-hidden"] == "true"
     for attributes in page.named("th"):
         assert attributes["scope"] in ("row", "col")
     assert len(page.named("caption")) == len(page.named("table"))
-    for attributes in page.named("div"):
+    scrolling = [a for a in page.named("div") if a.get("class") == "wide"]
+    for attributes in scrolling:
         assert attributes["tabindex"] == "0"  # what scrolls can be reached by keyboard
         assert attributes["aria-label"]
 
@@ -232,11 +232,11 @@ def test_words_can_be_read_on_every_ground_light_and_dark() -> None:
     assert luminance("#ffffff") == pytest.approx(1)
     style = page_of_one().split("<style>")[1].split("</style>")[0]
     schemes = [dict(re.findall(r"--(\w+): (#\w{6})", part)) for part in style.split("@media")[:2]]
-    assert [len(scheme) for scheme in schemes] == [9, 9]
+    assert [len(scheme) for scheme in schemes] == [11, 11]
     for scheme in schemes:
         for ink, ground in (
-            *((ink, ground) for ink in ("ink", "grey", "blue") for ground in ("paper", "tint")),
-            *(("ink", ground) for ground in ("half", "most")),
+            *product(("ink", "grey", "blue"), ("paper", "card", "tint")),
+            *product(("ink",), ("half", "most", "goal")),
         ):
             light, dark = sorted((luminance(scheme[name]) for name in (ink, ground)), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, ground, scheme)
@@ -254,4 +254,4 @@ def test_no_picture_borrows_a_name_from_another() -> None:
 
 def test_an_index_of_times_names_the_rows() -> None:
     frame = people().set_axis(pd.date_range("2024-01-01", periods=5), axis=0)
-    assert "Row 0 (2024-01-01 00:00:00)" in Page(page_of_rows(everything(frame=frame)[:1])).text
+    assert "Row 2024-01-01 00:00:00" in Page(page_of_rows(everything(frame=frame)[:1])).text

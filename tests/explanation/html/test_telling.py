@@ -41,5 +41,5 @@ def test_every_action_is_shown_and_many_ways_are_folded_away_and_counted() -> No
     }
     page = Page(page_of_row(explanation(way, *[CHANGE_JOB] * 5)))
     assert "2 more Way 5: approved with" in page.text
-    what_to_do = page.text.split("What to do")[1].split("If all 6 changes")[0]
+    what_to_do = page.text.split("What to do")[1].split("This describes")[0]
     assert what_to_do.count(" from ") == 6

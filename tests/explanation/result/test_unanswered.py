@@ -120,7 +120,7 @@ def test_a_letter_gives_no_reasons() -> None:
 def test_the_page_says_that_the_model_failed(tmp_path: Path) -> None:
     mixed = Explanations.join([failed(frame=people()[:1]), everything()[1:]])
     page = unescape(mixed.save_html(tmp_path / "page.html").read_text("utf-8"))
-    assert "Row 0 (ann): the model failed" in page
+    assert "Row ann: the model failed" in page
     assert "What the model says of this row is not known." in page
     assert "1 the model failed" in page
     assert "not known" in page

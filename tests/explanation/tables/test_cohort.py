@@ -105,6 +105,7 @@ def test_the_interval_is_that_of_the_difference_of_two_means() -> None:
     assert (high - low) / 2 == pytest.approx(0.044, rel=0.2)
     assert low < gap < high
     assert table.loc["a", "gap"] == pytest.approx(-gap)
+    assert table.loc["a", ["gap_low", "gap_high"]].tolist() == [-high, -low]  # one difference
 
 
 @pytest.mark.parametrize("n_rows", [40, 2_001])

@@ -20,7 +20,7 @@ WAY: Way = {
     "ratio": ("action", 0.1),
     "credit_score": ("consequence", 655),
 }
-DRAFT = "draft: a counterfactual is not by itself a legal reason"
+DRAFT = "draft: a variant that the model decides otherwise is not by itself a legal reason"
 
 
 def weighing(**added: float) -> Explanation:
@@ -50,7 +50,7 @@ def test_a_reason_is_measured_against_where_the_feature_would_go_by_itself() -> 
     kept_down = explanation({"amount": ("action", 26_000, 27_000)})
     (reason,) = explanations(kept_down).reasons().frame()["reason"]
     assert reason == (
-        "Amount is 25,500 and would rise to 27,000 by itself, too high: in the variant for which"
+        "Amount is 25,500 (it would otherwise rise to 27,000), too high: in the variant for which"
         " the model says approved it is 26,000."
     )
 
@@ -130,14 +130,16 @@ def test_a_letter_is_a_draft_and_says_how_the_order_was_found() -> None:
     codes = {"savings": ("R07", "Insufficient savings")}
     result = explanations(weighing(savings=0.2, job=0.1))
     assert result.reasons(codes=codes).letter(0) == (
-        "Draft: a counterfactual is not by itself a legal reason. To be checked by a person before"
-        " it is sent.\n\n"
+        "Draft: a variant that the model decides otherwise is not by itself a legal reason. To be"
+        " checked by a person before it is sent.\n\n"
         "The model said rejected. The principal reasons, the weightiest first:\n\n"
         "1. [R07] Insufficient savings\n"
         '2. Job is "service"; in the variant for which the model says approved it is "office".\n\n'
         "The order was found by comparing this application with a variant of it for which the model"
         " says approved (62%; it was 31%): by how much the probability falls when that change alone"
-        " is taken back. The reasons describe the model; they are not a promise.\n"
+        " is taken back. The reasons describe the model; they are not a promise.\n\n"
+        "Also in that variant: ratio is 0.1 (it is 0.31 now). Expected to follow in that variant:"
+        " credit score is 655 (it is 640 now).\n"
     )
 
 

@@ -39,28 +39,28 @@ def test_the_end_of_an_interval_is_rounded_into_it() -> None:
         (
             {"amount": ("action", 26_000, 27_000)},
             (0, 26_000, "low"),
-            "Keep amount at 26,000 or below (it is 25,500 and would rise to 27,000 by itself).",
+            "Keep amount at 26,000 or below (it is 25,500, and it would otherwise rise to 27,000).",
         ),
         (
             {"amount": ("action", 26_000, 27_000)},
             (25_700, 26_200, "none"),
             "Keep amount between 25,700 and 26,000"
-            " (it is 25,500 and would rise to 27,000 by itself).",
+            " (it is 25,500, and it would otherwise rise to 27,000).",
         ),
         (
             {"amount": ("action", 25_000, 24_000)},
             (24_500, 50_000, "high"),
-            "Keep amount at 25,000 or above (it is 25,500 and would fall to 24,000 by itself).",
+            "Keep amount at 25,000 or above (it is 25,500, and it would otherwise fall to 24,000).",
         ),
         (
             {"amount": ("action", 28_000, 27_000)},
             (27_500, 50_000, "high"),
-            "Raise amount from 25,500 to at least 28,000 (by itself it would rise to 27,000).",
+            "Raise amount from 25,500 to at least 28,000 (it would otherwise rise to 27,000).",
         ),
         (
             {"amount": ("action", 25_000, 27_000)},
             (0, 25_200, "low"),
-            "Lower amount from 25,500 to at most 25,000 (by itself it would rise to 27,000).",
+            "Lower amount from 25,500 to at most 25,000 (it would otherwise rise to 27,000).",
         ),
     ],
 )
@@ -74,11 +74,11 @@ def test_words_are_measured_against_where_a_feature_would_go_by_itself(
 def test_a_level_that_would_change_by_itself_is_told_so() -> None:
     told = explanation({"job": ("action", "none", "office")})
     assert told.sentences()[0] == (
-        'Change job from "service" to "none" (by itself it would change to "office").'
+        'Change job from "service" to "none" (it would otherwise change to "office").'
     )
     raised = explanation({"education": ("action", "bachelor", "master")})
     assert raised.sentences()[0] == (
-        'Keep education at "bachelor" (it is "school" and would rise to "master" by itself).'
+        'Keep education at "bachelor" (it is "school", and it would otherwise rise to "master").'
     )
 
 

@@ -15,7 +15,7 @@ from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, explanation
 def test_an_explanation_in_full() -> None:
     assert explanation(RAISE_SAVINGS, CHANGE_JOB).sentences() == [
         "Raise savings from 2,000 to 3,500.",
-        "Keep amount at 25,500, although it would rise to 27,000.",
+        "Keep amount at 25,500, although the other change alone would raise it to 27,000.",
         "If savings had been 3,500 and amount had stayed at 25,500, with what follows from them,"
         " the model would have said approved (62%; it was 31%).",
         "This would likely also raise credit score from 640 to 655: expected, not something to do.",
@@ -49,11 +49,11 @@ def test_another_way_can_be_told_by_its_rank() -> None:
         ({"amount": ("hold", 25_500)}, "Keep amount at 25,500, although what affects it changes."),
         (
             {"job": ("hold", "service", "office")},
-            'Keep job at "service", although it would change to "office".',
+            'Keep job at "service", although it would otherwise change to "office".',
         ),
         (
             {"education": ("hold", "school", "bachelor")},
-            'Keep education at "school", although it would rise to "bachelor".',
+            'Keep education at "school", although it would otherwise rise to "bachelor".',
         ),
     ],
 )
@@ -125,7 +125,7 @@ def test_it_says_what_this_request_allowed() -> None:
     )
     told = explanation(CHANGE_JOB, shared=asked).sentences()
     assert "Only these could be acted on, by this request: savings and job." in told
-    assert "Kept between 0 and 20,000 by this request: amount." in told
+    assert "Kept at 20,000 or below by this request: amount." in told
     assert 'Kept between "school" and "master" by this request: education.' in told
 
 
@@ -149,7 +149,7 @@ def test_probabilities_that_round_to_the_same_get_a_decimal() -> None:
 
 
 def test_notes_are_passed_on() -> None:
-    note = "Missing and so left as they are: ratio."
+    note = "Missing, and so left as it is: ratio."
     assert note in explanation(CHANGE_JOB, notes=(note,)).sentences()
     assert note in explanation(notes=(note,)).sentences()
 
@@ -191,7 +191,7 @@ def test_a_schema_that_fixes_nothing_says_nothing_of_it() -> None:
 
 
 def test_what_several_rows_share_is_found_once() -> None:
-    note = "Missing and so left as they are: ratio."
+    note = "Missing, and so left as it is: ratio."
     first, second = explanation(RAISE_SAVINGS, notes=(note,)), explanation(CHANGE_JOB, row=1)
     common = common_lines([lines(first), lines(second)])
     assert [line.text for line in common] == [
@@ -214,4 +214,4 @@ def test_printing_sets_consequences_apart() -> None:
         "consequence",
     ]
     assert "\n  This would likely also raise credit score" in str(told)
-    assert repr(told) == "Explanation(row 0, found, 1 counterfactuals)"
+    assert repr(told) == "Explanation(row 0, found, 1 counterfactual)"

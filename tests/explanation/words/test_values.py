@@ -37,7 +37,7 @@ def moved(
         (0.1, 2.0, "2.0"),
         (0.25, 1_234.5, "1,234.50"),
         (1, -0.0, "0"),
-        (1, -12.0, "-12"),
+        (1, -12.0, "−12"),
     ],
 )
 def test_a_number_has_the_decimals_of_its_step(step: float, value: float, text: str) -> None:
@@ -155,7 +155,7 @@ def test_names_and_classes_are_words() -> None:
 def test_values_stand_beside_their_unit() -> None:
     savings = Continuous("savings", step=100, unit="$")
     assert value_text(savings, 3_500.0) == "$3,500"
-    assert cell_texts(moved(savings, -200.0, 3_500.0), 1e4) == ("-$200", "$3,500")
+    assert cell_texts(moved(savings, -200.0, 3_500.0), 1e4) == ("−$200", "$3,500")
     months = Continuous("duration", step=1, unit="months")
     assert cell_texts(moved(months, 1.0, 12.0), 60) == ("1 month", "12 months")
     assert value_text(Ordinal("grade", (1, 2), unit="points"), 1) == "2 points"

@@ -48,7 +48,7 @@ def test_a_way_that_most_refits_deny_is_told_as_such(lost: Explanation) -> None:
     diagnosis = lost.diagnosis
     assert diagnosis is not None
     told, way = diagnosis.reason.split(" There is a likelier one ")
-    assert told == f"No counterfactual was found for class 1. {UNLIKELY}"
+    assert told == f"No change was found for which the model says class 1. {UNLIKELY}"
     assert way.startswith("if skill, which only follows from others, could be set to 2")
     assert "fitted again" not in way
 

@@ -61,5 +61,5 @@ def test_a_miss_is_told_beside_the_class_that_is_ahead() -> None:
     diagnosis = clerk.explain(one(savings=10), target=2)[0].diagnosis
     assert diagnosis is not None
     assert "behind class 0 (" in diagnosis.reason
-    assert "is needed" not in diagnosis.reason
+    assert "decides so from" not in diagnosis.reason
     assert "if savings were not fixed, but " in diagnosis.reason

@@ -157,7 +157,7 @@ class TestDiagnosis:
         result = explainer_with(schema=schema).explain(row)
         diagnosis = result[0].diagnosis
         assert diagnosis.blockers == ()
-        assert f"({diagnosis.searched} were tried)" in diagnosis.reason
+        assert f"{diagnosis.searched} limits were lifted, one at a time" in diagnosis.reason
 
     def test_a_limit_of_a_feature_that_may_not_vary_is_not_to_blame(self) -> None:
         """More savings would do, and they may only fall; but the call does not let them vary."""

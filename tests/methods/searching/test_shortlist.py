@@ -7,7 +7,14 @@ def test_a_closest_miss_is_told_without_contradiction() -> None:
     def nearness(probability: float, needed: float) -> str:
         return nearness_text(ClosestMiss({}, probability), needed)
 
-    assert nearness(0.3, 0.5) == " The closest candidate reaches 30%, where 50% is needed."
-    assert "reaches under 1%, where 50% is needed" in nearness(0.0002, 0.5)
-    assert "49.97%, where 50.00% is needed" in nearness(0.4997, 0.5)
+    assert nearness(0.3, 0.5) == (
+        " The closest attempt reaches 30%; the model decides so from 50% on."
+    )
+    assert "reaches under 1%; the model decides so from 50% on" in nearness(0.0002, 0.5)
+    assert "49.97%; the model decides so from 50.00% on" in nearness(0.4997, 0.5)
     assert "likely enough (62%), but is not allowed" in nearness(0.62, 0.6)
+
+
+def test_a_probability_that_was_asked_for_is_not_told_as_the_decision() -> None:
+    told = nearness_text(ClosestMiss({}, 0.7), 0.9, was_asked=True)
+    assert told == " The closest attempt reaches 70%, where 90% was asked for."

@@ -46,17 +46,17 @@ def test_every_name_has_some_words(name):
 @pytest.mark.parametrize(
     ("unit", "texts"),
     [
-        (None, ["2,000", "-5", "1"]),
-        ("$", ["$2,000", "-$5", "$1"]),
-        ("US$", ["US$2,000", "-US$5", "US$1"]),
-        ("€/month", ["€2,000/month", "-€5/month", "€1/month"]),
-        ("$ a year", ["$2,000 a year", "-$5 a year", "$1 a year"]),
-        ("%", ["2,000%", "-5%", "1%"]),
-        ("km", ["2,000 km", "-5 km", "1 km"]),
-        ("months", ["2,000 months", "-5 months", "1 month"]),
-        ("years of school", ["2,000 years of school", "-5 years of school", "1 year of school"]),
-        ("inches", ["2,000 inches", "-5 inches", "1 inch"]),
-        ("kbps", ["2,000 kbps", "-5 kbps", "1 kbps"]),
+        (None, ["2,000", "−5", "1"]),
+        ("$", ["$2,000", "−$5", "$1"]),
+        ("US$", ["US$2,000", "−US$5", "US$1"]),
+        ("€/month", ["€2,000/month", "−€5/month", "€1/month"]),
+        ("$ a year", ["$2,000 a year", "−$5 a year", "$1 a year"]),
+        ("%", ["2,000%", "−5%", "1%"]),
+        ("km", ["2,000 km", "−5 km", "1 km"]),
+        ("months", ["2,000 months", "−5 months", "1 month"]),
+        ("years of school", ["2,000 years of school", "−5 years of school", "1 year of school"]),
+        ("inches", ["2,000 inches", "−5 inches", "1 inch"]),
+        ("kbps", ["2,000 kbps", "−5 kbps", "1 kbps"]),
     ],
 )
 def test_a_unit_stands_where_people_write_it(unit, texts):

@@ -55,6 +55,8 @@ def conflicting(
         ("not (cf.pay > 3 or cf.age > 30)", "cf.pay > 5"),
         ("cf.pay * 2 - 1 < x.pay", "cf.pay / 2 > x.pay + 10"),
         ("cf.pay + cf.age < 10", "cf.pay > 5", "cf.age > 6"),
+        ("2 * cf.pay > 10", "cf.pay < 4"),
+        ("cf.pay - 4 < 0", "cf.pay > 5"),
     ],
 )
 def test_a_contradiction_is_proved(texts: tuple[str, ...]) -> None:

@@ -6,8 +6,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proce.compiled import engine
 from proce.schema import Codec, Continuous, Rule, Schema
-from proce.schema.rules.program import RuleProgram
+from proce.schema.rules.program import RuleProgram, obeyed
 
 from . import rule_reference as reference
 from .rule_reference import CODEC
@@ -59,3 +60,29 @@ def test_numbers_are_read_off_the_grid_as_the_codec_reads_them(step):
     factual = draw[:, 0]
     expected = by_tensors(rules, factual, draw)
     assert torch.equal(RuleProgram.of(rules).violation(factual, draw), expected)
+
+
+def test_a_program_without_rules_has_no_steps_and_adds_nothing():
+    program = RuleProgram.of(())
+    shapes = [program.cells.shape, program.units.shape, program.steps.shape, program.numbers.shape]
+    assert shapes == [(0, 3), (0, 5), (0, 2), (0, 3)]
+    rows = torch.zeros(2, 3, len(reference.SCHEMA.names), dtype=torch.float64)
+    assert RuleProgram.of(()).violation(rows[:, 0], rows).tolist() == [[0.0] * 3] * 2
+
+
+def test_an_and_lacks_what_both_of_its_conditions_lack():
+    rule = Rule.parse('cf.age >= 6 and cf["yearly income"] >= 500', CODEC)
+    person = dict.fromkeys(reference.SCHEMA.names) | {"age": 2, "yearly income": 100.0}
+    rows = reference.encoded([person])
+    lacking = RuleProgram.of((rule,)).violation(rows, rows[None])
+    assert lacking.item() == pytest.approx(4 / 8 + 400 / 1000)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_rows_obey_rules_with_and_without_kernels(compiled, monkeypatch):
+    monkeypatch.setattr(engine, "use_kernels", lambda device: compiled)
+    person = dict.fromkeys(reference.SCHEMA.names) | {"age": 2, "yearly income": 100.0}
+    rows = reference.encoded([person, person | {"age": 6}, person | {"yearly income": 900.0}])
+    rules = [Rule.parse(text, CODEC) for text in ("cf.age >= 6", 'cf["yearly income"] < 500')]
+    assert obeyed(rules, rows, rows).tolist() == [False, True, False]
+    assert obeyed([], rows, rows).tolist() == [True, True, True]

@@ -73,15 +73,19 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("cf['age' > 3", 10, "expected ']', got '>'"),
         ("cf.job == 'Clerk", 11, "this quote is never closed"),
         (r"cf.job == 'a\n'", 13, "expected a quote or a backslash"),
+        (r"'a\n' ~> age", 3, "expected a quote or a backslash"),
         ("cf.age > .5", 10, "as in 0.5"),
         ("cf.age > 40,000", 12, "as in 40000"),
         ("cf.age > 1_000", 10, "'1_000' is not a number"),
         ("cf.age > 1.5.2", 10, "'1.5.2' is not a number"),
         ("cf.age > 3years", 10, "'3years' is not a number"),
+        ("cf.age > 1e+3years", 10, "'1e+3years' is not a number"),
         ("cf.age > 1e999", 10, "this number is too large"),
         # What is unknown.
         ("cf.agee >= 3", 4, "unknown feature 'agee'; the features are 'age', 'capital.gain'"),
         ("cf.agee >= 3", 4, "Did you mean 'age'?"),
+        (f"cf.{'e' * 41} > 3", 4, f"unknown feature '{'e' * 39}…'; the features are"),
+        (f"cf.{'e' * 40} > 3", 4, f"unknown feature '{'e' * 40}'; the features are"),
         ("cf.age > 3 and x['Age'] > 3", 18, "Did you mean 'age'?"),
         ("cf.education > 'Phd'", 16, "has no level 'Phd'; its levels are 'School', 'HS', 'PhD'"),
         ("cf.education > 'Phd'", 16, "Did you mean 'PhD'?"),
@@ -144,6 +148,8 @@ def test_a_mistake_is_explained_where_it_stands(text: str, position: int, messag
     assert explained.startswith(f"rule {text!r}, position {position}: ")
     assert message in explained
     assert "\n" not in explained
+    assert explained == explained.strip()
+    assert caught.value.position == position - 1
 
 
 @pytest.mark.parametrize("text", [None, 3, b"cf.age > 3", ["cf.age > 3"]])

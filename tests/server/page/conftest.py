@@ -2,16 +2,13 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from shutil import which
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from ...chromium import launched
 from ..live import LiveServer
 from .steps import close_watched, open_watched
-
-CHROMIUM = which("chromium") or which("chromium-browser")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 # Not for the session: while playwright is up, its event loop runs in this thread, and no other
@@ -19,12 +16,8 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Debian's Chromium."""
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine: install the package 'chromium'")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    with launched() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="session")

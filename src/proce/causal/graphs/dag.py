@@ -95,7 +95,7 @@ class Dag:
         while ready:
             name = self.nodes[heappop(ready)]
             order.append(name)
-            for effect in self._children[name]:
+            for effect in self._children.get(name, ()):
                 place = self._places[effect]
                 n_waiting[place] -= 1
                 if n_waiting[place] == 0:
@@ -114,12 +114,13 @@ class Dag:
 
     @cached_property
     def _parents(self) -> dict[str, tuple[str, ...]]:
-        causes: dict[str, set[str]] = {name: set() for name in self.nodes}
+        causes: dict[str, list[str]] = {}
         for cause, effect in self.edges:
-            causes[effect].add(cause)
-        return {
+            causes.setdefault(effect, []).append(cause)
+        in_order = {
             name: tuple(sorted(own, key=self._places.__getitem__)) for name, own in causes.items()
         }
+        return dict.fromkeys(self.nodes, ()) | in_order
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -127,9 +128,9 @@ class Dag:
 
     @cached_property
     def _children(self) -> dict[str, list[str]]:
-        effects: dict[str, list[str]] = {name: [] for name in self.nodes}
+        effects: dict[str, list[str]] = {}
         for cause, effect in self.edges:
-            effects[cause].append(effect)
+            effects.setdefault(cause, []).append(effect)
         return effects
 
     def _refuse_other_nodes(self) -> None:

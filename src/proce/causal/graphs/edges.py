@@ -1,6 +1,5 @@
 """Pairs of names ``(cause, effect)``, and what is wrong with them."""
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -61,11 +60,7 @@ def checked_confidence(
     for edge, share in confidence.items():
         if checked_edge(edge) not in existing:
             raise GraphError(f"there is a confidence for {arrow(edge)}, which is not an edge.")
-        if (
-            not isinstance(share, Real)
-            or isinstance(share, bool)
-            or not (math.isfinite(share) and 0 <= share <= 1)
-        ):
+        if not isinstance(share, Real) or isinstance(share, bool) or not 0 <= share <= 1:
             raise GraphError(
                 f"the confidence of {arrow(edge)} is {share!r}; expected a share from 0 to 1."
             )

@@ -9,8 +9,10 @@ from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
+from proce.schema.json_reading import is_shallow, parse_json
 
 FORMAT = 1
+_MAX_RESAMPLED_NODES = 1_000_000  # some seconds
 _FORM = '{"format": 1, "nodes": ["a", "b"], "edges": [{"cause": "a", "effect": "b"}]}'
 
 
@@ -40,7 +42,12 @@ def write_json(dag: Dag) -> str:
 def read_json(text: str) -> Dag:
     """Read what :func:`write_json` wrote."""
     record = _record(text)
-    nodes = record["nodes"]
+    nodes, resamples = record["nodes"], _list(record, "resamples")
+    if len(nodes) * len(resamples) > _MAX_RESAMPLED_NODES:
+        raise GraphError(
+            f"the graph has {len(resamples):,} resamples of {len(nodes):,} nodes each; at most"
+            f" {_MAX_RESAMPLED_NODES:,} nodes in all are read. Leave out some of the resamples."
+        )
     edges = [_read_edge(item) for item in record["edges"]]
     return Dag(
         [edge for edge, _ in edges],
@@ -48,7 +55,7 @@ def read_json(text: str) -> Dag:
         {edge: share for edge, share in edges if share is not None},
         replace(_read_origin(record.get("origin")), edited=record.get("edited") is True),
         [_read_pair(item) for item in _list(record, "undirected")],
-        [_read_resample(item, nodes) for item in _list(record, "resamples")],
+        [_read_resample(item, nodes) for item in resamples],
     )
 
 
@@ -77,8 +84,8 @@ def _compact(value: Any) -> str:
 
 def _record(text: str) -> dict[str, Any]:
     try:
-        record = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
+        record = parse_json(text)
+    except ValueError as error:
         raise GraphError(f"the graph is not JSON: {error}.") from None
     if not isinstance(record, dict):
         raise GraphError(f"the graph is not of the form {_FORM}.")
@@ -123,7 +130,8 @@ def _read_origin(record: Any) -> Origin:
             return Origin()
         case {"algorithm": str(algorithm)}:
             settings, warnings = record.get("settings", {}), record.get("warnings", [])
-            if isinstance(settings, dict) and isinstance(warnings, list):
+            plain = isinstance(settings, dict) and isinstance(warnings, list)
+            if plain and is_shallow([settings, warnings]):
                 return Origin(algorithm, settings, tuple(str(text) for text in warnings))
     raise GraphError(
         f'the graph\'s origin is {record!r}; expected {{"algorithm": ..., "settings": {{...}},'

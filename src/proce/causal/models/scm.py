@@ -44,9 +44,9 @@ class StructuralCausalModel:
     """
 
     graph: CausalGraph
-    mechanisms: Mapping[str, Mechanism]
-    codec: Codec
-    records: Mapping[str, MechanismRecord] = field(default_factory=dict)
+    mechanisms: Mapping[str, Mechanism] = field(repr=False)
+    codec: Codec = field(repr=False)
+    records: Mapping[str, MechanismRecord] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mechanisms", dict(self.mechanisms))

@@ -17,11 +17,12 @@ from proce.batch.tables import outcome_table, table_of
 from proce.cli.console import is_terminal, note, print_table
 from proce.errors import ProceError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
-from proce.explanation.html.labels import row_label
 from proce.explanation.result.shown import shown_row
+from proce.explanation.words.chances import now_text, then_text
+from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
-from proce.explanation.words.values import percent
 from proce.files import draft_of, named_errors
+from proce.schema.features.numerals import counted
 
 _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
 _SUMMARY_KINDS = ("action", "doubt")
@@ -98,7 +99,8 @@ def write_file(
     opened = Parts.open(out, request, restart=restart, types=types)
     with opened as parts, _kept(parts, job.rows.count):
         if n_done := sum(span.n_rows for span in parts.covered()):
-            note(f"Going on after {n_done:,} of {job.rows.count:,} rows, from {parts.folder}.")
+            total = counted(job.rows.count, "row")
+            note(f"Going on after {n_done:,} of {total}, from {parts.folder}.")
         job.keep(parts)
         summary = JobSummary(parts.summary())
         parts.put_together(job.rows.count, outcomes)
@@ -144,7 +146,7 @@ def show_summary(summary: JobSummary, *files: Path | str | None) -> None:
     total = summary.rows.tally.total()
     if summary.preview:
         if n_hidden := total - len(summary.preview):
-            note(f"And {n_hidden:,} rows more; write them all with --out.")
+            note(f"And {counted(n_hidden, 'row')} more; write them all with --out.")
     else:
         for reason in summary.rows.reasons:
             note(reason)
@@ -155,7 +157,7 @@ def show_summary(summary: JobSummary, *files: Path | str | None) -> None:
     )
     written = " and ".join(str(path) for path in files if path is not None)
     where = f" Written to {written}." if written else ""
-    note(f"{total:,} row{'s' * (total != 1)}{': ' * bool(counts)}{counts}.{where}")
+    note(f"{counted(total, 'row')}{': ' * bool(counts)}{counts}.{where}")
 
 
 def _doubts_text(counts: Counter[str]) -> str:
@@ -185,10 +187,10 @@ def _kept(parts: Parts, total: int) -> Iterator[None]:
 def _describe_kept(parts: Parts, total: int) -> str:
     n_done = sum(span.n_rows for span in parts.covered())
     if not n_done:
-        return f" before the first of {total:,} rows was kept"
+        return f" before the first of {counted(total, 'row')} was kept"
     return (
-        f" after {n_done:,} of {total:,} rows; they are kept in {parts.folder}: run the same"
-        " command again to go on"
+        f" after {n_done:,} of {counted(total, 'row')}; they are kept in {parts.folder}: run the"
+        " same command again to go on"
     )
 
 
@@ -236,8 +238,8 @@ def _show_preview(items: Mapping[str, Explanation]) -> None:
 
 def _summarise(item: Explanation, sentences: Sequence[Line]) -> tuple[str, str, str]:
     """Return the probability now and then, and the actions or the reason why there are none."""
-    now = percent(item.probability)
+    now = now_text(item)
     if item.outcome is not Outcome.FOUND:
         return now, "", sentences[0].text
     actions = " ".join(sentence.text for sentence in sentences if sentence.kind in _SUMMARY_KINDS)
-    return now, percent(float(item.probabilities[0])), actions
+    return now, then_text(item), actions

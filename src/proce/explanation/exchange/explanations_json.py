@@ -1,7 +1,5 @@
 """Explanations as JSON and back: raw values by feature, no pickle, a versioned form."""
 
-import json
-import re
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,10 @@ from proce.explanation.exchange.wire import WireExplanations, WireFormat
 from proce.explanation.exchange.writing import frame_record
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.tables.frames import counterfactuals, outcomes
+from proce.schema.json_reading import parse_json
 from proce.schema.records import RecordError
 
 FORMAT = 1
-_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _DAMAGED = "The text was changed or is damaged; write it again with to_json()."
 
 
@@ -67,10 +65,8 @@ def _read(text: WireExplanations) -> ExplainedFrame:
 
 def _parsed(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-        if _SURROGATE.search(text):
-            json.dumps(value, ensure_ascii=False).encode()  # fails on half a character
-    except (ValueError, RecursionError, TypeError) as error:
+        value = parse_json(text)
+    except ValueError as error:
         raise SchemaError(f"the explanations are not JSON: {error}.") from None
     if not isinstance(value, dict):
         raise SchemaError('the explanations are not of the form {"format": 1, …}.')
@@ -85,7 +81,3 @@ def _check_format(version: int) -> None:
         )
     if version < 1:
         raise RecordError("format", version, str(FORMAT))
-
-
-def _refuse_constant(name: str) -> float:
-    raise ValueError(f"{name} is not a number of JSON")

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Discriminator, Field, PlainValidator
 from pydantic_core import PydanticCustomError
 
 from proce.schema import Level
+from proce.schema.json_reading import is_shallow
 from proce.schema.records import StrictRecord, union_tag
 
 _MAX_COUNT = 2**53  # every whole number up to here is a float too
@@ -51,6 +52,13 @@ def _limits(limits: list[Level]) -> list[Level]:
     return limits
 
 
+def _kept(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values that are kept as they are, for the reader."""
+    if not is_shallow(values):
+        raise PydanticCustomError("kept", "values that are not nested so deep")
+    return values
+
+
 def _needed_tag(value: Any) -> str:
     return (_LIST_TAG if isinstance(value, list) else _ONE_TAG).tag
 
@@ -59,6 +67,7 @@ Number = Annotated[float, Field(allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0, le=_MAX_COUNT)]
 Chance = Annotated[float, Field(ge=0, le=1)]
 Label = Annotated[Any, PlainValidator(_label)]
+Kept = Annotated[dict[str, Any], AfterValidator(_kept)]
 Edge = Annotated[list[str], AfterValidator(_edge)]
 Limits = Annotated[list[Label], AfterValidator(_limits)]
 BlockerValue = Annotated[Any, PlainValidator(_blocker_value)]
@@ -128,8 +137,8 @@ class WireProvenance(StrictRecord):
     versions: dict[str, str]
     method: str
     seed: int
-    settings: dict[str, Any]
-    options: dict[str, Any]
+    settings: Kept
+    options: Kept
     mode: str
     graph: str | None = None
     training_rows: Count

@@ -7,6 +7,27 @@ from typing import Generic, TypeVar
 from markupsafe import Markup
 
 Block = TypeVar("Block", covariant=True)
+Facts = Sequence[tuple[str, str]]  # names and values
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A cell of a table with a bar beside its text.
+
+    Attributes
+    ----------
+    start, end
+        The part of the bar that is filled, from 0 to 1.
+    text
+        What the bar shows, in words.
+    line
+        A mark on the bar, from 0 to 1; ``None`` for none.
+    """
+
+    start: float
+    end: float
+    text: str
+    line: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +57,14 @@ class Table:
     columns
         The heads, from left to right.
     rows
-        The texts of the cells.
+        The cells: texts, or bars with a text.
     anchors
         Ids of the page's elements that the first cells link to, for the first so many rows.
     """
 
     caption: str
     columns: Sequence[Column]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[str | Bar]]
     anchors: Sequence[str] = ()
 
 
@@ -61,14 +82,6 @@ class Figure:
 
     svg: Markup
     caption: str
-
-
-@dataclass(frozen=True, slots=True)
-class Exhibit:
-    """A picture, where it is drawn, and the same numbers as a table."""
-
-    figure: Figure | None
-    table: Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,18 @@ def printable(value: object) -> object:
     return one_line("".join(char for char in text if char.isprintable() or char.isspace()))
 
 
+def style_string(text: str) -> str:
+    """Return text as a string of a style sheet, in which only letters and digits are bare."""
+    plain = str(printable(text))
+    return (
+        '"'
+        + "".join(
+            char if char.isascii() and char.isalnum() else f"\\{ord(char):x} " for char in plain
+        )
+        + '"'
+    )
+
+
 _ENVIRONMENT = Environment(
     loader=PackageLoader("proce.explanation.html"),
     autoescape=True,

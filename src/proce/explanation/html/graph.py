@@ -1,8 +1,9 @@
-"""The causal graph in the report: where it came from, a picture, and its arrows in words."""
+"""The causal graph in the report: its arrows in words once, and a picture for a row."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from proce.causal import CausalGraph
 from proce.explanation.html.blocks import Figure
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.plots.graph import plot_graph
@@ -11,68 +12,62 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import joined, name_texts
 
 _MAX_LISTED_EDGES = 200
-_PICTURE_SIZE = (PICTURE_WIDTH, 4.2)
+_LAYER_HEIGHT = 0.75  # inches
+_MIN_HEIGHT, _MAX_HEIGHT = 3.0, 9.0
 
 
 @dataclass(frozen=True, slots=True)
 class GraphReport:
-    """What a report says about the causal graph.
+    """What a report says about the causal graph, which is the same for all rows.
 
     Attributes
     ----------
     summary
-        How large the graph is and where it came from.
-    figure
-        The graph with actions and consequences marked; ``None`` where it is not drawn.
+        How large the graph is.
     arrows
         What affects what, one sentence a cause.
     """
 
     summary: str
-    figure: Figure | None
     arrows: Sequence[str]
 
 
-def graph_report(explanation: ExplainedRow, draw: bool) -> GraphReport | None:
+def graph_report(context: Context) -> GraphReport | None:
     """Return what to say about the causal graph; ``None`` where none was used.
 
-    Parameters
-    ----------
-    explanation
-        The explanation of the row.
-    draw
-        Whether the graph is drawn.
+    Where the graph came from is said by the caution that goes with every way.
     """
-    context = explanation.context
     if not context.edges:
         return None
     n_arrows = len(context.edges)
     return GraphReport(
-        summary=f"The causal graph has {n_arrows} arrows from cause to effect. {_source(context)}",
-        figure=_figure(explanation) if draw else None,
-        arrows=_arrows(context),
+        f"The causal graph has {n_arrows:,} arrow{'s' * (n_arrows != 1)} from cause to effect.",
+        _arrows(context),
     )
 
 
-def _source(context: Context) -> str:
-    if context.graph_was_learned:
-        return f"It was learned from data ({context.origin}) and may be wrong."
-    if context.origin is None:
-        return "Where it came from is not recorded."
-    if context.graph_was_edited:
-        return "It was given by a person, who edited it for this question."
-    return "It was given by a person."
-
-
-def _figure(explanation: ExplainedRow) -> Figure:
+def graph_figure(explanation: ExplainedRow) -> Figure | None:
+    """Return the causal graph with the recommended way marked; ``None`` where none was used."""
+    if not explanation.context.edges:
+        return None
     caption = "Arrows lead from cause to effect; along thick ones something follows."
     svg = picture(
-        lambda ax: plot_graph(explanation, ax),
-        _PICTURE_SIZE,
-        f"{caption} The arrows are listed below.",
+        lambda ax: plot_graph(explanation, ax).set_title(""),  # the page has a heading
+        (PICTURE_WIDTH, _height(explanation.context)),
+        f"{caption} The arrows are listed at the end of the page.",
         f"graph-{explanation.row}",
     )
     return Figure(svg, caption)
+
+
+def _height(context: Context) -> float:
+    """Return how high the picture is, by the longest chain of causes."""
+    graph = CausalGraph(context.edges)
+    depth: dict[str, int] = {}
+    for name in graph.order:
+        depth[name] = 1 + max((depth[cause] for cause in graph.parents(name)), default=0)
+    layers = max(depth.values(), default=0)
+    return min(max(_LAYER_HEIGHT * layers, _MIN_HEIGHT), _MAX_HEIGHT)
 
 
 def _arrows(context: Context) -> list[str]:
@@ -83,5 +78,5 @@ def _arrows(context: Context) -> list[str]:
     arrows = [f"{cause} affects {joined(names)}." for cause, names in effects.items()]
     n_more = len(context.edges) - _MAX_LISTED_EDGES
     if n_more > 0:
-        arrows.append(f"And {n_more} more arrows.")
+        arrows.append(f"And {n_more:,} more arrow{'s' * (n_more != 1)}.")
     return arrows

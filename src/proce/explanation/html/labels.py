@@ -2,8 +2,7 @@
 
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
-from proce.schema import Layout
-from proce.schema.frames.cells import is_missing
+from proce.explanation.words.row_labels import row_label as row_label
 
 OUTCOME_WORDS = {
     Outcome.FOUND: "found",
@@ -12,23 +11,6 @@ OUTCOME_WORDS = {
     Outcome.OUT_OF_TIME: "out of time",
     Outcome.FAILED: "the model failed",
 }
-
-
-def row_label(explanation: ExplainedRow, layout: Layout | None) -> str:
-    """Return the position of a row, and its index label where that is another: ``0 (ann)``.
-
-    Parameters
-    ----------
-    explanation
-        The explanation of the row.
-    layout
-        The layout of the explained frame; ``None`` where it is not known.
-    """
-    position = str(explanation.row)
-    index = None if layout is None else layout.take([explanation.row]).index
-    if index is None or is_missing(index[0]) or str(index[0]) == position:
-        return position
-    return f"{position} ({index[0]})"
 
 
 def row_anchor(explanation: ExplainedRow) -> str:

@@ -4,17 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from proce.explanation.html.blocks import Column, Exhibit, Figure, Table
-from proce.explanation.html.labels import OUTCOME_WORDS, row_anchor
-from proce.explanation.html.svg import PICTURE_WIDTH, picture
-from proce.explanation.plots.cohort import gap_text, plot_cohort, plot_groups
+from proce.explanation.html.blocks import Bar, Column, Table
+from proce.explanation.html.labels import OUTCOME_WORDS, row_anchor, row_label
+from proce.explanation.plots.cohort import gap_text
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import Change
+from proce.explanation.record.outcome import UNKNOWN_CLASS, Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
+from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.certainty import is_unsure
-from proce.explanation.words.sentences import Line
 from proce.explanation.words.values import (
     class_texts,
     joined,
@@ -26,12 +25,32 @@ from proce.explanation.words.values import (
 from proce.schema import Action
 
 _MAX_LISTED_ROWS = 500
-_MAX_DRAWN_LINES = 12  # the plots draw no more features or groups than this
+_MAX_NAMES = 3  # features in the list of rows
 _KIND_TEXTS = {
     Change.ACTION: "to do",
     Change.HOLD: "to keep",
     Change.CONSEQUENCE: "follows",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How some of the rows ended.
+
+    Attributes
+    ----------
+    kind
+        The outcome, as a word for the style sheet.
+    text
+        How many rows, and how they ended.
+    start, share
+        Where their part of the bar begins and how long it is, from 0 to 1.
+    """
+
+    kind: str
+    text: str
+    start: float
+    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +60,9 @@ class Overview:
     Attributes
     ----------
     summary
-        How many rows there are, how they ended, and how many have an article of their own.
+        How many rows there are, and how many have an article of their own.
+    endings
+        How they ended, the most frequent first.
     changes
         Which features change how often and by how much; ``None`` where nothing was found.
     groups
@@ -55,8 +76,9 @@ class Overview:
     """
 
     summary: str
-    changes: Exhibit | None
-    groups: Exhibit | None
+    endings: Sequence[Ending]
+    changes: Table | None
+    groups: Table | None
     rows: Table
     n_unlisted: int
     common: Sequence[str]
@@ -66,7 +88,7 @@ def overview_of(
     explanations: ExplainedFrame,
     n_articles: int,
     by: str | Sequence[Any] | None,
-    common: Sequence[Line] = (),
+    common: Sequence[str] = (),
 ) -> Overview:
     """Return the overview of a report.
 
@@ -83,37 +105,47 @@ def overview_of(
     """
     return Overview(
         summary=_summary(explanations, n_articles),
+        endings=_endings(explanations),
         changes=_changes(explanations),
         groups=None if by is None else _groups(explanations, by),
         rows=_row_list(explanations, n_articles),
         n_unlisted=max(0, len(explanations) - _MAX_LISTED_ROWS),
-        common=[line.text for line in common],
+        common=common,
     )
 
 
 def _summary(explanations: ExplainedFrame, n_articles: int) -> str:
-    counts = explanations.rows.outcome_counts()
-    parts = [f"{count:,} {OUTCOME_WORDS[outcome]}" for outcome, count in counts.most_common()]
-    summary = f"{len(explanations):,} rows: {joined(parts) or 'none'}."
-    if n_articles < len(explanations):
-        summary += f" The first {n_articles:,} of them are told in full below."
-    return summary
+    n_rows = len(explanations)
+    summary = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+    if n_articles < n_rows:
+        summary += f", of which the first {n_articles:,} are told in full below"
+    return f"{summary}."
 
 
-def _changes(explanations: ExplainedFrame) -> Exhibit | None:
+def _endings(explanations: ExplainedFrame) -> list[Ending]:
+    endings, start = [], 0.0
+    for outcome, count in explanations.rows.outcome_counts().most_common():
+        share = count / len(explanations)
+        text = f"{count:,} {OUTCOME_WORDS[outcome]}"
+        endings.append(Ending(outcome.value.replace("_", "-"), text, start, share))
+        start += share
+    return endings
+
+
+def _changes(explanations: ExplainedFrame) -> Table | None:
     rows = [
         (
             name_text(tally.feature),
             "by waiting" if tally.feature.action is Action.WAITS else _KIND_TEXTS[tally.kind],
             f"{tally.count:,}",
-            share_text(tally.share),
+            Bar(0.0, tally.share, share_text(tally.share)),
             change_text(explanations, tally) or "–",
         )
         for tally in tallies(explanations)
     ]
     if not rows:
         return None
-    caption = f"What changes in the recommended ways of {n_found(explanations):,} rows"
+    n_ways = n_found(explanations)
     columns = (
         Column("feature"),
         Column("what it is"),
@@ -121,29 +153,23 @@ def _changes(explanations: ExplainedFrame) -> Exhibit | None:
         Column("share", numeric=True),
         Column("median, or most frequent", numeric=True),
     )
-    n_features = len({row[0] for row in rows})
-    svg = picture(
-        lambda ax: plot_cohort(explanations, ax),
-        (PICTURE_WIDTH, 1.1 + 0.36 * min(_MAX_DRAWN_LINES, n_features)),
-        f"{caption}. The same numbers are in the table below.",
-        "cohort",
-    )
-    return Exhibit(Figure(svg, f"{caption}."), Table(caption, columns, rows))
+    caption = f"In the recommended ways of {n_ways:,} row{'s' * (n_ways != 1)}"
+    return Table(caption, columns, rows)
 
 
-def _groups(explanations: ExplainedFrame, by: str | Sequence[Any]) -> Exhibit:
+def _groups(explanations: ExplainedFrame, by: str | Sequence[Any]) -> Table:
     groups = groups_of(explanations, by)
+    largest = max((group.mean or 0.0 for group in groups), default=0.0) or 1.0
     rows = [
         (
             group.name,
             f"{group.n_rows:,}",
             f"{len(group.costs):,}",
-            "–" if group.mean is None else f"{group.mean:.3f}",
+            "–" if group.mean is None else Bar(0.0, group.mean / largest, f"{group.mean:.3f}"),
             gap_text(group),
         )
         for group in groups
     ]
-    caption = "Cost by group: the distance of the recommended way from the row as it is"
     columns = (
         Column("group"),
         Column("rows", numeric=True),
@@ -151,38 +177,55 @@ def _groups(explanations: ExplainedFrame, by: str | Sequence[Any]) -> Exhibit:
         Column("mean cost", numeric=True),
         Column("gap to the others (95% interval)", numeric=True),
     )
-    svg = picture(
-        lambda ax: plot_groups(explanations, by, ax),
-        (PICTURE_WIDTH, 1.3 + 0.62 * min(_MAX_DRAWN_LINES, len(groups))),
-        f"{caption}. The same numbers are in the table below.",
-        "groups",
-    )
-    return Exhibit(Figure(svg, f"{caption}."), Table(caption, columns, rows))
+    return Table("The distance of the recommended way from the row as it is", columns, rows)
 
 
 def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
-    columns = (
-        Column("row", numeric=True),
-        Column("the model says"),
-        Column("asked for"),
-        Column("how it ended"),
-        Column("probability of what was asked for", numeric=True),
-    )
+    """Return the list of rows; what was asked for is a column where it differs."""
     listed = list(explanations.rows.head(_MAX_LISTED_ROWS))
-    return Table(
-        "Every row, and how it ended",
-        columns,
-        [(str(item.row), *class_texts(item), _ending(item), _chance(item)) for item in listed],
-        anchors=[row_anchor(item) for item in listed[:n_articles]],
+    wanted = dict.fromkeys(class_texts(item)[1] for item in listed)
+    asked = next(iter(wanted)) if len(wanted) == 1 else "what was asked for"
+    told = ranked_cells(explanations.rows.head(_MAX_LISTED_ROWS))
+    rows: list[Sequence[str | Bar]] = []
+    for item, cells in zip(listed, told, strict=True):
+        predicted, target = class_texts(item)
+        rows.append(
+            (
+                row_label(item, explanations.layout),
+                predicted,
+                *([target] if len(wanted) > 1 else []),
+                _ending(item),
+                _names(cells[0] if cells else ()),
+                _chance(item),
+            )
+        )
+    columns = (
+        Column("row"),
+        Column("the model says"),
+        *([Column("asked for")] if len(wanted) > 1 else []),
+        Column("how it ended"),
+        Column("by changing"),
+        Column(f"probability of {asked}", numeric=True),
     )
+    anchors = [row_anchor(item) for item in listed[:n_articles]]
+    return Table(f"How the search for {asked} ended", columns, rows, anchors)
 
 
-def _chance(explanation: ExplainedRow) -> str:
+def _names(cells: Sequence[ChangedCell]) -> str:
+    """Return what is acted on in the recommended way of a row."""
+    names = [name_text(cell.feature) for cell in cells if cell.kind is Change.ACTION]
+    return joined(names, _MAX_NAMES) or "–"
+
+
+def _chance(item: ExplainedRow) -> str | Bar:
     """Return the probability of the target, before and after where there is a counterfactual."""
-    if not len(explanation):
-        return percent(explanation.probability)
-    after, before = percents(explanation.probabilities[0].item(), explanation.probability)
-    return f"{before} → {after}"
+    if item.probability != item.probability or item.target == UNKNOWN_CLASS:  # NaN
+        return percent(item.probability)
+    if not len(item):
+        return Bar(0.0, item.probability, percent(item.probability))
+    chance = item.probabilities[0].item()
+    after, before = percents(chance, item.probability)
+    return Bar(item.probability, chance, f"{before} → {after}")
 
 
 def _ending(item: ExplainedRow) -> str:

@@ -1,12 +1,11 @@
 """The end of a report: how the result was made, as names and values."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from proce.explanation.html.blocks import Facts
 from proce.explanation.record.provenance import Provenance
-
-Facts = Sequence[tuple[str, str]]  # names and values
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proce.explanation.html.blocks import Column, Figure, FoldedList, Table, fold_after
-from proce.explanation.html.graph import GraphReport, graph_report
+from proce.explanation.html.blocks import Figure, FoldedList, fold_after
+from proce.explanation.html.gauge import Gauge, gauge_of
+from proce.explanation.html.graph import graph_figure
 from proce.explanation.html.labels import row_anchor, row_label
 from proce.explanation.html.obstacles import Obstacles, obstacles_of
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
@@ -14,7 +15,6 @@ from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.decision import decision_text
-from proce.explanation.words.needs import reached_text
 from proce.explanation.words.sentences import Line
 from proce.explanation.words.values import class_texts, name_text, value_text
 from proce.schema import Action, Layout
@@ -29,11 +29,20 @@ _ACTION_TEXTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """Which pictures of a row are drawn; the others are told in words and tables."""
+class RowValue:
+    """A value of a row.
 
-    changes: bool = True
-    front_and_graph: bool = True
+    Attributes
+    ----------
+    name, value
+        The feature and its value.
+    limit
+        What the schema says of it; empty where it may change.
+    """
+
+    name: str
+    value: str
+    limit: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +56,15 @@ class RowReport:
     heading
         The row's label and how it ended.
     decision
-        What the model says, and what was asked for.
+        What the model says, and what was asked for; empty where the outcome says it.
+    gauge
+        The decision before and after as a picture; ``None`` where no probability is known.
     values
         Every value of the row.
     recommended
         The recommended counterfactual; ``None`` where nothing changes or nothing was found.
+    legend
+        How to read the pictures of changes, which a page says once; else empty.
     outcome
         Sentences that say why there is no counterfactual; empty where there is one.
     obstacles
@@ -65,7 +78,7 @@ class RowReport:
     front
         The trade-off between near and likely; ``None`` where it is not drawn.
     graph
-        The causal graph; ``None`` where none was used.
+        The causal graph with the recommended way; ``None`` where it is not drawn.
     certainty
         What the result rests on, and how sure it is.
     notes
@@ -75,15 +88,17 @@ class RowReport:
     anchor: str
     heading: str
     decision: str
-    values: Table
+    gauge: Gauge | None
+    values: Sequence[RowValue]
     recommended: RecommendedWay | None
+    legend: str
     outcome: Sequence[str]
     obstacles: Obstacles | None
     cautions: Sequence[str]
     fixed: Sequence[str]
     other_ways: FoldedList[OtherWay]
     front: Figure | None
-    graph: GraphReport | None
+    graph: Figure | None
     certainty: Sequence[str]
     notes: Sequence[str]
 
@@ -93,7 +108,9 @@ def row_report(
     cells_by_rank: Sequence[Sequence[ChangedCell]],
     lines: Sequence[Line],
     layout: Layout | None,
-    drawn: Drawn,
+    *,
+    draw: bool = True,
+    listed: bool = False,
 ) -> RowReport:
     """Return everything that the report says about one row.
 
@@ -107,38 +124,47 @@ def row_report(
         The sentences for the row, but those that are said once for all rows.
     layout
         The layout of the explained frame; ``None`` where it is not known.
-    drawn
-        Which pictures are drawn.
+    draw
+        Whether the front and the graph are drawn, which takes a moment.
+    listed
+        Whether the page has a list of rows, which shows where a row stands that needs no change.
     """
     cells = cells_by_rank[0] if cells_by_rank else ()
-    diagnosis = None if cells else explanation.diagnosis
     other_ways = [
         other_way(explanation, rank, other_cells)
         for rank, other_cells in enumerate(cells_by_rank[1:], start=2)
     ]
+    is_there = explanation.outcome is Outcome.ALREADY_TARGET
+    obstacles = obstacles_of(explanation)
     return RowReport(
         anchor=row_anchor(explanation),
         heading=_heading(explanation, layout),
-        decision=decision_text(explanation),
+        decision="" if is_there else decision_text(explanation),
+        gauge=None if listed and is_there else gauge_of(explanation),
         values=_values(explanation),
-        recommended=(
-            recommended_way(explanation, cells, lines, draw=drawn.changes) if cells else None
-        ),
-        outcome=_texts(lines, "outcome"),
-        obstacles=None if diagnosis is None else obstacles_of(diagnosis, explanation.context),
+        recommended=recommended_way(explanation, cells, lines) if cells else None,
+        legend="",
+        outcome=_texts(lines, "outcome") if obstacles is None else [obstacles.reason],
+        obstacles=obstacles,
         cautions=_texts(lines, "caution"),
         fixed=_texts(lines, "fixed"),
         other_ways=fold_after(_MAX_SHOWN_WAYS, other_ways),
-        front=_front(explanation) if drawn.front_and_graph and cells else None,
-        graph=graph_report(explanation, drawn.front_and_graph),
+        front=_front(explanation) if draw and cells else None,
+        graph=graph_figure(explanation) if draw and cells else None,
         certainty=_certainty(explanation, _texts(lines, "certainty")),
-        notes=[*_texts(lines, "note"), *_texts(lines, "search")],
+        notes=[*_texts(lines, "note"), *_search_notes(explanation, lines)],
     )
 
 
 def _texts(lines: Sequence[Line], kind: str) -> list[str]:
     """Return the sentences of one kind."""
     return [line.text for line in lines if line.kind == kind]
+
+
+def _search_notes(explanation: ExplainedRow, lines: Sequence[Line]) -> list[str]:
+    """Return that the time ran out; that there are other ways is seen, as they are shown."""
+    ran_out = explanation.outcome is Outcome.OUT_OF_TIME
+    return _texts(lines, "search")[:1] if ran_out else []
 
 
 def _heading(explanation: ExplainedRow, layout: Layout | None) -> str:
@@ -153,21 +179,17 @@ def _heading(explanation: ExplainedRow, layout: Layout | None) -> str:
     return f"Row {row_label(explanation, layout)}: {ending}"
 
 
-def _values(explanation: ExplainedRow) -> Table:
+def _values(explanation: ExplainedRow) -> list[RowValue]:
     codec = explanation.context.codec
     values = zip(codec.schema, explanation.raw.tolist(), codec.span.tolist(), strict=True)
-    return Table(
-        "Every value, and what the schema lets a person do",
-        (Column("feature"), Column("value", numeric=True), Column("by the schema")),
-        [
-            (
-                name_text(feature),
-                value_text(feature, value, span),
-                _ACTION_TEXTS.get(feature.action, "may change"),
-            )
-            for feature, value, span in values
-        ],
-    )
+    return [
+        RowValue(
+            name_text(feature),
+            value_text(feature, value, span),
+            _ACTION_TEXTS.get(feature.action, ""),
+        )
+        for feature, value, span in values
+    ]
 
 
 def _front(explanation: ExplainedRow) -> Figure:
@@ -176,7 +198,7 @@ def _front(explanation: ExplainedRow) -> Figure:
         " is nearer to the row as it is, further up is likelier. Ways with a number are told here."
     )
     svg = picture(
-        lambda ax: plot_front(explanation, ax),
+        lambda ax: plot_front(explanation, ax).set_title(""),  # the page has a heading
         _FRONT_SIZE,
         f"{caption} There are {len(explanation.front or explanation)} of them.",
         f"front-{explanation.row}",
@@ -189,8 +211,6 @@ def _certainty(explanation: ExplainedRow, assumptions: Sequence[str]) -> list[st
     certainty = list(assumptions)
     if not len(explanation):
         return certainty
-    if explanation.margin_met:
-        certainty.insert(0, reached_text(explanation))
     if explanation.refits is None and explanation.context.edges:
         certainty.append(
             "The equations behind the consequences were not tried again on other rows."

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proce.explanation.html.blocks import Column, Exhibit, Figure, FoldedList, Table, fold_after
-from proce.explanation.html.svg import PICTURE_WIDTH, picture
-from proce.explanation.plots.changes import plot_changes
+from proce.explanation.html.blocks import Facts, FoldedList, fold_after
+from proce.explanation.html.strips import Strip, shares_text, strip_of
+from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
@@ -15,13 +15,26 @@ from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text, percent
 from proce.explanation.words.waiting import is_waiting
 
-_MAX_DRAWN_CHANGES = 12  # the plot draws no more
 _DISTANCE = 2  # the column of the losses
-_KIND_TEXTS = {
-    Change.ACTION: "to do",
-    Change.HOLD: "to keep, although it would change",
-    Change.CONSEQUENCE: "expected to follow",
-}
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A change of a way: a sentence, a picture, and what else is known of it.
+
+    Attributes
+    ----------
+    text
+        What to do, or what is expected to follow.
+    strip
+        The change as a picture; ``None`` where there is none.
+    facts
+        Names and values, such as where today's model decides so.
+    """
+
+    text: str
+    strip: Strip | None
+    facts: Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +44,28 @@ class RecommendedWay:
     Attributes
     ----------
     actions
-        What to do, one sentence a feature.
+        What to do.
     contrast
         What the model would have said.
     doubt
         That the way is unsure, and how sure it is; empty where it is sure.
     consequences
-        What is expected to follow, one sentence a feature.
-    changes
-        Before and after of every change.
+        What is expected to follow.
+    distance
+        How far it is from the row as it is; told where there are other ways to compare it with.
     """
 
-    actions: Sequence[str]
+    actions: Sequence[Step]
     contrast: Sequence[str]
     doubt: Sequence[str]
-    consequences: FoldedList[str]
-    changes: Exhibit
+    consequences: FoldedList[Step]
+    distance: str
+
+    @property
+    def strips(self) -> list[Strip]:
+        """The pictures of its changes."""
+        steps = (*self.actions, *self.consequences.shown, *self.consequences.folded)
+        return [step.strip for step in steps if step.strip is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +81,7 @@ class OtherWay:
     consequences
         What is expected to follow, in one sentence; ``None`` where nothing follows.
     distance
-        How far it is from the row, beside the recommended one.
+        How far it is from the row as it is.
     doubt
         That the way is unsure, and how sure it is; empty where it is sure.
     """
@@ -75,11 +94,7 @@ class OtherWay:
 
 
 def recommended_way(
-    explanation: ExplainedRow,
-    cells: Sequence[ChangedCell],
-    lines: Sequence[Line],
-    *,
-    draw: bool = True,
+    explanation: ExplainedRow, cells: Sequence[ChangedCell], lines: Sequence[Line]
 ) -> RecommendedWay:
     """Return the recommended counterfactual.
 
@@ -92,20 +107,24 @@ def recommended_way(
     lines
         The sentences for the row, of which those are shown that say what the model would have
         said, and how unsure the way is.
-    draw
-        Whether the changes are drawn beside their table.
     """
+    context = explanation.context
+    by_hand = [cell for cell in cells if cell.kind.by_hand]
+    following = [cell for cell in cells if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)]
+    actions = [
+        Step(text, strip_of(cell, context), _facts(explanation, cell, len(by_hand)))
+        for text, cell in zip(instructions(cells, context), by_hand, strict=True)
+    ]
     consequences = [
-        consequence(cell, explanation.context)
-        for cell in cells
-        if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)
+        Step(consequence(cell, context), strip_of(cell, context), _shares(cell, context))
+        for cell in following
     ]
     return RecommendedWay(
-        actions=_instructions(explanation, cells),
+        actions=actions,
         contrast=[line.text for line in lines if line.kind == "contrast"],
         doubt=[line.text for line in lines if line.kind == "doubt"],
         consequences=fold_after(MAX_SHOWN, consequences),
-        changes=Exhibit(_figure(explanation, cells) if draw else None, _table(explanation, cells)),
+        distance=_distance(explanation, 1),
     )
 
 
@@ -118,66 +137,37 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
     ]
     target = class_texts(explanation)[1]
     chance = percent(explanation.probabilities[rank - 1].item())
-    distances = explanation.losses[:, _DISTANCE].tolist()
     return OtherWay(
         heading=f"Way {rank}: {target} with {chance}",
-        actions=_instructions(explanation, cells),
+        actions=instructions(cells, explanation.context),
         consequences=(
             f"Expected to follow: {joined(consequences, MAX_SHOWN)}." if consequences else None
         ),
-        distance=f"Distance {distances[rank - 1]:.2f}, where the first has {distances[0]:.2f}.",
+        distance=_distance(explanation, rank),
         doubt=doubt_texts(explanation, cells, rank),
     )
 
 
-def _instructions(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> list[str]:
-    """Return a sentence for each cell that a person acts on or holds."""
-    return instructions(cells, explanation.context)
+def _facts(explanation: ExplainedRow, cell: ChangedCell, n_actions: int) -> list[tuple[str, str]]:
+    """Return what else is known of an action: what it adds is told where it is not the only one."""
+    facts = []
+    interval = interval_text(cell, explanation.context)
+    if interval is not None:
+        facts.append(("today's model decides so between", interval))
+    if explanation.contributions is not None and n_actions > 1 and cell.kind is Change.ACTION:
+        points = 100 * explanation.contributions[0, cell.position].item()
+        facts.append(("adds to the probability", f"{points:+.0f} points".replace("-", "−")))
+    return [*facts, *_shares(cell, explanation.context)]
 
 
-def _table(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Table:
-    columns = [
-        Column("feature"),
-        Column("before", numeric=True),
-        Column("after", numeric=True),
-        Column("what it is"),
-    ]
-    with_intervals = any(cell.holds_from == cell.holds_from for cell in cells)
-    if with_intervals:
-        columns.append(Column("today's model decides so between", numeric=True))
-    if explanation.contributions is not None:
-        columns.append(Column("adds to the probability", numeric=True))
-    rows = [
-        (
-            name_text(cell.feature),
-            *_before_after(explanation, cell),
-            "by waiting" if is_waiting(cell) else _KIND_TEXTS[cell.kind],
-            *([interval_text(cell, explanation.context) or ""] if with_intervals else []),
-            *_contribution(explanation, cell),
-        )
-        for cell in cells
-    ]
-    return Table("Every change of the recommended way", columns, rows)
+def _shares(cell: ChangedCell, context: Context) -> list[tuple[str, str]]:
+    shares = shares_text(cell, context)
+    return [] if shares is None else [("share of the training rows", shares)]
 
 
-def _figure(explanation: ExplainedRow, cells: Sequence[ChangedCell]) -> Figure:
-    caption = "Where the row is among the training rows, and where it would be."
-    svg = picture(
-        lambda ax: plot_changes(explanation, ax),
-        (PICTURE_WIDTH, 1.1 + 0.52 * min(len(cells), _MAX_DRAWN_CHANGES)),
-        f"{caption} The same values are in the table below.",
-        f"changes-{explanation.row}",
-    )
-    return Figure(svg, caption)
+def _distance(explanation: ExplainedRow, rank: int) -> str:
+    return f"{explanation.losses[rank - 1, _DISTANCE].item():.2f}"
 
 
 def _before_after(explanation: ExplainedRow, cell: ChangedCell) -> tuple[str, str]:
     return cell_texts(cell, explanation.context.codec.span[cell.position].item())
-
-
-def _contribution(explanation: ExplainedRow, cell: ChangedCell) -> list[str]:
-    """Return the cell of the last column; no cell where contributions are not known."""
-    if explanation.contributions is None:
-        return []
-    points = 100 * explanation.contributions[0, cell.position].item()
-    return [f"{points:+.0f} points".replace("-", "−") if cell.kind is Change.ACTION else ""]

@@ -12,9 +12,10 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.files import read_text
+from proce.schema.features.brief import cut
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReceiptRecord:
     """The explanation of one row, with all that is needed to ask the model again.
 
@@ -32,6 +33,11 @@ class ReceiptRecord:
     model_name: str | None = None
     model_sha256: str | None = None
     written: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def __repr__(self) -> str:
+        (row,) = self.result
+        model = "no model named" if self.model_name is None else f"model {self.model_name!r}"
+        return cut(f"Receipt(row {row.row}, {row.outcome.value}, {model}, written {self.written})")
 
 
 @dataclass(frozen=True)

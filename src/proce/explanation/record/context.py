@@ -7,9 +7,11 @@ from typing import Literal
 from proce.causal.graphs.origin import EDITED, GIVEN
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.schema import Codec, Level
+from proce.schema.features.brief import cut, named
+from proce.schema.features.numerals import counted
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Context:
     """What all explanations of a call share.
 
@@ -83,6 +85,10 @@ class Context:
     class_labels: Mapping[Level, str] = field(default_factory=dict)
     view: Literal["applicant", "auditor"] = "applicant"
     withheld: int = 0
+
+    def __repr__(self) -> str:
+        features = counted(len(self.codec.schema), "feature")
+        return cut(f"Context({features}, classes {named(self.classes, 60)}, {self.view}'s view)")
 
     @property
     def graph_was_learned(self) -> bool:

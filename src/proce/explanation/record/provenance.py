@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from proce.schema.features.brief import cut
+from proce.schema.features.numerals import counted
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Provenance:
     """The versions, the seed, the settings and the work behind a result.
 
@@ -50,3 +53,7 @@ class Provenance:
     elapsed_seconds: float
     generations: int
     evaluations: int
+
+    def __repr__(self) -> str:
+        rows = counted(self.training_rows, "training row")
+        return cut(f"Provenance({self.method}, seed {self.seed}, {self.mode}, {rows})")

@@ -24,7 +24,7 @@ from proce.schema import Codec, Rule, Schema
 from proce.schema.features.naming import spoken_name
 
 View = Literal["applicant", "auditor"]
-_NOT_FOUND = "No counterfactual was found."
+_NOT_FOUND = "No change was found."
 
 
 def check_view(view: str) -> None:

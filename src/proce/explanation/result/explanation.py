@@ -8,6 +8,7 @@ from proce.explanation.record.diagnosis import Diagnosis
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.view import View
 from proce.explanation.result.shown import shown_row
+from proce.schema.features.numerals import counted
 
 
 class Explanation(ExplainedRow):
@@ -82,7 +83,8 @@ class Explanation(ExplainedRow):
         return plain_text(lines(shown_row(self)))
 
     def __repr__(self) -> str:
-        return f"Explanation(row {self.row}, {self.outcome.value}, {len(self)} counterfactuals)"
+        ways = counted(len(self), "counterfactual")
+        return f"Explanation(row {self.row}, {self.outcome.value}, {ways})"
 
     def _repr_html_(self) -> str:
         from proce.explanation.html.notebook import html_of_row

@@ -16,6 +16,7 @@ from proce.explanation.result.explanation import Explanation
 from proce.explanation.result.shown import require_whole
 from proce.explanation.tables.reasons import Reasons, reasons_of
 from proce.files import read_text, write_text
+from proce.schema.features.numerals import counted
 
 
 class Explanations(DrawnFrame):
@@ -44,8 +45,9 @@ class Explanations(DrawnFrame):
         try:
             indices = range(len(self))[key]
         except IndexError:
+            rows = counted(len(self), "row")
             raise IndexError(
-                f"there is no row {key}; the result has {len(self)} rows, counted from 0."
+                f"there is no row {key}; the result has {rows}, counted from 0."
             ) from None
         if isinstance(indices, range):
             return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
@@ -57,10 +59,10 @@ class Explanations(DrawnFrame):
         The explanations of a part of a longer table then have the positions of that table.
         """
         rows = replace(self.rows, positions=self.rows.positions + first_row)
-        counted = replace(self, rows=rows)
+        moved = replace(self, rows=rows)
         if self.layout.index is None:
-            return counted
-        return counted.labelled(self.layout.take(self.rows.positions.tolist()).index)
+            return moved
+        return moved.labelled(self.layout.take(self.rows.positions.tolist()).index)
 
     @classmethod
     def join(
@@ -174,7 +176,7 @@ class Explanations(DrawnFrame):
     def __repr__(self) -> str:
         tally = self.rows.outcome_counts()
         counts = ", ".join(f"{count} {outcome.value}" for outcome, count in tally.items())
-        return f"Explanations({len(self)} rows{': ' if counts else ''}{counts})"
+        return f"Explanations({counted(len(self), 'row')}{': ' if counts else ''}{counts})"
 
     def _repr_html_(self) -> str:
         from proce.explanation.html.notebook import html_of_rows
@@ -182,7 +184,7 @@ class Explanations(DrawnFrame):
         return html_of_rows(self._shown())
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Receipt(ReceiptRecord):
     """The explanation of one row, with all that is needed to ask the model again.
 

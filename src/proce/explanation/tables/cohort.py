@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from dataclasses import dataclass
-from statistics import median
+from statistics import median, median_low
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +14,7 @@ from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
 from proce.explanation.words.values import value_text
 from proce.schema import Categorical, Continuous, Feature
+from proce.schema.features.numerals import MINUS, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +30,9 @@ class Tally:
     share
         The share of these rows in those that have a counterfactual.
     median_change
-        The median change: of a number in raw units, of an ordinal feature in levels; ``None`` for
-        levels without an order, and for holds.
+        The median change: of a number in raw units, of an ordinal feature in levels. It is the
+        change of one of the rows, the lower of the middle two, so that it lies on the feature's
+        step. ``None`` for levels without an order, and for holds.
     median_size
         The median size of the change on the unit range of the training rows, times the effort; for
         holds, of the change that they prevent.
@@ -85,15 +87,12 @@ def change_text(result: ExplainedFrame, tally: Tally) -> str:
     """Return the usual size of a change: ``+10,400``, ``−1 level`` or ``"service" → "office"``."""
     if tally.median_change is None:
         return tally.usual or ""
-    sign, size = "−" if tally.median_change < 0 else "+", abs(tally.median_change)
+    sign, size = MINUS if tally.median_change < 0 else "+", abs(tally.median_change)
     if isinstance(tally.feature, Continuous):
         codec = result.context.codec
-        position = codec.schema.position(tally.feature.name)
-        grid = codec.resolution[position].item()
-        size = round(size / grid) * grid if grid else size  # of two values it may lie between
-        return sign + value_text(tally.feature, size, codec.span[position].item())
-    n_levels = max(1, round(size))
-    return f"{sign}{n_levels} level{'s' * (n_levels != 1)}"
+        span = codec.span[codec.schema.position(tally.feature.name)].item()
+        return sign + value_text(tally.feature, size, span)
+    return sign + counted(size, "level")
 
 
 def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
@@ -110,7 +109,7 @@ def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
         kind,
         len(cells),
         len(cells) / n_rows,
-        median(moves) if ordered and moves else None,
+        median_low(moves) if ordered and moves else None,
         median(cell.size for cell in cells),
         usual,
     )

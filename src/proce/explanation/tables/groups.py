@@ -174,10 +174,19 @@ def _group(name: str, n_rows: int, costs: dict[str, list[float]]) -> Group:
     gap = float(own.mean() - others.mean())
     if min(len(own), len(others)) < _MIN_GROUP_ROWS:
         return Group(name, n_rows, tuple(costs[name]), gap, None, None)
-    generator = np.random.default_rng(_SEED)
-    gaps = _means(own, generator) - _means(others, generator)
-    low, high = np.quantile(gaps, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    if name == next(iter(costs)):
+        low, high = _gap_interval(own, others)
+    else:  # of two groups the second's interval is the first's, seen from the other side
+        high, low = (-end for end in _gap_interval(others, own))
     return Group(name, n_rows, tuple(costs[name]), gap, low, high)
+
+
+def _gap_interval(first: NDArray[np.float64], second: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the ends of the interval of the mean of one side less that of the other."""
+    generator = np.random.default_rng(_SEED)
+    gaps = _means(first, generator) - _means(second, generator)
+    low, high = np.quantile(gaps, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2]).tolist()
+    return low, high
 
 
 def _means(values: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.float64]:

@@ -9,25 +9,20 @@ method or an older version made the result, the weight is the action's share of 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import pyarrow as pa
 
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.explanation.record.frame import ExplainedFrame
-from proce.explanation.record.outcome import UNKNOWN_CLASS, Change, Outcome
+from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.tables.frames import frame_of
-from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells, row_cells
-from proce.explanation.words.certainty import doubt_texts
+from proce.explanation.tables.letter import DRAFT, Measure, letter_text
+from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
 from proce.explanation.words.instructions import direction_of_action, drift_text
-from proce.explanation.words.robustness import is_less_robust, robustness_texts
-from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import change_texts, class_texts, name_text, percents
+from proce.explanation.words.values import change_texts, class_texts, name_text
 from proce.explanation.words.waiting import duration_text, is_waiting
-
-DRAFT = "draft: a counterfactual is not by itself a legal reason"
-Measure = Literal["probability", "distance"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +115,14 @@ class Reasons:
         if not -len(self) <= row < len(self):
             raise SearchError(f"row is {row}; the result has the rows 0 to {len(self) - 1}.")
         index = row % len(self)
-        explained = ExplainedRow(self.result.rows, index)
-        return "\n\n".join(_paragraphs(explained, self.rows[index])) + "\n"
+        reasons = self.rows[index]
+        listed = [
+            f"{order}. {f'[{reason.code}] ' if reason.code else ''}{reason.text}"
+            for order, reason in enumerate(reasons, 1)
+        ]
+        measure = reasons[0].measure if reasons else "probability"
+        told = [reason.cell.position for reason in reasons]
+        return letter_text(ExplainedRow(self.result.rows, index), listed, told, measure)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -168,26 +169,27 @@ def _reasons_of_row(
         measure = "probability"
         weights = [row.contributions[0, cell.position].item() for cell in actions]
     pairs = sorted(zip(weights, actions, strict=True), key=lambda pair: -pair[0])  # stable
+    n_others = sum(cell.kind.by_hand for cell in cells) - 1
     return tuple(
-        Reason(cell, weight, measure, *_code_and_text(row, cell, table))
+        Reason(cell, weight, measure, *_code_and_text(row, cell, table, n_others))
         for weight, cell in pairs
         if weight > 0
     )
 
 
 def _code_and_text(
-    row: ExplainedRow, cell: ChangedCell, table: Mapping[str, tuple[str, str]]
+    row: ExplainedRow, cell: ChangedCell, table: Mapping[str, tuple[str, str]], n_others: int
 ) -> tuple[str | None, str]:
-    """Return the code and the text of a reason."""
+    """Return the code and the text of a reason, beside which so many other things are done."""
     if cell.feature.name in table:
         return table[cell.feature.name]
     before, after = change_texts(cell, row.context)
     name = name_text(cell.feature)
     _, target = class_texts(row)
-    drift = drift_text(cell, row.context)
+    drift = drift_text(cell, row.context, n_others)
     fact = f"{name[:1].upper()}{name[1:]} is {before}"
     if drift is not None:
-        fact = f"{fact} and would {drift} by itself"
+        fact = f"{fact} ({drift})"
     contrast = f"in the variant for which the model says {target} it is {after}."
     if is_waiting(cell):
         passed = duration_text(cell)
@@ -209,42 +211,6 @@ def _record(reason: Reason) -> dict[str, Any]:
         "code": reason.code,
         "reason": reason.text,
     }
-
-
-def _paragraphs(row: ExplainedRow, reasons: Sequence[Reason]) -> list[str]:
-    predicted, target = class_texts(row)
-    draft = f"{DRAFT[:1].upper()}{DRAFT[1:]}. To be checked by a person before it is sent."
-    if row.predicted == UNKNOWN_CLASS:
-        return [draft, f"No reasons can be drafted. {sentences(row)[0]}"]
-    opening = f"The model said {predicted}."
-    if row.outcome is Outcome.ALREADY_TARGET:
-        return [draft, f"{opening} There is nothing to give reasons for."]
-    if not len(row):
-        return [draft, f"{opening} No reasons can be drafted. {sentences(row)[0]}"]
-    if not reasons:
-        return [
-            draft,
-            f"{opening} It would have said {target} after several changes together, none of which"
-            " matters by itself; no principal reason can be named.",
-        ]
-    listed = [
-        f"{order}. {f'[{reason.code}] ' if reason.code else ''}{reason.text}"
-        for order, reason in enumerate(reasons, 1)
-    ]
-    new, old = percents(row.probabilities[0].item(), row.probability)
-    measured = "by how much the probability falls when that change alone is taken back"
-    if reasons[0].measure == "distance":
-        measured = "by the size of the change"
-    return [
-        draft,
-        f"{opening} The principal reasons, the weightiest first:",
-        "\n".join(listed),
-        f"The order was found by comparing this application with a variant of it for which the"
-        f" model says {target} ({new}; it was {old}): {measured}. The reasons describe the model;"
-        " they are not a promise.",
-        *doubt_texts(row, row_cells(row)[0], subject="That variant")[:1],
-        *(robustness_texts(row, subject="That variant") if is_less_robust(row) else []),
-    ]
 
 
 def _checked_codes(

@@ -2,15 +2,15 @@
 
 from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.chances import now_text
 from proce.explanation.words.needs import need_text
-from proce.explanation.words.values import class_texts, percent
+from proce.explanation.words.values import class_texts
 
 
 def decision_text(row: ExplainedRow) -> str:
     """Return what the model says of a row, and what was asked for."""
     predicted, target = class_texts(row)
-    chance = percent(row.probability)
-    decision = f"The model says {predicted}; the probability of {target} is {chance}."
+    decision = f"The model says {predicted}; the probability of {target} is {now_text(row)}."
     if row.predicted == UNKNOWN_CLASS:
         decision = "What the model says of this row is not known."
     if row.outcome is Outcome.ALREADY_TARGET or row.target == UNKNOWN_CLASS:

@@ -1,8 +1,8 @@
 """One changed cell in words: what to do about it, or what is expected to follow.
 
-The direction of an action is measured against where the feature would go by itself: an amount that
-would rise to 8,370 and ends at 8,000 is kept down, although it was 7,000 before. *At least*, *at
-most* and *between* are said only of values that were tried.
+The direction of an action is measured against where the other changes alone would bring the
+feature: an amount that they would raise to 8,370 and that ends at 8,000 is kept down, although it
+was 7,000 before. *At least*, *at most* and *between* are said only of values that were tried.
 """
 
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ _VERBS = {1: "raise", -1: "lower", 0: "change"}
 _INTRANSITIVE_VERBS = {1: "rise", -1: "fall", 0: "change"}
 _BOUNDS = {1: "at least", -1: "at most"}
 _NO_FURTHER = {1: "not more", -1: "not less"}
+_NEAR_SHARE = 1e-3  # of the span: a number that ends so near to the present one is kept near it
 
 
 def instructions(cells: Sequence[ChangedCell], context: Context) -> list[str]:
@@ -26,11 +27,14 @@ def instructions(cells: Sequence[ChangedCell], context: Context) -> list[str]:
 
     The cells are those of one counterfactual. Features that wait are told in one sentence.
     """
+    by_hand = [cell for cell in cells if cell.kind.by_hand]
     texts = []
-    for cell in cells:
-        if cell.kind.by_hand:
-            told = wait_text(cell, cells, context) if is_waiting(cell) else _told(cell, context)
-            texts.append(f"{told}{_asking_rule(cell, context)}.")
+    for cell in by_hand:
+        if is_waiting(cell):
+            told = wait_text(cell, cells, context)
+        else:
+            told = _told(cell, context, n_others=len(by_hand) - 1)
+        texts.append(f"{told}{_asking_rule(cell, context)}.")
     return texts
 
 
@@ -76,33 +80,65 @@ def interval_text(cell: ChangedCell, context: Context) -> str | None:
     return " and ".join(inner_text(cell, end, context) for end in ends)
 
 
-def drift_text(cell: ChangedCell, context: Context) -> str | None:
-    """Return where a feature would go by itself: ``rise to 8,370``; ``None`` where it stays."""
+def drift_text(cell: ChangedCell, context: Context, n_others: int = 2) -> str | None:
+    """Return where the other changes alone would bring a feature; ``None`` where it would stay.
+
+    ``the other changes alone would raise it to 8,370``: true wherever in a list it is read.
+
+    Parameters
+    ----------
+    cell
+        The changed cell.
+    context
+        What the rows share.
+    n_others
+        How many other things are done.
+    """
     end = _by_itself(cell)
     if end == cell.before or end != end:  # NaN
         return None
-    verb = _INTRANSITIVE_VERBS[_direction(cell, cell.before, end)]
-    span = context.codec.span[cell.position].item()
-    return f"{verb} to {value_text(cell.feature, end, span)}"
+    verb = _VERBS[_direction(cell, cell.before, end)]
+    value = value_text(cell.feature, end, context.codec.span[cell.position].item())
+    if n_others < 1:
+        verb = _INTRANSITIVE_VERBS[_direction(cell, cell.before, end)]
+        return f"it would otherwise {verb} to {value}"
+    others = "the other change" if n_others == 1 else "the other changes"
+    return f"{others} alone would {verb} it to {value}"
 
 
-def _told(cell: ChangedCell, context: Context) -> str:
+def _told(cell: ChangedCell, context: Context, n_others: int) -> str:
     name, (before, after) = name_text(cell.feature), change_texts(cell, context)
-    drift = drift_text(cell, context)
+    drift = drift_text(cell, context, n_others)
     if cell.kind is Change.HOLD:
-        prevented = f"it would {drift}" if drift else "what affects it changes"
-        return f"Keep {name} at {before}, although {prevented}"
+        return f"Keep {name} at {before}, although {drift or 'what affects it changes'}"
     if cell.before != cell.before:  # NaN
         return f"Set {name} to {after}; it is missing now"
     direction = direction_of_action(cell)
     bounded = _bounded(cell, context, direction, after)
     if drift is None:
         return f"{_VERBS[direction].capitalize()} {name} from {before} to {bounded}"
-    if direction == _direction(cell, cell.before, cell.after):
+    own_direction = _direction(cell, cell.before, cell.after)
+    if direction == own_direction:
         verb = _VERBS[direction].capitalize()
-        return f"{verb} {name} from {before} to {bounded} (by itself it would {drift})"
-    kept = _kept(bounded, direction, after)
-    return f"Keep {name} {kept} (it is {before} and would {drift} by itself)"
+        return f"{verb} {name} from {before} to {bounded} ({drift})"
+    if own_direction == 0:
+        return f"Keep {name} at {before}, although {drift}"
+    now = f"(it is {before}, and {drift})"
+    if direction == 0:
+        return f"See that {name} comes to {after} {now}"
+    if bounded.endswith(_NO_FURTHER[direction]):
+        return f"Let {name} {_INTRANSITIVE_VERBS[own_direction]} to {after} only {now}"
+    if _is_near(cell, context):
+        return f"Keep {name} near {before}, {_kept(bounded, direction, after)}, although {drift}"
+    return f"Keep {name} {_kept(bounded, direction, after)} {now}"
+
+
+def _is_near(cell: ChangedCell, context: Context) -> bool:
+    """Whether a number ends so near to the present one that few would call it a change."""
+    if not isinstance(cell.feature, Continuous):
+        return False
+    span = context.codec.span[cell.position].item()
+    return abs(cell.after - cell.before) <= _NEAR_SHARE * span
 
 
 def _bounded(cell: ChangedCell, context: Context, direction: int, after: str) -> str:

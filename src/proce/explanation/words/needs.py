@@ -1,11 +1,12 @@
 """In words, what counts as reaching the target: a probability, or a lead over the runner-up."""
 
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.chances import decision_line, points_text, then_text
 from proce.explanation.words.values import percent, percents
 
 
 def need_text(row: ExplainedRow) -> str:
-    """Return what was asked for: ``with a probability of at least 60%``.
+    """Return what was asked for: ``with a probability of at least 60% (50% decides)``.
 
     Of more than two classes the target must lead all others, whatever its probability.
     """
@@ -14,20 +15,24 @@ def need_text(row: ExplainedRow) -> str:
         lead = points_text(row.context.lead)
         parts.append(f"ahead of every other class{f' by at least {lead}' if lead else ''}")
     if row.context.lead is None or row.needed:
-        parts.append(f"with a probability of at least {percent(row.needed)}")
+        needed, decides = _needed_and_line(row)
+        told = f"with a probability of at least {needed}"
+        parts.append(told if decides is None else f"{told} ({decides} decides)")
     return " and ".join(parts)
 
 
 def reached_text(row: ExplainedRow, rank: int = 1) -> str:
     """Return what the counterfactual of a rank reaches, beside what was asked for."""
-    chance = row.probabilities[rank - 1].item()
     if row.context.lead is None:
-        reached, needed = percents(chance, row.needed)
+        reached, needed = percents(row.probabilities[rank - 1].item(), row.needed)
         return f"The probability is {reached}, where {needed} was asked for."
-    return f"The probability is {percent(chance)}, {need_text(row)}, as was asked for."
+    return f"The probability is {then_text(row, rank)}, {need_text(row)}, as was asked for."
 
 
-def points_text(share: float) -> str:
-    """Return a difference of probabilities: ``20 points``; nothing where there is none."""
-    points = f"{100 * share:.3g}"
-    return "" if points == "0" else f"{points} point{'s' * (points != '1')}"
+def _needed_and_line(row: ExplainedRow) -> tuple[str, str | None]:
+    """Return the probability that was asked for, and where the model decides if that is lower."""
+    line = decision_line(row)
+    if line is None or line >= row.needed - 1e-9:
+        return percent(row.needed), None
+    needed, decides = percents(row.needed, line)
+    return needed, decides

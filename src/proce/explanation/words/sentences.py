@@ -4,26 +4,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proce.causal.graphs.features import cut_edges
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import MODEL_FAILED, UNKNOWN_CLASS, Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.certainty import certainty_texts, doubt_texts
+from proce.explanation.words.chances import now_text, then_and_now
 from proce.explanation.words.instructions import condition, consequence, instructions
+from proce.explanation.words.kept import limits_of_request
 from proce.explanation.words.robustness import robustness_texts
 from proce.explanation.words.values import (
     class_texts,
     joined,
     name_text,
     name_texts,
-    percent,
     percents,
-    plain_value_text,
 )
 from proce.explanation.words.waiting import is_waiting
-from proce.schema import Action
 
 MAX_SHOWN = 4  # consequences written out; all actions are
 _MAX_NAMES = 6  # names in one sentence
@@ -127,8 +125,7 @@ def _ending(row: ExplainedRow) -> str:
     """Return why a row has no counterfactual."""
     target = _target_text(row)
     if row.outcome is Outcome.ALREADY_TARGET:
-        chance = percent(row.probability)
-        return f"The model already says {target} ({chance}): nothing needs to change."
+        return f"The model already says {target} ({now_text(row)}): nothing needs to change."
     if row.diagnosis is not None:
         return row.diagnosis.reason
     if row.outcome is Outcome.FAILED:
@@ -156,38 +153,6 @@ def caution(context: Context) -> str:
     return f"{start} The causal graph was given by a person, not learned."
 
 
-def limits_of_request(context: Context) -> list[str]:
-    """Return what could not change, and whether the schema or the request says so."""
-    schema = context.codec.schema
-    fixed = [name_text(f) for f in schema if f.action is Action.FIXED]
-    indirect = [name_text(f) for f in schema if f.action is Action.INDIRECT]
-    waiting = [name_text(f) for f in schema if f.action is Action.WAITS]
-    texts = []
-    if fixed:
-        texts.append(f"Held fixed by the schema: {joined(fixed, _MAX_NAMES)}.")
-    if waiting:
-        texts.append(f"Moved by time alone, by the schema: {joined(waiting, _MAX_NAMES)}.")
-    kinds = " or ".join(filter(None, ["is fixed" * bool(fixed), "waits" * bool(waiting)]))
-    cut = _cut_edges(context) if context.view == "auditor" else {}
-    if cut:
-        parts = [f"{effect} (from {joined(causes, _MAX_NAMES)})" for effect, causes in cut.items()]
-        texts.append(
-            f"The causal graph's arrows into what {kinds} were left out:"
-            f" {joined(parts, _MAX_NAMES)}."
-        )
-    if indirect:
-        names = joined(indirect, _MAX_NAMES)
-        texts.append(f"Never acted on, by the schema, but may follow: {names}.")
-    if context.vary is not None:
-        names = joined(name_texts(context, context.vary), _MAX_NAMES)
-        texts.append(f"Only these could be acted on, by this request: {names}.")
-    for name, limits in context.ranges.items():
-        low, high = (plain_value_text(context, name, limit) for limit in limits)
-        named = name_text(schema[name])
-        texts.append(f"Kept between {low} and {high} by this request: {named}.")
-    return texts
-
-
 def _target_text(row: ExplainedRow) -> str:
     return class_texts(row)[1]
 
@@ -200,7 +165,7 @@ def _further_consequences(effects: Sequence[ChangedCell]) -> list[str]:
 def _contrast(
     row: ExplainedRow, actions: Sequence[ChangedCell], effects: Sequence[ChangedCell], rank: int
 ) -> str:
-    new, old = percents(row.probabilities[rank - 1].item(), row.probability)
+    then, now = then_and_now(row, rank)
     premise = f"all {len(actions)} changes had been made"
     if len(actions) <= MAX_SHOWN:
         premise = joined([condition(cell, row.context) for cell in actions])
@@ -208,7 +173,7 @@ def _contrast(
     following = f", with what follows from {pronoun}" if effects else ""
     return (
         f"If {premise}{following}, the model would have said"
-        f" {_target_text(row)} ({new}; it was {old})."
+        f" {_target_text(row)} ({then}; it was {now})."
     )
 
 
@@ -241,15 +206,6 @@ def _narrow_pass(row: ExplainedRow, rank: int) -> list[str]:
         reached, needed = percents(row.probabilities[rank - 1].item(), row.needed)
         reason = f"{reached}, where {needed} was asked for and could not be had"
     return [f"This is a narrow pass: {reason}. A small difference can undo it."]
-
-
-def _cut_edges(context: Context) -> dict[str, list[str]]:
-    """Return the causes of each fixed feature: nothing moves it, so these edges are cut."""
-    cut: dict[str, list[str]] = {}
-    for cause, effect in cut_edges(context.edges, context.codec.schema):
-        named_cause, named_effect = name_texts(context, (cause, effect))
-        cut.setdefault(named_effect, []).append(named_cause)
-    return cut
 
 
 def _search_notes(row: ExplainedRow, rank: int) -> list[str]:

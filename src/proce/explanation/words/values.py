@@ -13,6 +13,7 @@ from proce.explanation.words.cells import ChangedCell
 from proce.schema import Continuous, Feature, Level
 from proce.schema.features.feature import MIN_CHANGE
 from proce.schema.features.naming import is_visible, spoken_name, with_unit
+from proce.schema.features.numerals import with_minus
 
 MISSING = "missing"
 NOT_KNOWN = "not known"
@@ -22,6 +23,7 @@ _SINGLE_PRECISION = 2.0**-23  # of a number: how far a column of 32 bits may be 
 _MIN_WITH_EXPONENT = 1e15  # from here on powers of ten are easier to read
 _N_DIGITS = 3  # that a number without a step keeps, however small it is beside the span
 _MIN_SHARE_TOLD = 1e-7  # of the span: below it a number is as good as none
+_MAX_PERCENT_DECIMALS = 3
 _DECIMAL_CONTEXT = decimal.Context(prec=100)
 
 
@@ -52,7 +54,7 @@ def level_text(feature: Feature, level: Level) -> str:
         return str(level).lower()
     if isinstance(level, str):
         return f'"{one_line(level)}"'
-    return with_unit(f"{level:.12g}", feature.unit)
+    return with_unit(with_minus(f"{level:.12g}"), feature.unit)
 
 
 def class_text(context: Context, label: Level) -> str:
@@ -63,7 +65,7 @@ def class_text(context: Context, label: Level) -> str:
 def class_words(label: Level, labels: Mapping[Level, str]) -> str:
     """Return a class by the labels of a call; a text is its own label."""
     words = labels.get(label, label)
-    return one_line(words) if isinstance(words, str) else f"class {words}"
+    return one_line(words) if isinstance(words, str) else f"class {with_minus(str(words))}"
 
 
 def class_texts(row: ExplainedRow) -> tuple[str, str]:
@@ -170,13 +172,35 @@ def share_text(share: float) -> str:
     return f"{share:.0%}" if share in (0, 1) else percent(share)
 
 
-def percents(*shares: float) -> tuple[str, ...]:
-    """Return shares as percentages, with decimals where they would read the same."""
-    for decimals in range(3):
+def percents(*shares: float, line: float | None = None) -> tuple[str, ...]:
+    """Return shares as percentages, with decimals where they would read the same.
+
+    Parameters
+    ----------
+    shares
+        The shares.
+    line
+        A share at which something is decided: one that is not exactly there does not read so.
+    """
+    for decimals in range(_MAX_PERCENT_DECIMALS):
         texts = tuple(percent(share, decimals) for share in shares)
         if len(set(texts)) == len(set(shares)):
-            return texts
-    return texts
+            break
+    if line is None:
+        return texts
+    return tuple(_beside(share, text, line) for share, text in zip(shares, texts, strict=True))
+
+
+def _beside(share: float, text: str, line: float) -> str:
+    """Return a share in a text that does not read as the line; more decimals where it would."""
+    if math.isnan(share) or math.isclose(share, line, abs_tol=1e-12):
+        return text
+    first = len(text.rstrip("%").partition(".")[2])
+    for decimals in range(first, max(first, _MAX_PERCENT_DECIMALS) + 1):
+        text = percent(share, decimals)
+        if text != percent(line, decimals):
+            return text
+    return f"just {'over' if share > line else 'under'} {percent(line)}"
 
 
 def joined(parts: Sequence[str], max_parts: int | None = None) -> str:
@@ -195,7 +219,7 @@ def _number(
     extra: int = 0,
 ) -> str:
     if abs(value) >= _MIN_WITH_EXPONENT:
-        return f"{value:.6g}"
+        return with_minus(f"{value:.6g}")
     if feature.step is None:
         places = _decimals(value, span) + extra
         if abs(value - round(value, places)) <= _SINGLE_PRECISION * abs(value):
@@ -225,4 +249,4 @@ def _rounded(value: float, places: int, rounding: str) -> str:
     """Return a number with commas between thousands, and always with a decimal point."""
     smallest = Decimal(1).scaleb(-places)
     number = Decimal(repr(value)).quantize(smallest, rounding, _DECIMAL_CONTEXT)
-    return f"{abs(number) if number == 0 else number:,.{places}f}" + "." * (places == 0)
+    return with_minus(f"{number:,.{places}f}") + "." * (places == 0)

@@ -9,9 +9,16 @@ import torch
 from torch import Tensor
 
 from proce.classifier import Classifier, ask_read_frame, decide
-from proce.explanation import Context, ExplainedRows, Explanations, Outcome, Provenance
+from proce.explanation import (
+    Context,
+    Diagnosis,
+    ExplainedRows,
+    Explanations,
+    Outcome,
+    Provenance,
+)
 from proce.explanation.record.builder import ExplainedRowsBuilder
-from proce.explanation.words.values import name_text
+from proce.explanation.words.values import class_text, joined, name_text
 from proce.methods.calls.answers import ask_about_all
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
@@ -22,6 +29,7 @@ from proce.schema.matching import only_features
 from proce.schema.shown import ReadFrame
 
 _CUT_SHORT = "The search was ended early; more time may find better."
+_STOPPED_EARLY = "The search was stopped early; letting it run to its end may find better."
 _log = logging.getLogger(__name__)
 
 
@@ -103,7 +111,7 @@ class Call:
 
     def note_cut_short(self, rows: Tensor) -> None:
         """Note for the rows at some positions that their search did not run to its end."""
-        self.record.note(rows, _CUT_SHORT)
+        self.record.note(rows, _STOPPED_EARLY if self._stopped else _CUT_SHORT)
 
     def result(
         self,
@@ -145,12 +153,21 @@ class Call:
         The answers of some models differ in the last bits from one batch to another, so that the
         whole frame is sent once more.
         """
+        if self._stopped:
+            self._tell_stopped()
         rows = self.record.build()
         try:
             return ask_about_all(rows, self.layout, self.classifier)
         except KeyboardInterrupt:
             self.interrupt()
             return rows
+
+    def _tell_stopped(self) -> None:
+        """Say of rows without an answer that somebody stopped the search, not that time ran out."""
+        for row in self.record.rows_with(Outcome.OUT_OF_TIME).tolist():
+            label = class_text(self.context, self.context.classes[int(self.target[row])])
+            reason = f"The search was stopped before a change was found for {label}."
+            self.record.diagnose(row, Diagnosis(reason, None, None, None))
 
     def interrupt(self) -> None:
         """End the call soon: the person at the keyboard wants to stop."""
@@ -198,8 +215,9 @@ class Call:
         groups = torch.split(rows[which.argsort(stable=True)], counts.tolist())
         for pattern, group in zip(patterns, groups, strict=True):
             cells = torch.nonzero(pattern).flatten().tolist()
-            listed = ", ".join(name_text(features[position]) for position in cells)
-            self.record.note(group, f"Missing and so left as they are: {listed}.")
+            listed = joined([name_text(features[position]) for position in cells])
+            left = "it is" if len(cells) == 1 else "they are"
+            self.record.note(group, f"Missing, and so left as {left}: {listed}.")
 
 
 def call_context(

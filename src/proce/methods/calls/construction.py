@@ -2,13 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
+from inspect import signature
 from typing import Any
+
+from sklearn.base import BaseEstimator
 
 from proce.classifier import position_of
 from proce.errors import ModelError, NotFittedError, SchemaError, SearchError
 from proce.schema import Level, Schema
+from proce.schema.features.brief import MAX_WIDTH
 from proce.schema.features.naming import checked_words
 from proce.streams import check_seed
+
+_MAX_PARAMETER_LENGTH = 60  # characters of a parameter at a prompt
 
 
 def check_construction(schema: Any, settings: Any, settings_type: type, seed: Any) -> None:
@@ -48,6 +54,30 @@ def checked_class_labels(labels: Any, classes: Sequence[Level]) -> dict[Level, s
     if len(set(words.values())) < len(words):
         raise ModelError("classes gives two classes the same words; give each its own.")
     return {classes[position]: words[position] for position in sorted(words)}
+
+
+def shown_parameters(method: BaseEstimator) -> str:
+    """Return how a method was made: the parameters that are not as by default, in brief."""
+    defaults = signature(type(method).__init__).parameters
+    parts = [
+        f"{name}={_in_brief(value)}"
+        for name, value in method.get_params(deep=False).items()
+        if not _same(defaults[name].default, value)
+    ]
+    line = f"{type(method).__name__}({', '.join(parts)})"
+    if len(line) <= MAX_WIDTH:
+        return line
+    return "\n".join([f"{type(method).__name__}(", *(f"    {part}," for part in parts), ")"])
+
+
+def _in_brief(value: Any) -> str:
+    """Return a parameter on one line; of what is long its kind and its size."""
+    line = " ".join(repr(value).split())
+    if len(line) <= _MAX_PARAMETER_LENGTH:
+        return line
+    if isinstance(value, list | tuple | dict):
+        return f"<{type(value).__name__} of {len(value):,}>"
+    return line if isinstance(value, Schema) else f"{type(value).__name__}(…)"
 
 
 def changed_parameters(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

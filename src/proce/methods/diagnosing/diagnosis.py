@@ -11,7 +11,7 @@ from proce.classifier import ask_read_frame
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
-from proce.explanation.words.values import class_text, percent, percents
+from proce.explanation.words.values import class_text, percents
 from proce.methods.calls.call import Call
 from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
@@ -21,6 +21,7 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.terms import SearchTerms
 from proce.objective import CounterfactualProblem, EquationDoubt, target_probability
+from proce.schema.features.numerals import counted
 
 _UNLIKELY = (
     " A way was found, but by the refits of the equations it is more likely to fail than to work,"
@@ -102,8 +103,9 @@ def _diagnosis(
     if closest.is_unlikely or any(blocker.kind == "search" for blocker in blockers):
         told = _UNLIKELY + ways_text(blockers)
     else:
-        told = nearness_text(closest, needed) + _cause_text(blockers, n_tried)
-    reason = f"No counterfactual was found for {label}.{told}"
+        told = nearness_text(closest, needed, was_asked=decision.min_probability == needed)
+        told += _cause_text(blockers, n_tried)
+    reason = f"No change was found for which the model says {label}.{told}"
     return Diagnosis(
         reason,
         closest.values,
@@ -124,20 +126,33 @@ def _unknown_class_text(fitted: FittedParts, label: str) -> str:
     )
 
 
-def nearness_text(closest: ClosestMiss, needed: float) -> str:
-    """Return how near the closest miss came to the probability that is needed."""
+def nearness_text(closest: ClosestMiss, needed: float, *, was_asked: bool = False) -> str:
+    """Return how near the closest miss came to what is needed.
+
+    Parameters
+    ----------
+    closest
+        The closest miss.
+    needed
+        The probability that is needed.
+    was_asked
+        Whether the call asked for that probability; else it is where the model decides.
+    """
     rule = f" It breaks the rule '{closest.broken[0]}'." if closest.broken else ""
     chance = closest.probability
     if chance is None:
         return rule
     if closest.rival is not None and chance <= closest.rival_probability:
         reached, other = percents(chance, closest.rival_probability)
-        return f" The closest candidate reaches {reached}, behind {closest.rival} ({other}).{rule}"
+        return f" The closest attempt reaches {reached}, behind {closest.rival} ({other}).{rule}"
     if chance >= needed:
-        near = f" The closest candidate would be likely enough ({percent(chance)})"
-        return f"{near}, but is not allowed.{rule}"
+        (reached,) = percents(chance, line=needed)
+        return f" The closest attempt would be likely enough ({reached}), but is not allowed.{rule}"
     reached, wanted = percents(chance, needed)
-    return f" The closest candidate reaches {reached}, where {wanted} is needed.{rule}"
+    line = f"; the model decides so from {wanted} on"
+    if was_asked:
+        line = f", where {wanted} was asked for"
+    return f" The closest attempt reaches {reached}{line}.{rule}"
 
 
 def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
@@ -147,7 +162,8 @@ def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
         return " What blocks it was not searched: the call ended before."
     if n_tried == 0:
         return " Nothing but the model limits it."
-    return f" None was found with any single limit lifted either ({n_tried} were tried)."
+    tried = f"{counted(n_tried, 'limit')} {'was' if n_tried == 1 else 'were'} lifted, one at a time"
+    return f" Nor was one found when {tried}; several at once were not tried."
 
 
 def _closest_misses(

@@ -8,6 +8,7 @@ from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import joined, name_text, percent, value_text
 from proce.methods.diagnosing.lifted_limits import LiftedLimit
 from proce.schema import Codec, Level
+from proce.schema.features.numerals import counted
 
 _MAX_NAMES = 6  # features that may vary too
 
@@ -49,7 +50,7 @@ def relaxation_of(
             words = joined([name_text(feature) for feature in more], _MAX_NAMES)
             return f"if {words} may vary too", tuple(feature.name for feature in more)
         case "max_changes":
-            return f"with {len(by_hand)} changes", len(by_hand)
+            return f"with {counted(len(by_hand), 'change')}", len(by_hand)
         case "min_probability":
             return f"with a probability of {percent(probability)}", probability
         case "robust":

@@ -17,12 +17,14 @@ from proce.methods.calls.rules import broken_rules
 from proce.methods.explaining.forbidden import forbidden_by_schema
 from proce.methods.fitting.fitted import FittedParts
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
+from proce.schema.features.brief import cut
+from proce.schema.features.numerals import counted
 from proce.schema.matching import only_features
 from proce.schema.shown import ReadFrame
 from proce.streams import row_keys
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WhatIf:
     """What follows from some changes of a row.
 
@@ -50,6 +52,11 @@ class WhatIf:
     probabilities: Mapping[Level, float]
     broken: tuple[str, ...]
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        following = counted(len(self.consequences), "consequence")
+        broken = f", {len(self.broken)} broken" if self.broken else ""
+        return cut(f"WhatIf({self.before!r} → {self.after!r}, {following}{broken})")
 
 
 def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from proce.errors import NotFittedError
-from proce.methods.calls.construction import changed_parameters
+from proce.methods.calls.construction import changed_parameters, shown_parameters
 from proce.methods.fitting.causes import with_graph
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
@@ -92,6 +92,9 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
         explainer = type(self)(**{**self.get_params(deep=False), **changed})
         explainer._set_fitted(fitted)
         return explainer
+
+    def __repr__(self) -> str:
+        return shown_parameters(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "fitted_")

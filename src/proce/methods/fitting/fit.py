@@ -1,5 +1,6 @@
 """Fit every part of ProCE on the training rows."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,8 +17,10 @@ from proce.methods.fitting.causes import CausalParts
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Codec, Schema
+from proce.schema.unguarded import unguarded_text
 from proce.training import Epoch
 
+_log = logging.getLogger(__name__)
 _BLOCK_ROWS = 100_000  # training rows that are encoded at a time
 
 
@@ -44,7 +47,7 @@ def fit_parts(
     check_construction(schema, settings, SearchSettings, seed)
     _check_device(device)
     seed = int(seed)
-    codec = Codec.fit(schema or Schema.infer(X), X, settings.scale)
+    codec = Codec.fit(schema or _inferred(X), X, settings.scale)
     rows = codec.encode(X).contiguous()
     classifier = as_classifier(model, codec, threshold)
     class_labels = checked_class_labels(classes, classifier.classes)
@@ -69,6 +72,15 @@ def fit_parts(
         device=device,
         **vars(causes),
     )
+
+
+def _inferred(X: Any) -> Schema:
+    """Return the features of a frame; warn of those that look as if they should not move."""
+    schema = Schema.infer(X)
+    warning = unguarded_text(schema)
+    if warning is not None:
+        _log.warning("%s Give it as ProCE(model, schema=...).", warning)
+    return schema
 
 
 def _model_refits(

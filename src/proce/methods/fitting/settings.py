@@ -7,6 +7,7 @@ from typing import Literal, Self
 from proce.errors import SearchError
 from proce.latent import AutoEncoderSettings
 from proce.objective import Start
+from proce.schema.features.brief import brief_repr
 from proce.schema.scale import Scale
 from proce.search import NSGA2Settings
 
@@ -15,7 +16,7 @@ _MIN_REFITS = 2  # one has no spread
 Distance = Literal["absolute", "squared"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class SearchSettings(NSGA2Settings):
     """The settings of ProCE: those of NSGA-II, and its own.
 
@@ -113,6 +114,9 @@ class SearchSettings(NSGA2Settings):
             raise SearchError(f"start is {self.start!r}; expected 'mixed' or 'gaussian'.")
         if self.distance not in ("absolute", "squared"):
             raise SearchError(f"distance is {self.distance!r}; expected 'absolute' or 'squared'.")
+
+    def __repr__(self) -> str:
+        return brief_repr(self)
 
     @classmethod
     def paper(cls) -> Self:

@@ -18,6 +18,7 @@ from proce.methods.calls.construction import (
     check_construction,
     checked_class_labels,
     require_fit,
+    shown_parameters,
 )
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import (
@@ -247,6 +248,9 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         require_fit(type(self).__name__, changed_parameters(getattr(self, "_parameters", now), now))
         common: CommonFit = self.common_
         return common
+
+    def __repr__(self) -> str:
+        return shown_parameters(self)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "common_")

@@ -6,6 +6,7 @@ from typing import Any
 
 from proce.errors import SchemaError
 from proce.schema.features.action import Action as Action
+from proce.schema.features.brief import brief_repr
 from proce.schema.features.checks import check_name, checked_range, finite_number
 from proce.schema.features.levels import Level, checked_avoid, checked_labels, checked_levels
 from proce.schema.features.naming import checked_unit, checked_words
@@ -15,7 +16,7 @@ MIN_EFFORT, MAX_EFFORT = 0.1, 10.0
 MIN_CHANGE = 1e-3  # of the range: a smaller difference of a number without a step is none
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Continuous:
     """A number.
 
@@ -91,8 +92,11 @@ class Continuous:
         """The word for this type in tables and JSON."""
         return "continuous"
 
+    def __repr__(self) -> str:
+        return brief_repr(self, "name")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Ordinal:
     """Levels with an order, the lowest first; ``action="increase"`` means towards the last.
 
@@ -151,8 +155,11 @@ class Ordinal:
         """The word for this type in tables and JSON."""
         return "ordinal"
 
+    def __repr__(self) -> str:
+        return brief_repr(self, "name", "levels")
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, repr=False)
 class Categorical:
     """Levels without an order, in one column or one-hot over several that move together.
 
@@ -228,6 +235,9 @@ class Categorical:
     def kind(self) -> str:
         """The word for this type in tables and JSON."""
         return "categorical"
+
+    def __repr__(self) -> str:
+        return brief_repr(self, "name", "levels")
 
 
 Feature = Continuous | Ordinal | Categorical

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Any
 
 from proce.errors import SchemaError
+from proce.schema.features.numerals import MINUS, with_minus
 
 MAX_WORDS_LENGTH = 120  # characters of a label
 MAX_UNIT_LENGTH = 24
@@ -116,12 +117,13 @@ def with_unit(number: str, unit: str | None) -> str:
     stands behind: ``$2,000 a year``. ``%``, ``‰``, ``°`` and ``/`` follow the number at once, all
     else after a blank. Beside 1 the first word loses its plural.
     """
+    number = with_minus(number)
     if unit is None:
         return number
     before, after = _sides(unit)
-    if number in ("1", "-1"):
+    if number.removeprefix(MINUS) == "1":
         after = _singular(after)
-    sign = "-" if number.startswith("-") and before else ""
+    sign = MINUS if number.startswith(MINUS) and before else ""
     return f"{sign}{before}{number.removeprefix(sign)}{after}"
 
 

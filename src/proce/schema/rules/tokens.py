@@ -82,9 +82,8 @@ def tokenize(text: str) -> list[Token]:
         if match is None:
             raise mistake(text, offset, _unreadable(text[offset]))
         kind = match.lastgroup
-        if kind == "number" and _RUN.match(text, match.end()):
-            run = _RUN.match(text, offset)
-            number = brief(run[0] if run else match[0])
+        if kind == "number" and (rest := _RUN.match(text, match.end())):
+            number = brief(text[offset : rest.end()])
             raise mistake(text, offset, f"{number} is not a number; write 40000, 0.5 or 1e6.")
         if kind is not None and kind != "space":
             tokens.append(Token(kind, match[0], offset))

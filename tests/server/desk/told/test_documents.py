@@ -96,7 +96,9 @@ def test_a_letter_is_a_draft_about_one_row_or_all(
     loan_desk: Desk, asked: dict[str, Any], document: str
 ) -> None:
     one = loan_desk.letter(document, asked, row=0)
-    assert one.startswith("Draft: a counterfactual is not by itself a legal reason.")
+    assert one.startswith(
+        "Draft: a variant that the model decides otherwise is not by itself a legal reason."
+    )
     every = loan_desk.letter(document, asked)
     assert one in every
     assert every.count("Draft: ") == 5

@@ -1,0 +1,1 @@
+"""Random and damaged input for everything that reads texts and files of other people."""

@@ -1,0 +1,68 @@
+"""The rooms whose tests are put to the proof: modules that are changed, tests that must notice."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src"
+
+
+@dataclass(frozen=True)
+class Room:
+    """Some modules and their tests.
+
+    Attributes
+    ----------
+    sources
+        Modules and folders of modules below ``src/proce``.
+    tests
+        Files and folders of tests below ``tests``.
+    """
+
+    sources: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    def modules(self) -> list[Path]:
+        """Return the modules of the room, without those for a GPU, which cannot run everywhere."""
+        found: set[Path] = set()
+        for name in self.sources:
+            path = SOURCE / "proce" / name
+            found.update([path] if path.suffix else path.rglob("*.py"))
+        return sorted(path for path in found if not {"gpu", "__init__"} & {*path.parts, path.stem})
+
+    def test_paths(self) -> list[str]:
+        """Return the tests of the room, as pytest takes them."""
+        return [f"tests/{name}" for name in self.tests]
+
+
+ROOMS = {
+    "rules": Room(("schema/rules",), ("schema/rules",)),
+    "objectives": Room(("objective",), ("objective",)),
+    "causal": Room(
+        ("causal/models", "causal/equations", "causal/programs"),
+        ("causal/models", "causal/equations", "causal/programs"),
+    ),
+    "search": Room(("search",), ("search",)),
+    "last-check": Room(
+        (
+            "methods/calls/last_check.py",
+            "methods/calls/rules.py",
+            "methods/explaining/taken_back.py",
+            "methods/searching/checking.py",
+            "methods/searching/failing_row.py",
+            "methods/searching/needed.py",
+            "methods/searching/pruning.py",
+            "methods/searching/solution.py",
+            "methods/searching/kernels/checking.py",
+            "methods/searching/kernels/leaving_out.py",
+            "schema/round_trip.py",
+            "schema/shown.py",
+        ),
+        ("methods/calls", "methods/searching", "schema/test_round_trip.py"),
+    ),
+}
+
+
+def module_name(path: Path) -> str:
+    """Return the name under which a module below ``src`` is imported."""
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts)

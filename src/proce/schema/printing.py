@@ -1,0 +1,99 @@
+"""A schema as a table of text that fits a page: long cells go on below, no line is cut."""
+
+from collections.abc import Mapping, Sequence
+from textwrap import wrap
+
+from proce.schema.features.brief import MAX_WIDTH
+from proce.schema.features.feature import Continuous, Feature, Ordinal
+from proce.schema.features.naming import spoken_name, with_unit
+from proce.schema.features.numerals import with_minus
+from proce.schema.scale import FeatureScale
+
+_GAP = "  "
+_MIN_COLUMN = 8  # characters
+_MAX_LEVELS = 6
+_MAX_LEVEL_LENGTH = 24  # characters of a level, of which the end is left out
+
+
+def schema_table(
+    features: Sequence[Feature], known: Mapping[str, FeatureScale]
+) -> list[tuple[str, ...]]:
+    """Return a line of text for each feature, below a header.
+
+    Parameters
+    ----------
+    features
+        The features.
+    known
+        The scale of numbers, by name, where rows are known.
+    """
+    scales = [known.get(f.name) if isinstance(f, Continuous) else None for f in features]
+    lines = [
+        (f.name, f.kind, _permitted(f, scale), _action(f))
+        for f, scale in zip(features, scales, strict=True)
+    ]
+    table: list[tuple[str, ...]] = [("feature", "type", "permitted", "action"), *lines]
+    if any(scales):
+        texts = ["scale", *(with_minus(scale.text()) if scale else "" for scale in scales)]
+        table = [(*line, text) for line, text in zip(table, texts, strict=True)]
+    if not any(f.label or f.unit for f in features):
+        return table
+    words = ["in words", *(_words(f) for f in features)]
+    return [(*line, word) for line, word in zip(table, words, strict=True)]
+
+
+def table_text(table: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
+    """Return a table in aligned columns, and sentences below it, at most a hundred wide."""
+    widths = _fitting([max(map(len, column)) for column in zip(*table, strict=True)])
+    lines = [line for row in table for line in _lines(row, widths)]
+    return "\n".join([*lines, *(line for text in below for line in wrap(text, MAX_WIDTH))])
+
+
+def _fitting(widths: list[int]) -> list[int]:
+    """Return the widths of columns, of which the widest give way until all fit."""
+    room = MAX_WIDTH - len(_GAP) * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > _MIN_COLUMN:
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
+    cells = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
+    height = max(map(len, cells))
+    padded = [[*cell, *[""] * (height - len(cell))] for cell in cells]
+    return [
+        _GAP.join(c.ljust(w) for c, w in zip(parts, widths, strict=True)).rstrip()
+        for parts in zip(*padded, strict=True)
+    ]
+
+
+def _action(feature: Feature) -> str:
+    effort = "" if feature.effort == 1 else f", effort {feature.effort:g}"
+    return feature.action.value + effort + (", protected" if feature.protected else "")
+
+
+def _words(feature: Feature) -> str:
+    name = feature.label or spoken_name(feature.name)
+    return name if feature.unit is None else f"{name}, {with_unit('…', feature.unit)}"
+
+
+def _permitted(feature: Feature, scale: FeatureScale | None) -> str:
+    if not isinstance(feature, Continuous):
+        text = (" < " if isinstance(feature, Ordinal) else ", ").join(
+            map(_level, feature.levels[:_MAX_LEVELS])
+        )
+        n_levels = len(feature.levels)
+        rest = f", … {n_levels} levels" if n_levels > _MAX_LEVELS else ""
+        avoided = ", ".join(map(_level, feature.avoid[:_MAX_LEVELS]))
+        never = f"; never {avoided}" if avoided else ""
+        return text + rest + (" (one-hot)" if getattr(feature, "one_hot", ()) else "") + never
+    limits = "as in training" if scale is None else scale.searched_text()
+    if feature.range is not None:
+        limits = " to ".join(f"{end:,.12g}" for end in feature.range)
+    limits = with_minus(limits)
+    return limits if feature.step is None else f"{limits}, step {feature.step:g}"
+
+
+def _level(level: object) -> str:
+    text = str(level)
+    return text if len(text) <= _MAX_LEVEL_LENGTH else f"{text[: _MAX_LEVEL_LENGTH - 1]}…"
