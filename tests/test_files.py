@@ -40,16 +40,19 @@ def test_whatever_goes_wrong_leaves_the_old_file_and_nothing_else(
 
 
 def test_what_the_system_could_not_write_is_named(tmp_path: Path) -> None:
-    """The person knows the file by its final name; other errors are left as they are."""
+    """The person knows the file by its final name; the error is ours, and says what to do."""
     path = tmp_path / "result.csv"
-    with pytest.raises(OSError, match="No space left on device") as caught, atomic_write(path):
+    full = "cannot be written: No space left on device. Make room there, or write somewhere else."
+    with pytest.raises(FileError) as caught, atomic_write(path):
         raise OSError(errno.ENOSPC, "[errno 28] bytes could not be written")
-    assert caught.value.filename == str(path)
-    with pytest.raises(PermissionError) as caught, atomic_write(path) as draft:
+    assert str(caught.value) == f"{str(path)!r} {full}"
+    assert caught.value.errno == errno.ENOSPC
+    with pytest.raises(FileError, match="Permission denied") as caught, atomic_write(path) as draft:
         raise PermissionError(errno.EACCES, "Permission denied", str(draft))
-    assert caught.value.filename == str(path)
-    with pytest.raises(OSError, match="elsewhere") as caught, atomic_write(path):
+    assert str(caught.value).startswith(f"{str(path)!r} cannot be written")
+    with pytest.raises(FileError) as caught, atomic_write(path):
         raise OSError(errno.ENOSPC, "No space left on device", "elsewhere")
+    assert str(caught.value) == f"'elsewhere' {full}"
     with pytest.raises(FileError, match=r"^wrong$"), atomic_write(path):
         raise FileError("wrong")
     assert list(tmp_path.iterdir()) == []

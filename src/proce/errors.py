@@ -27,6 +27,7 @@ A message says what was wrong, what was expected, and what to do.
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
 
 class ProceError(Exception):
@@ -95,7 +96,18 @@ class DownloadError(DatasetError, OSError):
 
 
 class FileError(ProceError, OSError):
-    """A file that cannot be read or written, or is not what its name says."""
+    """A file that cannot be read or written, or is not what its name says.
+
+    Attributes
+    ----------
+    errno
+        The system's number for what went wrong; ``None`` where it was not asked, or is not to
+        blame.
+    """
+
+    def __reduce__(self) -> Any:
+        """Return what other processes make it of, the system's number with it."""
+        return type(self), self.args, {**self.__dict__, "errno": self.errno}
 
 
 class PersistenceError(ProceError, ValueError):

@@ -1,6 +1,7 @@
 """Plans: what they cross, and what they refuse."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -8,6 +9,8 @@ import pytest
 from proce.benchmark import Plan, Variant
 from proce.benchmark.presets import PRESETS, find_preset
 from proce.errors import BenchmarkError
+
+from ..damage import places
 
 
 def test_a_plan_crosses_everything_and_recourse_only_where_the_truth_is_known() -> None:
@@ -78,3 +81,18 @@ def test_text_that_is_no_plan_is_refused() -> None:
         Plan.from_json("[]")
     with pytest.raises(BenchmarkError, match="Did you mean 'quick'"):
         find_preset("quik")
+
+
+@pytest.mark.parametrize("value", [None, "", "a", -1, 10**30, 1.5, True, [], {}, [None], {"a": 1}])
+def test_a_plan_with_any_value_replaced_is_read_or_refused(value: object) -> None:
+    """Nothing but an error of ours comes of it, and nothing takes forever."""
+    text = find_preset("smoke").to_json()
+    for path in places(json.loads(text)):
+        record = json.loads(text)
+        inside = record
+        for key in path[:-1]:
+            inside = inside[key]
+        inside[path[-1]] = value
+        with suppress(BenchmarkError):
+            plan = Plan.from_json(json.dumps(record))
+            assert Plan.from_json(plan.to_json()) == plan

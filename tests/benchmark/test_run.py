@@ -1,19 +1,27 @@
 """Runs: what they leave behind, and what they survive."""
 
-import errno
 import json
 import shutil
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pandas as pd
 import pytest
 
-from proce.benchmark import Plan, RunFolder, Variant, run_plan
+from proce.benchmark import Plan, RunFolder, Variant, export, run, run_plan
+from proce.benchmark import folder as folder_module
+from proce.benchmark.export import write_figures, write_tables
 from proce.benchmark.run import RunProgress
-from proce.errors import BenchmarkError
+from proce.benchmark.summary import summarise
+from proce.cli.main import main
+from proce.errors import BenchmarkError, FileError
+
+from ..failing_disk import BROKEN, FULL, READ_ONLY, FailingDisk, use
 
 
 @pytest.fixture
@@ -99,24 +107,154 @@ def test_another_plan_or_version_is_refused_with_the_difference(
         run_plan(small_plan, copied.path, resume=True)
 
 
-def test_two_runs_on_one_folder_are_one_too_many(copied: RunFolder, small_plan: Plan) -> None:
+def test_two_runs_on_one_folder_are_one_too_many(
+    copied: RunFolder, small_plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "_PATIENCE_SECONDS", 0.1)
     with copied.locked(), pytest.raises(BenchmarkError, match="another run is working"):
         run_plan(small_plan, copied.path, resume=True)
 
 
-def test_a_full_disk_leaves_nothing_half_written(
-    copied: RunFolder, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("with_old", [True, False])
+@pytest.mark.parametrize("code", [FULL, BROKEN, READ_ONLY])
+def test_whichever_write_of_a_cell_fails_it_is_old_or_new(
+    copied: RunFolder, code: int, with_old: bool
 ) -> None:
-    def full(*_: Any, **__: Any) -> None:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     cell = next(iter(copied.plan.cells()))
-    shutil.rmtree(copied.path / "cells" / cell.id)
-    monkeypatch.setattr(pd.DataFrame, "to_parquet", full)
-    with pytest.raises(BenchmarkError, match="is full"):
-        copied.write(cell, {"status": "done"}, pd.DataFrame({"a": [1]}))
-    assert not copied.is_done(cell)
-    assert not [p for p in (copied.path / "cells").iterdir() if p.name.startswith(".")]
+    final = copied.path / "cells" / cell.id
+    old, table = copied.check(cell), pd.DataFrame({"a": [1]})
+    for number in range(1, 100):
+        shutil.rmtree(final, ignore_errors=True)
+        if with_old:
+            copied.write(cell, old)
+        with use(FailingDisk(copied.path, number, code)) as disk, suppress(FileError):
+            copied.write(cell, {"status": "done"}, table, table)
+        if not disk.failed:
+            assert number > 8
+            return
+        assert copied.is_done(cell) or not with_old
+        if copied.is_done(cell):
+            assert copied.check(cell)["status"] in ("failed", "done")
+        if not disk.done[number - 1].startswith(("unlink", "rmdir")):
+            assert not [p for p in (copied.path / "cells").iterdir() if p.name.startswith(".")]
+    raise AssertionError("the cell was never written")
+
+
+@pytest.mark.parametrize("code", [FULL, BROKEN, READ_ONLY])
+def test_whichever_write_of_a_new_run_fails_it_can_be_begun_again(
+    small_plan: Plan, tmp_path: Path, code: int
+) -> None:
+    for number in range(1, 100):
+        path = tmp_path / str(number)
+        with use(FailingDisk(path, number, code)) as disk, suppress(FileError):
+            RunFolder.create(path, small_plan)
+        if not disk.failed:
+            assert number > 8
+            return
+        assert RunFolder.create(path, small_plan).plan == small_plan
+        assert not [inner for inner in path.rglob("*") if inner.name.startswith(".")]
+    raise AssertionError("the run was never begun")
+
+
+DAMAGES = {
+    "gone": lambda content: None,
+    "empty": lambda content: b"",
+    "cut": lambda content: content[: len(content) // 2],
+    "no text": lambda content: b"\xff\xfe" + content,
+    "another thing": lambda content: b"[1, 2]",
+    "deep": lambda content: b"[" * 100_000,
+}
+
+
+def damage(path: Path, kind: str) -> None:
+    content = DAMAGES[kind](path.read_bytes())
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("name", ["cell.json", "metrics.parquet", "counterfactuals.parquet"])
+def test_a_cell_that_lost_something_is_named_and_run_again(
+    copied: RunFolder,
+    small_plan: Plan,
+    name: str,
+    kind: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    cell = list(copied.plan.cells())[1]
+    path = copied.path / "cells" / cell.id / name
+    damage(path, kind)
+    gone = (name, kind) == ("cell.json", "gone")
+    with pytest.raises(BenchmarkError, match=f"{cell.id}.*--resume"):
+        summarise(copied)
+    again: list[Any] = []
+    monkeypatch.setattr(
+        run, "_WorkerPool", lambda folder, worlds, *_: again.extend(worlds) or Mock()
+    )
+    run_plan(small_plan, copied.path, resume=True)
+    assert [[cell.id for cell in world] for world in again] == [[cell.id]]
+    assert (str(path) in caplog.text) != gone
+    copied.write(cell, {"status": "failed", "error": "still"})
+    assert copied.check(cell)["status"] == "failed"
+
+
+@pytest.mark.parametrize("kind", DAMAGES)
+@pytest.mark.parametrize("name", ["environment.json", "plan.json"])
+def test_a_damaged_file_of_the_run_is_named_in_one_line(
+    copied: RunFolder,
+    small_plan: Plan,
+    tmp_path: Path,
+    name: str,
+    kind: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_text(small_plan.to_json())
+    damage(copied.path / name, kind)
+    words = ["--plan", str(plan), "--out", str(copied.path), "--resume"]
+    assert main(["benchmark", "run", *words]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert str(copied.path / name) in told or (name, kind) == ("plan.json", "gone")
+
+
+def test_a_run_that_is_not_finished_or_of_a_later_version_has_no_tables(
+    copied: RunFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, *_ = copied.plan.cells()
+    path = copied.path / "cells" / first.id / "cell.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 2}))
+    for command in ("tables", "figures"):
+        assert main(["benchmark", command, str(copied.path)]) == 2
+        assert f"{path} has format 2" in capsys.readouterr().err
+    shutil.rmtree(copied.path / "cells" / second.id)
+    for command in ("tables", "figures"):
+        assert main(["benchmark", command, str(copied.path)]) == 2
+        assert f"{copied.path} is not finished: 1 of 4 cells" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "write", [write_tables, pytest.param(write_figures, marks=pytest.mark.slow)]
+)
+def test_whichever_write_of_tables_and_figures_fails_each_is_old_or_new(
+    copied: RunFolder, write: Callable[[Path], list[Path]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = summarise(copied)
+    monkeypatch.setattr(export, "summarise", lambda folder: summary)
+    whole = {path: path.read_bytes() for path in write(copied.path)}
+    for number in range(1, 300, 7):
+        for path in whole:
+            path.write_bytes(b"old")
+        with use(FailingDisk(copied.path, number)) as disk, suppress(FileError):
+            write(copied.path)
+        now = {path: path.read_bytes() for path in whole}
+        assert all(now[path] in (b"old", content) for path, content in whole.items())
+        assert {*next(iter(whole)).parent.iterdir()} == {*whole}
+        if not disk.failed:
+            return
+    raise AssertionError("they were never written")
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path, small_plan: Plan) -> None:

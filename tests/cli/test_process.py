@@ -205,7 +205,7 @@ def test_a_file_that_may_not_grow_is_one_line_and_leaves_nothing(run: Run, tmp_p
     out = tmp_path / "r.json"
     done = run(*EXPLAIN, "--out", out, preexec_fn=limited, env=environment)
     assert done.returncode == 3, done.stderr
-    assert done.stderr.splitlines()[-1].startswith("proce: File too large")
+    assert "cannot be written: File too large." in done.stderr.splitlines()[-1]
     assert not out.exists()
 
 

@@ -150,7 +150,8 @@ def test_workers_take_up_what_one_process_has_done_after_a_full_disk_of_their_ow
     finally:
         setrlimit(RLIMIT_FSIZE, usual)
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith(f"proce: File too large ({tmp_path / 'r.csv.parts'}")
+    assert error.startswith(f"proce: '{tmp_path / 'r.csv.parts'}")
+    assert "cannot be written: File too large." in error
     assert "after 16 of 40 rows; they are kept in" in error
     assert main([*words, "--workers", "2"]) == 1
     assert "Going on after 16 of 40 rows" in capsys.readouterr().err
@@ -174,10 +175,10 @@ def records(path: Path) -> Any:
 @pytest.mark.parametrize(
     ("option", "name", "then"),
     [
-        ("--outcomes", "o.csv", "."),
-        ("--outcomes", "o.parquet", "."),
-        ("--out", "r.csv", " before the first of 40 rows was kept."),
-        ("--out", "r.json", " before the first of 40 rows was kept."),
+        ("--outcomes", "o.csv", ""),
+        ("--outcomes", "o.parquet", ""),
+        ("--out", "r.csv", " It happened before the first of 40 rows was kept."),
+        ("--out", "r.json", " It happened before the first of 40 rows was kept."),
     ],
 )
 def test_a_file_that_may_not_grow_is_named_in_one_line(
@@ -203,8 +204,9 @@ def test_a_file_that_may_not_grow_is_named_in_one_line(
         setrlimit(RLIMIT_FSIZE, usual)
     where = tmp_path / name if option == "--outcomes" else tmp_path / f"{name}.parts"
     error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith(f"proce: File too large ({where}")
-    assert error.endswith(f"){then}")
+    assert error.startswith(f"proce: '{where}")
+    assert " cannot be written: File too large. Write somewhere else, or change the" in error
+    assert error.endswith(f" limits there.{then}")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -4,9 +4,10 @@ import hashlib
 import os
 import platform
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from proce.methods.calls.provenance import versions_in_use
 
 _LIBRARIES = (
     "proce",
@@ -26,8 +27,7 @@ def describe_environment() -> dict[str, Any]:
     """Return versions, a checksum of this package's code, and the hardware, for a JSON file."""
     return {
         "code": code_checksum(),
-        "versions": {"python": platform.python_version()}
-        | {name: _version(name) for name in _LIBRARIES},
+        "versions": versions_in_use(_LIBRARIES),
         "hardware": {
             "machine": platform.machine(),
             "system": platform.system(),
@@ -48,13 +48,6 @@ def code_checksum() -> str:
         digest.update(path.relative_to(root).as_posix().encode())
         digest.update(path.read_bytes())
     return digest.hexdigest()
-
-
-def _version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 def _processor() -> str:

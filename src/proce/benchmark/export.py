@@ -6,8 +6,7 @@ from proce.benchmark.figures import draw_figures
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.summary import summarise
 from proce.benchmark.tables import build_tables
-from proce.errors import BenchmarkError
-from proce.files import write_text
+from proce.files import make_folder, write_text
 
 _FLOAT_FORMAT = "%.6g"
 
@@ -28,20 +27,17 @@ def write_tables(path: str | Path) -> list[Path]:
     folder = RunFolder.open(path)
     out = folder.path / "tables"
     summary = summarise(folder)
-    try:
-        out.mkdir(exist_ok=True)
-        written = [out / "summary.csv"]
-        write_text(written[0], summary.to_csv(index=False, float_format=_FLOAT_FORMAT))
-        for table in build_tables(summary):
-            for suffix, text in (
-                ("md", table.to_markdown()),
-                ("tex", table.to_latex()),
-                ("csv", table.to_csv()),
-            ):
-                written.append(out / f"{table.name}.{suffix}")
-                write_text(written[-1], text)
-    except OSError as error:
-        raise BenchmarkError(f"{out} cannot be written: {error.strerror}.") from None
+    make_folder(out)
+    written = [out / "summary.csv"]
+    write_text(written[0], summary.to_csv(index=False, float_format=_FLOAT_FORMAT))
+    for table in build_tables(summary):
+        for suffix, text in (
+            ("md", table.to_markdown()),
+            ("tex", table.to_latex()),
+            ("csv", table.to_csv()),
+        ):
+            written.append(out / f"{table.name}.{suffix}")
+            write_text(written[-1], text)
     return written
 
 
@@ -59,7 +55,4 @@ def write_figures(path: str | Path) -> list[Path]:
         The files that were written.
     """
     folder = RunFolder.open(path)
-    try:
-        return draw_figures(summarise(folder), folder.path / "figures")
-    except OSError as error:
-        raise BenchmarkError(f"{folder.path} cannot be written: {error.strerror}.") from None
+    return draw_figures(summarise(folder), folder.path / "figures")

@@ -10,6 +10,7 @@ import pandas as pd
 from proce.benchmark.significance import critical_difference, mean_ranks
 from proce.benchmark.tables import DATASET_TITLES
 from proce.errors import BenchmarkError
+from proce.files import atomic_write, make_folder, path_of
 
 _LOSS_SIGNS = {  # 1 where a smaller value is better, -1 where a larger one is
     "target_class_validity": -1,
@@ -40,15 +41,21 @@ def draw_figures(summary: pd.DataFrame, folder: str | Path) -> list[Path]:
     """
     from matplotlib import pyplot
 
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = path_of(folder)
+    make_folder(folder)
     written = []
     for name, figure in _figures(summary):
         for suffix in ("png", "svg"):
             written.append(folder / f"{name}.{suffix}")
             metadata = _METADATA[suffix]
-            with pyplot.rc_context({"svg.hashsalt": "proce"}):  # or an SVG would differ each time
-                figure.savefig(written[-1], dpi=150, bbox_inches="tight", metadata=metadata)
+            with (
+                pyplot.rc_context({"svg.hashsalt": "proce"}),  # or an SVG would differ each time
+                atomic_write(written[-1]) as draft,
+                draft.open("wb") as stream,
+            ):
+                figure.savefig(
+                    stream, format=suffix, dpi=150, bbox_inches="tight", metadata=metadata
+                )
         pyplot.close(figure)
     if not written:
         raise BenchmarkError("the run has no values for any figure yet; let it finish first.")

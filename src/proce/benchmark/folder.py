@@ -12,21 +12,29 @@ A cell's folder is written under another name and moved into place: it is whole 
 """
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from proce.benchmark.environment import describe_environment
 from proce.benchmark.plan import Plan, PlanCell
-from proce.errors import BenchmarkError
-from proce.files import write_text
+from proce.errors import BenchmarkError, FileError
+from proce.files import make_folder, path_of, read_text, write_text, writing
+
+FORMAT = 1  # of the records of cells
+_TABLES = ("metrics.parquet", "counterfactuals.parquet")
+_EARLY_NAMES = ("cells", "worlds", "environment.json")  # there before the plan is
+_PATIENCE_SECONDS = 5.0  # with a lock: workers of a killed run take a moment to end
+_RETRY_SECONDS = 0.05
 
 
 class RunFolder:
@@ -46,30 +54,30 @@ class RunFolder:
     @classmethod
     def create(cls, path: str | Path, plan: Plan, *, resume: bool = False) -> "RunFolder":
         """Make the folder of a new run, or resume one with the same plan and versions."""
-        path = Path(path)
+        path = path_of(path)
         if (path / "plan.json").exists():
             return cls._open_to_resume(path, plan, resume)
-        if path.exists() and any(path.iterdir()):
+        if path.exists() and not path.is_dir():
+            raise BenchmarkError(f"{path} is not a folder; give another path.")
+        if path.exists() and any(inner.name not in _EARLY_NAMES for inner in path.iterdir()):
             raise BenchmarkError(f"{path} is not empty and holds no run; give another folder.")
-        try:
-            for name in ("cells", "worlds"):
-                (path / name).mkdir(parents=True, exist_ok=True)
-            write_text(path / "environment.json", json.dumps(describe_environment(), indent=1))
-            write_text(path / "plan.json", plan.to_json())
-        except OSError as error:
-            raise BenchmarkError(f"{path} cannot be written: {error.strerror}.") from None
+        for name in ("cells", "worlds"):
+            make_folder(path / name)
+        write_text(path / "environment.json", json.dumps(describe_environment(), indent=1))
+        write_text(path / "plan.json", plan.to_json())  # the last: with it the folder is a run
         return cls(path, plan)
 
     @classmethod
     def open(cls, path: str | Path) -> "RunFolder":
         """Open the folder of a run, to make tables and figures of it."""
-        path = Path(path)
+        path = path_of(path)
         if not (path / "plan.json").is_file():
             raise BenchmarkError(
                 f"{path} holds no run (no plan.json); make one with 'proce benchmark run --preset"
                 f" smoke --out {path}'."
             )
-        return cls(path, Plan.from_json((path / "plan.json").read_text(encoding="utf-8")))
+        with _named(path / "plan.json"):
+            return cls(path, Plan.from_json(read_text(path / "plan.json", "the plan")))
 
     @classmethod
     def _open_to_resume(cls, path: Path, plan: Plan, resume: bool) -> "RunFolder":
@@ -79,7 +87,7 @@ class RunFolder:
                 f"{path} holds a run already; add --resume to go on with it, or give another"
                 " folder."
             )
-        before = json.loads((path / "environment.json").read_text(encoding="utf-8"))
+        before = _read_record(path / "environment.json")
         now = describe_environment()
         differences = recorded.plan.difference(plan) + [
             f"{name}: {before.get(name)} here, {now[name]} now"
@@ -91,25 +99,62 @@ class RunFolder:
                 f"{path} holds another run; these differ: " + "; ".join(differences) + ". Results"
                 " of both would not be comparable; give another folder."
             )
-        for unfinished in (path / "cells").glob(".*"):
-            shutil.rmtree(unfinished, ignore_errors=True)
         return recorded
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the lock of the run; it is released when the process ends, however it ends."""
-        with (self.path / "run.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BenchmarkError(
-                    f"another run is working on {self.path}; wait for it, or give another folder."
-                ) from None
-            yield
+    def locked(self) -> Iterator[int]:
+        """Hold the lock of the run, and yield its file; it ends with those who hold the file.
+
+        The workers of a run that was killed end a moment later, and are waited for.
+        """
+        path, until = self.path / "run.lock", time.monotonic() + _PATIENCE_SECONDS
+        with contextlib.ExitStack() as stack:
+            with writing(path):
+                lock = stack.enter_context(path.open("w"))
+            while True:
+                try:
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > until:
+                        raise BenchmarkError(
+                            f"another run is working on {self.path}; wait for it, or give another"
+                            " folder."
+                        ) from None
+                    time.sleep(_RETRY_SECONDS)
+            yield lock.fileno()
+
+    def remove_drafts(self) -> None:
+        """Remove what an earlier run had not finished writing; only who holds the lock may."""
+        for draft in self.path.glob("*/.*"):
+            if draft.is_dir():
+                shutil.rmtree(draft, ignore_errors=True)
+            else:
+                draft.unlink(missing_ok=True)
 
     def is_done(self, cell: PlanCell) -> bool:
         """Return whether a cell is finished; a cell that failed is finished too."""
         return (self.path / "cells" / cell.id / "cell.json").exists()
+
+    def check(self, cell: PlanCell) -> dict[str, Any]:
+        """Return the record of a finished cell; refuse one of which a file is gone or damaged."""
+        place = self.path / "cells" / cell.id
+        record = _read_record(place / "cell.json")
+        if record.get("status") not in ("done", "failed"):
+            raise _damaged(place / "cell.json", f"its status is {record.get('status')!r}")
+        for name in _TABLES if record["status"] == "done" else ():
+            _read_table(place / name, pq.read_table)
+        return record
+
+    def require_finished(self) -> None:
+        """Refuse a run of which cells are missing: its tables would pass over them."""
+        missing = [cell.id for cell in self.plan.cells() if not self.is_done(cell)]
+        if missing:
+            n_cells = sum(1 for _ in self.plan.cells())
+            raise BenchmarkError(
+                f"{self.path} is not finished: {len(missing):,} of {n_cells:,} cells are missing,"
+                f" such as {missing[0]}. Finish it with 'proce benchmark run --resume'."
+            )
 
     def write(
         self,
@@ -118,45 +163,97 @@ class RunFolder:
         metrics: pd.DataFrame | None = None,
         counterfactuals: pd.DataFrame | None = None,
     ) -> None:
-        """Write a finished cell, whole or not at all."""
+        """Write a finished cell, whole or not at all; it replaces one that was damaged."""
         final = self.path / "cells" / cell.id
         draft = final.with_name(f".{cell.id}.{os.getpid()}")
         try:
-            draft.mkdir()
-            if metrics is not None:
-                metrics.to_parquet(draft / "metrics.parquet", index=False)
-            if counterfactuals is not None:
-                counterfactuals.to_parquet(draft / "counterfactuals.parquet", index=False)
-            (draft / "cell.json").write_text(json.dumps(record, indent=1), encoding="utf-8")
-            draft.rename(final)
-        except OSError as error:
+            with writing(final):
+                draft.mkdir()
+                for name, table in zip(_TABLES, (metrics, counterfactuals), strict=True):
+                    if table is not None:
+                        with (draft / name).open("wb") as stream:
+                            table.to_parquet(stream, index=False)
+                text = json.dumps({"format": FORMAT, **record}, indent=1)
+                (draft / "cell.json").write_text(text, encoding="utf-8")
+                _put_in_place(draft, final)
+        except BaseException:
             shutil.rmtree(draft, ignore_errors=True)
-            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-                raise BenchmarkError(
-                    f"the disk of {self.path} is full; what is there is whole. Free some space and"
-                    " go on with --resume."
-                ) from None
             raise
 
     def records(self) -> pd.DataFrame:
         """Return one line per finished cell: whether it failed, and how long it took."""
-        rows = []
-        for cell in self.plan.cells():
-            if self.is_done(cell):
-                path = self.path / "cells" / cell.id / "cell.json"
-                rows.append(_cell_columns(cell) | json.loads(path.read_text(encoding="utf-8")))
-        return pd.DataFrame(rows)
+        done = [cell for cell in self.plan.cells() if self.is_done(cell)]
+        return pd.DataFrame([_cell_columns(cell) | self.check(cell) for cell in done])
 
     def metrics(self) -> pd.DataFrame:
         """Return one line per measured value, with the cell, the row and the metric it is of."""
         parts = []
         for cell in self.plan.cells():
-            path = self.path / "cells" / cell.id / "metrics.parquet"
-            if path.exists():
-                parts.append(pd.read_parquet(path).assign(**_cell_columns(cell)))
+            if self.is_done(cell) and self.check(cell)["status"] == "done":
+                path = self.path / "cells" / cell.id / "metrics.parquet"
+                parts.append(_read_table(path, pd.read_parquet).assign(**_cell_columns(cell)))
         if not parts:
             raise BenchmarkError(f"{self.path} holds no finished cell yet; run it first.")
-        return pd.concat(parts, ignore_index=True)
+        whole: pd.DataFrame = pd.concat(parts, ignore_index=True)
+        return whole
+
+
+def _put_in_place(draft: Path, final: Path) -> None:
+    """Give a folder its name; one of that name goes away, or stays where that fails."""
+    if not final.exists():
+        draft.rename(final)
+        return
+    aside = draft.with_name(f"{draft.name}.old")
+    final.rename(aside)
+    try:
+        draft.rename(final)
+    except BaseException:
+        aside.rename(final)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    """Read a JSON file of the folder; refuse a damaged one, and one of a later version."""
+    try:
+        record = json.loads(read_text(path, "the file"))
+    except (ValueError, RecursionError) as error:
+        raise _damaged(path, f"it is not JSON ({error})") from None
+    except FileError as error:
+        raise _damaged(path, str(error).rstrip(".")) from error
+    if not isinstance(record, dict):
+        raise _damaged(path, "it is not an object")
+    if record.get("format", FORMAT) != FORMAT:
+        raise BenchmarkError(
+            f"{path} has format {record['format']!r}; this version of proce reads {FORMAT}. Use"
+            " the version that wrote it, or give another folder."
+        )
+    return record
+
+
+def _read_table(path: Path, read: Callable[[Path], Any]) -> Any:
+    try:
+        return read(path)
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = "it is missing" if not path.exists() else str(error).splitlines()[0].rstrip(".")
+        raise _damaged(path, reason) from None
+
+
+def _damaged(path: Path, reason: str) -> BenchmarkError:
+    again = "make the run anew in another folder"
+    if path.parent.parent.name == "cells":
+        again = "run the same with --resume, which measures this cell again"
+    return BenchmarkError(
+        f"{path} cannot be used: {reason}. It was changed or is damaged; {again}."
+    )
+
+
+@contextlib.contextmanager
+def _named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BenchmarkError as error:
+        raise BenchmarkError(f"{path}: {error}") from None
 
 
 def _cell_columns(cell: PlanCell) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal, get_args
 
+from pydantic import TypeAdapter, ValidationError
+
 from proce.datasets.load import LOADERS
 from proce.errors import BenchmarkError, did_you_mean
 from proce.methods.calls.options import Pick
@@ -16,6 +18,8 @@ MethodName = Literal[
 Graph = Literal["given", "discovered", "true", "none"]
 Setting = Literal["paper", "recourse"]
 CLASSIFIERS = ("first", "second")
+_KNOWN: dict[Any, Any] = {"method": MethodName, "graph": Graph, "setting": Setting, "pick": Pick}
+_MAX_CELLS = 100_000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,7 +63,7 @@ class Variant:
     max_evaluations: int | None = None
 
     def __post_init__(self) -> None:
-        for name, known in (("method", MethodName), ("graph", Graph), ("setting", Setting)):
+        for name, known in _KNOWN.items():
             _check_known(name, getattr(self, name), get_args(known))
 
     @property
@@ -131,6 +135,15 @@ class Plan:
         for name in ("repetitions", "rows", "max_evaluations"):
             if getattr(self, name) < 1:
                 raise BenchmarkError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+        n_cells = self.repetitions * len(self.datasets) * len(self.classifiers) * len(self.variants)
+        if n_cells > _MAX_CELLS:
+            raise BenchmarkError(
+                f"the plan has {n_cells:,} cells; expected at most {_MAX_CELLS:,}. Take fewer"
+                " repetitions, or make several plans."
+            )
+        for name in ("row_seconds", "cell_seconds"):
+            if not getattr(self, name) > 0:
+                raise BenchmarkError(f"{name} is {getattr(self, name)}; expected more than 0.")
         slugs = [variant.slug for variant in self.variants]
         if repeated := {slug for slug in slugs if slugs.count(slug) > 1}:
             raise BenchmarkError(
@@ -155,16 +168,25 @@ class Plan:
         """Read a plan from the text that :meth:`to_json` returns, or from an edited one."""
         try:
             record = json.loads(text)
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:
             raise BenchmarkError(
                 f"the plan is not JSON: {error}. Start from a preset's plan.json."
             ) from None
         _check_fields("the plan", record, cls)
-        for variant in record.get("variants", ()):
-            _check_fields("a variant", variant, Variant)
-        lists = {name: tuple(record[name]) for name in ("datasets", "classifiers")}
-        variants = tuple(Variant(**variant) for variant in record["variants"])
-        return cls(**{**record, **lists, "variants": variants})
+        if isinstance(record["variants"], list):
+            for variant in record["variants"]:
+                _check_fields("a variant", variant, Variant)
+        try:
+            return TypeAdapter(cls).validate_json(text, strict=True)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+        cause = first.get("ctx", {}).get("error")
+        if isinstance(cause, BenchmarkError):
+            raise cause
+        if first["loc"][-1] in _KNOWN:
+            _check_known(str(first["loc"][-1]), first["input"], get_args(_KNOWN[first["loc"][-1]]))
+        field = ".".join(str(part) for part in first["loc"])
+        raise BenchmarkError(f"the plan cannot be used: {field}: {first['msg']}.")
 
     def difference(self, other: "Plan") -> list[str]:
         """Return one text for each field in which this plan and another differ."""

@@ -3,25 +3,27 @@
 A method that crashes or hangs costs its cell: the cell is recorded as failed, and the run goes on.
 """
 
-import json
+import logging
 import os
-import signal
 import time
-import warnings
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import groupby
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
-from typing import Any
 
+from proce.batch.processes.nursery import Nursery, end_process
+from proce.batch.processes.serving import receive, send
+from proce.batch.processes.worker import death_words
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.plan import Plan, PlanCell
+from proce.benchmark.worker import BEGUN, BROKEN, DONE
 from proce.errors import BenchmarkError, MissingExtraError
-from proce.files import write_text
+
+_log = logging.getLogger(__name__)
+_SERVING = "proce.benchmark.worker"
+_PRELOAD = ("proce.benchmark.contenders", "proce.benchmark.measure", "proce.benchmark.world")
 
 _POLL_SECONDS = 0.5  # between two looks at the clocks of the workers
 _MAX_PREPARE_SECONDS = 3600.0  # for a split, a classifier and what the cells of a world share
@@ -84,12 +86,25 @@ def run_plan(
     """
     _require_extras(plan)
     folder = RunFolder.create(path, plan, resume=resume)
-    with folder.locked():
+    with folder.locked() as lock:
+        folder.remove_drafts()
         cells = list(plan.cells())
-        unfinished = [cell for cell in cells if not folder.is_done(cell)]
+        unfinished = [cell for cell in cells if not _is_whole(folder, cell)]
         worlds = [list(group) for _, group in groupby(unfinished, key=lambda cell: cell.world)]
-        _WorkerPool(folder, worlds, len(cells), progress).run(jobs or os.cpu_count() or 1)
+        _WorkerPool(folder, worlds, len(cells), progress, lock).run(jobs or os.cpu_count() or 1)
     return folder
+
+
+def _is_whole(folder: RunFolder, cell: PlanCell) -> bool:
+    """Return whether a cell is finished; one that lost something since is told, and run again."""
+    if not folder.is_done(cell):
+        return False
+    try:
+        folder.check(cell)
+    except BenchmarkError as error:
+        _log.warning("%s The cell is run again.", error)
+        return False
+    return True
 
 
 def _require_extras(plan: Plan) -> None:
@@ -108,8 +123,8 @@ class _Worker:
 
     Attributes
     ----------
-    process, inbox
-        The process, and the pipe on which it sends messages.
+    nursery, process, inbox
+        What made the process, its number, and the pipe on which it sends messages.
     cells
         The cells that are not finished, in their order.
     current
@@ -118,7 +133,8 @@ class _Worker:
         When it began with that, by the monotonic clock.
     """
 
-    process: Any
+    nursery: Nursery
+    process: int
     inbox: Connection
     cells: list[PlanCell]
     current: PlanCell | None = None
@@ -129,13 +145,11 @@ class _Worker:
         limit = _MAX_PREPARE_SECONDS if self.current is None else cell_seconds
         return time.monotonic() - self.current_since > limit
 
-    def end(self) -> None:
-        """End the process and whatever it started."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.kill()
-        self.process.join()
+    def end(self) -> int | None:
+        """End the process and whatever it started; return its exit code, where that is known."""
+        end_process(self.process)
         self.inbox.close()
+        return self.nursery.exit_code(self.process)
 
 
 class _WorkerPool:
@@ -151,6 +165,9 @@ class _WorkerPool:
         How many cells the plan has, finished or not.
     progress
         Called after every cell.
+    lock
+        The file of the run's lock, which workers hold too: whoever takes the run up again waits
+        until they are gone.
     """
 
     def __init__(
@@ -159,15 +176,20 @@ class _WorkerPool:
         worlds: Iterable[list[PlanCell]],
         total: int,
         progress: ProgressCallback | None,
+        lock: int,
     ) -> None:
         self.folder, self.worlds, self.progress = folder, list(worlds), progress
         self.total, self.failed = total, 0
         self.unfinished = sum(map(len, self.worlds))
         self.workers: list[_Worker] = []
+        self.lock = lock
 
     def run(self, jobs: int) -> None:
         """Run until every cell is finished; whatever happens, no worker is left behind."""
+        if not self.worlds:
+            return
         limit = self.folder.plan.cell_seconds
+        self.nursery = Nursery(_PRELOAD, _SERVING, held=[self.lock])
         try:
             while self.worlds or self.workers:
                 while self.worlds and len(self.workers) < jobs:
@@ -181,39 +203,35 @@ class _WorkerPool:
         finally:
             for worker in self.workers:
                 worker.end()
+            self.nursery.end()
 
     def _start_worker(self, cells: list[PlanCell]) -> _Worker:
-        inbox, outbox = get_context("spawn").Pipe(duplex=False)
-        ids = [cell.id for cell in cells]
-        process = get_context("spawn").Process(
-            target=run_cells, args=(str(self.folder.path), ids, outbox)
-        )
-        process.start()
-        outbox.close()
-        return _Worker(process, inbox, cells)
+        process, inbox = self.nursery.make_worker()
+        send(inbox, (str(self.folder.path), [cell.id for cell in cells]))
+        return _Worker(self.nursery, process, inbox, cells)
 
     def _receive(self, worker: _Worker) -> None:
         """Take in one message of a worker, or notice that the worker is gone."""
         try:
-            kind, content = worker.inbox.recv()
+            kind, content = receive(worker.inbox)
         except (EOFError, OSError):
             if worker.cells:
-                worker.process.join(timeout=5)
-                self._give_up(worker, f"its process died (exit code {worker.process.exitcode})")
+                self._give_up(worker)
             else:
                 self._remove(worker)
             return
         worker.current_since = time.monotonic()
-        if kind == "broken":
-            raise BenchmarkError(content)
-        if kind == "began":
+        if kind == BROKEN:
+            raise content
+        if kind == BEGUN:
             worker.current = worker.cells[0]
-        if kind == "done":
+        if kind == DONE:
             self._finish_cell(worker, worker.cells.pop(0), succeeded=content)
 
-    def _give_up(self, worker: _Worker, reason: str) -> None:
+    def _give_up(self, worker: _Worker, reason: str | None = None) -> None:
         """End a worker, record its cell as failed, and leave its other cells to a new worker."""
-        self._remove(worker)
+        exit_code = self._remove(worker)
+        reason = reason or death_words(exit_code)
         if worker.current is None:
             first = worker.cells[0].id
             raise BenchmarkError(f"the world of {first} could not be prepared: {reason}.")
@@ -224,9 +242,9 @@ class _WorkerPool:
         if worker.cells:
             self.worlds.insert(0, worker.cells)
 
-    def _remove(self, worker: _Worker) -> None:
+    def _remove(self, worker: _Worker) -> int | None:
         self.workers.remove(worker)
-        worker.end()
+        return worker.end()
 
     def _finish_cell(self, worker: _Worker, cell: PlanCell, succeeded: bool) -> None:
         worker.current = worker.cells[0] if worker.cells else None
@@ -235,40 +253,3 @@ class _WorkerPool:
         if self.progress is not None:
             done = self.total - self.unfinished
             self.progress(RunProgress(done, self.total, self.failed, cell.id))
-
-
-def run_cells(path: str, ids: list[str], outbox: Connection) -> None:
-    """Prepare a world and run some of its cells on one thread; the main function of a worker.
-
-    Parameters
-    ----------
-    path
-        The folder of the run.
-    ids
-        The ids of cells of one world.
-    outbox
-        Where to send when each cell begins and when it is done.
-    """
-    os.setsid()  # so that everything a method starts can be ended with this process
-    import torch
-
-    from proce.benchmark.contenders import Contenders
-    from proce.benchmark.measure import run_cell
-    from proce.benchmark.world import World
-
-    torch.set_num_threads(1)
-    warnings.simplefilter("ignore")  # the warnings of a method say nothing about the run
-    folder = RunFolder.open(path)
-    cells = {cell.id: cell for cell in folder.plan.cells()}
-    try:
-        world = World.prepare(folder.plan, *cells[ids[0]].world)
-        name = "_".join(map(str, cells[ids[0]].world))
-        write_text(folder.path / "worlds" / f"{name}.json", json.dumps(world.record, indent=1))
-        contenders = Contenders(world, folder.plan)
-        for cell_id in ids:
-            outbox.send(("began", cell_id))
-            outbox.send(("done", run_cell(cells[cell_id], world, contenders, folder)))
-    except BrokenPipeError:
-        return  # the process that started this one is gone
-    except Exception as error:
-        outbox.send(("broken", f"{type(error).__name__}: {error}"))

@@ -49,6 +49,7 @@ def summarise(folder: RunFolder) -> pd.DataFrame:
     ``holm_p``, which is ``t_p`` corrected over the variants of a metric; and ``effect``, which is
     Cohen's d.
     """
+    folder.require_finished()
     measured = folder.metrics()
     parts = [measured, _failed_values(folder, measured), _cell_values(folder)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
@@ -65,7 +66,13 @@ def summarise(folder: RunFolder) -> pd.DataFrame:
 
 def read_summary(path: str | Path) -> pd.DataFrame:
     """Read a summary from the csv file that was written of it."""
-    summary = pd.read_csv(path)
+    try:
+        summary = pd.read_csv(path)
+    except (OSError, ValueError) as error:  # pandas' own errors of parsing are ValueErrors
+        raise BenchmarkError(
+            f"{path} cannot be read as a summary: {error}. Make it again with 'proce benchmark"
+            " tables'."
+        ) from error
     if missing := [name for name in COLUMNS if name not in summary]:
         raise BenchmarkError(f"{path} is no summary of a run: it lacks {', '.join(missing)}.")
     return summary

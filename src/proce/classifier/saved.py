@@ -24,7 +24,7 @@ from proce.classifier.encoding import EncodingName, InputEncoding
 from proce.classifier.networks import TrainedNetwork, rebuild_network
 from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError
-from proce.files import atomic_write, read_bytes
+from proce.files import path_of, read_bytes, write_bytes
 from proce.schema import Codec, Level
 from proce.training import TrainingRecord
 
@@ -133,7 +133,7 @@ def read_model(path: str | Path) -> Any:
         A fitted estimator, or the bytes of an ONNX model; both are models to
         :func:`~proce.classifier.as_classifier`.
     """
-    path = Path(path)
+    path = path_of(path)
     _refuse_other_files(path)
     content = read_bytes(path, _MAX_MODEL_BYTES)
     try:
@@ -155,7 +155,7 @@ def write_model(model: Any, path: str | Path) -> Path:
     path
         The path of the file.
     """
-    path = Path(path)
+    path = path_of(path)
     _refuse_other_files(path)
     if path.suffix == ".skops":
         content = _estimator_bytes(model)
@@ -168,8 +168,7 @@ def write_model(model: Any, path: str | Path) -> Path:
             f"a {type(model).__name__} cannot be written as ONNX; give the path or the bytes of an"
             " ONNX model, or write an estimator to a file that ends in .skops."
         )
-    with atomic_write(path) as draft:
-        draft.write_bytes(content)
+    write_bytes(path, content)
     return path
 
 

@@ -96,12 +96,16 @@ def _read_plan(path: Path | None, preset_name: str) -> "Plan":
     from proce.benchmark import Plan
     from proce.benchmark.presets import find_preset
     from proce.errors import BenchmarkError
+    from proce.files import read_text
 
     if path is None:
         return find_preset(preset_name)
     if not path.is_file():
         raise BenchmarkError(f"{path} is not there; give the path of a plan.json.")
-    return Plan.from_json(path.read_text(encoding="utf-8"))
+    try:
+        return Plan.from_json(read_text(path, "the plan"))
+    except BenchmarkError as error:
+        raise BenchmarkError(f"{path}: {error}") from None
 
 
 def _show_records(folder: "RunFolder") -> bool:

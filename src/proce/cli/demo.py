@@ -59,9 +59,9 @@ def _show(result: "Explanations") -> None:
 
 
 def _write(result: "Explanations", out: Path) -> None:
-    from proce.files import write_text
+    from proce.files import make_folder, write_text
 
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     write_text(out / "explanation.json", result.to_json())
     write_text(out / "counterfactuals.csv", result.to_frame().to_csv(index=False))
     result.save_html(out / "report.html")

@@ -25,6 +25,7 @@ from proce.cli.schema import schema
 from proce.cli.serve import serve
 from proce.cli.verify import verify
 from proce.errors import ProceError
+from proce.files import is_fault, path_error, refuse_odd_characters
 
 _EXIT_WRONG_REQUEST = 2
 _EXIT_FAILED = 3
@@ -75,6 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     debug = "--debug" in words or os.environ.get("PROCE_DEBUG", "0") not in {"", "0"}
     words = [word for word in words if word != "--debug"]  # typer takes it before the command only
     try:
+        refuse_odd_characters(words)
         exit_code = _run(words)
         sys.stdout.flush()
         return exit_code
@@ -87,7 +89,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if debug:
             traceback.print_exc()
         if isinstance(error, ProceError | typer.TyperException):
-            return _report_error(_request_message(error), _EXIT_WRONG_REQUEST)
+            exit_code = _EXIT_FAILED if is_fault(error) else _EXIT_WRONG_REQUEST
+            return _report_error(_request_message(error), exit_code)
+        if isinstance(error, OSError) and error.errno is not None and not is_fault(error):
+            return _report_error(str(path_error(error)), _EXIT_WRONG_REQUEST)
         if isinstance(error, OSError | MemoryError):
             return _report_error(_system_message(error), _EXIT_FAILED)
         message = f"unexpected {type(error).__name__}: {error}"

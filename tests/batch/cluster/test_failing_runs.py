@@ -162,7 +162,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_is_whole(
         write(files, draft, content)
 
     monkeypatch.setattr(store, "_write_draft", full)
-    with pytest.raises(OSError, match=r"No space left on device \(.*part-00000-00001.*make room"):
+    with pytest.raises(FileError, match=r"No space left on device \(.*part-00000-00001.*make room"):
         run_plan(plan, client)
     assert not list(Path(request.out).glob(".*"))
     assert all(pq.read_table(part) is not None for part in parts(request.out))

@@ -1,5 +1,6 @@
 """Run a plan on a cluster: explain the pieces that have no part yet."""
 
+import errno
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from proce.batch.cluster.plan import Plan
 from proce.batch.cluster.store import Store
 from proce.batch.cluster.task import PieceReport, read_summary
 from proce.batch.parts.summary import Summary
+from proce.errors import FileError
 
 _N_THREADS = 16  # that read what finished parts say
 
@@ -69,7 +71,7 @@ def run_plan(
     ------
     WorkerError
         The cluster is gone.
-    OSError
+    FileError
         A part cannot be written: the disk is full, or the store refuses it.
     """
     names = [piece.part for piece in plan.pieces]
@@ -87,10 +89,12 @@ def run_plan(
     n_done = summary.n_done_before
     for piece, report in run_tasks(client, plan.parcel, plan.assignment, left):
         if report.cannot_write:
-            raise OSError(
+            told = FileError(
                 f"{report.failure}: the part of {piece.words} cannot be written. Finished parts are"
-                " kept; make room, then run the same command again"
+                " kept; make room, then run the same command again."
             )
+            told.errno = errno.EIO  # it is the store's fault, whatever its own number
+            raise told
         summary.add(piece, report)
         n_done += piece.n_rows
         if progress is not None:

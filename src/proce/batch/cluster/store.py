@@ -149,14 +149,13 @@ class Store:
         except OSError as error:
             reason = error.strerror or str(error) or type(error).__name__
             where = f"{self.url}/{name}" if name else self.url
-            raise StoreError(error.errno, reason, where) from error
+            told = StoreError(f"{reason} ({where})")
+            told.errno = error.errno
+            raise told from error
 
 
-class StoreError(OSError):
+class StoreError(FileError):
     """A disk or a store that does not do what it was asked."""
-
-    def __str__(self) -> str:
-        return f"{self.strerror} ({self.filename})"
 
 
 def _protocols(files: Any) -> tuple[str, ...]:

@@ -124,8 +124,6 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: FileSlice) -> P
     try:
         require_current(assignment.out)
         lines, outcomes, summary = _explain(parcel, assignment, piece)
-    except StoreError as error:
-        return PieceReport(piece.n_rows, failure=str(error))
     except (ProceError, pa.ArrowException) as error:
         return PieceReport(piece.n_rows, failure=" ".join(str(error).split()))
     try:
@@ -133,10 +131,10 @@ def explain_piece(parcel: Parcel, assignment: Assignment, piece: FileSlice) -> P
             assignment.outcomes.write(piece.part, _parquet(outcomes, summary), require_current)
         # The counterfactuals are last: where their part is, the piece is done.
         assignment.out.write(piece.part, _parquet(lines, summary), require_current)
+    except StoreError as error:
+        return PieceReport(piece.n_rows, failure=str(error), cannot_write=True)
     except FileError as error:
         return PieceReport(piece.n_rows, failure=str(error))
-    except OSError as error:
-        return PieceReport(piece.n_rows, failure=str(error), cannot_write=True)
     return PieceReport(piece.n_rows, summary)
 
 

@@ -19,7 +19,7 @@ from proce.batch.processes.worker import pickled
 from proce.classifier.adapters.probe import probe_rows
 from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
-from proce.files import require_apart, require_place
+from proce.files import path_of, require_apart, require_place
 from proce.methods import Method, ProCE
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback, check_count
@@ -186,7 +186,7 @@ def _n_workers(n_jobs: int | None) -> int:
 
 
 def _checked_place(path: str | Path, option: str, suffixes: tuple[str, ...]) -> Path:
-    place = Path(path)
+    place = path_of(path, option)
     if place.suffix not in suffixes:
         raise FileError(
             f"{option} is {str(path)!r}; expected a name that ends in {', '.join(suffixes)}."

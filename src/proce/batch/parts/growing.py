@@ -33,7 +33,7 @@ def table_writer(
 
             yield append
         return
-    with pq.ParquetWriter(path, schema) as writer:
+    with path.open("wb") as file, pq.ParquetWriter(file, schema) as writer:
         yield lambda table: writer.write_table(table.cast(schema))
 
 

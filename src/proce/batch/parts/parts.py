@@ -111,7 +111,7 @@ class Parts:
             paths = [writer.results_path(span) for span in spans]
             if self.out.suffix == ".json":
                 whole = Explanations.join(_readable(path, _read_explanations) for path in paths)
-                draft.write_text(_json_as_read(whole), encoding="utf-8")
+                draft.write_bytes(_json_as_read(whole).encode())
             else:
                 _write_tables(draft, self.out.suffix, paths)
             if outcomes is not None:

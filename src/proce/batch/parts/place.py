@@ -19,7 +19,7 @@ from pydantic import StringConstraints
 
 from proce.batch.parts.spans import Span
 from proce.errors import FileError
-from proce.files import read_text, write_text
+from proce.files import read_text, write_text, writing
 from proce.schema.records import StrictRecord
 
 OUTCOMES_KIND = "outcomes.parquet"  # written last: a part is finished once it is there
@@ -83,8 +83,9 @@ class Place:
         if marker is not None:
             earlier = cls(folder, marker.run)
             if restart:
-                for path in earlier.files():
-                    path.unlink(missing_ok=True)
+                with writing(folder):
+                    for path in earlier.files():
+                        path.unlink(missing_ok=True)
             n_parts = len(earlier.spans())
             if n_parts and marker.request != request:
                 raise FileError(
@@ -181,9 +182,10 @@ def _open_lock(folder: Path) -> TextIO:
             f"{str(folder)!r} is no folder, and unfinished results have to go there. Rename it, or"
             " write the result somewhere else."
         )
-    folder.mkdir(exist_ok=True)
-    _refuse_others_folder(folder)
-    return (folder / _LOCK_NAME).open("a", encoding="utf-8")
+    with writing(folder):
+        folder.mkdir(exist_ok=True)
+        _refuse_others_folder(folder)
+        return (folder / _LOCK_NAME).open("a", encoding="utf-8")
 
 
 def _is_still_there(lock: TextIO, path: Path) -> bool:

@@ -65,5 +65,5 @@ class PartWriter:
 
 
 def _write_table(path: Path, table: pa.Table) -> None:
-    with atomic_write(path) as draft:
-        pq.write_table(table, draft)
+    with atomic_write(path) as draft, draft.open("wb") as stream:
+        pq.write_table(table, stream)

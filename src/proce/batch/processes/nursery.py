@@ -37,10 +37,15 @@ class Nursery:
         The modules that workers will need; one that is not there is left out.
     serving
         The module whose function ``serve`` a worker runs with its end of the link.
+    held
+        Open files that it and its workers hold until they end, such as that of a lock.
     """
 
     def __init__(
-        self, preload: Sequence[str], serving: str = "proce.batch.processes.serving"
+        self,
+        preload: Sequence[str],
+        serving: str = "proce.batch.processes.serving",
+        held: Sequence[int] = (),
     ) -> None:
         self.control, theirs = socket.socketpair()
         self.process = subprocess.Popen(
@@ -51,7 +56,7 @@ class Nursery:
                 serving,
                 *preload,
             ],
-            pass_fds=[theirs.fileno()],
+            pass_fds=[theirs.fileno(), *held],
             stdin=subprocess.DEVNULL,
             stdout=2,
             env=_environment(os.environ),
@@ -105,7 +110,7 @@ def make_workers(control: socket.socket, serve: Callable[[Connection], None]) ->
         message, handles, _, _ = socket.recv_fds(control, _MAX_MESSAGE, 1)
         if not message:
             for worker in living:
-                os.kill(worker, signal.SIGKILL)
+                end_process(worker)
             return
         if not handles:
             _, status = os.waitpid(int(message), 0)
@@ -121,6 +126,13 @@ def make_workers(control: socket.socket, serve: Callable[[Connection], None]) ->
         living.add(worker)
         os.close(handles[0])
         control.send(str(worker).encode())
+
+
+def end_process(worker: int) -> None:
+    """End a process; with all that it has started, where it leads a group of its own."""
+    for end in (os.killpg, os.kill):
+        with suppress(ProcessLookupError, PermissionError):
+            end(worker, signal.SIGKILL)
 
 
 def _environment(own: Mapping[str, str]) -> dict[str, str]:

@@ -15,13 +15,13 @@ from proce.batch.parts.summary import Summary
 from proce.batch.reading.file_types import FileType
 from proce.batch.tables import outcome_table, table_of
 from proce.cli.console import is_terminal, note, print_table
-from proce.errors import ProceError, SearchError
+from proce.errors import FileError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.explanation.result.shown import shown_row
 from proce.explanation.words.chances import now_text, then_text
 from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
-from proce.files import draft_of, named_errors
+from proce.files import draft_of, is_fault, writing
 from proce.schema.features.numerals import counted
 
 _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory
@@ -176,12 +176,10 @@ def _kept(parts: Parts, total: int) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"interrupted{_describe_kept(parts, total)}") from None
-    except OSError as error:
-        if isinstance(error, ProceError):
+    except FileError as error:
+        if not is_fault(error):
             raise
-        name = f" ({error.filename})" if error.filename else ""
-        reason = f"{error.strerror or error}{name}"
-        raise OSError(f"{reason}{_describe_kept(parts, total)}") from error
+        raise FileError(f"{error} It happened{_describe_kept(parts, total)}.") from error
 
 
 def _describe_kept(parts: Parts, total: int) -> str:
@@ -205,14 +203,14 @@ def _outcome_writer(path: Path | None) -> Iterator[Callable[[Explanations], None
 
         def write(result: Explanations) -> None:
             table = outcome_table(result)
-            with named_errors(path):
+            with writing(path, draft):
                 if not writers:
                     opened = table_writer(draft, path.suffix, table.schema)
                     writers.append(stack.enter_context(opened))
                 writers[0](table)
 
         yield write
-        with named_errors(path):
+        with writing(path, draft):
             stack.close()
 
 

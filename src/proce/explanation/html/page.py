@@ -22,7 +22,7 @@ from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.record.view import protected_names
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.sentences import Line, common_lines, recommended_lines
-from proce.files import require_place, write_text
+from proce.files import path_of, require_place, write_text
 from proce.schema import Layout
 
 _TITLE = "What would have changed the decision"
@@ -184,6 +184,6 @@ def _without_shared(rows: Sequence[RowReport]) -> tuple[list[RowReport], list[st
 
 def _place_of(path: str | PathLike[str]) -> Path:
     """Return where to write, checked before any picture is drawn."""
-    place = Path(path)
+    place = path_of(path)
     require_place(place, "path")
     return place

@@ -15,7 +15,7 @@ from proce.explanation.result.drawn import DrawnFrame
 from proce.explanation.result.explanation import Explanation
 from proce.explanation.result.shown import require_whole
 from proce.explanation.tables.reasons import Reasons, reasons_of
-from proce.files import read_text, write_text
+from proce.files import path_of, read_text, write_text
 from proce.schema.features.numerals import counted
 
 
@@ -253,11 +253,11 @@ class Receipt(ReceiptRecord):
 
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the receipt to a file, whole or not at all."""
-        target = Path(path)
+        target = path_of(path)
         write_text(target, self.to_json())
         return target
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> "Receipt":
         """Read a receipt from a file."""
-        return cls.from_json(read_text(Path(path), "the receipt"))
+        return cls.from_json(read_text(path_of(path), "the receipt"))

@@ -4,6 +4,7 @@ import hashlib
 import platform
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
@@ -25,10 +26,10 @@ def own_version() -> str:
 @cache
 def _version(package: str) -> str:
     """Return the version of a package, also of one that runs from its sources; read once."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return str(getattr(sys.modules.get(package), "__version__", "not installed"))
+    with suppress(PackageNotFoundError):
+        if found := version(package):
+            return found
+    return str(getattr(sys.modules.get(package), "__version__", "not installed"))
 
 
 def hash_of_rows(rows: Tensor) -> str:

@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,12 @@ from proce.classifier.saved import (
     pack_classifier,
 )
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
-from proce.methods.calls.provenance import versions_in_use
+from proce.files import path_of
+from proce.methods.calls.provenance import own_version, versions_in_use
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.folder import (
-    open_folder,
     read_file,
+    saving_into,
     tensor_bytes,
     tensors_of,
     write_file,
@@ -100,7 +100,7 @@ def save_explainer(
     device, causal, threshold, models
         The parameters of :class:`proce.ProCE` of the same names.
     """
-    folder = Path(folder)
+    folder = path_of(folder, "folder")
     layout = _layout(fitted.codec)
     classifier, content = pack_classifier(fitted.classifier, adapted=adapted, model=model)
     causes, references = _causes(fitted)
@@ -108,41 +108,41 @@ def save_explainer(
     with_rows = rows and fitted.left_out is None
     with_refits = classifier.kind == "skops"
     tensors |= refit_tensors(fitted.model_refits, rows=with_rows, models=with_refits)
-    open_folder(folder)
-    model_file = None
-    if classifier.kind != "none":
-        inside = content.file if content.weights is None else tensor_bytes(content.weights)
-        model_file = write_file(folder, "model", _SUFFIX[classifier.kind], inside or b"")
-    manifest = Manifest(
-        format=FORMAT,
-        proce=version("proce"),
-        versions=versions_in_use(_PACKAGES),
-        features=json.loads(fitted.codec.schema.to_json()),
-        layout=layout,
-        options=SavedOptions(
-            seed=fitted.seed,
-            device=str(device),
-            causal=causal,  # type: ignore[arg-type]
-            threshold=None if threshold is None else float(threshold),
-            class_labels=_class_labels(fitted),
-            models=int(models) if isinstance(models, Integral) else None,
-        ),
-        settings=fitted.settings,
-        mode=fitted.mode,
-        model=classifier,
-        graphs=tuple(json.loads(graph) for graph in causes.graphs),
-        mechanisms=tuple(causes.mechanisms),
-        models=tuple(causes.models),
-        **references,
-        training=SavedRows(
-            count=fitted.n_rows,
-            sha256=fitted.training_hash,
-            kept=with_rows,
-        ),
-        tensors=write_file(folder, "tensors", "safetensors", tensor_bytes(tensors)),
-        model_file=model_file,
-    )
-    write_manifest(folder, manifest)
+    with saving_into(folder):
+        model_file = None
+        if classifier.kind != "none":
+            inside = content.file if content.weights is None else tensor_bytes(content.weights)
+            model_file = write_file(folder, "model", _SUFFIX[classifier.kind], inside or b"")
+        manifest = Manifest(
+            format=FORMAT,
+            proce=own_version(),
+            versions=versions_in_use(_PACKAGES),
+            features=json.loads(fitted.codec.schema.to_json()),
+            layout=layout,
+            options=SavedOptions(
+                seed=fitted.seed,
+                device=str(device),
+                causal=causal,  # type: ignore[arg-type]
+                threshold=None if threshold is None else float(threshold),
+                class_labels=_class_labels(fitted),
+                models=int(models) if isinstance(models, Integral) else None,
+            ),
+            settings=fitted.settings,
+            mode=fitted.mode,
+            model=classifier,
+            graphs=tuple(json.loads(graph) for graph in causes.graphs),
+            mechanisms=tuple(causes.mechanisms),
+            models=tuple(causes.models),
+            **references,
+            training=SavedRows(
+                count=fitted.n_rows,
+                sha256=fitted.training_hash,
+                kept=with_rows,
+            ),
+            tensors=write_file(folder, "tensors", "safetensors", tensor_bytes(tensors)),
+            model_file=model_file,
+        )
+        write_manifest(folder, manifest)
     return folder
 
 
@@ -152,7 +152,7 @@ def load_explainer(
     equations: Mapping[str, Mechanism | Equation] | None = None,
 ) -> LoadedExplainer:
     """Read what :func:`save_explainer` wrote; see :meth:`proce.ProCE.load`."""
-    folder = Path(folder)
+    folder = path_of(folder, "folder")
     manifest = read_manifest(folder)
     tensors = tensors_of(read_file(folder, manifest.tensors))
     with _reading(folder):

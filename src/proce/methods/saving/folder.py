@@ -6,37 +6,51 @@ the manifest as it was, and with it the explainer that it describes.
 """
 
 import hashlib
-import os
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from torch import Tensor
 
-from proce.errors import PersistenceError
-from proce.files import atomic_write, read_bytes
+from proce.errors import FileError, PersistenceError
+from proce.files import read_bytes, sync_folder, write_bytes, writing
 from proce.methods.saving.manifest import FILE_NAME, MANIFEST_NAME, Manifest, SavedFile
 
 _DRAFT = re.compile(r"^\..+\.part$")
 _OURS = re.compile(FILE_NAME)
 
 
-def open_folder(folder: Path) -> None:
-    """Make a folder to save into, or refuse one that holds anything else."""
+@contextmanager
+def saving_into(folder: Path) -> Iterator[None]:
+    """Make a folder to save into, or refuse one that holds anything else.
+
+    Where saving fails, what it has added to the folder is removed again.
+    """
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise PersistenceError(f"{str(folder)!r} is not a folder; save somewhere else.")
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        strange = [path.name for path in folder.iterdir() if not _is_ours(path)]
-    except OSError as error:
-        raise PersistenceError(
-            f"the folder {str(folder)!r} cannot be used: {error.strerror}. Save somewhere else, or"
-            " change its permissions."
-        ) from error
-    if strange:
-        raise PersistenceError(
-            f"the folder {str(folder)!r} holds {strange[0]!r}, which no saved explainer has; save"
-            " into a new folder, so that nothing of yours is overwritten."
-        )
+        with _named(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            before = {path.name: path for path in folder.iterdir()}
+        if strange := [name for name, path in before.items() if not _is_ours(path)]:
+            raise PersistenceError(
+                f"the folder {str(folder)!r} holds {strange[0]!r}, which no saved explainer has;"
+                " save into a new folder, so that nothing of yours is overwritten."
+            )
+        manifest = _manifest_status(folder)
+        try:
+            yield
+        except BaseException:
+            if _manifest_status(folder) == manifest:  # it still describes what was there before
+                _remove(path for path in folder.iterdir() if path.name not in before)
+            raise
+    except BaseException:
+        with suppress(OSError):
+            for path in new:
+                path.rmdir()
+        raise
 
 
 def write_file(folder: Path, stem: str, suffix: str, content: bytes) -> SavedFile:
@@ -52,9 +66,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
     _write(folder / MANIFEST_NAME, manifest.text().encode())
     files = (manifest.tensors, manifest.model_file)
     kept = {MANIFEST_NAME, *(file.name for file in files if file is not None)}
-    for path in folder.iterdir():
-        if path.name not in kept and _is_ours(path):
-            path.unlink(missing_ok=True)
+    _remove(path for path in folder.iterdir() if path.name not in kept and _is_ours(path))
 
 
 def read_file(folder: Path, saved: SavedFile) -> bytes:
@@ -87,18 +99,36 @@ def tensors_of(content: bytes) -> dict[str, Tensor]:
 
 
 def _write(path: Path, content: bytes) -> None:
+    with _named(path):
+        write_bytes(path, content)
+    with suppress(OSError):  # a power cut is all that could undo it
+        sync_folder(path.parent)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Name a file that cannot be written in an error of ours."""
     try:
-        with atomic_write(path) as draft:
-            draft.write_bytes(content)
-        if hasattr(os, "O_DIRECTORY"):
-            parent = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-            os.fsync(parent)
-            os.close(parent)
-    except OSError as error:
-        raise PersistenceError(
-            f"{str(path)!r} cannot be written: {error.strerror}. What was saved there before is"
-            " as it was."
-        ) from error
+        with writing(path):
+            yield
+    except FileError as error:
+        raise PersistenceError(f"{error} What was saved there before is as it was.") from error
+
+
+def _manifest_status(folder: Path) -> tuple[int, int] | None:
+    """Return what tells a manifest from one that takes its place."""
+    try:
+        status = (folder / MANIFEST_NAME).stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
+
+
+def _remove(paths: Iterable[Path]) -> None:
+    """Remove files that nothing refers to; one that stays does no harm."""
+    for path in paths:
+        with suppress(OSError):
+            path.unlink()
 
 
 def _is_ours(path: Path) -> bool:
