@@ -3,58 +3,21 @@
 A file is written under another name and then moved into place, so it is either whole or not there.
 """
 
-import errno
 import hashlib
 import os
 import secrets
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from proce.errors import FileError, PersistenceError, ProceError
+from proce.paths import error_at, path_of, unreadable
 
 _BLOCK_SIZE = 1 << 20  # bytes read at a time
 _MAX_TEXT_BYTES = 1 << 30
 _MAX_STEM = 48  # characters of a file's name in that of its draft: systems take 255 bytes
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
-_NO_ENTRY = (errno.ENOENT, errno.ENOTDIR)
-_ADVICE = {
-    **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Make room there, or write somewhere else."),
-    **dict.fromkeys(_NO_ENTRY, "Make its folder first, or write somewhere else."),
-    errno.ENAMETOOLONG: "Give it a shorter name.",
-    errno.EISDIR: "It is a folder; give the name of a file.",
-    errno.EIO: "Look after the disk, or write somewhere else.",
-}
-_OTHER_ADVICE = "Write somewhere else, or change the permissions or limits there."
-_REQUEST_ERRORS = {  # errors of the system that another path would not have
-    *_NO_ENTRY,
-    *(errno.ENAMETOOLONG, errno.EISDIR, errno.EACCES, errno.EPERM, errno.EROFS),
-    *(errno.EEXIST, errno.ENOTEMPTY, errno.EINVAL, errno.ELOOP),
-}
-
-
-def path_of(path: Any, what: str = "path") -> Path:
-    """Return a path that a caller gives; refuse what can be the path of nothing.
-
-    Parameters
-    ----------
-    path
-        A text or a path; whether there is anything does not matter.
-    what
-        The name of the argument or the option, for the error.
-    """
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
-        raise FileError(f"{what} is {path!r}; expected the path of a file or folder, as text.")
-    try:
-        os.lstat(path)
-    except ValueError:  # a zero character, or half a character
-        raise FileError(f"{what} {str(path)!r} has characters that no name may have.") from None
-    except OSError as error:
-        if error.errno not in _NO_ENTRY:
-            raise _error_of(f"{what} {str(path)!r} cannot be used", error) from error
-    return Path(path)
 
 
 @contextmanager
@@ -71,6 +34,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
 @contextmanager
 def draft_of(path: Path) -> Iterator[Path]:
     """Yield what :func:`atomic_write` does, where more is done meanwhile than to write it."""
+    if not path.name:
+        raise FileError(f"{str(path)!r} is a folder; expected the name of a file.")
     draft = path.with_name(f".{path.name[:_MAX_STEM]}.{secrets.token_hex(4)}.part")
     try:
         yield draft
@@ -102,48 +67,7 @@ def writing(path: Path, draft: Path | None = None) -> Iterator[None]:
             raise
         named = (None, str(draft), str(path))
         name = str(path) if error.filename in named else os.fsdecode(error.filename)
-        raise _error_of(f"{name!r} cannot be written", error) from error
-
-
-def _error_of(what: str, error: OSError) -> FileError:
-    """Return our error for one of the system: why, and what to do."""
-    reason = str(error).rstrip(".") if error.errno is None else os.strerror(error.errno)
-    return _with_number(f"{what}: {reason}. {_ADVICE.get(error.errno or 0, _OTHER_ADVICE)}", error)
-
-
-def _unreadable(what: str, error: OSError) -> FileError:
-    return _with_number(f"{what} cannot be read: {error.strerror or error}.", error)
-
-
-def _with_number(message: str, error: OSError) -> FileError:
-    told = FileError(message)
-    told.errno = error.errno
-    return told
-
-
-def is_fault(error: BaseException | None) -> bool:
-    """Whether the system is to blame for an error, such as a full disk, and not the request."""
-    while error is not None:
-        if isinstance(error, OSError) and error.errno is not None:
-            return error.errno not in _REQUEST_ERRORS
-        error = error.__cause__
-    return False
-
-
-def path_error(error: OSError) -> FileError:
-    """Return our error for one of the system about a path that it cannot use."""
-    return _error_of(f"{error.filename!r} cannot be used", error)
-
-
-def refuse_odd_characters(words: Iterable[str]) -> None:
-    """Refuse words with a zero character or half a character: no path may have those."""
-    for word in words:
-        try:
-            odd = b"\0" in os.fsencode(word)
-        except UnicodeEncodeError:
-            odd = True
-        if odd:
-            raise FileError(f"{word!r} has characters that no name may have.")
+        raise error_at(f"{name!r} cannot be written", error) from error
 
 
 def make_folder(path: Path) -> None:
@@ -188,7 +112,7 @@ def read_text(path: Path, what: str) -> str:
         if len(content) <= _MAX_TEXT_BYTES:
             return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
-        raise _unreadable(f"{what} {str(path)!r}", error) from error
+        raise unreadable(f"{what} {str(path)!r}", error) from error
     except UnicodeDecodeError:
         raise FileError(
             f"{what} {str(path)!r} is not UTF-8 text; save it as UTF-8, or check that it is the"
@@ -247,7 +171,7 @@ def require_place(path: Path, option: str = "--out") -> None:
         trial.touch(exist_ok=True)
         trial.unlink()
     except OSError as error:
-        raise _error_of(f"{option} {str(path)!r} cannot be written", error) from error
+        raise error_at(f"{option} {str(path)!r} cannot be written", error) from error
 
 
 def require_apart(path: Path, option: str, others: Mapping[str, Path | None]) -> None:
@@ -292,7 +216,7 @@ def sha256_of(path: Path) -> str:
             while block := stream.read(_BLOCK_SIZE):
                 total.update(block)
     except OSError as error:
-        raise _unreadable(repr(str(path)), error) from error
+        raise unreadable(repr(str(path)), error) from error
     return total.hexdigest()
 
 

@@ -17,7 +17,7 @@ from proce.cli.main import main
 from proce.errors import ProceError
 from proce.explanation import Receipt
 from proce.explanation.html import page
-from proce.files import is_fault
+from proce.paths import is_fault
 
 from ..failing_disk import BROKEN, FULL, READ_ONLY, FailingDisk, use
 from .conftest import QUICK

@@ -10,7 +10,8 @@ import pandas as pd
 from proce.benchmark.significance import critical_difference, mean_ranks
 from proce.benchmark.tables import DATASET_TITLES
 from proce.errors import BenchmarkError
-from proce.files import atomic_write, make_folder, path_of
+from proce.files import atomic_write, make_folder
+from proce.paths import path_of
 
 _LOSS_SIGNS = {  # 1 where a smaller value is better, -1 where a larger one is
     "target_class_validity": -1,

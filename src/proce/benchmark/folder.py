@@ -28,7 +28,8 @@ import pyarrow.parquet as pq
 from proce.benchmark.environment import describe_environment
 from proce.benchmark.plan import Plan, PlanCell
 from proce.errors import BenchmarkError, FileError
-from proce.files import make_folder, path_of, read_text, write_text, writing
+from proce.files import make_folder, read_text, write_text, writing
+from proce.paths import path_of
 
 FORMAT = 1  # of the records of cells
 _TABLES = ("metrics.parquet", "counterfactuals.parquet")

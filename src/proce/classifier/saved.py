@@ -24,7 +24,8 @@ from proce.classifier.encoding import EncodingName, InputEncoding
 from proce.classifier.networks import TrainedNetwork, rebuild_network
 from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError
-from proce.files import path_of, read_bytes, write_bytes
+from proce.files import read_bytes, write_bytes
+from proce.paths import path_of
 from proce.schema import Codec, Level
 from proce.training import TrainingRecord
 

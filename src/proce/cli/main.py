@@ -25,7 +25,7 @@ from proce.cli.schema import schema
 from proce.cli.serve import serve
 from proce.cli.verify import verify
 from proce.errors import ProceError
-from proce.files import is_fault, path_error, refuse_odd_characters
+from proce.paths import is_fault, path_error, refuse_odd_characters
 
 _EXIT_WRONG_REQUEST = 2
 _EXIT_FAILED = 3

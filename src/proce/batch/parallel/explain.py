@@ -19,11 +19,12 @@ from proce.batch.processes.worker import pickled
 from proce.classifier.adapters.probe import probe_rows
 from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
-from proce.files import path_of, require_apart, require_place
+from proce.files import require_apart, require_place
 from proce.methods import Method, ProCE
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback, check_count
 from proce.methods.calls.progress_bar import closing as closing_bar
+from proce.paths import path_of
 
 _log = logging.getLogger("proce.batch")
 _SUFFIXES = (".parquet", ".csv", ".json")

@@ -21,7 +21,8 @@ from proce.explanation.result.shown import shown_row
 from proce.explanation.words.chances import now_text, then_text
 from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import Line, common_lines, lines, plain_text
-from proce.files import draft_of, is_fault, writing
+from proce.files import draft_of, writing
+from proce.paths import is_fault
 from proce.schema.features.numerals import counted
 
 _MAX_JSON_ROWS = 20_000  # the text of a JSON file is made in memory

@@ -22,7 +22,8 @@ from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.record.view import protected_names
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.sentences import Line, common_lines, recommended_lines
-from proce.files import path_of, require_place, write_text
+from proce.files import require_place, write_text
+from proce.paths import path_of
 from proce.schema import Layout
 
 _TITLE = "What would have changed the decision"

@@ -15,7 +15,8 @@ from proce.explanation.result.drawn import DrawnFrame
 from proce.explanation.result.explanation import Explanation
 from proce.explanation.result.shown import require_whole
 from proce.explanation.tables.reasons import Reasons, reasons_of
-from proce.files import path_of, read_text, write_text
+from proce.files import read_text, write_text
+from proce.paths import path_of
 from proce.schema.features.numerals import counted
 
 

@@ -26,7 +26,6 @@ from proce.classifier.saved import (
     pack_classifier,
 )
 from proce.errors import GraphError, MissingExtraError, PersistenceError, SchemaError
-from proce.files import path_of
 from proce.methods.calls.provenance import own_version, versions_in_use
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.folder import (
@@ -49,6 +48,7 @@ from proce.methods.saving.model_refits import load_refits, refit_tensors
 from proce.methods.saving.parts import load_causes, load_codec, load_fitted, present_device
 from proce.methods.saving.tensors import fitted_tensors
 from proce.objective import EffectPredictor
+from proce.paths import path_of
 from proce.schema import Codec
 from proce.schema.frames.layout_json import exact_layout_to_json
 
