@@ -71,7 +71,7 @@ def test_outcomes_have_a_line_for_every_row_beside_any_result(
     assert names == {"o.csv", "o.parquet", *([out] if out else [])}
     first = outcomes[outcomes["reason"].notna()].iloc[0]
     shown = capsys.readouterr().err
-    assert f"Row {first['row']} ({first['customer']}): {first['reason']}" in shown
+    assert f"Row {first['customer']}: {first['reason']}" in shown
     where = "" if out is None else f"{tmp_path / out} and "
     assert shown.endswith(f" Written to {where}{tmp_path / 'o.parquet'}.\n")
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from proce.explanation.html.blocks import Facts
 from proce.explanation.record.provenance import Provenance
+from proce.schema.features.numerals import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,8 @@ class ProvenanceFacts:
 
 def provenance_facts(provenance: Provenance) -> ProvenanceFacts:
     """Return the provenance of a result as texts."""
-    searched = (
-        f"{provenance.evaluations:,} candidates, in at most {provenance.generations:,} generations"
-    )
+    attempts = counted(provenance.evaluations, "attempt")
+    searched = f"{attempts}, in at most {counted(provenance.generations, 'generation')}"
     return ProvenanceFacts(
         summary=(
             ("method", provenance.method),

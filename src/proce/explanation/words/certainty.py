@@ -11,6 +11,7 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import joined, name_texts
+from proce.schema.features.numerals import counted
 
 SURE = 0.98  # advice that works with a smaller chance is told as unsure
 _IF_RIGHT = "if the arrows of the causal graph are right"
@@ -109,7 +110,8 @@ def _graphs_texts(row: ExplainedRow, rank: int) -> list[str]:
     n_graphs = row.context.n_graphs
     if row.support is None or not n_graphs:
         return []
-    return [f"holds in {int(row.support[rank - 1])} of {n_graphs} graphs learned from this data"]
+    graphs = counted(n_graphs, "graph")
+    return [f"holds in {int(row.support[rank - 1])} of {graphs} learned from this data"]
 
 
 def _refits_texts(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> list[str]:

@@ -145,9 +145,8 @@ def caution(context: Context) -> str:
     if context.origin is None:
         return f"{start} It relies on a causal graph."
     if context.graph_was_learned:
-        return (
-            f"{start} The causal graph was learned from data ({context.origin}) and may be wrong."
-        )
+        learned_by = str(context.origin).replace("direct_lingam", "DirectLiNGAM")
+        return f"{start} The causal graph was learned from data ({learned_by}) and may be wrong."
     if context.graph_was_edited:
         return f"{start} The causal graph was edited by a person for this question, not learned."
     return f"{start} The causal graph was given by a person, not learned."
