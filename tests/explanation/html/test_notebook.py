@@ -58,6 +58,22 @@ def test_every_row_has_a_line() -> None:
     assert "rejected → approved" in page.text
 
 
+def test_only_marks_that_are_there_are_explained() -> None:
+    page = page_of(explanations(explanation(CHANGE_JOB)))
+    assert "2 → 3 to do" in page.text
+    assert "= 2 to keep" not in page.text
+    assert "2 ⇢ 3 expected to follow" not in page.text
+    assert "= 2 to keep" in page_of(explanations(explanation(RAISE_SAVINGS))).text
+
+
+def test_of_one_row_each_thing_is_said_once() -> None:
+    lost = explanations(explanation(row=2, diagnosis=samples.diagnosis()))
+    assert page_of(lost).text.count(samples.diagnosis().reason) == 1
+    several = page_of(explanations(explanation(RAISE_SAVINGS, CHANGE_JOB)))
+    assert "1 alternative" in several.text
+    assert "other way" not in several.text
+
+
 def test_alternatives_are_folded_away() -> None:
     html = explanations(explanation(RAISE_SAVINGS, CHANGE_JOB))._repr_html_()
     answer, folded = html.split("<details>")

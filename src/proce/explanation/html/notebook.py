@@ -81,6 +81,8 @@ class NotebookView:
         The recommended counterfactuals, and the rows without one.
     alternatives
         The other counterfactuals.
+    marks
+        The kinds of changes in both, whose marks are explained.
     n_hidden_rows, n_hidden_features
         How many rows, and features without changes, are left out.
     """
@@ -89,6 +91,7 @@ class NotebookView:
     features: list[str]
     recommended: Sequence[NotebookRow]
     alternatives: Sequence[NotebookRow]
+    marks: Sequence[str]
     n_hidden_rows: int
     n_hidden_features: int
 
@@ -98,13 +101,19 @@ def html_of_rows(explanations: ExplainedFrame) -> str:
     rows = explanations.rows
     sentences = [Line("summary", _summary(rows))]
     if len(rows) == 1:
-        sentences = lines(next(iter(rows)))
+        sentences = _lines(next(iter(rows)))
     return render("notebook.html", _view(sentences, rows, explanations.layout))
 
 
 def html_of_row(explanation: ExplainedRow) -> str:
     """Return the sentences of one explanation, then its table."""
-    return render("notebook.html", _view(lines(explanation), explanation.alone(), layout=None))
+    return render("notebook.html", _view(_lines(explanation), explanation.alone(), layout=None))
+
+
+def _lines(explanation: ExplainedRow) -> list[Line]:
+    """Return the sentences of a row; that there are other ways is seen, as they are folded."""
+    others_are_shown = explanation.outcome is Outcome.FOUND
+    return [line for line in lines(explanation) if line.kind != "search" or not others_are_shown]
 
 
 def _summary(rows: ExplainedRows) -> str:
@@ -125,7 +134,7 @@ def _view(sentences: Sequence[Line], rows: ExplainedRows, layout: Layout | None)
     alternatives: list[NotebookRow] = []
     for explanation, cells_by_rank in zip(shown, all_cells, strict=True):
         label = row_label(explanation, layout)
-        if not cells_by_rank:
+        if not cells_by_rank and len(rows) > 1:  # of one row the sentences say it
             recommended.append(_row_without(explanation, label))
         for rank, cells in enumerate(cells_by_rank, start=1):
             row = _row(explanation, label, rank, cells, positions)
@@ -135,9 +144,16 @@ def _view(sentences: Sequence[Line], rows: ExplainedRows, layout: Layout | None)
         [name_text(features[position]) for position in positions],
         recommended,
         alternatives,
+        _marks(all_cells),
         n_hidden_rows=len(rows) - len(shown),
         n_hidden_features=n_features - len(positions),
     )
+
+
+def _marks(all_cells: Sequence[Sequence[Sequence[ChangedCell]]]) -> list[str]:
+    """Return the kinds of the changes that are shown, actions first."""
+    kinds = {cell.kind for ways in all_cells for way in ways for cell in way}
+    return [kind.name.lower() for kind in sorted(kinds)]
 
 
 def _shown_positions(

@@ -208,7 +208,8 @@ def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
         Column(f"probability of {asked}", numeric=True),
     )
     anchors = [row_anchor(item) for item in listed[:n_articles]]
-    return Table(f"How the search for {asked} ended", columns, rows, anchors)
+    caption = f"How the search for {asked} ended" if len(wanted) == 1 else "How each row ended"
+    return Table(caption, columns, rows, anchors)
 
 
 def _names(cells: Sequence[ChangedCell]) -> str:

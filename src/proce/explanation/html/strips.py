@@ -72,7 +72,7 @@ def legend_of(strips: Collection[Strip]) -> str:
     sentences = ["The lines under the sentences run from the low to the high end of the data."]
     if any(strip.most for strip in strips):
         sentences.append(
-            "Nine of ten training rows lie in the light band, the middle half in the dark one."
+            "Nine of ten training rows lie in the thin band, the middle half in the thick one."
         )
     sentences.append("A hollow mark is the value now, a full one the value after.")
     if any(strip.kind == "hold" for strip in strips):

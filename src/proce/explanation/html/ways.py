@@ -15,6 +15,7 @@ from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text, percent
 from proce.explanation.words.waiting import is_waiting
 
+_MAX_BESIDE = 6  # actions beside the decision; more have the whole width
 _DISTANCE = 2  # the column of the losses
 
 
@@ -60,6 +61,11 @@ class RecommendedWay:
     doubt: Sequence[str]
     consequences: FoldedList[Step]
     distance: str
+
+    @property
+    def is_long(self) -> bool:
+        """Whether there is more to do than fits beside the decision."""
+        return len(self.actions) > _MAX_BESIDE
 
     @property
     def strips(self) -> list[Strip]:
