@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.chances import decision_line, now_text, then_text
 from proce.explanation.words.values import class_texts, percent, percents
 
 _LABEL_HEIGHT = 18  # pixels of a line of labels
 _TRACK_HEIGHT = 30  # pixels that the track and its marks take
+_SAME = 1e-9  # probabilities this near are one
 _OUTER_PART = 0.3  # of the track: labels this near to an end grow away from it
 
 
@@ -20,7 +22,8 @@ class Mark:
     Attributes
     ----------
     kind
-        ``now``, ``then``, ``near`` (the closest candidate) or ``line`` (what was needed).
+        ``now``, ``then``, ``near`` (the closest candidate), or ``line`` for what decides and what
+        was asked for.
     place
         Where it is, from 0 to 1.
     text
@@ -55,7 +58,7 @@ class Gauge:
     start, end
         The part of the track that the recommended way covers; empty where nothing was found.
     goal
-        From where on the target is reached; 1 where that is not a matter of one probability.
+        From where on the model decides so; 1 where that is not a matter of one probability.
     y, height
         Where the track's middle is, and how high the picture is, in pixels.
     """
@@ -75,7 +78,7 @@ def gauge_of(row: ExplainedRow) -> Gauge | None:
         return None
     above, lines = _above(row), _lines(row)
     y = _LABEL_HEIGHT * len(above) + _TRACK_HEIGHT // 2
-    below = [("now", row.probability, f"now {percent(row.probability)}"), *lines]
+    below = [("now", row.probability, f"now {now_text(row)}"), *lines]
     under = y + _TRACK_HEIGHT // 2 + _LABEL_HEIGHT // 2
     marks = [Mark(*mark, y=_LABEL_HEIGHT // 2) for mark in above]
     marks += [Mark(*mark, y=under + _LABEL_HEIGHT * nth) for nth, mark in enumerate(below)]
@@ -95,25 +98,30 @@ def gauge_of(row: ExplainedRow) -> Gauge | None:
 def _above(row: ExplainedRow) -> list[tuple[str, float, str]]:
     """Return where the recommended way leads, or how near the search came."""
     if len(row):
-        chance = row.probabilities[0].item()
-        reached = percent(chance)
-        if not row.margin_met and row.context.lead is None:
-            reached = percents(chance, row.needed)[0]
-        return [("then", chance, f"then {reached}")]
-    diagnosis = row.diagnosis
-    chance = math.nan if diagnosis is None else diagnosis.probability or math.nan
+        return [("then", row.probabilities[0].item(), f"then {_reached(row)}")]
+    chance = math.nan if row.diagnosis is None else row.diagnosis.probability or math.nan
     if math.isnan(chance) or percent(chance) == percent(row.probability):
         return []
     return [("near", chance, f"closest {percent(chance)}")]
 
 
+def _reached(row: ExplainedRow) -> str:
+    """Return what the recommended way reaches; less than was asked for does not read as that."""
+    if row.margin_met or row.context.lead is not None:
+        return then_text(row)
+    return percents(row.probabilities[0].item(), row.needed)[0]
+
+
 def _lines(row: ExplainedRow) -> list[tuple[str, float, str]]:
-    """Return what the probability has to reach; of several classes that is no one number."""
-    if row.context.lead is not None and not row.needed:
-        return []
-    if row.predicted == row.target:
-        return []
-    needed = row.needed
-    if row.diagnosis is not None and row.diagnosis.needed:
-        needed = row.diagnosis.needed
-    return [("line", needed, f"needed {percent(needed)}")]
+    """Return from where on the model decides so, and what was asked for where that is more.
+
+    Of several classes the likeliest counts, which is no matter of one probability.
+    """
+    decides, asked = decision_line(row), row.needed
+    lines = []
+    if decides is not None:
+        lines.append(("line", decides, f"{percent(decides)} decides"))
+    is_asked = row.predicted != row.target and asked > (decides or 0.0) + _SAME
+    if is_asked:
+        lines.append(("line", asked, f"{percent(asked)} asked for"))
+    return lines

@@ -10,6 +10,7 @@ from proce.explanation.plots.graph import plot_graph
 from proce.explanation.record.context import Context
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import joined, name_texts
+from proce.schema.features.numerals import counted
 
 _MAX_LISTED_EDGES = 200
 _LAYER_HEIGHT = 0.75  # inches
@@ -39,11 +40,8 @@ def graph_report(context: Context) -> GraphReport | None:
     """
     if not context.edges:
         return None
-    n_arrows = len(context.edges)
-    return GraphReport(
-        f"The causal graph has {n_arrows:,} arrow{'s' * (n_arrows != 1)} from cause to effect.",
-        _arrows(context),
-    )
+    n_arrows = counted(len(context.edges), "arrow")
+    return GraphReport(f"The causal graph has {n_arrows} from cause to effect.", _arrows(context))
 
 
 def graph_figure(explanation: ExplainedRow) -> Figure | None:
@@ -78,5 +76,5 @@ def _arrows(context: Context) -> list[str]:
     arrows = [f"{cause} affects {joined(names)}." for cause, names in effects.items()]
     n_more = len(context.edges) - _MAX_LISTED_EDGES
     if n_more > 0:
-        arrows.append(f"And {n_more:,} more arrow{'s' * (n_more != 1)}.")
+        arrows.append(f"And {counted(n_more, 'more arrow')}.")
     return arrows

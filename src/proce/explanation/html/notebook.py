@@ -13,9 +13,11 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import ChangedCell, ranked_cells
+from proce.explanation.words.chances import then_and_now
 from proce.explanation.words.sentences import Line, lines
-from proce.explanation.words.values import cell_texts, class_texts, name_text, percents, value_text
+from proce.explanation.words.values import cell_texts, class_texts, name_text, value_text
 from proce.schema import Layout
+from proce.schema.features.numerals import counted
 
 _MAX_ROWS = 20
 _MAX_FEATURES = 12  # of more features, only those that change are shown
@@ -119,9 +121,9 @@ def _lines(explanation: ExplainedRow) -> list[Line]:
 def _summary(rows: ExplainedRows) -> str:
     counts = rows.outcome_counts()
     parts = [
-        f"{counts[outcome]} {OUTCOME_WORDS[outcome]}" for outcome in Outcome if counts[outcome]
+        f"{counts[outcome]:,} {OUTCOME_WORDS[outcome]}" for outcome in Outcome if counts[outcome]
     ]
-    return f"{len(rows)} rows: {', '.join(parts) or 'none'}."
+    return f"{counted(len(rows), 'row')}: {', '.join(parts) or 'none'}."
 
 
 def _view(sentences: Sequence[Line], rows: ExplainedRows, layout: Layout | None) -> NotebookView:
@@ -181,13 +183,13 @@ def _row(
     cells: Sequence[ChangedCell],
     positions: Sequence[int],
 ) -> NotebookRow:
-    after, before = percents(explanation.probabilities[rank - 1].item(), explanation.probability)
+    then, now = then_and_now(explanation, rank)
     by_position = {cell.position: cell for cell in cells}
     return NotebookRow(
         label,
         rank,
         *class_texts(explanation),
-        (before, after),
+        (now, then),
         [_cell(explanation, position, by_position.get(position)) for position in positions],
         reason="",
     )

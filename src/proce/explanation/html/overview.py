@@ -1,5 +1,6 @@
 """The overview of a report: how all rows ended, what changes in them, and what it costs whom."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,15 +15,15 @@ from proce.explanation.tables.cohort import change_text, n_found, tallies
 from proce.explanation.tables.groups import groups_of
 from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.explanation.words.certainty import is_unsure
+from proce.explanation.words.chances import now_text, then_and_now
 from proce.explanation.words.values import (
     class_texts,
     joined,
     name_text,
-    percent,
-    percents,
     share_text,
 )
 from proce.schema import Action
+from proce.schema.features.numerals import counted
 
 _MAX_LISTED_ROWS = 500
 _MAX_NAMES = 3  # features in the list of rows
@@ -69,8 +70,8 @@ class Overview:
         What the recommended ways cost by group; ``None`` where no groups are compared.
     rows
         The list of rows, with links to their articles.
-    n_unlisted
-        How many rows the list leaves out.
+    unlisted
+        How many rows the list leaves out; empty where it has all.
     common
         What is the same for all rows, said once.
     """
@@ -80,7 +81,7 @@ class Overview:
     changes: Table | None
     groups: Table | None
     rows: Table
-    n_unlisted: int
+    unlisted: str
     common: Sequence[str]
 
 
@@ -109,14 +110,14 @@ def overview_of(
         changes=_changes(explanations),
         groups=None if by is None else _groups(explanations, by),
         rows=_row_list(explanations, n_articles),
-        n_unlisted=max(0, len(explanations) - _MAX_LISTED_ROWS),
+        unlisted=_unlisted(len(explanations) - _MAX_LISTED_ROWS),
         common=common,
     )
 
 
 def _summary(explanations: ExplainedFrame, n_articles: int) -> str:
     n_rows = len(explanations)
-    summary = f"{n_rows:,} row{'s' * (n_rows != 1)}"
+    summary = counted(n_rows, "row")
     if n_articles < n_rows:
         summary += f", of which the first {n_articles:,} are told in full below"
     return f"{summary}."
@@ -145,7 +146,6 @@ def _changes(explanations: ExplainedFrame) -> Table | None:
     ]
     if not rows:
         return None
-    n_ways = n_found(explanations)
     columns = (
         Column("feature"),
         Column("what it is"),
@@ -153,7 +153,7 @@ def _changes(explanations: ExplainedFrame) -> Table | None:
         Column("share", numeric=True),
         Column("median, or most frequent", numeric=True),
     )
-    caption = f"In the recommended ways of {n_ways:,} row{'s' * (n_ways != 1)}"
+    caption = f"In the recommended ways of {counted(n_found(explanations), 'row')}"
     return Table(caption, columns, rows)
 
 
@@ -212,6 +212,13 @@ def _row_list(explanations: ExplainedFrame, n_articles: int) -> Table:
     return Table(caption, columns, rows, anchors)
 
 
+def _unlisted(n_rows: int) -> str:
+    """Return how many rows the list leaves out; empty where it leaves out none."""
+    if n_rows <= 0:
+        return ""
+    return f"{counted(n_rows, 'more row')} {'is' if n_rows == 1 else 'are'} not listed."
+
+
 def _names(cells: Sequence[ChangedCell]) -> str:
     """Return what is acted on in the recommended way of a row."""
     names = [name_text(cell.feature) for cell in cells if cell.kind is Change.ACTION]
@@ -220,13 +227,12 @@ def _names(cells: Sequence[ChangedCell]) -> str:
 
 def _chance(item: ExplainedRow) -> str | Bar:
     """Return the probability of the target, before and after where there is a counterfactual."""
-    if item.probability != item.probability or item.target == UNKNOWN_CLASS:  # NaN
-        return percent(item.probability)
+    if math.isnan(item.probability) or item.target == UNKNOWN_CLASS:
+        return now_text(item)
     if not len(item):
-        return Bar(0.0, item.probability, percent(item.probability))
-    chance = item.probabilities[0].item()
-    after, before = percents(chance, item.probability)
-    return Bar(item.probability, chance, f"{before} → {after}")
+        return Bar(0.0, item.probability, now_text(item))
+    then, now = then_and_now(item)
+    return Bar(item.probability, item.probabilities[0].item(), f"{now} → {then}")
 
 
 def _ending(item: ExplainedRow) -> str:

@@ -10,9 +10,10 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.certainty import doubt_texts
+from proce.explanation.words.chances import added_points, then_text
 from proce.explanation.words.instructions import consequence, instructions, interval_text
 from proce.explanation.words.sentences import MAX_SHOWN, Line
-from proce.explanation.words.values import cell_texts, class_texts, joined, name_text, percent
+from proce.explanation.words.values import cell_texts, class_texts, joined, name_text
 from proce.explanation.words.waiting import is_waiting
 
 _MAX_BESIDE = 6  # actions beside the decision; more have the whole width
@@ -142,9 +143,8 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
         if cell.kind is Change.CONSEQUENCE and not is_waiting(cell)
     ]
     target = class_texts(explanation)[1]
-    chance = percent(explanation.probabilities[rank - 1].item())
     return OtherWay(
-        heading=f"Way {rank}: {target} with {chance}",
+        heading=f"Way {rank}: {target} with {then_text(explanation, rank)}",
         actions=instructions(cells, explanation.context),
         consequences=(
             f"Expected to follow: {joined(consequences, MAX_SHOWN)}." if consequences else None
@@ -161,8 +161,8 @@ def _facts(explanation: ExplainedRow, cell: ChangedCell, n_actions: int) -> list
     if interval is not None:
         facts.append(("today's model decides so between", interval))
     if explanation.contributions is not None and n_actions > 1 and cell.kind is Change.ACTION:
-        points = 100 * explanation.contributions[0, cell.position].item()
-        facts.append(("adds to the probability", f"{points:+.0f} points".replace("-", "−")))
+        added = added_points(explanation.contributions[0, cell.position].item())
+        facts.append(("adds to the probability", added))
     return [*facts, *_shares(cell, explanation.context)]
 
 

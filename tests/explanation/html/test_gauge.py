@@ -1,0 +1,92 @@
+"""The decision as a picture: now, then, and what decides."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from proce.explanation import Explanation, Outcome
+from proce.explanation.html.gauge import Gauge, gauge_of
+
+from .. import samples
+from ..samples import CHANGE_JOB, explanation
+
+
+def drawn(item: Explanation) -> Gauge:
+    gauge = gauge_of(item)
+    assert gauge is not None
+    return gauge
+
+
+def marks(item: Explanation) -> list[tuple[str, float, str]]:
+    return [(mark.kind, round(mark.place, 6), mark.text) for mark in drawn(item).marks]
+
+
+def test_a_way_leads_from_now_to_then() -> None:
+    item = explanation(CHANGE_JOB)
+    assert marks(item) == [
+        ("then", 0.62, "then 62%"),
+        ("now", 0.31, "now 31%"),
+        ("line", 0.5, "50% decides"),
+        ("line", 0.6, "60% asked for"),
+    ]
+    assert (drawn(item).start, drawn(item).end, drawn(item).goal) == (0.31, 0.62, 0.5)
+
+
+def test_the_picture_is_told_to_those_who_cannot_see_it() -> None:
+    label = "The probability of approved: now 31%, 50% decides, 60% asked for, then 62%"
+    assert drawn(explanation(CHANGE_JOB)).label == label
+
+
+def test_what_was_asked_for_is_left_out_where_it_is_what_decides() -> None:
+    item = explanation(CHANGE_JOB, shared=samples.context(needed=(0.5, 0.5)))
+    assert [text for kind, _, text in marks(item) if kind == "line"] == ["50% decides"]
+
+
+def test_the_threshold_of_a_model_is_where_it_decides() -> None:
+    item = explanation(CHANGE_JOB, shared=samples.context(threshold=0.3, needed=(0.8, 0.4)))
+    lines = [text for kind, _, text in marks(item) if kind == "line"]
+    assert lines == ["30% decides", "40% asked for"]
+
+
+def test_a_narrow_pass_does_not_read_as_what_was_asked_for() -> None:
+    chance = torch.tensor([0.5999], dtype=torch.float64)
+    item = explanation(CHANGE_JOB, probabilities=chance, margin_met=False)
+    assert marks(item)[0][2] == "then 59.99%"
+
+
+def test_where_nothing_was_found_the_closest_attempt_is_shown() -> None:
+    item = explanation(row=2, diagnosis=samples.diagnosis())
+    assert marks(item)[0] == ("near", 0.43, "closest 43%")
+    assert drawn(item).start == drawn(item).end  # there is no way to draw
+
+
+def test_an_attempt_that_came_no_nearer_is_not_shown() -> None:
+    diagnosis = replace(samples.diagnosis(), probability=0.31)
+    assert "near" not in [kind for kind, _, _ in marks(explanation(row=2, diagnosis=diagnosis))]
+
+
+def test_who_is_there_was_asked_for_nothing() -> None:
+    item = explanation(row=1, outcome=Outcome.ALREADY_TARGET, probability=0.7, predicted=1)
+    assert marks(item) == [("now", 0.7, "now 70%"), ("line", 0.5, "50% decides")]
+
+
+def test_of_several_classes_no_one_probability_decides() -> None:
+    shared = samples.context(classes=("a", "b", "c"), needed=(0.0, 0.0, 0.0), lead=0.1)
+    item = explanation(CHANGE_JOB, shared=shared)
+    assert [kind for kind, _, _ in marks(item)] == ["then", "now"]
+    assert drawn(item).goal == 1
+
+
+def test_an_unknown_probability_is_not_drawn() -> None:
+    assert gauge_of(explanation(probability=math.nan)) is None
+
+
+@pytest.mark.parametrize(("before", "after"), [(0.0, 0.02), (0.97, 1.0), (0.59, 0.61)])
+def test_no_two_labels_are_on_one_line(before: float, after: float) -> None:
+    chance = torch.tensor([after], dtype=torch.float64)
+    item = explanation(CHANGE_JOB, probability=before, probabilities=chance)
+    places = [mark.y for mark in drawn(item).marks]
+    assert len(set(places)) == len(places)
+    assert max(places) < drawn(item).height
