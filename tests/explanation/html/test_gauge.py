@@ -90,3 +90,11 @@ def test_no_two_labels_are_on_one_line(before: float, after: float) -> None:
     places = [mark.y for mark in drawn(item).marks]
     assert len(set(places)) == len(places)
     assert max(places) < drawn(item).height
+
+
+def test_labels_stand_on_the_side_where_no_line_crosses_them() -> None:
+    sides = {mark.text: mark.anchor for mark in drawn(explanation(CHANGE_JOB)).marks}
+    assert sides["now 31%"] == "end"  # what decides is on its right
+    assert (sides["50% decides"], sides["60% asked for"]) == ("end", "start")
+    there = explanation(row=1, outcome=Outcome.ALREADY_TARGET, probability=0.52, predicted=1)
+    assert [mark.anchor for mark in drawn(there).marks] == ["start", "end"]

@@ -30,19 +30,15 @@ class Mark:
         Its label.
     y
         Where the label's middle is, in pixels from the top.
+    anchor
+        Which part of the label stands at the mark: ``start``, ``middle`` or ``end``.
     """
 
     kind: str
     place: float
     text: str
     y: int
-
-    @property
-    def anchor(self) -> str:
-        """Which end of the label stands at the mark, so that the label stays in the picture."""
-        if self.place < _OUTER_PART:
-            return "start"
-        return "end" if self.place > 1 - _OUTER_PART else "middle"
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +76,12 @@ def gauge_of(row: ExplainedRow) -> Gauge | None:
     y = _LABEL_HEIGHT * len(above) + _TRACK_HEIGHT // 2
     below = [("now", row.probability, f"now {now_text(row)}"), *lines]
     under = y + _TRACK_HEIGHT // 2 + _LABEL_HEIGHT // 2
-    marks = [Mark(*mark, y=_LABEL_HEIGHT // 2) for mark in above]
-    marks += [Mark(*mark, y=under + _LABEL_HEIGHT * nth) for nth, mark in enumerate(below)]
+    leftwards = [all(row.probability < place for _, place, _ in lines), True, False]
+    marks = [Mark(*mark, _LABEL_HEIGHT // 2, _middle(mark[1])) for mark in above]
+    marks += [
+        Mark(*mark, under + _LABEL_HEIGHT * nth, _side(mark[1], leftwards[nth]))
+        for nth, mark in enumerate(below)
+    ]
     ends = sorted([row.probability, above[0][1] if len(row) else row.probability])
     said = ", ".join(mark.text for mark in [*marks[len(above) :], *marks[: len(above)]])
     return Gauge(
@@ -93,6 +93,24 @@ def gauge_of(row: ExplainedRow) -> Gauge | None:
         y=y,
         height=y + _TRACK_HEIGHT // 2 + _LABEL_HEIGHT * len(below),
     )
+
+
+def _middle(place: float) -> str:
+    """Return how a label stands over its mark; near an end it grows away from it."""
+    if place < _OUTER_PART:
+        return "start"
+    return "end" if place > 1 - _OUTER_PART else "middle"
+
+
+def _side(place: float, leftwards: bool) -> str:
+    """Return on which side of its mark a label stands, where there is room for it.
+
+    What is now stands away from what decides, and that away from what was asked for: the lines
+    down to the labels of the others do not cross it.
+    """
+    if leftwards:
+        return "end" if place >= _OUTER_PART else "start"
+    return "start" if place <= 1 - _OUTER_PART else "end"
 
 
 def _above(row: ExplainedRow) -> list[tuple[str, float, str]]:
