@@ -1,32 +1,30 @@
 """Draw a diagram with matplotlib; the caller says how each box and edge looks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
 
 from proce.causal.drawing.diagram import Box, Corner, Diagram
+from proce.causal.drawing.letters import Font
 from proce.causal.graphs.edges import Edge
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Bbox
 
-_POINTS = 72.0  # per inch
 _LINE_DISTANCE = 0.17  # inches between two lines of text in a box
 Dashes = tuple[float, float]  # lengths of a dash and of the gap behind it
 
 
 @dataclass(frozen=True)
 class TextLine:
-    """A line of text in a box; the size is in points."""
+    """A line of text in a box."""
 
     text: str
-    size: float
+    font: Font
     color: str
-    bold: bool = False
-    italic: bool = False
 
 
 @dataclass(frozen=True)
@@ -77,15 +75,32 @@ class Frame:
     low: float
     high: float
 
+    @property
+    def width(self) -> float:
+        """How wide the part is."""
+        return self.right - self.left
 
-def text_width(text: str, size: float, weight: str = "normal") -> float:
-    """Return how wide a text of a size in points is, in inches."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import TextPath
+    @property
+    def height(self) -> float:
+        """How high the part is."""
+        return self.high - self.low
 
-    plain = text.replace("$", r"\$")  # a dollar sign starts no formula
-    font = FontProperties(size=size, weight=weight)
-    return float(TextPath((0, 0), plain, prop=font).get_extents().width) / _POINTS
+    def scale_in(self, width: float, height: float) -> float:
+        """Return the largest scale at which the part fits into so many inches."""
+        return min(width / self.width, height / self.height)
+
+
+def frame_of(diagram: Diagram, margin: float) -> Frame:
+    """Return the part of the plane that holds all boxes and bends of a diagram, and a margin."""
+    boxes = diagram.boxes.values()
+    bends = [across for corners in diagram.routes.values() for _, across in corners[1:-1]]
+    beside, above = (bends, []) if diagram.downwards else ([], bends)
+    return Frame(
+        min([box.x - box.width / 2 for box in boxes] + beside, default=0.0) - margin,
+        max([box.x + box.width / 2 for box in boxes] + beside, default=0.0) + margin,
+        min([box.y - box.height / 2 for box in boxes] + above, default=0.0) - margin,
+        max([box.y + box.height / 2 for box in boxes] + above, default=0.0) + margin,
+    )
 
 
 def fit_axes(ax: "Axes", window: "Bbox", frame: Frame, max_scale: float = inf) -> float:
@@ -106,10 +121,9 @@ def fit_axes(ax: "Axes", window: "Bbox", frame: Frame, max_scale: float = inf) -
         The scale: inches of the figure for an inch of the frame.
     """
     dpi = ax.figure.dpi
-    width, height = frame.right - frame.left, frame.high - frame.low
-    scale = min(window.width / dpi / width, window.height / dpi / height, max_scale)
-    x_room = (window.width / dpi / scale - width) / 2
-    y_room = (window.height / dpi / scale - height) / 2
+    scale = min(frame.scale_in(window.width / dpi, window.height / dpi), max_scale)
+    x_room = (window.width / dpi / scale - frame.width) / 2
+    y_room = (window.height / dpi / scale - frame.height) / 2
     ax.set_xlim(frame.left - x_room, frame.right + x_room)
     ax.set_ylim(frame.low - y_room, frame.high + y_room)
     return float(scale)
@@ -189,13 +203,9 @@ def _draw_lines(ax: "Axes", box: Box, look: BoxLook, scale: float) -> None:
         ax.text(
             box.x,
             top - _LINE_DISTANCE * rank,
-            line.text,
-            size=line.size * scale,
-            weight="bold" if line.bold else "normal",
-            style="italic" if line.italic else "normal",
+            **replace(line.font, size=line.font.size * scale).settings(line.text),
             color=line.color,
             ha="center",
             va="center_baseline",
-            parse_math=False,
             zorder=4,
         )

@@ -10,22 +10,29 @@ from proce.causal.drawing.canvas import (
     TextLine,
     draw,
     fit_axes,
-    text_width,
+    frame_of,
 )
-from proce.causal.drawing.diagram import Diagram, Size, Spacing, arrange
+from proce.causal.drawing.diagram import Size, Spacing, arrange
+from proce.causal.drawing.letters import Font, without_middle
+from proce.causal.drawing.palette import LIGHT, Palette, palette_inside
+from proce.causal.drawing.room import MIN_SIZE, POINTS, Room
 from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.edges import Edge, sorted_pair
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_FONT_SIZE = 10.0  # points
+_FONT = Font(10.0)
+_MIN_SCALE = MIN_SIZE / _FONT.size
 _MIN_BOX_HEIGHT = 0.29  # inches
 _PADDING = 0.11  # inches left and right of the text in a box
 _TITLE_HEIGHT = 0.35  # inches above our own axes
+_MIN_WIDTH = 3.0  # inches of our own figure: a title has room
 _MAX_CHARACTERS = 32  # of a name that are shown
 _SPACING = Spacing(boxes=0.2, layers=0.85, ends=0.085)
-_INK, _PAPER, _DIRECTED, _UNDIRECTED = "#1b2733", "#eef3f8", "#41719c", "#a0522d"
+_NO_ROOM = "The graph has no room to be read here: give it larger axes, or none."
+_EMPTY = "The graph has no features."
+_UNDIRECTED = {True: "#a0522d", False: "#e0a37c"}  # on a light ground, and on a dark one
 
 
 def plot(dag: Dag, ax: "Axes | None" = None, *, title: str | None = None) -> "Axes":
@@ -36,7 +43,8 @@ def plot(dag: Dag, ax: "Axes | None" = None, *, title: str | None = None) -> "Ax
     dag
         The graph.
     ax
-        Where to draw; ``None`` makes a figure large enough to read every name.
+        Where to draw; ``None`` makes a figure large enough to read every name. Axes in which no
+        name could be read say so.
     title
         Above the drawing.
     """
@@ -45,16 +53,21 @@ def plot(dag: Dag, ax: "Axes | None" = None, *, title: str | None = None) -> "Ax
     edges = [*dag.edges, *pairs]
     sizes = {name: _size(name, edges) for name in dag.nodes}
     diagram = arrange(dag.order, edges, sizes, _SPACING, downwards=False)
-    frame = _frame(diagram)
+    frame = frame_of(diagram, _SPACING.boxes)
     if ax is None:
         ax = _new_axes(frame)
-    if title is not None:
-        ax.set_title(title)
-    ax.set_axis_off()
-    scale = fit_axes(ax, ax.get_window_extent(), frame)
-    ax.set_aspect("equal")
-    looks = {edge: _edge_look(dag.confidence.get(edge), edge not in pairs) for edge in edges}
-    draw(ax, diagram, looks, {name: _box_look(name) for name in dag.nodes}, scale)
+    room = Room.of(ax)
+    if not dag.nodes:
+        return room.write_instead(_EMPTY)
+    window = room.fit_whole(title or "")
+    scale = fit_axes(ax, window, frame, 1.0)
+    if scale < _MIN_SCALE:
+        return room.write_instead(_NO_ROOM)
+    colors = palette_inside(ax)
+    looks = {
+        edge: _edge_look(dag.confidence.get(edge), edge not in pairs, colors) for edge in edges
+    }
+    draw(ax, diagram, looks, {name: _box_look(name, colors) for name in dag.nodes}, scale)
     return ax
 
 
@@ -63,34 +76,21 @@ def _size(name: str, edges: Sequence[Edge]) -> Size:
     n_causes = sum(effect == name for _, effect in edges)
     n_effects = sum(cause == name for cause, _ in edges)
     height = max(_MIN_BOX_HEIGHT, _SPACING.ends * (max(n_causes, n_effects) + 1))
-    return text_width(_one_line(name), _FONT_SIZE) + 2 * _PADDING, height
-
-
-def _frame(diagram: Diagram) -> Frame:
-    boxes, margin = diagram.boxes.values(), _SPACING.boxes
-    passages = [across for corners in diagram.routes.values() for _, across in corners[1:-1]]
-    heights = [*(box.y for box in boxes), *passages]
-    room = max((box.height for box in boxes), default=0.0) / 2 + margin
-    return Frame(
-        -margin,
-        max((box.x + box.width / 2 for box in boxes), default=0.0) + margin,
-        min(heights, default=0.0) - room,
-        max(heights, default=0.0) + room,
-    )
+    return _FONT.width(_one_line(name)) / POINTS + 2 * _PADDING, height
 
 
 def _new_axes(frame: Frame) -> "Axes":
     import matplotlib.pyplot as plt
 
-    width, height = frame.right - frame.left, frame.high - frame.low
-    figure = plt.figure(figsize=(width, height + _TITLE_HEIGHT))
-    return figure.add_axes((0, 0, 1, height / (height + _TITLE_HEIGHT)))
+    size = max(frame.width, _MIN_WIDTH), frame.height + _TITLE_HEIGHT
+    figure = plt.figure(figsize=size)
+    return figure.add_axes((0, 0, 1, frame.height / size[1]))
 
 
-def _edge_look(confidence: float | None, directed: bool) -> EdgeLook:
+def _edge_look(confidence: float | None, directed: bool, colors: Palette) -> EdgeLook:
     share = 0.5 if confidence is None else confidence
     return EdgeLook(
-        color=_DIRECTED if directed else _UNDIRECTED,
+        color=colors.blue if directed else _UNDIRECTED[colors is LIGHT],
         width=0.5 + 2.0 * share,
         head_size=7 + 5 * share if directed else None,
         opacity=0.85 if confidence is None else 0.45 + 0.5 * share,
@@ -99,11 +99,11 @@ def _edge_look(confidence: float | None, directed: bool) -> EdgeLook:
     )
 
 
-def _box_look(name: str) -> BoxLook:
-    line = TextLine(_one_line(name), _FONT_SIZE, _INK)
-    return BoxLook((line,), _PAPER, _INK, frame_width=0.8, rounding=_MIN_BOX_HEIGHT / 4)
+def _box_look(name: str, colors: Palette) -> BoxLook:
+    line = TextLine(_one_line(name), _FONT, colors.ink)
+    return BoxLook((line,), colors.most, colors.ink, frame_width=0.8, rounding=_MIN_BOX_HEIGHT / 4)
 
 
 def _one_line(name: str) -> str:
-    text = " ".join(name.split())
-    return text if len(text) <= _MAX_CHARACTERS else text[: _MAX_CHARACTERS - 1] + "…"
+    """Return a name on one line; one that nobody would see stands in quotes."""
+    return without_middle(" ".join(name.split()) or f'"{name}"', _MAX_CHARACTERS)

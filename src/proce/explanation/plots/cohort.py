@@ -1,51 +1,54 @@
 """Many explanations as pictures: what changes how often, and what it costs in which group."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from proce.causal.drawing.letters import Font
+from proce.causal.drawing.palette import Palette, palette_inside
+from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
 from proce.explanation.plots.first_row import NOTHING_TO_DRAW
+from proce.explanation.plots.lines import (
+    Label,
+    band_height,
+    fitting_labels,
+    lines_in,
+    open_lines,
+    shortened_label,
+    write_label,
+)
 from proce.explanation.plots.style import (
-    BLUE,
-    FAINT,
-    GREY,
-    INK,
     KIND_WORDS,
     MAX_LABEL_LENGTH,
-    MIDDLE_HALF,
-    NINE_TENTHS,
-    RANGE_LINE,
+    arrow_text,
     axes_or_new,
+    name_ticks,
     plain_frame,
-    settled_extent,
-    wrapped,
-    write_instead,
+    plain_numbers,
+    shown_name,
 )
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
 from proce.explanation.tables.cohort import Tally, change_text, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import name_text, short
+from proce.explanation.words.values import short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MAX_LINES = 12
-_LABEL_GAP = 5  # points between a bar and its label
-_LOOKS: dict[Change, dict[str, Any]] = {
-    Change.ACTION: {"facecolor": BLUE},
-    Change.HOLD: {"facecolor": MIDDLE_HALF, "hatch": "...", "edgecolor": BLUE},
-    Change.CONSEQUENCE: {"facecolor": NINE_TENTHS, "hatch": "////", "edgecolor": FAINT},
-}
+_KINDS = (Change.ACTION, Change.HOLD, Change.CONSEQUENCE)
+_LEGEND_HANDLE = 2.6  # letters' sizes: the patch before a word of the legend, and the room behind
+_MIN_CHANGE_LENGTH = 7  # characters of a change where there is least room
 
 
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     """Draw in which share of the rows each feature is acted on, held, or follows.
 
-    Only recommended counterfactuals count. Beside each bar stands the median change in raw units,
-    or the most frequent change of levels.
+    Only recommended counterfactuals count. Above each bar stands the median change in raw units,
+    or the most frequent change of levels. Features for which the axes have no room are counted
+    below them.
 
     Parameters
     ----------
@@ -55,27 +58,27 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
         The axes to draw on; ``None`` makes a figure.
     """
     ax = axes_or_new(ax)
+    room = Room.of(ax)
     by_feature: dict[str, list[Tally]] = {}
     for tally in tallies(result):
         by_feature.setdefault(tally.feature.name, []).append(tally)
     if not by_feature:
-        return write_instead(ax, _reason(result))
-    shown = list(by_feature)[:_MAX_LINES]
-    size = 9.0 if len(shown) <= 8 else 7.5
-    for line, name in enumerate(shown):
-        _draw_feature(ax, result, by_feature[name], -line, size)
-    ends = [sum(tally.share for tally in by_feature[name]) for name in shown]
-    names = [wrapped(name_text(by_feature[name][0].feature)) for name in shown]
-    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size, parse_math=False)
-    ax.set_ylim(-len(shown) + 0.4, 0.6)
-    ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"], fontsize=size)
-    n_left_out = len(by_feature) - len(shown)
-    rest = f"; {n_left_out} more left out" if n_left_out else ""
-    ax.set_xlabel(f"of {n_found(result):,} rows with a counterfactual{rest}", fontsize=size)
-    ax.set_title("What changes how often, and its median", fontsize=10)
+        return room.write_instead(_reason(result))
+    title = "What changes how often, and its median"
+    caption = f"of {n_found(result):,} rows with a counterfactual"
+    caption = caption.replace("1 rows", "1 row") if n_found(result) == 1 else caption
+    lines = lines_in(room, len(by_feature), title, caption, extra=_legend_height(Font(9.0)))
+    shown = list(by_feature.values())[: lines.n_lines]
+    names = [lines.name(shown_name(tallies[0].feature), "", room) for tallies in shown]
+    name_ticks(ax, names, lines.font)
+    open_lines(ax, len(shown))
+    ax.set_xlim(0, 1.02)
+    _name_shares(ax, lines.font, room)
     plain_frame(ax, "top", "right", "left")
-    _name_kinds(ax, {tally.kind for name in shown for tally in by_feature[name]}, size)
-    _widen(ax, ends)
+    room.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
+    _name_kinds(ax, {tally.kind for tallies in shown for tally in tallies}, lines.font)
+    for line, tallies_of_feature in enumerate(shown):
+        _draw_feature(ax, result, tallies_of_feature, -line, lines.font)
     return ax
 
 
@@ -86,7 +89,8 @@ def plot_groups(
 
     A dot is the mean cost, the dark band the middle half of a group's rows, the light one nine of
     ten. A gap is the mean of a group less that of all others, with its 95% interval. Rows for
-    which nothing was found have no cost: how many they are is written beside the name.
+    which nothing was found have no cost: how many they are is written beside the name. Groups for
+    which the axes have no room are counted below them.
 
     Parameters
     ----------
@@ -99,34 +103,44 @@ def plot_groups(
     """
     groups = groups_of(result, by)
     ax = axes_or_new(ax)
+    room = Room.of(ax)
     if not any(group.costs for group in groups):
-        return write_instead(ax, _reason(result))
-    shown = groups[:_MAX_LINES]
-    size = 9.0 if len(shown) <= 7 else 7.5
-    for line, group in enumerate(shown):
-        _draw_group(ax, group, -line, size)
-    names = [
-        f"{short(group.name, MAX_LABEL_LENGTH)}\n{len(group.costs)} of {group.n_rows} found"
-        for group in shown
-    ]
-    ax.set_yticks(range(0, -len(shown), -1), names, fontsize=size, parse_math=False)
-    ax.set_ylim(-len(shown) + 0.4, 0.6)
-    ax.set_xlim(left=0)
-    ax.tick_params(labelsize=size)
-    n_left_out = len(groups) - len(shown)
-    rest = f"; {n_left_out} more left out" if n_left_out else ""
-    ax.set_xlabel(
-        f"cost: distance from the row as it is{rest}\n"
-        "dot: mean; dark: the middle half, light: nine of ten\n"
-        f"gap: mean less that of the others, {CONFIDENCE:.0%} interval",
-        fontsize=size,
-    )
+        return room.write_instead(_reason(result))
     grouping = "group"
     if isinstance(by, str):
-        grouping = short(name_text(result.context.codec.schema[by]), MAX_LABEL_LENGTH)
-    ax.set_title(f"What it costs by {grouping}", fontsize=10, parse_math=False)
+        grouping = short(shown_name(result.context.codec.schema[by]), MAX_LABEL_LENGTH)
+    title = f"What it costs by {grouping}"
+    legend = (
+        "dot: mean; dark: the middle half, light: nine of ten; "
+        f"gap: mean less that of the others, {CONFIDENCE:.0%} interval"
+    )
+    caption = "cost: distance from the row as it is"
+    lines = lines_in(room, len(groups), title, f"{caption}\n{legend}", n_below=1)
+    shown = groups[: lines.n_lines]
+    names = [
+        lines.name(group.name, f"{len(group.costs)} of {group.n_rows} found", room)
+        for group in shown
+    ]
+    name_ticks(ax, names, lines.font)
+    open_lines(ax, len(shown))
+    highest = max(max(group.costs, default=0.0) for group in groups)
+    ax.set_xlim(0, 1.05 * highest or 1.0)
+    plain_numbers(ax.xaxis, lines.font, room.width / 2)
     plain_frame(ax, "top", "right", "left")
+    rest = _rest(len(groups) - len(shown))
+    room.fit_around(title, f"{caption}{rest}\n{legend}", lines.font)
+    for line, group in enumerate(shown):
+        _draw_group(ax, group, -line, lines.font)
     return ax
+
+
+def gap_text(group: Group) -> str:
+    """Return how far a group is from the others: ``+0.051 (+0.013 to +0.092)``."""
+    if group.gap is None:
+        return "no other group"
+    if group.low is None or group.high is None:
+        return f"{group.gap:+.3f} (too few rows for an interval)".replace("-", "−")
+    return f"{group.gap:+.3f} ({group.low:+.3f} to {group.high:+.3f})".replace("-", "−")
 
 
 def _reason(result: ExplainedFrame) -> str:
@@ -135,81 +149,107 @@ def _reason(result: ExplainedFrame) -> str:
     return sentences(rows[0])[0] if len(rows) == 1 else NOTHING_TO_DRAW
 
 
-def gap_text(group: Group) -> str:
-    """Return how far a group is from the others: ``+0.051 (+0.013 to +0.092)``."""
-    if group.gap is None:
-        return "no other group"
-    if group.low is None or group.high is None:
-        return f"{group.gap:+.3f} (too few rows for an interval)"
-    return f"{group.gap:+.3f} ({group.low:+.3f} to {group.high:+.3f})".replace("-", "−")
+def _rest(n_left_out: int) -> str:
+    return f"; {n_left_out} more left out" if n_left_out else ""
+
+
+def _name_shares(ax: "Axes", font: Font, room: Room) -> None:
+    n_parts = 4 if room.width / 2 > 10 * font.width("100%") else 2
+    shares = [part / n_parts for part in range(n_parts + 1)]
+    ax.set_xticks(shares, [f"{share:.0%}" for share in shares])
+    look = font.settings("")
+    look.pop("s")
+    for label in ax.get_xticklabels():
+        label.set(**look)
+
+
+def _looks(colors: Palette) -> Mapping[Change, dict[str, Any]]:
+    return {
+        Change.ACTION: {"facecolor": colors.blue},
+        Change.HOLD: {"facecolor": colors.half, "hatch": "...", "edgecolor": colors.blue},
+        Change.CONSEQUENCE: {"facecolor": colors.most, "hatch": "////", "edgecolor": colors.faint},
+    }
+
+
+def _legend_height(font: Font) -> float:
+    return LINE_HEIGHT * font.size + 4
+
+
+def _name_kinds(ax: "Axes", kinds: set[Change], font: Font) -> None:
+    """Say which bar is which, above all bars, where the axes get more room for it."""
+    from matplotlib.patches import Patch
+
+    named = [kind for kind in _KINDS if kind in kinds]
+    frame, per_pixel = ax.get_window_extent(), POINTS / ax.figure.dpi
+    width, height = frame.width * per_pixel, frame.height * per_pixel
+    lengths = [font.width(KIND_WORDS[kind]) + _LEGEND_HANDLE * font.size for kind in named]
+    in_one_row = sum(lengths) <= width
+    needed = _legend_height(font) * (1 if in_one_row else len(named))
+    low, high = ax.get_ylim()
+    ax.set_ylim(low, low + (high - low) * height / max(height - needed, height / 3))
+    colors = palette_inside(ax)
+    handles = [
+        Patch(label=KIND_WORDS[kind], **{"linewidth": 0.0, **_looks(colors)[kind]})
+        for kind in named
+    ]
+    legend = ax.legend(
+        handles=handles,
+        loc="upper left",
+        ncols=len(named) if in_one_row else 1,
+        fontsize=font.size,
+        labelcolor=colors.ink,
+        frameon=False,
+        borderpad=0,
+        borderaxespad=0,
+        labelspacing=0.3,
+        handlelength=1.2,
+        handletextpad=0.4,
+        columnspacing=1.0,
+    )
+    legend.set_in_layout(False)
 
 
 def _draw_feature(
-    ax: "Axes", result: ExplainedFrame, tallies: Sequence[Tally], y: float, size: float
+    ax: "Axes", result: ExplainedFrame, tallies: Sequence[Tally], y: float, font: Font
 ) -> None:
-    end, words = 0.0, []
+    colors, end, half = palette_inside(ax), 0.0, band_height(ax, 1.0)
     for tally in tallies:
-        look = {"linewidth": 0.0, **_LOOKS[tally.kind]}
-        ax.barh(y, tally.share, left=end, height=0.5, zorder=1, **look)
+        look = {"linewidth": 0.0, **_looks(colors)[tally.kind]}
+        ax.barh(y, tally.share, left=end, height=2 * half, zorder=1, **look)
         end += tally.share
-        change = change_text(result, tally)
-        if change:
-            words.append(change if tally.kind is Change.ACTION else f"follows {change}")
-    ax.annotate(
-        short("; ".join(words), 2 * MAX_LABEL_LENGTH),
-        (end, y),
-        xytext=(_LABEL_GAP, 0),
-        textcoords="offset points",
-        va="center_baseline",
-        fontsize=size,
-        color=INK,
-        parse_math=False,
-    )
+    for length in range(2 * MAX_LABEL_LENGTH, _MIN_CHANGE_LENGTH - 1, -1):
+        label = Label(0.0, "; ".join(_changes(result, tallies, length)))
+        placed = fitting_labels(ax, font, label)
+        if placed is not None:
+            break
+    write_label(ax, font, shortened_label(ax, font, label), y, colors.ink)
 
 
-def _name_kinds(ax: "Axes", kinds: set[Change], size: float) -> None:
-    from matplotlib.patches import Patch
-
-    handles = [
-        Patch(label=KIND_WORDS[kind], **{"linewidth": 0.0, **_LOOKS[kind]})
-        for kind in _LOOKS
-        if kind in kinds
-    ]
-    ax.legend(handles=handles, loc="lower right", fontsize=size, frameon=False)
-
-
-def _widen(ax: "Axes", ends: Sequence[float]) -> None:
-    """Make room on the right for the labels behind bars that end at some shares."""
-    width = settled_extent(ax).width
-    room = [
-        width - _LABEL_GAP * ax.figure.dpi / 72 - text.get_window_extent().width
-        for text in ax.texts
-    ]
-    limits = [end * width / max(left, width / 4) for end, left in zip(ends, room, strict=True)]
-    ax.set_xlim(0, 1.02 * max(1.0, *limits))
+def _changes(result: ExplainedFrame, tallies: Sequence[Tally], max_length: int) -> Iterable[str]:
+    """Return the usual change of each kind in words, none longer than a number of letters."""
+    for tally in tallies:
+        text = change_text(result, tally)
+        if not text:
+            continue
+        if tally.median_change is None:
+            before, _, after = text.partition(" → ")
+            text = arrow_text(before, after, max_length)
+        yield text if tally.kind is Change.ACTION else f"follows {text}"
 
 
-def _draw_group(ax: "Axes", group: Group, y: float, size: float) -> None:
-    ax.axhline(y, color=RANGE_LINE, linewidth=0.8, zorder=0)
-    mean = group.mean
+def _draw_group(ax: "Axes", group: Group, y: float, font: Font) -> None:
+    colors, mean = palette_inside(ax), group.mean
+    ax.plot(ax.get_xlim(), [y, y], color=colors.line, linewidth=0.8, zorder=0)
     if mean is None:
         return
-    for low, color, half in ((5, NINE_TENTHS, 0.16), (25, MIDDLE_HALF, 0.1)):
+    for low, color, share in ((5, colors.most, 1.0), (25, colors.half, 0.6)):
+        half = band_height(ax, share)
         ends = np.percentile(group.costs, [low, 100 - low])
         ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=1)
-    ax.plot([mean], [y], marker="o", color=BLUE, markersize=8, zorder=3)
-    for text, above, color in (
-        (f"mean {mean:.3f}", 7, INK),
-        (f"gap {gap_text(group)}", -7, GREY),
+    ax.plot([mean], [y], marker="o", color=colors.blue, markersize=8, zorder=3)
+    for text, color, above in (
+        (f"mean {mean:.3f}", colors.ink, True),
+        (gap_text(group) if group.gap is None else f"gap {gap_text(group)}", colors.grey, False),
     ):
-        ax.annotate(
-            text,
-            (mean, y),
-            xytext=(0, 2 * above),
-            textcoords="offset points",
-            ha="center",
-            va="center",
-            fontsize=size - 1,
-            color=color,
-            zorder=4,
-        )
+        label = shortened_label(ax, font, Label(mean, text))
+        write_label(ax, font, label, y, color, above)

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from proce.explanation.plots.style import axes_or_new, write_instead
+from proce.causal.drawing.room import Room
+from proce.explanation.plots.style import axes_or_new
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.rows import ExplainedRow
 
@@ -25,4 +26,4 @@ def plot_first_row(
     explained = [row for row in result if len(row)]
     with_front = [row for row in explained if row.front is not None]
     rows = with_front or explained or (list(result) if len(result) == 1 else [])
-    return plot(rows[0], ax) if rows else write_instead(axes_or_new(ax), NOTHING_TO_DRAW)
+    return plot(rows[0], ax) if rows else Room.of(axes_or_new(ax)).write_instead(NOTHING_TO_DRAW)

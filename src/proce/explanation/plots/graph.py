@@ -1,51 +1,34 @@
 """The causal graph of an explanation: what is done, what is held, what follows."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from proce.causal import CausalGraph
-from proce.causal.drawing.canvas import (
-    BoxLook,
-    EdgeLook,
-    Frame,
-    TextLine,
-    draw,
-    fit_axes,
-    text_width,
+from proce.causal.drawing.canvas import BoxLook, EdgeLook, TextLine, draw, fit_axes
+from proce.causal.drawing.letters import Font
+from proce.causal.drawing.palette import Palette, palette_inside
+from proce.causal.drawing.room import POINTS, Room
+from proce.explanation.plots.excerpt import (
+    CHANGE_SIZE,
+    MAX_SCALE,
+    NAME_SIZE,
+    Edge,
+    Excerpt,
+    Label,
+    readable_excerpt,
 )
-from proce.causal.drawing.diagram import Box, Diagram, Spacing, arrange
-from proce.explanation.plots.style import (
-    BLUE,
-    FAINT,
-    GREY,
-    INK,
-    NINE_TENTHS,
-    PAPER,
-    TINT,
-    axes_or_new,
-    kind_word,
-    settled_extent,
-    write_instead,
-)
-from proce.explanation.record.context import Context
-from proce.explanation.record.outcome import Change
+from proce.explanation.plots.style import axes_or_new
+from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.sentences import sentences
-from proce.explanation.words.values import change_texts, name_text, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-Edge = tuple[str, str]
-_NAME_SIZE, _CHANGE_SIZE = 9.0, 8.0  # points
-_PADDING = 0.1  # inches around the text in a box
-_ONE_LINE, _TWO_LINES = 0.25, 0.4  # inches: the height of a box
-_ROW_WIDTH = 5.0  # inches of boxes without edges side by side
-_MAX_SCALE = 1.2  # of the sizes above, where there is room
-_MAX_LINE_LENGTH = 40  # characters in a box
-_SPACING = Spacing(boxes=0.16, layers=0.4, ends=0.13, passage=_ONE_LINE)
+_LARGEST = (14.0, 12.0)  # inches of a figure of our own
+_SMALLEST = (4.0, 1.5)
+_TITLE_HEIGHT = 0.45  # inches
+_NO_ROOM = "The causal graph has no room to be read here: give it larger axes, or none."
 _FRAME_WIDTHS = {
     Change.ACTION: 1.8,
     Change.HOLD: 1.8,
@@ -54,107 +37,90 @@ _FRAME_WIDTHS = {
 }
 
 
-@dataclass(frozen=True)
-class _Label:
-    """What the box of a feature says, and its size in inches."""
-
-    lines: tuple[str, ...]
-    kind: Change
-    width: float
-    height: float
-
-
 def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
-    """Draw the causal graph, causes above effects, with the recommended counterfactual.
+    """Draw the causal graph, causes before effects, with the recommended counterfactual.
 
     Features that are acted on or held have a thick frame, those that follow a dashed one, and a
     word in each box says which. Arrows along which a consequence follows are dark. Features that
-    neither change nor have an edge are left out.
+    neither change nor have an edge are left out; where the words could not be read otherwise,
+    those that do not change are too, and the title says how many.
 
     Parameters
     ----------
     explanation
         The explained row.
     ax
-        The axes to draw on; ``None`` makes a figure.
+        The axes to draw on; ``None`` makes a figure as large as the graph needs.
     """
     ranked = row_cells(explanation)
     cells = {cell.feature.name: cell for cell in (ranked[0] if ranked else ())}
-    context = explanation.context
-    joined = dict.fromkeys(name for edge in context.edges for name in edge)  # in a fixed order
-    alone = [name for name in cells if name not in joined]
-    ax = axes_or_new(ax)
-    if not joined and not alone:
-        return write_instead(ax, sentences(explanation)[0])
-    labels = {name: _label(explanation, name, cells.get(name)) for name in [*joined, *alone]}
-    diagram = _diagram(context, labels, alone)
-    ax.set_title(_title(explanation, cells), fontsize=10)
-    ax.set_axis_off()  # before the layout is settled_extent: ticks would take room
-    scale = fit_axes(ax, settled_extent(ax), _frame(diagram), _MAX_SCALE)
-    edges = {edge: _edge_look(_flows(edge, cells)) for edge in diagram.routes}
-    draw(ax, diagram, edges, {name: _box_look(label) for name, label in labels.items()}, scale)
+    if not explanation.context.edges and not cells:
+        return Room.of(axes_or_new(ax)).write_instead(sentences(explanation)[0])
+    if ax is None:
+        ax = axes_or_new(None, _natural_size(explanation, cells, _LARGEST))
+    room = Room.of(ax)
+    title = _title(explanation, cells)
+    width, height = room.width / POINTS, room.height / POINTS - _TITLE_HEIGHT
+    excerpt = readable_excerpt(explanation, cells, (width, height))
+    if excerpt is None:
+        return room.write_instead(_NO_ROOM)
+    window = room.fit_whole(title + _rest(excerpt))
+    scale = fit_axes(ax, window, excerpt.frame, MAX_SCALE)
+    colors = palette_inside(ax)
+    edges = {edge: _edge_look(_flows(edge, cells), colors) for edge in excerpt.diagram.routes}
+    boxes = {name: _box_look(label, colors) for name, label in excerpt.labels.items()}
+    draw(ax, excerpt.diagram, edges, boxes, scale)
     return ax
 
 
-def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
-    if not explanation.context.edges:
-        return f"Row {explanation.row}: no causal graph, so nothing follows"
-    if not cells:
-        return f"Row {explanation.row}: nothing changes"
-    return f"Row {explanation.row}: what to do, and what follows"
+def graph_size(explanation: ExplainedRow, max_size: tuple[float, float]) -> tuple[float, float]:
+    """Return the size of a figure, in inches, that the graph of an explanation fills.
+
+    Parameters
+    ----------
+    explanation
+        The explained row.
+    max_size
+        The largest width and height.
+    """
+    ranked = row_cells(explanation)
+    cells = {cell.feature.name: cell for cell in (ranked[0] if ranked else ())}
+    return _natural_size(explanation, cells, max_size)
 
 
-def _label(explanation: ExplainedRow, name: str, cell: ChangedCell | None) -> _Label:
-    lines = [short(name_text(explanation.context.codec.schema[name]), _MAX_LINE_LENGTH)]
-    if cell is not None:
-        before, after = change_texts(cell, explanation.context)
-        change = before if cell.kind is Change.HOLD else f"{before} → {after}"
-        lines.append(short(f"{kind_word(cell)}: {change}", _MAX_LINE_LENGTH))
-    fonts = (_NAME_SIZE, "bold"), (_CHANGE_SIZE, "normal")
-    widths = [text_width(line, *font) for line, font in zip(lines, fonts, strict=False)]
-    kind = Change.NONE if cell is None else cell.kind
-    height = _TWO_LINES if cell is not None else _ONE_LINE
-    return _Label(tuple(lines), kind, max(widths) + 2 * _PADDING, height)
-
-
-def _diagram(context: Context, labels: Mapping[str, _Label], alone: Sequence[str]) -> Diagram:
-    """Place features with edges in layers, and those without in rows below."""
-    joined = [name for name in context.codec.schema.names if name in labels and name not in alone]
-    diagram = Diagram({}, {}, downwards=True)
-    if joined:
-        order = CausalGraph(context.edges, joined).order
-        sizes = {name: (labels[name].height, labels[name].width) for name in joined}
-        diagram = arrange(order, context.edges, sizes, _SPACING, downwards=True)
-    rows = _rows(diagram, [(name, labels[name]) for name in alone])
-    return Diagram(diagram.boxes | rows, diagram.routes, downwards=True)
-
-
-def _rows(diagram: Diagram, labels: Sequence[tuple[str, _Label]]) -> dict[str, Box]:
-    """Return the boxes of features without edges: rows as wide as the diagram above them."""
-    boxes = diagram.boxes.values()
-    left = min((box.x - box.width / 2 for box in boxes), default=-_ROW_WIDTH / 2)
-    right = max([left + _ROW_WIDTH, *(box.x + box.width / 2 for box in boxes)])
-    lowest = min((box.y for box in boxes), default=0.0)
-    x, y = left, lowest - _TWO_LINES - _SPACING.layers / 2
-    rows = {}
-    for name, label in labels:
-        if x > left and x + label.width > right:
-            x, y = left, y - _TWO_LINES - _SPACING.boxes
-        rows[name] = Box(x + label.width / 2, y, label.width, label.height)
-        x += label.width + _SPACING.boxes
-    return rows
-
-
-def _frame(diagram: Diagram) -> Frame:
-    """Return the part of the plane that holds all boxes and bends."""
-    boxes, margin = diagram.boxes.values(), _SPACING.boxes / 2
-    bends = [across for corners in diagram.routes.values() for _, across in corners]
-    return Frame(
-        min([box.x - box.width / 2 for box in boxes] + bends) - margin,
-        max([box.x + box.width / 2 for box in boxes] + bends) + margin,
-        min(box.y for box in boxes) - _TWO_LINES / 2 - _PADDING,
-        max(box.y for box in boxes) + _TWO_LINES / 2 + _PADDING,
+def _natural_size(
+    explanation: ExplainedRow, cells: Mapping[str, ChangedCell], max_size: tuple[float, float]
+) -> tuple[float, float]:
+    excerpt = readable_excerpt(
+        explanation, cells, (max_size[0], max_size[1] - _TITLE_HEIGHT), max_scale=1.0
     )
+    if excerpt is None:
+        return max_size
+    frame = excerpt.frame
+    scale = min(1.0, frame.scale_in(max_size[0], max_size[1] - _TITLE_HEIGHT))
+    width = max(frame.width * scale + 0.2, min(_SMALLEST[0], max_size[0]))
+    height = max(frame.height * scale + _TITLE_HEIGHT + 0.2, min(_SMALLEST[1], max_size[1]))
+    return min(width, max_size[0]), min(height, max_size[1])
+
+
+def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
+    row = f"Row {explanation.row}"
+    if not explanation.context.edges:
+        return f"{row}: no causal graph, so nothing follows"
+    if cells:
+        return f"{row}: what to do, and what follows"
+    if explanation.outcome is Outcome.ALREADY_TARGET:
+        return f"{row}: nothing has to change; the causal graph"
+    return f"{row}: no way was found; the causal graph as it was used"
+
+
+def _rest(excerpt: Excerpt) -> str:
+    """Return how many features are not drawn, in words behind the title."""
+    if not excerpt.n_left_out:
+        return ""
+    features = "feature" if excerpt.n_left_out == 1 else "features"
+    unchanged = "" if excerpt.leaves_out_changes else " unchanged"
+    return f"; {excerpt.n_left_out}{unchanged} {features} left out"
 
 
 def _flows(edge: Edge, cells: Mapping[str, ChangedCell]) -> bool:
@@ -164,22 +130,22 @@ def _flows(edge: Edge, cells: Mapping[str, ChangedCell]) -> bool:
     return moved and effect is not None and effect.kind is Change.CONSEQUENCE
 
 
-def _edge_look(flows: bool) -> EdgeLook:
-    width, color = (1.5, INK) if flows else (0.7, FAINT)
+def _edge_look(flows: bool, colors: Palette) -> EdgeLook:
+    width, color = (1.5, colors.ink) if flows else (0.7, colors.faint)
     return EdgeLook(color, width, head_size=9, in_front=flows)
 
 
-def _box_look(label: _Label) -> BoxLook:
+def _box_look(label: Label, colors: Palette) -> BoxLook:
     is_done = label.kind.by_hand
     changes = label.kind is not Change.NONE
-    color = INK if changes else GREY
+    color = colors.ink if changes else colors.grey
     name, *change = label.lines
-    lines = [TextLine(name, _NAME_SIZE, color, bold=is_done)]
-    lines += [TextLine(text, _CHANGE_SIZE, color, italic=not is_done) for text in change]
+    lines = [TextLine(name, Font(NAME_SIZE, bold=is_done), color)]
+    lines += [TextLine(text, Font(CHANGE_SIZE, italic=not is_done), color) for text in change]
     return BoxLook(
         tuple(lines),
-        fill=TINT if is_done else NINE_TENTHS if changes else PAPER,
-        frame=BLUE if is_done else INK if changes else GREY,
+        fill=colors.tint if is_done else colors.most if changes else colors.paper,
+        frame=colors.blue if is_done else color,
         frame_width=_FRAME_WIDTHS[label.kind],
         rounding=0.06,
         dashes=(3, 2) if label.kind is Change.CONSEQUENCE else None,

@@ -1,0 +1,190 @@
+"""As much of a causal graph as can be read in a room, and where its boxes lie."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from proce.causal import CausalGraph
+from proce.causal.drawing.canvas import Frame, frame_of
+from proce.causal.drawing.diagram import Box, Diagram, Spacing, arrange
+from proce.causal.drawing.letters import Font, without_middle
+from proce.causal.drawing.room import MIN_SIZE, POINTS
+from proce.explanation.plots.style import arrow_text, kind_word, shown_name
+from proce.explanation.record.context import Context
+from proce.explanation.record.outcome import Change
+from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.values import change_texts
+
+Edge = tuple[str, str]
+Size = tuple[float, float]  # width and height in inches
+NAME_SIZE, CHANGE_SIZE = 9.0, 8.0  # points
+MAX_SCALE = 1.2  # of the sizes above, where there is room
+_MIN_SCALE = MIN_SIZE / CHANGE_SIZE
+_GOOD_SCALE = 0.9  # at which no other way to draw the same is looked for
+_PADDING = 0.1  # inches around the text in a box
+_ONE_LINE, _TWO_LINES = 0.25, 0.4  # inches: the height of a box
+_LINE_LENGTHS = (56, 40, 28)  # characters in a box, by how little room there is
+_SPACING = Spacing(boxes=0.16, layers=0.4, ends=0.13, passage=_ONE_LINE)
+_SPACING_TO_THE_RIGHT = Spacing(boxes=0.16, layers=0.55, ends=0.1)
+_MARGIN = 0.1  # inches around all boxes
+_MAX_BOXES = 150  # that are arranged with their edges
+_FEWER = (12, 8, 6, 4, 3, 2, 1)  # changes without edges, where there is no room for more
+
+
+@dataclass(frozen=True)
+class Label:
+    """What the box of a feature says, and its size in inches."""
+
+    lines: tuple[str, ...]
+    kind: Change
+    width: float
+    height: float
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A part of a causal graph, placed.
+
+    Attributes
+    ----------
+    labels
+        What each box says.
+    diagram, frame
+        Where boxes and edges lie, and the part of the plane that holds them.
+    n_left_out
+        How many features with an edge or a change are not part of it.
+    leaves_out_changes
+        Whether some of them change.
+    """
+
+    labels: Mapping[str, Label]
+    diagram: Diagram
+    frame: Frame
+    n_left_out: int
+    leaves_out_changes: bool
+
+
+def readable_excerpt(
+    explanation: ExplainedRow,
+    cells: Mapping[str, ChangedCell],
+    size: Size,
+    max_scale: float = MAX_SCALE,
+) -> Excerpt | None:
+    """Return as much of the graph of an explanation as can be read; ``None`` where nothing can.
+
+    Parameters
+    ----------
+    explanation
+        The explained row.
+    cells
+        Its changed cells, by feature.
+    size
+        The width and the height of the room, in inches.
+    max_scale
+        The scale above which larger words are no gain.
+    """
+    context = explanation.context
+    joined = dict.fromkeys(name for edge in context.edges for name in edge)  # in a fixed order
+    everything = [*joined, *(name for name in cells if name not in joined)]
+    for names, edges in _parts(context, cells, everything):
+        best, best_scale = None, _MIN_SCALE
+        for length in _LINE_LENGTHS:
+            labels = {name: _label(explanation, name, cells.get(name), length) for name in names}
+            for downwards in (True, False):
+                diagram = _diagram(context, labels, edges, size[0], downwards)
+                frame = frame_of(diagram, _MARGIN)
+                scale = min(frame.scale_in(*size), max_scale)
+                if scale > best_scale:
+                    n_left_out = len(everything) - len(names)
+                    cut = any(name not in labels for name in cells)
+                    best, best_scale = Excerpt(labels, diagram, frame, n_left_out, cut), scale
+            if best_scale >= _GOOD_SCALE:
+                break
+        if best is not None:
+            return best
+    return None
+
+
+def _parts(
+    context: Context, cells: Mapping[str, ChangedCell], everything: Sequence[str]
+) -> Iterator[tuple[Sequence[str], Sequence[Edge]]]:
+    """Return less and less of a graph: its features, and the edges between them."""
+    causes = {cause for cause, effect in context.edges if effect in cells}
+    parts = [
+        everything,
+        [name for name in everything if name in cells or name in causes],
+        [name for name in everything if name in cells],
+    ]
+    for names in parts:
+        if names and len(names) <= _MAX_BOXES:
+            kept = set(names)
+            yield names, [edge for edge in context.edges if kept.issuperset(edge)]
+    changed = list(cells)
+    for n_shown in _FEWER:
+        if n_shown <= len(changed):
+            yield changed[:n_shown], ()
+
+
+def _label(
+    explanation: ExplainedRow, name: str, cell: ChangedCell | None, max_length: int
+) -> Label:
+    lines = [without_middle(shown_name(explanation.context.codec.schema[name]), max_length)]
+    if cell is not None:
+        before, after = change_texts(cell, explanation.context)
+        start = f"{kind_word(cell)}: "
+        room = max(max_length - len(start), max_length // 2)
+        lines.append(
+            start
+            + (
+                without_middle(before, room)
+                if cell.kind is Change.HOLD
+                else arrow_text(before, after, room)
+            )
+        )
+    by_hand = cell is not None and cell.kind.by_hand
+    fonts = (Font(NAME_SIZE, bold=by_hand), Font(CHANGE_SIZE, italic=not by_hand))
+    widths = [font.width(line) / POINTS for line, font in zip(lines, fonts, strict=False)]
+    kind = Change.NONE if cell is None else cell.kind
+    height = _TWO_LINES if cell is not None else _ONE_LINE
+    return Label(tuple(lines), kind, max(widths) + 2 * _PADDING, height)
+
+
+def _diagram(
+    context: Context,
+    labels: Mapping[str, Label],
+    edges: Sequence[Edge],
+    width: float,
+    downwards: bool,
+) -> Diagram:
+    """Place features with edges in layers, and those without in rows below."""
+    with_edges = {name for edge in edges for name in edge}
+    joined = [name for name in context.codec.schema.names if name in with_edges]
+    diagram = Diagram({}, {}, downwards)
+    if joined:
+        order = CausalGraph(edges, joined).order
+        sizes = {
+            name: (label.height, label.width) if downwards else (label.width, label.height)
+            for name, label in labels.items()
+        }
+        spacing = _SPACING if downwards else _SPACING_TO_THE_RIGHT
+        diagram = arrange(order, edges, sizes, spacing, downwards=downwards)
+    rows = _rows(
+        diagram, [(name, label) for name, label in labels.items() if name not in joined], width
+    )
+    return Diagram(diagram.boxes | rows, diagram.routes, downwards)
+
+
+def _rows(diagram: Diagram, labels: Sequence[tuple[str, Label]], width: float) -> dict[str, Box]:
+    """Return the boxes of features without edges: rows as wide as the room or the diagram."""
+    boxes = diagram.boxes.values()
+    left = min((box.x - box.width / 2 for box in boxes), default=-width / 2)
+    right = max([left + width - 2 * _MARGIN, *(box.x + box.width / 2 for box in boxes)])
+    lowest = min((box.y - box.height / 2 for box in boxes), default=0.0)
+    x, y = left, lowest - _TWO_LINES / 2 - _SPACING.layers / 2
+    rows = {}
+    for name, label in labels:
+        if x > left and x + label.width > right:
+            x, y = left, y - _TWO_LINES - _SPACING.boxes
+        rows[name] = Box(x + label.width / 2, y, label.width, label.height)
+        x += label.width + _SPACING.boxes
+    return rows
