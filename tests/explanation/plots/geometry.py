@@ -1,6 +1,6 @@
 """What is wrong with a drawn picture, by where its parts are rather than by its pixels."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,7 @@ def _points(arrow: FancyArrowPatch) -> Any:
 
 def _meets(points: Any, box: Bbox) -> bool:
     """Whether a line through some points runs through a box."""
-    for start, end in zip(points[:-1], points[1:], strict=True):
+    for start, end in pairwise(points):
         steps = np.linspace(0, 1, 2 + int(np.hypot(*(end - start)) / 2))[:, None]
         along = start + steps * (end - start)
         if ((along > [box.x0, box.y0]) & (along < [box.x1, box.y1])).all(1).any():
@@ -146,7 +146,7 @@ def _meets(points: Any, box: Bbox) -> bool:
 def _contrast(text: Text, ax: Any) -> float:
     """Return how far the brightness of words is from that of their ground."""
     box = _box(text)
-    ground = to_rgba(ax.figure.get_facecolor())
+    ground = to_rgba(ax.get_figure(root=True).get_facecolor())
     frame = ax.get_window_extent()
     middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
     if ax.axison and frame.contains(*middle):

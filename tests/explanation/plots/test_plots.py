@@ -10,13 +10,14 @@ import torch
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from proce.datasets import load_dataset
-from proce.explanation import Explanation, Explanations
+from proce.explanation import Explanation, Explanations, Outcome
 from proce.schema import Codec
 
 from ...explained import explained_row
 from .. import samples
 from ..axes import words
 from ..samples import CHANGE_JOB, RAISE_SAVINGS, Way, everything, explanation, explanations
+from .cases import result_of
 
 EVERY_KIND: Way = {
     "savings": ("action", 43_500),
@@ -46,14 +47,24 @@ def test_a_plot_takes_axes_and_returns_them(plot: Callable[[Explanations, Any], 
     axes = plt.subplots(1, 2)[1]
     assert plot(everything(), axes[1]) is axes[1]
     assert not axes[0].has_data()
-    own = plot(everything(), None)
-    assert own.figure.get_size_inches().tolist() == [6, 4]
+    assert plot(everything(), None).figure is not axes[1].figure
+
+
+def test_a_figure_of_our_own_has_the_usual_size_and_that_of_a_graph_is_as_large_as_the_graph() -> (
+    None
+):
+    for plot in PLOTS[:2]:
+        assert plot(everything(), None).figure.get_size_inches().tolist() == [6, 4]
+    small, large = (
+        result_of(n_features=n)[0].plot_graph().figure.get_size_inches() for n in (3, 30)
+    )
+    assert (small < large).all()
 
 
 def test_changes_are_in_raw_units_and_named() -> None:
     ax = explanations(explanation(EVERY_KIND)).plot_changes()
     found = words(ax)
-    assert {"2,000", "43,500", '"service"', '"office"', "25,500", "would be 27,000"} <= set(found)
+    assert {"2,000", "43,500", '"service"', '"office"', "25,500 (would be 27,000)"} <= set(found)
     assert {"savings\naction", "amount\nkeep", "credit score\nfollows"} <= set(found)
     assert "Row 0: rejected → approved (approved: 31% → 62%)" in found
     assert {line.get_marker() for line in ax.lines} >= {"o", "s", "D", "x"}
@@ -83,18 +94,21 @@ def test_what_was_not_found_is_said_in_the_picture() -> None:
     for plot in PLOTS[:2]:
         assert samples.diagnosis().reason in words(plot(explanations(item), None))
     assert "No row has a counterfactual." in words(everything()[1:4].plot_changes())
-    assert "Row 0: nothing changes" in words(item.plot_graph())
+    assert item.plot_graph().get_title().startswith("Row 0: no way was found;")
+    there = explanation(outcome=Outcome.ALREADY_TARGET, predicted=1)
+    assert there.plot_graph().get_title().startswith("Row 0: nothing has to change;")
 
 
 def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
     ways = (RAISE_SAVINGS, CHANGE_JOB, {"ratio": ("action", 0.9)})
     item = explanation(*ways[:2], front=samples.front(*ways))
     ax = explanations(item).plot_front()
-    assert {"1", "2", "asked for: 60%"} <= set(words(ax))
+    assert {"1", "2"} <= set(words(ax))
+    assert "dashed: 60% was asked for" in ax.get_xlabel()
     points = ax.collections[0]
     assert len(points.get_offsets()) == 3
     assert points.get_array().tolist() == item.front.losses[:, 1].tolist()
-    bar = next(each for each in ax.figure.axes if each is not ax)
+    (bar,) = ax.child_axes
     assert bar.get_ylabel() == "distance from typical rows of approved"
     assert ax.get_ylabel() == "probability of approved"
 

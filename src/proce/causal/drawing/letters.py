@@ -10,6 +10,7 @@ from typing import Any
 
 _NO_GLYPH = "□"  # stands for a letter that no font of this computer has
 _LEFT_OUT = {"Cc", "Cf", "Cs", "Mn"}  # categories of signs that nobody misses
+_NO_LETTERS = {"Cc", "Cs"}
 _SLACK = 1.1  # letters on the pixels of a small picture are wider than their outlines
 _MAX_CACHED_WIDTHS = 65_536
 # Fonts with the letters that the usual one has not, as computers come with them.
@@ -74,7 +75,7 @@ class Font:
 
     def drawable(self, text: str) -> str:
         """Return a text with a sign in place of each letter that no font has."""
-        return text if _leave_letters.get() else self._replaced(text)
+        return _without_controls(text) if _leave_letters.get() else self._replaced(text)
 
     def width(self, text: str) -> float:
         """Return how wide a line of text is, in points."""
@@ -121,7 +122,7 @@ class Font:
 
     def _lacks(self, text: str) -> int:
         """Return how many letters of a text no font has."""
-        if text.isascii():
+        if text.isascii() and text.isprintable():
             return 0
         known = _letters(_families(), self.bold, self.italic)
         return sum(ord(letter) not in known for letter in text)
@@ -142,6 +143,17 @@ def without_middle(text: str, max_length: int) -> str:
         return text
     end = max_length // 3
     return f"{text[: max(0, max_length - end - 1)].rstrip()}…{text[len(text) - end :].lstrip()}"
+
+
+def _without_controls(text: str) -> str:
+    """Return a text without what is no letter anywhere: control signs and half characters."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        for letter in text
+        if letter == "\n" or unicodedata.category(letter) not in _NO_LETTERS
+    )
 
 
 def _stand_in(letter: str) -> str:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
 
 _MIN_LIGHT_LUMINANCE = 0.18  # of a ground on which dark words read better than light ones
 
@@ -64,15 +65,22 @@ DARK = Palette(
 
 def palette_inside(ax: "Axes") -> Palette:
     """Return the colours for what is drawn on the ground of axes."""
-    return _on(ax.get_facecolor(), ax.figure.get_facecolor())
+    return _on(ax.get_facecolor(), *_figures(ax))
 
 
 def palette_around(ax: "Axes") -> Palette:
     """Return the colours for titles and names, which stand on the ground of the figure."""
-    return _on(ax.figure.get_facecolor())
+    return _on(*_figures(ax))
 
 
-def _on(*grounds: "tuple[float, ...] | str") -> Palette:
+def _figures(ax: "Axes") -> "list[ColorType]":
+    """Return the grounds of the part of a figure that holds axes, and of the figure."""
+    figure = ax.get_figure(root=True)
+    assert figure is not None, "axes are drawn in a figure"
+    return [ax.figure.get_facecolor(), figure.get_facecolor()]
+
+
+def _on(*grounds: "ColorType") -> Palette:
     """Return the colours for the first ground that is not transparent."""
     from matplotlib import rcParams
     from matplotlib.colors import to_rgba

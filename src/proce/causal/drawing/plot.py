@@ -12,7 +12,7 @@ from proce.causal.drawing.canvas import (
     fit_axes,
     frame_of,
 )
-from proce.causal.drawing.diagram import Size, Spacing, arrange
+from proce.causal.drawing.diagram import Diagram, Size, Spacing, arrange
 from proce.causal.drawing.letters import Font, without_middle
 from proce.causal.drawing.palette import LIGHT, Palette, palette_inside
 from proce.causal.drawing.room import MIN_SIZE, POINTS, Room
@@ -28,7 +28,8 @@ _MIN_BOX_HEIGHT = 0.29  # inches
 _PADDING = 0.11  # inches left and right of the text in a box
 _TITLE_HEIGHT = 0.35  # inches above our own axes
 _MIN_WIDTH = 3.0  # inches of our own figure: a title has room
-_MAX_CHARACTERS = 32  # of a name that are shown
+_NAME_LENGTHS = (32, 18)  # characters of a name, and of one where there is little room
+_MAX_SCALE = 1.4  # in axes that have more room than the graph needs
 _SPACING = Spacing(boxes=0.2, layers=0.85, ends=0.085)
 _NO_ROOM = "The graph has no room to be read here: give it larger axes, or none."
 _EMPTY = "The graph has no features."
@@ -51,32 +52,41 @@ def plot(dag: Dag, ax: "Axes | None" = None, *, title: str | None = None) -> "Ax
     position = {name: number for number, name in enumerate(dag.order)}
     pairs = [sorted_pair(pair, position) for pair in dag.undirected]
     edges = [*dag.edges, *pairs]
-    sizes = {name: _size(name, edges) for name in dag.nodes}
-    diagram = arrange(dag.order, edges, sizes, _SPACING, downwards=False)
+    names, diagram = _arranged(dag, edges, _NAME_LENGTHS[0])
     frame = frame_of(diagram, _SPACING.boxes)
-    if ax is None:
-        ax = _new_axes(frame)
-    room = Room.of(ax)
+    max_scale = 1.0 if ax is None else _MAX_SCALE
+    room = Room.of(_new_axes(frame) if ax is None else ax)
     if not dag.nodes:
         return room.write_instead(_EMPTY)
     window = room.fit_whole(title or "")
-    scale = fit_axes(ax, window, frame, 1.0)
+    scale = fit_axes(room.ax, window, frame, max_scale)
+    if scale < _MIN_SCALE:
+        names, diagram = _arranged(dag, edges, _NAME_LENGTHS[1])
+        scale = fit_axes(room.ax, window, frame_of(diagram, _SPACING.boxes), max_scale)
     if scale < _MIN_SCALE:
         return room.write_instead(_NO_ROOM)
-    colors = palette_inside(ax)
+    colors = palette_inside(room.ax)
     looks = {
         edge: _edge_look(dag.confidence.get(edge), edge not in pairs, colors) for edge in edges
     }
-    draw(ax, diagram, looks, {name: _box_look(name, colors) for name in dag.nodes}, scale)
-    return ax
+    boxes = {name: _box_look(words, colors) for name, words in names.items()}
+    draw(room.ax, diagram, looks, boxes, scale)
+    return room.ax
 
 
-def _size(name: str, edges: Sequence[Edge]) -> Size:
+def _arranged(dag: Dag, edges: Sequence[Edge], max_length: int) -> tuple[dict[str, str], Diagram]:
+    """Return the names of nodes as they are shown, none longer than asked, and their places."""
+    names = {name: _shown(name, max_length) for name in dag.nodes}
+    sizes = {name: _size(name, words, edges) for name, words in names.items()}
+    return names, arrange(dag.order, edges, sizes, _SPACING, downwards=False)
+
+
+def _size(name: str, shown: str, edges: Sequence[Edge]) -> Size:
     """Return the width of a box, and the height at which the ends of all edges have room on it."""
     n_causes = sum(effect == name for _, effect in edges)
     n_effects = sum(cause == name for cause, _ in edges)
     height = max(_MIN_BOX_HEIGHT, _SPACING.ends * (max(n_causes, n_effects) + 1))
-    return _FONT.width(_one_line(name)) / POINTS + 2 * _PADDING, height
+    return _FONT.width(shown) / POINTS + 2 * _PADDING, height
 
 
 def _new_axes(frame: Frame) -> "Axes":
@@ -99,11 +109,11 @@ def _edge_look(confidence: float | None, directed: bool, colors: Palette) -> Edg
     )
 
 
-def _box_look(name: str, colors: Palette) -> BoxLook:
-    line = TextLine(_one_line(name), _FONT, colors.ink)
+def _box_look(words: str, colors: Palette) -> BoxLook:
+    line = TextLine(words, _FONT, colors.ink)
     return BoxLook((line,), colors.most, colors.ink, frame_width=0.8, rounding=_MIN_BOX_HEIGHT / 4)
 
 
-def _one_line(name: str) -> str:
+def _shown(name: str, max_length: int) -> str:
     """Return a name on one line; one that nobody would see stands in quotes."""
-    return without_middle(" ".join(name.split()) or f'"{name}"', _MAX_CHARACTERS)
+    return without_middle(" ".join(name.split()) or f'"{name}"', max_length)

@@ -178,7 +178,8 @@ def _limits(spec: "SubplotSpec", ax: "Axes") -> tuple[tuple[float, float], tuple
     """Return from where to where a place in a grid reaches, across and upwards."""
     outer = spec.get_topmost_subplotspec()
     across, upwards = ((0.0, 1.0), (0.0, 1.0)) if outer is spec else _limits(outer, ax)
-    low, high, left, right = spec.get_gridspec().get_grid_positions(ax.figure)
+    figure: Any = ax.figure
+    low, high, left, right = spec.get_gridspec().get_grid_positions(figure)
     columns = _cuts(list(left), list(right), across)
     rows = _cuts(list(low)[::-1], list(high)[::-1], upwards)[::-1]
     return (

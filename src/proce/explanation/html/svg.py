@@ -55,8 +55,7 @@ def picture(
     name
         The name of the picture, unique in its page; every id in the picture begins with it.
     """
-    text = _drawn(draw, size, name).translate(_REFUSED)
-    root = ElementTree.fromstring(text.encode("utf-8", "ignore"))
+    root = ElementTree.fromstring(_sound(_drawn(draw, size, name)))
     _leave_out(root)
     for element in root.iter():
         element.tag = _local(element.tag)
@@ -69,12 +68,17 @@ def picture(
     attributes = {
         "xmlns": _NAMESPACE,
         "role": "img",
-        "aria-label": label.translate(_REFUSED),
+        "aria-label": _sound(label),
         "style": "stroke-linejoin: round; stroke-linecap: butt",
     }
     root.attrib = attributes | root.attrib
     # The tree escapes every word and every attribute that it writes.
     return Markup(ElementTree.tostring(root, encoding="unicode").strip())
+
+
+def _sound(text: str) -> str:
+    """Return a text without what XML refuses: control signs and half characters."""
+    return text.translate(_REFUSED).encode("utf-8", "ignore").decode("utf-8")
 
 
 def _local(name: str) -> str:

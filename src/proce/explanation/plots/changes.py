@@ -172,22 +172,32 @@ def _draw_arrow(
 def _labels(
     ax: "Axes", row: ExplainedRow, cell: ChangedCell, ends: tuple[float, float], font: Font
 ) -> list[Label]:
-    """Return the words for a change: one label at each end, or one for both where they meet."""
+    """Return the words for a change: one label at each end, or one for both where they meet.
+
+    Names of levels are shortened where there is little room; of a number either all is shown, or
+    only where it goes.
+    """
     (start, end), is_held = ends, cell.kind is Change.HOLD
     by_hand = cell.kind is Change.ACTION
-    for length in range(MAX_LABEL_LENGTH, _MIN_LABEL_LENGTH - 1, -1):
+    middle, bold = (start + end) / 2, is_held or by_hand
+    for length in _lengths(cell):
         before, after = _texts(row, cell, length)
-        if is_held or abs(end - start) > _MIN_ARROW_LENGTH:
-            apart = fitting_labels(
-                ax, font, Label(start, before, bold=is_held), Label(end, after, bold=by_hand)
-            )
-            if apart is not None:
-                return apart
         both = f"{before} ({after})" if is_held else f"{before} → {after}"
-        together = fitting_labels(ax, font, Label((start + end) / 2, both, bold=is_held or by_hand))
-        if together is not None:
-            return together
-    return [shortened_label(ax, font, Label(start, both))]
+        choices: list[tuple[Label, ...]] = [(Label(middle, both, bold),)]
+        if is_held or abs(end - start) > _MIN_ARROW_LENGTH:
+            choices.insert(0, (Label(start, before, is_held), Label(end, after, by_hand)))
+        for choice in choices:
+            placed = fitting_labels(ax, font, *choice)
+            if placed is not None:
+                return placed
+    return [shortened_label(ax, font, Label(end, before if is_held else f"→ {after}", bold))]
+
+
+def _lengths(cell: ChangedCell) -> Sequence[int]:
+    """Return how many characters of a value are shown, by how little room there is."""
+    if isinstance(cell.feature, Continuous):
+        return (MAX_LABEL_LENGTH,)
+    return range(MAX_LABEL_LENGTH, _MIN_LABEL_LENGTH - 1, -1)
 
 
 def _texts(row: ExplainedRow, cell: ChangedCell, max_length: int) -> tuple[str, str]:

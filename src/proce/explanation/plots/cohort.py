@@ -218,11 +218,13 @@ def _draw_feature(
         ax.barh(y, tally.share, left=end, height=2 * half, zorder=1, **look)
         end += tally.share
     for length in range(2 * MAX_LABEL_LENGTH, _MIN_CHANGE_LENGTH - 1, -1):
-        label = Label(0.0, "; ".join(_changes(result, tallies, length)))
-        placed = fitting_labels(ax, font, label)
-        if placed is not None:
+        changes = list(_changes(result, tallies, length))
+        if fitting_labels(ax, font, Label(0.0, "; ".join(changes))) is not None:
             break
-    write_label(ax, font, shortened_label(ax, font, label), y, colors.ink)
+    else:
+        changes = changes[:1]
+    label = shortened_label(ax, font, Label(0.0, "; ".join(changes)))
+    write_label(ax, font, label, y, colors.ink)
 
 
 def _changes(result: ExplainedFrame, tallies: Sequence[Tally], max_length: int) -> Iterable[str]:

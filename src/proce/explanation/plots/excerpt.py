@@ -8,12 +8,18 @@ from proce.causal.drawing.canvas import Frame, frame_of
 from proce.causal.drawing.diagram import Box, Diagram, Spacing, arrange
 from proce.causal.drawing.letters import Font, without_middle
 from proce.causal.drawing.room import MIN_SIZE, POINTS
-from proce.explanation.plots.style import arrow_text, kind_word, shown_name
+from proce.explanation.plots.style import (
+    MAX_LABEL_LENGTH,
+    arrow_text,
+    kind_word,
+    shown_name,
+)
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.values import change_texts
+from proce.schema import Continuous
 
 Edge = tuple[str, str]
 Size = tuple[float, float]  # width and height in inches
@@ -23,12 +29,13 @@ _MIN_SCALE = MIN_SIZE / CHANGE_SIZE
 _GOOD_SCALE = 0.9  # at which no other way to draw the same is looked for
 _PADDING = 0.1  # inches around the text in a box
 _ONE_LINE, _TWO_LINES = 0.25, 0.4  # inches: the height of a box
-_LINE_LENGTHS = (56, 40, 28)  # characters in a box, by how little room there is
+_LINE_LENGTHS = (44, 22)  # characters of a name or of a change, by how little room there is
 _SPACING = Spacing(boxes=0.16, layers=0.4, ends=0.13, passage=_ONE_LINE)
 _SPACING_TO_THE_RIGHT = Spacing(boxes=0.16, layers=0.55, ends=0.1)
 _MARGIN = 0.1  # inches around all boxes
-_MAX_BOXES = 150  # that are arranged with their edges
-_FEWER = (12, 8, 6, 4, 3, 2, 1)  # changes without edges, where there is no room for more
+_MIN_JOINED, _MAX_BOXES = 5, 150  # boxes that are arranged with their edges
+_HOPELESS_SCALE = 0.4  # at which shorter lines will not do either
+_FEWER = (20, 14, 10, 7, 5, 4, 3, 2, 1)  # changes, where there is no room for all
 
 
 @dataclass(frozen=True)
@@ -87,18 +94,19 @@ def readable_excerpt(
     joined = dict.fromkeys(name for edge in context.edges for name in edge)  # in a fixed order
     everything = [*joined, *(name for name in cells if name not in joined)]
     for names, edges in _parts(context, cells, everything):
-        best, best_scale = None, _MIN_SCALE
+        best, best_scale, largest = None, _MIN_SCALE, 0.0
         for length in _LINE_LENGTHS:
             labels = {name: _label(explanation, name, cells.get(name), length) for name in names}
             for downwards in (True, False):
                 diagram = _diagram(context, labels, edges, size[0], downwards)
                 frame = frame_of(diagram, _MARGIN)
                 scale = min(frame.scale_in(*size), max_scale)
+                largest = max(largest, scale)
                 if scale > best_scale:
                     n_left_out = len(everything) - len(names)
                     cut = any(name not in labels for name in cells)
                     best, best_scale = Excerpt(labels, diagram, frame, n_left_out, cut), scale
-            if best_scale >= _GOOD_SCALE:
+            if best_scale >= _GOOD_SCALE or largest < _HOPELESS_SCALE:
                 break
         if best is not None:
             return best
@@ -115,14 +123,27 @@ def _parts(
         [name for name in everything if name in cells or name in causes],
         [name for name in everything if name in cells],
     ]
-    for names in parts:
-        if names and len(names) <= _MAX_BOXES:
-            kept = set(names)
-            yield names, [edge for edge in context.edges if kept.issuperset(edge)]
-    changed = list(cells)
-    for n_shown in _FEWER:
-        if n_shown <= len(changed):
-            yield changed[:n_shown], ()
+    changed = _with_what_follows(context, cells)
+    fewer = [changed[:n_shown] for n_shown in _FEWER if n_shown < len(changed)]
+    for names in [*parts, *fewer]:
+        kept = set(names)
+        edges = [edge for edge in context.edges if kept.issuperset(edge)]
+        if _MIN_JOINED <= len(names) <= _MAX_BOXES or (names and names is everything):
+            yield names, edges
+    for names in [changed, *fewer]:
+        if names:
+            yield names, ()
+
+
+def _with_what_follows(context: Context, cells: Mapping[str, ChangedCell]) -> list[str]:
+    """Return what changes, each feature before those that follow from it."""
+    ordered: dict[str, None] = {}
+    for name in cells:
+        ordered[name] = None
+        ordered |= {
+            effect: None for cause, effect in context.edges if cause == name and effect in cells
+        }
+    return list(ordered)
 
 
 def _label(
@@ -130,23 +151,23 @@ def _label(
 ) -> Label:
     lines = [without_middle(shown_name(explanation.context.codec.schema[name]), max_length)]
     if cell is not None:
-        before, after = change_texts(cell, explanation.context)
-        start = f"{kind_word(cell)}: "
-        room = max(max_length - len(start), max_length // 2)
-        lines.append(
-            start
-            + (
-                without_middle(before, room)
-                if cell.kind is Change.HOLD
-                else arrow_text(before, after, room)
-            )
-        )
+        lines.append(f"{kind_word(cell)}: {_change(explanation, cell, max_length)}")
     by_hand = cell is not None and cell.kind.by_hand
     fonts = (Font(NAME_SIZE, bold=by_hand), Font(CHANGE_SIZE, italic=not by_hand))
     widths = [font.width(line) / POINTS for line, font in zip(lines, fonts, strict=False)]
     kind = Change.NONE if cell is None else cell.kind
     height = _TWO_LINES if cell is not None else _ONE_LINE
     return Label(tuple(lines), kind, max(widths) + 2 * _PADDING, height)
+
+
+def _change(explanation: ExplainedRow, cell: ChangedCell, max_length: int) -> str:
+    """Return before and after in words; numbers are never cut."""
+    before, after = change_texts(cell, explanation.context)
+    if isinstance(cell.feature, Continuous):
+        max_length = 2 * MAX_LABEL_LENGTH
+    if cell.kind is Change.HOLD:
+        return without_middle(before, max_length)
+    return arrow_text(before, after, max_length)
 
 
 def _diagram(

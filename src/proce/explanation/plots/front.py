@@ -1,6 +1,9 @@
 """The Pareto front of a row as a picture."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import Palette, palette_around, palette_inside
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 _DOT_RADIUS, _RING_RADIUS = 3.0, 5.5  # points
 _SAME_PLACE = 7.0  # points: nearer counterfactuals share a label
 _SMALL_WIDTH, _SMALL_HEIGHT = 260.0, 190.0  # points: a smaller picture has smaller words
+_BEYOND = 0.03  # of the probabilities: what is shown below 0% and above 100%
 _MIN_WIDTH_WITH_BAR = 200.0  # points: a narrower picture has its colours in the caption
 
 
@@ -45,6 +49,8 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     if row.needed:  # of more than two classes the lead counts, which the plot does not show
         ax.axhline(row.needed, color=colors.grey, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
     ax.margins(0.12)
+    low, high = ax.get_ylim()
+    ax.set_ylim(max(low, -_BEYOND), min(high, 1 + _BEYOND))
     plain_frame(ax, "top", "right")
     _scale(ax, font, room)
     has_bar = room.width >= _MIN_WIDTH_WITH_BAR
@@ -57,7 +63,7 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     if has_bar:
         _add_bar(ax, points, f"distance from typical rows of {target}", font, height)
     room.fit_around(title, caption, font)
-    _number_ranks(ax, row, font)
+    _number_ranks(ax, row, np.asarray(points.get_offsets()).tolist(), font)
     return ax
 
 
@@ -118,7 +124,7 @@ def _add_bar(ax: "Axes", points: "PathCollection", words: str, font: Font, room:
     _name_side(strip, words, font, room)
 
 
-def _number_ranks(ax: "Axes", row: ExplainedRow, font: Font) -> None:
+def _number_ranks(ax: "Axes", row: ExplainedRow, dots: Sequence[Any], font: Font) -> None:
     """Write the rank beside each counterfactual, where nothing else is.
 
     Counterfactuals at one place share a label.
@@ -130,7 +136,6 @@ def _number_ranks(ax: "Axes", row: ExplainedRow, font: Font) -> None:
         left, low = ax.transData.transform((x, y))
         return (left - frame.x0) * per_pixel, (low - frame.y0) * per_pixel
 
-    dots = [place(*point) for point in ax.collections[0].get_offsets().tolist()]
     pairs = zip(row.losses[:, Loss.DISTANCE].tolist(), row.probabilities.tolist(), strict=True)
     circled = [(point, place(*point)) for point in pairs]
     groups: list[tuple[Any, Spot, list[str]]] = []
@@ -143,7 +148,8 @@ def _number_ranks(ax: "Axes", row: ExplainedRow, font: Font) -> None:
             groups.append((point, spot, [str(rank)]))
     obstacles = Obstacles(
         (frame.width * per_pixel, frame.height * per_pixel),
-        [(*dot, _DOT_RADIUS) for dot in dots] + [(*spot, _RING_RADIUS) for _, spot in circled],
+        [(*place(*dot), _DOT_RADIUS) for dot in dots]
+        + [(*spot, _RING_RADIUS) for _, spot in circled],
         [place(0.0, row.needed)[1]] if row.needed else [],
         [],
         [],

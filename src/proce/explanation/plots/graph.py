@@ -25,7 +25,7 @@ from proce.explanation.words.sentences import sentences
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_LARGEST = (14.0, 12.0)  # inches of a figure of our own
+_LARGEST = (18.0, 14.0)  # inches of a figure of our own
 _SMALLEST = (4.0, 1.5)
 _TITLE_HEIGHT = 0.45  # inches
 _NO_ROOM = "The causal graph has no room to be read here: give it larger axes, or none."
@@ -57,14 +57,16 @@ def plot_graph(explanation: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     if not explanation.context.edges and not cells:
         return Room.of(axes_or_new(ax)).write_instead(sentences(explanation)[0])
     if ax is None:
-        ax = axes_or_new(None, _natural_size(explanation, cells, _LARGEST))
-    room = Room.of(ax)
-    title = _title(explanation, cells)
-    width, height = room.width / POINTS, room.height / POINTS - _TITLE_HEIGHT
-    excerpt = readable_excerpt(explanation, cells, (width, height))
+        excerpt = _natural_excerpt(explanation, cells, _LARGEST)
+        room = Room.of(axes_or_new(None, _natural_size(excerpt, _LARGEST)))
+    else:
+        room = Room.of(ax)
+        size = room.width / POINTS, room.height / POINTS - _TITLE_HEIGHT
+        excerpt = readable_excerpt(explanation, cells, size)
     if excerpt is None:
         return room.write_instead(_NO_ROOM)
-    window = room.fit_whole(title + _rest(excerpt))
+    window = room.fit_whole(_title(explanation, cells) + _rest(explanation, excerpt))
+    ax = room.ax
     scale = fit_axes(ax, window, excerpt.frame, MAX_SCALE)
     colors = palette_inside(ax)
     edges = {edge: _edge_look(_flows(edge, cells), colors) for edge in excerpt.diagram.routes}
@@ -85,15 +87,19 @@ def graph_size(explanation: ExplainedRow, max_size: tuple[float, float]) -> tupl
     """
     ranked = row_cells(explanation)
     cells = {cell.feature.name: cell for cell in (ranked[0] if ranked else ())}
-    return _natural_size(explanation, cells, max_size)
+    return _natural_size(_natural_excerpt(explanation, cells, max_size), max_size)
 
 
-def _natural_size(
+def _natural_excerpt(
     explanation: ExplainedRow, cells: Mapping[str, ChangedCell], max_size: tuple[float, float]
-) -> tuple[float, float]:
-    excerpt = readable_excerpt(
-        explanation, cells, (max_size[0], max_size[1] - _TITLE_HEIGHT), max_scale=1.0
-    )
+) -> Excerpt | None:
+    """Return as much of a graph as can be read in a figure no larger than a size."""
+    size = max_size[0], max_size[1] - _TITLE_HEIGHT
+    return readable_excerpt(explanation, cells, size, max_scale=1.0)
+
+
+def _natural_size(excerpt: Excerpt | None, max_size: tuple[float, float]) -> tuple[float, float]:
+    """Return the size of a figure that an excerpt fills."""
     if excerpt is None:
         return max_size
     frame = excerpt.frame
@@ -114,13 +120,16 @@ def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
     return f"{row}: no way was found; the causal graph as it was used"
 
 
-def _rest(excerpt: Excerpt) -> str:
-    """Return how many features are not drawn, in words behind the title."""
-    if not excerpt.n_left_out:
-        return ""
-    features = "feature" if excerpt.n_left_out == 1 else "features"
-    unchanged = "" if excerpt.leaves_out_changes else " unchanged"
-    return f"; {excerpt.n_left_out}{unchanged} {features} left out"
+def _rest(explanation: ExplainedRow, excerpt: Excerpt) -> str:
+    """Return what is not drawn, in words behind the title."""
+    parts = []
+    if excerpt.n_left_out:
+        features = "feature" if excerpt.n_left_out == 1 else "features"
+        unchanged = "" if excerpt.leaves_out_changes else " unchanged"
+        parts.append(f"{excerpt.n_left_out}{unchanged} {features}")
+    if explanation.context.edges and not excerpt.diagram.routes:
+        parts.append("all arrows")
+    return f"; {' and '.join(parts)} left out" if parts else ""
 
 
 def _flows(edge: Edge, cells: Mapping[str, ChangedCell]) -> bool:

@@ -95,7 +95,7 @@ def fitting_labels(ax: "Axes", font: Font, *labels: Label) -> list[Label] | None
     """Return labels with the places where they begin; ``None`` where they would meet."""
     frame, per_pixel = ax.get_window_extent(), POINTS / ax.figure.dpi
     width = frame.width * per_pixel
-    placed = []
+    placed: list[tuple[float, float, Label]] = []
     for label in sorted(labels, key=lambda label: label.x):
         middle = (ax.transData.transform((label.x, 0.0))[0] - frame.x0) * per_pixel
         length = Font(font.size, bold=label.bold).width(label.text)

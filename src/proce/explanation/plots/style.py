@@ -15,7 +15,7 @@ from proce.schema import Feature
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
+    from matplotlib.axis import XAxis, YAxis
 
 FIGURE_SIZE = (6.0, 4.0)  # inches, where the caller gives no axes
 KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
@@ -72,7 +72,7 @@ def plain_frame(ax: "Axes", *sides: str) -> None:
             spine.set_visible(False)
 
 
-def plain_numbers(axis: "Axis", font: Font, room: float) -> None:
+def plain_numbers(axis: "XAxis | YAxis", font: Font, room: float) -> None:
     """Write as many round numbers along an axis as have room, given in points."""
     from matplotlib.ticker import MaxNLocator
 

@@ -1,0 +1,122 @@
+"""Pictures of a page: sound XML of their own, whatever words people gave."""
+
+import warnings
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import pytest
+
+from proce.causal.drawing.letters import Font
+from proce.causal.drawing.palette import LIGHT
+from proce.explanation.html.svg import picture
+
+from ..plots.cases import ODD, result_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+HOSTILE = (
+    *ODD,
+    "'DejaVu Sans', Verdana; }",
+    f"{LIGHT.ink} {LIGHT.blue}",
+    'url(#clip) id="a" href="#b"',
+    "<svg onload='x'>",
+    "<!-- a -- b -->",
+    "<style>*{color:red}</style>",
+    "]]><script>alert(1)</script>",
+    "<metadata>&amp;</metadata>",
+    "xlink:href",
+    "﷐ \x01\x0b￾￿ \ud800",
+    "\n  two\nlines",
+)
+
+
+def tree_of(draw: Any, name: str = "p", label: str = "what it shows") -> ElementTree.Element:
+    return ElementTree.fromstring(picture(draw, (6.0, 4.0), label, name))
+
+
+def words_of(tree: ElementTree.Element) -> list[str]:
+    return ["".join(text.itertext()) for text in tree.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("word", HOSTILE)
+def test_a_word_stays_the_word_that_was_given(word: str) -> None:
+    def draw(ax: Any) -> None:
+        ax.text(0.5, 0.5, **Font(9).settings(word)).set_in_layout(False)
+        ax.set_axis_off()
+
+    tree = tree_of(draw, label=word)
+    assert visible("".join(words_of(tree))) == visible(word)
+    assert tree.get("role") == "img"
+    assert visible(str(tree.get("aria-label"))) == visible(word)
+
+
+def visible(text: str) -> str:
+    """Return the letters of a text that can be seen."""
+    return "".join(letter for letter in text if letter.isprintable() and not letter.isspace())
+
+
+def plots() -> dict[str, Any]:
+    result = result_of("odd", 12, 3, n_front=8)
+    return {
+        "changes": lambda ax: result.plot_changes(ax=ax),
+        "front": lambda ax: result.plot_front(ax=ax),
+        "graph": lambda ax: result[0].plot_graph(ax=ax),
+        "cohort": lambda ax: result.plot_cohort(ax=ax),
+        "groups": lambda ax: result.plot_groups(list(ODD[: len(result)]), ax=ax),
+    }
+
+
+def test_pictures_hold_no_script_and_borrow_no_name_from_each_other() -> None:
+    ids: set[str] = set()
+    for name, draw in plots().items():
+        tree = tree_of(draw, name)
+        tags = {element.tag.removeprefix(SVG) for element in tree.iter()}
+        assert tags <= {"svg", "g", "path", "defs", "clipPath", "rect", "use", "text", "tspan"} | {
+            "pattern",
+            "image",
+        }
+        own = [str(element.get("id")) for element in tree.iter() if element.get("id")]
+        assert len(own) == len(set(own))
+        assert not ids & set(own)
+        assert references(tree) <= set(own)
+        assert references(tree)
+        ids |= set(own)
+        assert not any(key.startswith("on") for element in tree.iter() for key in element.attrib)
+
+
+def references(tree: ElementTree.Element) -> set[str]:
+    """Return the names of elements that a picture points to."""
+    found = set()
+    for element in tree.iter():
+        parts = [part.partition(":")[2].strip() for part in element.get("style", "").split(";")]
+        for value in (*element.attrib.values(), *parts):
+            if value.startswith("url(#"):
+                found.add(value[5:-1])
+        if element.get("href", "").startswith("#"):
+            found.add(element.get("href", "")[1:])
+    return found
+
+
+def test_colours_follow_the_page_and_fonts_are_those_of_the_reader() -> None:
+    tree = tree_of(plots()["changes"])
+    styles = " ".join(element.get("style", "") for element in tree.iter())
+    assert "var(--blue)" in styles
+    assert LIGHT.blue not in styles
+    families = {
+        part.partition(":")[2].strip()
+        for text in tree.iter(f"{SVG}text")
+        for part in text.get("style", "").split(";")
+        if part.strip().startswith("font-family")
+    }
+    assert families <= {"'DejaVu Sans', Verdana, sans-serif"}
+    assert any("信用评分" in word for word in words_of(tree))
+
+
+def test_the_settings_of_the_program_change_no_picture_of_a_page() -> None:
+    draw = plots()["cohort"]
+    usual = picture(draw, (6.0, 4.0), "", "p")
+    other: dict[str, Any] = {"font.size": 30, "axes.facecolor": "black", "text.color": "yellow"}
+    with mpl.rc_context(other), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert picture(draw, (6.0, 4.0), "", "p") == usual
+        assert mpl.rcParams["font.size"] == 30
