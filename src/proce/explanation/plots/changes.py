@@ -28,11 +28,11 @@ from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.words.chances import then_and_now
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
     cell_texts,
     class_texts,
-    percents,
     share_text,
     short,
     value_text,
@@ -113,8 +113,8 @@ def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> st
 
 def _contrast(row: ExplainedRow) -> str:
     predicted, target = (short(text, MAX_LABEL_LENGTH) for text in class_texts(row))
-    new, old = percents(row.probabilities[0].item(), row.probability)
-    return f"Row {row.row}: {predicted} → {target} ({target}: {old} → {new})"
+    then, now = then_and_now(row)
+    return f"Row {row.row}: {predicted} → {target} ({target}: {now} → {then})"
 
 
 def _draw_change(ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float, font: Font) -> None:

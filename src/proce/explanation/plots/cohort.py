@@ -34,6 +34,7 @@ from proce.explanation.tables.cohort import Tally, change_text, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import short
+from proce.schema.features.numerals import counted, with_minus
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -65,8 +66,7 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     if not by_feature:
         return room.write_instead(_reason(result))
     title = "What changes how often, and its median"
-    caption = f"of {n_found(result):,} rows with a counterfactual"
-    caption = caption.replace("1 rows", "1 row") if n_found(result) == 1 else caption
+    caption = f"of {counted(n_found(result), 'row')} with a counterfactual"
     lines = lines_in(room, len(by_feature), title, caption, extra=_legend_height(Font(9.0)))
     shown = list(by_feature.values())[: lines.n_lines]
     names = [lines.name(shown_name(tallies[0].feature), "", room) for tallies in shown]
@@ -139,8 +139,8 @@ def gap_text(group: Group) -> str:
     if group.gap is None:
         return "no other group"
     if group.low is None or group.high is None:
-        return f"{group.gap:+.3f} (too few rows for an interval)".replace("-", "−")
-    return f"{group.gap:+.3f} ({group.low:+.3f} to {group.high:+.3f})".replace("-", "−")
+        return f"{with_minus(f'{group.gap:+.3f}')} (too few rows for an interval)"
+    return with_minus(f"{group.gap:+.3f} ({group.low:+.3f} to {group.high:+.3f})")
 
 
 def _reason(result: ExplainedFrame) -> str:

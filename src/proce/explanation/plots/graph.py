@@ -21,6 +21,7 @@ from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.sentences import sentences
+from proce.schema.features.numerals import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -124,9 +125,8 @@ def _rest(explanation: ExplainedRow, excerpt: Excerpt) -> str:
     """Return what is not drawn, in words behind the title."""
     parts = []
     if excerpt.n_left_out:
-        features = "feature" if excerpt.n_left_out == 1 else "features"
-        unchanged = "" if excerpt.leaves_out_changes else " unchanged"
-        parts.append(f"{excerpt.n_left_out}{unchanged} {features}")
+        noun = "feature" if excerpt.leaves_out_changes else "unchanged feature"
+        parts.append(counted(excerpt.n_left_out, noun))
     if explanation.context.edges and not excerpt.diagram.routes:
         parts.append("all arrows")
     return f"; {' and '.join(parts)} left out" if parts else ""
