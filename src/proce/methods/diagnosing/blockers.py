@@ -2,6 +2,7 @@
 
 What that costs is bounded for each row: at most 16 limits are lifted, and all of them together get
 0.6 times as many candidates as one search for the row may evaluate, but 72 for each in any case.
+Where none of them shows a way, the plain ways of one and two actions are tried besides.
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from proce.methods.calls.method import Progress
 from proce.methods.diagnosing.lifted_limits import LiftedLimit, lift_limits
 from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.diagnosing.opened_ways import OpenedWays
+from proce.methods.diagnosing.plain_ways import plain_ways
 from proce.methods.diagnosing.relaxations import relaxation_of
 from proce.methods.diagnosing.relaxed_search import RelaxedSearch
 from proce.methods.searching.chances import missing_chances
@@ -153,9 +155,24 @@ def _search_chunk(
     frame_rows = FrameRows(positions, call.raw[positions], call.layout)
     for opened in ways:
         _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
+    if call.options.max_evaluations is None:
+        unexplained = _without_a_way(positions, result)
+        for opened in plain_ways(terms, lifted, query, unexplained, lambda: call.over):
+            _judge_ways(call, lifted, with_limits, frame_rows, opened, result)
     for row in positions.tolist():
         if finished or row in result.blockers:
             result.n_lifted[row] = len(lifted)
+
+
+def _without_a_way(positions: Tensor, result: BlockerSearch) -> Tensor:
+    """Return which of the rows at some positions have neither a blocker nor a way after all."""
+    known = set(result.blockers)
+    for found in result.found:
+        known.update(found.rows[found.ways.row].tolist())
+    return torch.tensor(
+        [index for index, row in enumerate(positions.tolist()) if row not in known],
+        dtype=torch.long,
+    )
 
 
 def _is_likely(problem: CounterfactualProblem, ways: OpenedWays, asked: Tensor) -> Tensor:

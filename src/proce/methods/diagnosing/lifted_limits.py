@@ -8,6 +8,8 @@ from proce.methods.searching.terms import SearchTerms
 from proce.objective import CallLimits
 from proce.schema import Action, Continuous, Feature, Schema
 
+OF_NO_FEATURE = ("rule", "search", "vary", "max_changes", "min_probability", "robust")
+
 
 @dataclass(frozen=True, eq=False)
 class LiftedLimit:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from proce.losses import Loss
-from proce.methods.diagnosing.lifted_limits import LiftedLimit
+from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
 from proce.methods.diagnosing.opened_ways import OpenedWays, nearest_ways
 from proce.methods.diagnosing.relaxed_problem import RelaxedProblem, follows_when_freed, relax
 from proce.methods.searching.terms import SearchTerms
@@ -26,7 +26,6 @@ _MAX_PROMISING = 5  # limits that go on after all were tried briefly
 _N_ENDED, _N_FRESH, _N_SCANNED = 8, 24, 16  # candidates with which the search of a limit begins
 _N_BRIEF = 24  # candidates beyond these of a limit that is tried briefly
 _MIN_POPULATION, _MIN_GENERATIONS = 12, 2
-_OF_NO_FEATURE = ("rule", "search", "vary", "max_changes", "min_probability", "robust")
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,4 +173,4 @@ def _with_gene_map(genes: Tensor, own: GeneMap, wanted: GeneMap) -> Tensor:
 def freed_position(terms: SearchTerms, limit: LiftedLimit) -> int | None:
     """Return the position of the feature that a limit binds; ``None`` where it binds no feature."""
     schema = terms.fitted.codec.schema
-    return schema.position(limit.name) if limit.kind not in _OF_NO_FEATURE else None
+    return schema.position(limit.name) if limit.kind not in OF_NO_FEATURE else None
