@@ -204,3 +204,14 @@ def test_only_numbers_wait_in_units_of_time() -> None:
         Ordinal("school", ("low", "high"), action="waits")
     with pytest.raises(SchemaError, match="only a number can wait"):
         Categorical("job", ("a", "b"), action="waits")
+
+
+def test_a_printed_schema_fits_a_page_and_says_where_it_was_cut() -> None:
+    levels = tuple(f"a rather long level number {number}" for number in range(9))
+    wide = Schema([Categorical(f"{'long_' * 8}{n}", levels, label="x" * 60) for n in range(3)])
+    lines = str(wide).split("\n")
+    assert max(map(len, lines)) <= 100
+    assert len(lines) == 5  # a header, a line for each feature, and the note
+    assert lines[-1] == "Cut to fit the page; schema.to_json() has it whole."
+    assert len(repr(wide)) <= 100
+    assert all(len(repr(feature)) <= 100 for feature in wide)

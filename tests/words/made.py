@@ -1,6 +1,7 @@
 """Results of all kinds, drawn from a seed: odd names, units, steps and levels, every change."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,8 @@ def made(seed: int) -> Explanations:
 
 def _schema(rng: np.random.Generator) -> Schema:
     names = rng.permutation(NAMES)[: rng.integers(2, 7)].tolist()
-    features: list[Feature] = [_feature(name, rng) for name in names]
+    features = [_feature(name, rng) for name in names]
+    features[0] = replace(features[0], action=Action.FREE)  # so that something can be done
     features.append(Continuous("age", (18, 90), 1, _one(rng, [Action.WAITS, Action.FREE])))
     if rng.random() < 0.5:
         features.append(Categorical("sex", ("female", "male"), Action.FIXED, protected=True))

@@ -1,4 +1,4 @@
-"""A schema as a table of text that fits a page: long cells go on below, no line is cut."""
+"""A schema as a table of text that fits a page: a line for each feature, long cells cut."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import wrap
@@ -44,27 +44,28 @@ def schema_table(
 
 def table_text(table: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
     """Return a table in aligned columns, and sentences below it, at most a hundred wide."""
-    widths = _fitting([max(map(len, column)) for column in zip(*table, strict=True)])
-    lines = [line for row in table for line in _lines(row, widths)]
-    return "\n".join([*lines, *(line for text in below for line in wrap(text, MAX_WIDTH))])
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    notes = list(below)
+    if _fit(widths):
+        notes.append("Cut to fit the page; schema.to_json() has it whole.")
+    lines = [
+        _GAP.join(_cell(text, width) for text, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+    return "\n".join([*lines, *(line for text in notes for line in wrap(text, MAX_WIDTH))])
 
 
-def _fitting(widths: list[int]) -> list[int]:
-    """Return the widths of columns, of which the widest give way until all fit."""
+def _fit(widths: list[int]) -> bool:
+    """Make the widest columns narrower until all fit; return whether any had to be."""
     room = MAX_WIDTH - len(_GAP) * (len(widths) - 1)
+    was_wide = sum(widths) > room
     while sum(widths) > room and max(widths) > _MIN_COLUMN:
         widths[widths.index(max(widths))] -= 1
-    return widths
+    return was_wide
 
 
-def _lines(row: Sequence[str], widths: Sequence[int]) -> list[str]:
-    cells = [wrap(cell, width) or [""] for cell, width in zip(row, widths, strict=True)]
-    height = max(map(len, cells))
-    padded = [[*cell, *[""] * (height - len(cell))] for cell in cells]
-    return [
-        _GAP.join(c.ljust(w) for c, w in zip(parts, widths, strict=True)).rstrip()
-        for parts in zip(*padded, strict=True)
-    ]
+def _cell(text: str, width: int) -> str:
+    return text.ljust(width) if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def _action(feature: Feature) -> str:

@@ -195,6 +195,8 @@ class TestInterruption:
         outcomes = result.outcomes()["outcome"].tolist()
         assert outcomes[:2] == ["found", "found"]
         assert outcomes[2:] == ["out_of_time"] * 4
+        told = result[2].sentences()[0]
+        assert told == "The search was stopped before a change was found for class 1."
         assert (bank(result.counterfactuals())[:, 1] > 0.5).all()
 
     def test_in_the_model(self, caplog: pytest.LogCaptureFixture) -> None:

@@ -12,9 +12,10 @@ from proce.errors import ModelError, NotFittedError, SchemaError, SearchError
 from proce.schema import Level, Schema
 from proce.schema.features.brief import MAX_WIDTH
 from proce.schema.features.naming import checked_words
+from proce.schema.features.numerals import counted
 from proce.streams import check_seed
 
-_MAX_PARAMETER_LENGTH = 60  # characters of a parameter at a prompt
+_MAX_PARAMETER_LENGTH = 80  # characters of a parameter at a prompt
 
 
 def check_construction(schema: Any, settings: Any, settings_type: type, seed: Any) -> None:
@@ -58,11 +59,11 @@ def checked_class_labels(labels: Any, classes: Sequence[Level]) -> dict[Level, s
 
 def shown_parameters(method: BaseEstimator) -> str:
     """Return how a method was made: the parameters that are not as by default, in brief."""
-    defaults = signature(type(method).__init__).parameters
+    values = method.get_params(deep=False)
     parts = [
-        f"{name}={_in_brief(value)}"
-        for name, value in method.get_params(deep=False).items()
-        if not _same(defaults[name].default, value)
+        f"{name}={_in_brief(values[name])}"
+        for name, parameter in signature(type(method).__init__).parameters.items()
+        if name in values and not _same(parameter.default, values[name])
     ]
     line = f"{type(method).__name__}({', '.join(parts)})"
     if len(line) <= MAX_WIDTH:
@@ -77,7 +78,8 @@ def _in_brief(value: Any) -> str:
         return line
     if isinstance(value, list | tuple | dict):
         return f"<{type(value).__name__} of {len(value):,}>"
-    return line if isinstance(value, Schema) else f"{type(value).__name__}(…)"
+    size = counted(len(value), "feature") if isinstance(value, Schema) else "…"
+    return f"{type(value).__name__}({size})"
 
 
 def changed_parameters(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

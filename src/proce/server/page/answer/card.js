@@ -55,8 +55,9 @@ function Sure({ way }) {
 // Where the probability was, where it comes to, and what is needed.
 function Reach({ way, decision }) {
   const [before, after] = percents(decision.probability, way.probability);
-  const needed = answer.value.asked.limits.min_probability ?? decided.value?.needed ?? decision.needed; // null where the likeliest of several counts
-  const asked = needed === null ? "" : `; ${percent(needed)} is needed`;
+  const least = answer.value.asked.limits.min_probability;
+  const needed = least ?? decided.value?.needed ?? decision.needed; // null where the likeliest of several counts
+  const asked = needed === null ? "" : least === null || least === undefined ? `; the model decides so from ${percent(needed)} on` : `; ${percent(least)} was asked for`;
   const width = (share) => `${(100 * share).toFixed(2)}%`;
   return html`<div class="reach">
     <div class="bar slim" role="img" aria-label=${`The chance of ${decision.target_label} goes from ${before} to ${after}${asked}.`}>

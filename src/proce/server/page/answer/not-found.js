@@ -1,6 +1,6 @@
 // Nothing found: what blocks, and what to relax by one click; or nothing that needs to change.
 import { html } from "../vendor/interface.js";
-import { percent } from "../core/formats.js";
+import { percent, percents } from "../core/formats.js";
 import { earlierLimits } from "../core/state.js";
 import { Changes } from "./changes.js";
 import { goBack, relax } from "./run.js";
@@ -38,10 +38,16 @@ function Blockers({ blockers }) {
       <ul>${others.map((one) => html`<li>${one.relaxation ?? one.name}</li>`)}</ul>`}`;
 }
 
+function reached({ probability, needed }) {
+  if (needed === null) return percent(probability);
+  const [there, enough] = percents(probability, needed);
+  return `${there}; ${enough} would be enough`;
+}
+
 function Miss({ diagnosis }) {
   const { closest_miss: miss, broken } = diagnosis;
-  return html`<details class="more"><summary>The closest miss reaches ${percent(diagnosis.probability)}${diagnosis.needed !== null && `; ${percent(diagnosis.needed)} is needed`}</summary>
-    ${miss.changes?.length > 0 && html`<${Changes} changes=${miss.changes} label="Changes of the closest miss" />`}
+  return html`<details class="more"><summary>The closest attempt reaches ${reached(diagnosis)}</summary>
+    ${miss.changes?.length > 0 && html`<${Changes} changes=${miss.changes} label="Changes of the closest attempt" />`}
     ${broken?.length > 0 && html`<ul>${broken.map((text) => html`<li><code>${text}</code></li>`)}</ul>`}
   </details>`;
 }

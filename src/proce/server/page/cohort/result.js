@@ -1,7 +1,7 @@
 // What came of many: outcomes, the changes advised most, what they cost whom, and each case.
 import { openRecord } from "../answer/run.js";
-import { nameText, percent, plural, short } from "../core/formats.js";
-import { schema } from "../core/state.js";
+import { chanceText, nameText, plural, short } from "../core/formats.js";
+import { decisionLines, schema } from "../core/state.js";
 import { html, signal } from "../vendor/interface.js";
 import { cohort, problem, showBy } from "./state.js";
 
@@ -98,8 +98,8 @@ async function open(row) {
 function Case({ one }) {
   const name = short(one.label, 30);
   return html`<tr><th scope="row"><button type="button" class="link" aria-label=${`Open the case of ${name}`} onClick=${() => open(one.index)}>${name}</button></th><td>${outcomeText(one.outcome)}</td>
-    <td class="number">${one.probability === null ? "–" : percent(one.probability)}</td>
-    <td class="number">${one.new_probability === null ? "–" : percent(one.new_probability)}</td>
+    <td class="number">${one.probability === null ? "–" : chanceText(one.probability, decisionLines.value)}</td>
+    <td class="number">${one.new_probability === null ? "–" : chanceText(one.new_probability, decisionLines.value)}</td>
     <td class="number">${figure(one.distance)}</td><td class="actions-text">${one.actions}</td></tr>`;
 }
 

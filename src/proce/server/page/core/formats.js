@@ -3,12 +3,17 @@
 const MAX_NAME = 60;
 
 export function numberText(value, step = null) {
-  if (Math.abs(value) >= 1e15) return value.toPrecision(6);
+  if (Math.abs(value) >= 1e15) return withMinus(value.toPrecision(6));
   const places = step ? decimals(step) : Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value) || 1)));
-  return value.toLocaleString("en-US", {
+  return withMinus(value.toLocaleString("en-US", {
     minimumFractionDigits: step ? places : 0, maximumFractionDigits: Math.min(places, 15),
-  });
+  }));
 }
+
+const MINUS = "−";
+
+// A number with a minus sign in the place of a hyphen; nothing is minus zero.
+const withMinus = (text) => (/[1-9]/.test(text) ? text.replaceAll("-", MINUS) : text.replace(/^-/, ""));
 
 function decimals(step) {
   const text = String(step);
@@ -32,9 +37,9 @@ export function withUnit(text, unit) {
   if (!unit) return text;
   const sign = /^[^\s\w]*\p{Sc}\s*/u.exec(unit)?.[0] ?? "";
   let after = unit.slice(sign.length).trimStart();
-  if (text === "1" || text === "-1") after = after.replace(/^(\w{2,}[^s\W])s\b/, "$1");
+  if (text === "1" || text === `${MINUS}1`) after = after.replace(/^(\w{2,}[^s\W])s\b/, "$1");
   const blank = after === "" || /^[%‰°/]/.test(after) ? "" : "\u00a0";
-  const minus = text.startsWith("-") && sign ? "-" : "";
+  const minus = text.startsWith(MINUS) && sign ? MINUS : "";
   return `${minus}${sign}${text.slice(minus.length)}${blank}${after}`;
 }
 
@@ -46,6 +51,18 @@ export function percent(share, places = 0) {
   if (shown >= 100) return `over ${(100 - smallest).toFixed(places)}%`;
   if (shown <= 0) return `under ${smallest.toFixed(places)}%`;
   return `${shown.toFixed(places)}%`;
+}
+
+// A probability that reads as none of the lines at which a model decides, unless it is there.
+export function chanceText(share, lines) {
+  if (share === null || share === undefined) return percent(share);
+  const isAway = (line) => Math.abs(share - line) > 1e-12;
+  for (const places of [0, 1, 2, 3]) {
+    const text = percent(share, places);
+    if (lines.every((line) => !isAway(line) || text !== percent(line, places))) return text;
+  }
+  const line = lines.find((one) => isAway(one) && percent(share, 3) === percent(one, 3));
+  return `just ${share > line ? "over" : "under"} ${percent(line)}`;
 }
 
 // Two shares, with decimals where they would read the same.

@@ -29,6 +29,11 @@ export const earlierLimits = signal([]); // the way back from a relaxation
 
 export const feature = computed(() =>
   Object.fromEntries((schema.value?.features ?? []).map((one) => [one.name, one])));
+// Where a model of two classes decides, for either of them; of several the likeliest counts.
+export const decisionLines = computed(() => {
+  const { classes = [], threshold } = schema.value ?? {};
+  return classes.length === 2 ? [threshold ?? 0.5, 1 - (threshold ?? 0.5)] : [];
+});
 // The decision that ways are to lead to; null is the other one of two, or not told yet.
 export const wanted = computed(() => limits.value.target ?? schema.value?.default_target ?? null);
 export const isAuditor = computed(() => session.value?.role === "auditor");

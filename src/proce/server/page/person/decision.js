@@ -21,8 +21,8 @@ export function DecisionPicture({ decision: now, before = null }) {
   const target = short(now.target_label, 40);
   const hasLine = now.needed !== null; // of several classes the likeliest counts
   const [chance, line] = hasLine ? percents(now.probability, now.needed) : [percent(now.probability)];
-  const needed = hasLine ? `${line} needed` : "the likeliest counts";
-  const words = isThere ? `The model says ${target} (${chance}).` : `The chance of ${target} is ${chance}; ${needed}.`;
+  const needed = hasLine ? `decides from ${line} on` : "the likeliest counts";
+  const words = isThere ? `The model says ${target} (${chance}).` : `The chance of ${target} is ${chance}; ${hasLine ? `the model ${needed}` : needed}.`;
   return html`<div class="picture">
     <p class="verdict"><span class="says">The model says</span> <strong>${short(now.label, 60)}</strong></p>
     <div class="bar" role="img" aria-label=${`${words}${before ? ` It was ${percent(before.probability)}.` : ""}`}>

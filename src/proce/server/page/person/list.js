@@ -1,8 +1,8 @@
 // The rows of the file, a page at a time.
 import { html, useEffect } from "../vendor/interface.js";
 import { ErrorBox, Skeleton } from "../core/controls.js";
-import { nameText, percent, short, valueText } from "../core/formats.js";
-import { checked, person, schema } from "../core/state.js";
+import { chanceText, nameText, short, valueText } from "../core/formats.js";
+import { checked, decisionLines, person, schema } from "../core/state.js";
 import { Filters } from "./filters.js";
 import { PAGE_SIZE, ask, asked, keepListed, listError, listed, sortBy } from "./listing.js";
 import { pickListed } from "./pick.js";
@@ -63,7 +63,7 @@ function Row({ row, features }) {
     <th scope="row"><button type="button" class="picks" aria-pressed=${String(isChosen)}
       onClick=${(event) => { event.stopPropagation(); pickListed(row); }}><span class="unseen">Choose row </span>${name}</button></th>
     <td>${short(label, 24)}</td>
-    <td class="number">${percent(row.probability)}</td>
+    <td class="number">${chanceText(row.probability, decisionLines.value)}</td>
     ${features.map((one) => html`<td key=${one.name} class=${one.levels ? "" : "number"}>${short(valueText(inHeader(one) ? { ...one, unit: null } : one, row.values[one.name]), 24)}</td>`)}
   </tr>`;
 }
