@@ -15,11 +15,12 @@ _FAULTS = """
     const box = element.getBoundingClientRect();
     return box.width > 0 && box.height > 0;
   };
-  const overlap = (one, other) => {
-    const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
-    return Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
-      && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
-  };
+  const meet = (a, b) =>
+    Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1;
+  // An element that goes on in the next column has a box in each.
+  const overlap = (one, other) =>
+    [...one.getClientRects()].some(a => [...other.getClientRects()].some(b => meet(a, b)));
   const apart = (elements, what) => {
     elements.forEach((one, n) => elements.slice(n + 1).forEach(other => {
       if (overlap(one, other)) faults.push(`${what}: ${name(one)} on ${name(other)}`);
@@ -57,3 +58,13 @@ def faults_of(page: Page, width: int) -> list[str]:
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true })")
     faults: Any = page.evaluate(_FAULTS)
     return [f"{width}: {fault}" for fault in faults]
+
+
+def scrolled_parts(page: Page, width: int) -> list[str]:
+    """Return the parts of a page that a reader has to scroll sideways by themselves."""
+    page.set_viewport_size({"width": width, "height": 900})
+    parts = page.locator(".wide").evaluate_all(
+        "parts => parts.filter(part => part.scrollWidth > part.clientWidth + 1)"
+        ".map(part => part.getAttribute('aria-label'))"
+    )
+    return [f"{width}: {part}" for part in parts]

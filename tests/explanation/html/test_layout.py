@@ -18,7 +18,7 @@ from ...explained import explained_row
 from ...server.page.steps import axe
 from .. import samples
 from ..samples import CODEC, RAISE_SAVINGS, SCHEMA, everything, explanation, explanations, people
-from .layout import faults_of
+from .layout import faults_of, scrolled_parts
 
 WIDTHS = (320, 360, 800, 1280, 1600)
 PAPER = 180 * 96 // 25  # pixels between the margins of A4
@@ -110,6 +110,7 @@ STATES: dict[str, Callable[[], Explanations]] = {
 def test_everything_fits_on_every_screen_and_on_paper(browser: Browser) -> None:
     page = opened(browser, page_of_rows(everything(), by="sex", max_drawn=1))
     assert [fault for width in WIDTHS for fault in faults_of(page, width)] == []
+    assert [part for width in WIDTHS[2:] for part in scrolled_parts(page, width)] == []
     page.emulate_media(media="print")
     assert faults_of(page, PAPER) == []
     axe(page)

@@ -142,3 +142,12 @@ def test_a_page_on_which_nothing_was_found_has_no_picture_of_what_follows() -> N
 def test_the_arrows_of_the_graph_are_listed_once_for_all_rows() -> None:
     page = Page(page_of_rows(everything()))
     assert page.text.count("education affects job.") == 1
+
+
+def test_what_is_true_of_some_rows_is_not_said_of_all() -> None:
+    refits = {"refits": torch.tensor([10]), "shared": samples.context(n_refits=10)}
+    sure = {"confidence": torch.tensor([0.99], dtype=torch.float64)}
+    rows = [explanation(RAISE_SAVINGS, row=row, **refits, **sure) for row in (0, 1)]
+    told = Told(page_of_rows(explanations(*rows), at_most=1)).sentences
+    assert not [sentence for sentence in told["page"] if "10 of 10 refits" in sentence]
+    assert [sentence for sentence in told["row-0"] if "10 of 10 refits" in sentence]

@@ -1,6 +1,5 @@
 """Explanations as one page that needs nothing else: for an applicant, or for an auditor."""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
@@ -14,7 +13,7 @@ from proce.explanation.html.environment import render, style_string
 from proce.explanation.html.graph import GraphReport, graph_report
 from proce.explanation.html.overview import Overview, overview_of
 from proce.explanation.html.provenance import ProvenanceFacts, provenance_facts
-from proce.explanation.html.row import RowReport, row_report
+from proce.explanation.html.row import ASKED_AGAIN, NOT_TRIED_AGAIN, RowReport, row_report
 from proce.explanation.html.strips import legend_of
 from proce.explanation.record.context import Context
 from proce.explanation.record.frame import ExplainedFrame
@@ -172,10 +171,13 @@ def _with_legend(rows: list[RowReport]) -> list[RowReport]:
 
 
 def _without_shared(rows: Sequence[RowReport]) -> tuple[list[RowReport], list[str]]:
-    """Return the rows without what is sure of every way alike, and that, to be said once."""
-    found = [row for row in rows if row.recommended]
-    counts = Counter(text for row in found for text in row.certainty)
-    shared = [text for text, count in counts.items() if count == len(found) > 1]
+    """Return the rows without what was done for every way alike, and that, to be said once."""
+    found = [row.certainty for row in rows if row.recommended]
+    shared = [
+        text
+        for text in (NOT_TRIED_AGAIN, ASKED_AGAIN)
+        if len(found) > 1 and all(text in texts for texts in found)
+    ]
     kept = [
         replace(row, certainty=[text for text in row.certainty if text not in shared])
         for row in rows

@@ -19,6 +19,8 @@ from proce.explanation.words.sentences import Line
 from proce.explanation.words.values import class_texts, name_text, value_text
 from proce.schema import Action, Layout
 
+NOT_TRIED_AGAIN = "The equations behind the consequences were not tried again on other rows."
+ASKED_AGAIN = "The model was asked again about exactly the values shown here."
 _MAX_SHOWN_WAYS = 3  # besides the recommended one; more are folded away
 _FRONT_SIZE = (PICTURE_WIDTH, 3.6)
 _ACTION_TEXTS = {
@@ -212,8 +214,6 @@ def _certainty(explanation: ExplainedRow, assumptions: Sequence[str]) -> list[st
     if not len(explanation):
         return certainty
     if explanation.refits is None and explanation.context.edges:
-        certainty.append(
-            "The equations behind the consequences were not tried again on other rows."
-        )
-    certainty.append("The model was asked again about exactly the values shown here.")
+        certainty.append(NOT_TRIED_AGAIN)
+    certainty.append(ASKED_AGAIN)
     return certainty
