@@ -24,6 +24,7 @@ from fuzzing.target import Target
 
 MAX_SECONDS = 5.0  # of processor time for one input
 MAX_GROWTH = 512 * 2**20  # bytes by which the process may grow
+_MAX_CHANGED_BYTES = 4_096  # longer inputs take most of the time, and are run once
 _REPORTED_EVERY = 50_000  # executions
 _RENEWED_EVERY = 2_000  # executions: how often the process's size is looked at
 
@@ -138,9 +139,10 @@ def run_plain(
     """Change what a guided run has kept, and the texts to begin with, at random."""
     kept = [path.read_bytes() for path in sorted((corpus / target.name).glob("*"))]
     pool = [*target.seeds, *kept]
+    short = [content for content in pool if len(content) <= _MAX_CHANGED_BYTES]
     draw = random.Random(seed)
     for number in range(n_runs):
-        content = pool[number] if number < len(pool) else target.changed(draw.choice(pool), draw)
+        content = pool[number] if number < len(pool) else target.changed(draw.choice(short), draw)
         execute(content)
 
 

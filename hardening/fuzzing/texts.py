@@ -29,6 +29,7 @@ _RULES = (
     b'-cf["odd name"] / x.income * 3 - 1 < 0.5 <= cf.age',
     b'age, income ~> "odd name"',
 )
+_N_WRITTEN = 4  # one in so many accepted graphs is written and read again
 _N_SAMPLED = 40  # one in so many accepted texts is looked at more closely
 
 
@@ -91,6 +92,8 @@ def _check_graph(graph: CausalGraph, content: bytes) -> None:
     position = {name: number for number, name in enumerate(graph.order)}
     assert set(position) == set(graph.nodes), "all nodes are in order"
     assert all(position[cause] < position[effect] for cause, effect in graph.edges), "no cycle"
+    if not one_in(_N_WRITTEN, content):
+        return
     text = graph.to_json()
     again = CausalGraph.from_json(text)
     assert _told(again) == _told(graph), "JSON comes back the same"
