@@ -10,7 +10,7 @@ export OMP_NUM_THREADS ?= 1
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo page test test-slow lint bench mutants fuzz docs clean
+.PHONY: help demo page test test-slow lint bench mutants fuzz package-check audit docs clean
 
 help:
 	@echo "make demo       install and explain one rejected loan application"
@@ -21,6 +21,8 @@ help:
 	@echo "make bench      every script in benchmarks/"
 	@echo "make fuzz       a million damaged texts and files for each reader of them; hours"
 	@echo "make mutants    change the modules of a room, ROOM=rules, and see whether its tests notice"
+	@echo "make package-check  build wheel and sdist, install each, run the demo"
+	@echo "make audit      ask for known faults of the versions in constraints.txt"
 	@echo "make docs       build the documentation into site/"
 	@echo "make clean      remove .venv, caches and build outputs"
 
@@ -52,6 +54,12 @@ bench: $(VENV)/.dev
 
 fuzz: $(VENV)/.hardening
 	$(BIN)/python hardening/fuzz.py all
+
+package-check:
+	$(PYTHON) hardening/package_check.py
+
+audit: $(VENV)/.hardening
+	$(BIN)/pip-audit --no-deps --disable-pip --requirement constraints.txt
 
 mutants: $(VENV)/.hardening
 	$(PYTEST) -q tests/hardening/test_mutants.py

@@ -111,9 +111,9 @@ def measure(call: Callable[[int], Any], n_calls: int) -> tuple[float, float, flo
 
 def trace(call: Callable[[int], Any], n_calls: int) -> None:
     """Print the lines that hold more memory after some calls than before."""
-    for number in range(n_calls // 2):
-        call(number)
     tracemalloc.start(6)
+    for number in range(n_calls):
+        call(number)
     gc.collect()
     before = tracemalloc.take_snapshot()
     for number in range(n_calls):
