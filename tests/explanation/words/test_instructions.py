@@ -1,8 +1,13 @@
 """Instructions: how far an action may go, against what, and for which rule."""
 
+import math
+
 import pytest
 
-from proce.schema import Codec
+from proce.explanation import Change
+from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.instructions import further_text
+from proce.schema import Codec, Continuous
 
 from .. import samples
 from ..samples import Way, explanation
@@ -132,3 +137,37 @@ def test_how_long_to_wait_is_said_where_it_was_tried(
         {"ratio": ("action", 0.81)}, shared=shared, intervals=samples.holds(ratio=ends)
     )
     assert told.sentences()[0] == f"{instruction} (ratio 0.31 months to 0.81 months)."
+
+
+@pytest.mark.parametrize(
+    ("after", "interval", "goes_further"),
+    [
+        (3_500.0, (2_600.0, 9_000.0), True),
+        (3_500.0, (3_500.0, 9_000.0), False),
+        (500.0, (0.0, 1_500.0), True),
+        (500.0, (0.0, 500.0), False),
+        (3_500.0, (math.nan, math.nan), False),
+    ],
+)
+def test_advice_that_goes_beyond_the_decision_says_why(
+    after: float, interval: tuple[float, float], goes_further: bool
+) -> None:
+    feature = Continuous("savings", step=100)
+    cell = ChangedCell(0, feature, Change.ACTION, 2_000.0, after, math.nan, 0.1, *interval)
+    assert ("be surer to work" in further_text(cell)) == goes_further
+
+
+def test_a_feature_that_may_rise_to_one_value_only_is_let_rise_there() -> None:
+    """Not kept at 26,000, where it never was, and not more or less than that."""
+    ends = samples.holds(amount=(26_000, 26_000, "none"))
+    told = explanation({"amount": ("action", 26_000, 27_000)}, intervals=ends).sentences()[0]
+    assert told == (
+        "Let amount rise to 26,000 only (it is 25,500, and it would otherwise rise to 27,000)."
+    )
+
+
+def test_a_value_next_to_the_present_one_is_kept_near_it() -> None:
+    """Forty-odd units of a range of fifty thousand are no change that anybody would name."""
+    ends = samples.holds(amount=(25_400, 25_520, "none"))
+    cells = explanation({"amount": ("action", 25_520, 27_000)}, intervals=ends).sentences()[0]
+    assert cells.startswith("Keep amount near 25,500, between 25,400 and 25,520, although")

@@ -11,7 +11,12 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.certainty import doubt_texts
 from proce.explanation.words.chances import added_points, then_text
-from proce.explanation.words.instructions import consequence, instructions, interval_text
+from proce.explanation.words.instructions import (
+    consequence,
+    further_text,
+    instructions,
+    interval_text,
+)
 from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text
 from proce.explanation.words.waiting import is_waiting
@@ -159,7 +164,8 @@ def _facts(explanation: ExplainedRow, cell: ChangedCell, n_actions: int) -> list
     facts = []
     interval = interval_text(cell, explanation.context)
     if interval is not None:
-        facts.append(("today's model decides so between", interval))
+        told = f"{interval}{further_text(cell)}"
+        facts.append(("today's model decides so between", told))
     if explanation.contributions is not None and n_actions > 1 and cell.kind is Change.ACTION:
         added = added_points(explanation.contributions[0, cell.position].item())
         facts.append(("adds to the probability", added))

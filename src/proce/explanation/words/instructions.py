@@ -80,6 +80,14 @@ def interval_text(cell: ChangedCell, context: Context) -> str | None:
     return " and ".join(inner_text(cell, end, context) for end in ends)
 
 
+def further_text(cell: ChangedCell) -> str:
+    """Return why an action goes beyond where today's model decides so; empty where it does not."""
+    near = cell.holds_from if cell.after > cell.before else cell.holds_to
+    if near != near or not min(cell.before, cell.after) < near < max(cell.before, cell.after):
+        return ""
+    return "; the advice goes further, to keep a margin and be surer to work"
+
+
 def drift_text(cell: ChangedCell, context: Context, n_others: int = 2) -> str | None:
     """Return where the other changes alone would bring a feature; ``None`` where it would stay.
 

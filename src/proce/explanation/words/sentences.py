@@ -167,7 +167,9 @@ def _contrast(
     then, now = then_and_now(row, rank)
     premise = f"all {len(actions)} changes had been made"
     if len(actions) <= MAX_SHOWN:
-        premise = joined([condition(cell, row.context) for cell in actions])
+        parts = [condition(cell, row.context) for cell in actions]
+        has_commas = any(", " in part for part in parts)
+        premise = ", and ".join(parts) if has_commas else joined(parts)
     pronoun = "them" if len(actions) > 1 else "it"
     following = f", with what follows from {pronoun}" if effects else ""
     return (

@@ -14,7 +14,7 @@ export function Changes({ changes, label }) {
       <th scope="row" style=${{ paddingLeft: `${indent(one)}rem` }}>${one.kind === "consequence" && html`<span aria-hidden="true">↳ </span>`}${short(one.label)}
         <span class="kind-word">${kindWords(one.kind)}</span></th>
       <td class="number"><span class="before">${short(one.before_text, 30)}</span> <span aria-hidden="true">→</span><span class="unseen"> to </span> <strong>${short(one.after_text, 30)}</strong>
-        ${one.interval_text && html`<span class="interval">today's model decides so between ${one.interval_text}${goesFurther(one) && "; the advice goes further in, so that it keeps a margin and works in refits"}</span>`}</td>
+        ${one.interval_text && html`<span class="interval">today's model decides so between ${one.interval_text}${goesFurther(one) && "; the advice goes further, to keep a margin and be surer to work"}</span>`}</td>
     </tr>`)}</tbody>
   </table>`;
 }
