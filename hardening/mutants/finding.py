@@ -20,6 +20,7 @@ from mutmut.mutation.mutators import mutation_operators
 from mutants.mutant import Mutant
 from mutants.rooms import SOURCE
 
+_UNNOTICED = ("strict", "repr")  # arguments that only guard or word something
 _SKIPPED = (
     m.Annotation()
     | m.Decorator()
@@ -32,7 +33,7 @@ _SKIPPED = (
     | m.FunctionDef(name=m.Name("__repr__") | m.Name("__str__"))
     | m.Call(func=m.Name("cast") | m.Name("TypeVar") | m.Name("isinstance") | m.Name("len"))
     | m.Call(func=m.Attribute(value=m.Name("logger") | m.Name("logging") | m.Name("warnings")))
-    | m.Arg(keyword=m.Name("strict") | m.Name("repr"))
+    | m.Arg(keyword=m.OneOf(*map(m.Name, _UNNOTICED)))
 )
 _ALIAS = m.Assign(value=m.Subscript() | m.BinaryOperation(operator=m.BitOr()))
 
@@ -117,7 +118,9 @@ class Change:
     place: _Place
 
     def mutant(self) -> Mutant | None:
-        """Return the module with this change; ``None`` where that is no Python."""
+        """Return the module with this change; ``None`` where that is no Python, or unnoticeable."""
+        if _is_unnoticed(self.node, self.new):
+            return None
         changed = self.module.deep_replace(self.node, self.new)
         assert isinstance(changed, cst.Module)
         try:
@@ -139,6 +142,14 @@ class Change:
             first_line=self.place.first_line,
             source=changed.code,
         )
+
+
+def _is_unnoticed(node: cst.CSTNode, new: cst.CSTNode) -> bool:
+    """Whether a call loses, or changes, an argument that only guards or words something."""
+    if not (isinstance(node, cst.Call) and isinstance(new, cst.Call)):
+        return False
+    guards = [arg for arg in node.args if arg.keyword and arg.keyword.value in _UNNOTICED]
+    return any(all(arg is not kept for kept in new.args) for arg in guards)
 
 
 def changes_of(path: Path) -> list[Change]:

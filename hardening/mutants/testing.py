@@ -1,10 +1,10 @@
 """Tests that are collected once, and then run in forks: which lines they run, and which fail."""
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from signal import SIGKILL, SIGXCPU
 from typing import Any
 
 import coverage
@@ -17,7 +17,9 @@ from mutants.mutant import Mutant, Verdict
 from mutants.recording import Recordings, TestRun, fingerprint
 from mutants.rooms import ROOT, SOURCE
 
-_MAX_SECONDS = 60.0  # of one file of tests, while its lines are recorded
+_MAX_SECONDS = 120.0  # of one file of tests, while its lines are recorded
+_MAX_PYTHON_SECONDS = 10.0  # the same with kernels as Python, after which no other test begins
+_MAX_TEST_SECONDS = 2.0  # of one test with kernels as Python
 _IMPORT_SECONDS = 20.0  # of the package and of the tests
 _SLACK_SECONDS, _SLACK_FACTOR = 5.0, 4.0  # what a mutant may take beyond its tests' usual time
 
@@ -30,10 +32,16 @@ PYTEST_OPTIONS = (
 class Recorder:
     """A plugin that tells which tests fail, and in whose name lines are run."""
 
-    def __init__(self, on_context: Callable[[str], None] | None = None) -> None:
+    def __init__(
+        self,
+        on_context: Callable[[str], None] | None = None,
+        max_test_seconds: float = 0.0,
+    ) -> None:
         self.failed: list[str] = []
         self.seconds: dict[str, float] = {}
         self._on_context = on_context
+        self._max_test_seconds = max_test_seconds
+        signal.signal(signal.SIGPROF, _stop_test)
         self._context = ""
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -46,7 +54,9 @@ class Recorder:
         """Note how long a test takes, and that its lines are its own."""
         before = time.process_time()
         self._enter(item.nodeid)
+        signal.setitimer(signal.ITIMER_PROF, self._max_test_seconds)
         yield
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         self.seconds[item.nodeid] = time.process_time() - before
 
     @pytest.hookimpl(wrapper=True)
@@ -61,6 +71,10 @@ class Recorder:
         self._context = context
         if self._on_context is not None:
             self._on_context(context)
+
+
+def _stop_test(number: int, frame: object) -> None:
+    raise TimeoutError("this test takes too long where kernels run as Python")
 
 
 def fixture_context(fixturedef: Any) -> str:
@@ -100,8 +114,11 @@ class CollectedTests:
         files = [str(path) for path in self._modules]
         covering = coverage.Coverage(data_file=None, include=files, config_file=False)
         covering.start()
-        recorder = Recorder(covering.switch_context)
-        self._run([self._items[name] for name in names], recorder, stop=False)
+        recorder = Recorder(covering.switch_context, _MAX_TEST_SECONDS * kernels_as_python)
+        end = time.process_time() + (_MAX_PYTHON_SECONDS if kernels_as_python else _MAX_SECONDS)
+        self._run(
+            [self._items[name] for name in names], recorder, lambda: time.process_time() > end
+        )
         covering.stop()
         data, told = covering.get_data(), {}
         lines_of: dict[str, dict[str, list[int]]] = {}
@@ -122,11 +139,13 @@ class CollectedTests:
                 told[name] = (recorder.seconds[name], lines)
         return told
 
-    def _run(self, items: Sequence[pytest.Item], recorder: Recorder, *, stop: bool) -> None:
+    def _run(
+        self, items: Sequence[pytest.Item], recorder: Recorder, is_over: Callable[[], bool]
+    ) -> None:
         self.session.config.pluginmanager.register(recorder)
         for item, following in zip(items, [*items[1:], None], strict=True):
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
-            if stop and recorder.failed:
+            if is_over():
                 return
 
     def trial(self, mutant: Mutant, names: Sequence[str], seconds: float) -> Verdict:
@@ -135,7 +154,8 @@ class CollectedTests:
         def work() -> list[str]:
             self._functions.install(mutant)
             recorder = Recorder()
-            self._run([self._items[name] for name in names], recorder, stop=True)
+            items = [self._items[name] for name in names]
+            self._run(items, recorder, lambda: bool(recorder.failed))
             return recorder.failed[:1]
 
         return verdict_of(in_fork(work, _SLACK_SECONDS + _SLACK_FACTOR * seconds))
@@ -162,7 +182,7 @@ def trial_of_import(
 def verdict_of(ending: Ending) -> Verdict:
     """Return what the end of a trial says."""
     if ending.sent is None:
-        outcome = "time" if ending.signal in (SIGXCPU, SIGKILL) else "crash"
+        outcome = "time" if ending.signal in (signal.SIGXCPU, signal.SIGKILL) else "crash"
         return Verdict(outcome, f"signal {ending.signal}", round(ending.seconds, 2))
     outcome = "killed" if ending.sent else "survived"
     return Verdict(outcome, *(ending.sent or [""]), round(ending.seconds, 2))

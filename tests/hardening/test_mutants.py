@@ -69,6 +69,7 @@ def test_an_operator_and_a_number_are_changed(text: Path) -> None:
         "def __repr__(a):\n    return a + 1\n",
         "@dataclass(frozen=True)\nclass Sum:\n    a: int\n",
         "if TYPE_CHECKING:\n    a = 1\n",
+        "def add():\n    return field(repr=False)\n",
     ],
 )
 def test_what_nobody_can_notice_is_left_alone(text: Path, code: str) -> None:

@@ -57,6 +57,12 @@ def conflicting(
         ("cf.pay + cf.age < 10", "cf.pay > 5", "cf.age > 6"),
         ("2 * cf.pay > 10", "cf.pay < 4"),
         ("cf.pay - 4 < 0", "cf.pay > 5"),
+        ("not (cf.age <= 40)", "cf.age < 30"),
+        ("not (cf.age < 40)", "cf.age < 30"),
+        ("not (cf.age >= 40)", "cf.age > 50"),
+        ("not (cf.age > 40)", "cf.age > 50"),
+        ("not (cf.age != 40)", "cf.age > 50"),
+        ("not (cf.age == x.age)", "cf.age == x.age"),
     ],
 )
 def test_a_contradiction_is_proved(texts: tuple[str, ...]) -> None:

@@ -1,5 +1,8 @@
 """Rules as flat programs mean what their trees say, to the last bit."""
 
+import math
+from operator import eq, ge, gt, le, lt, ne
+
 import pandas as pd
 import pytest
 import torch
@@ -68,6 +71,27 @@ def test_a_program_without_rules_has_no_steps_and_adds_nothing():
     assert shapes == [(0, 3), (0, 5), (0, 2), (0, 3)]
     rows = torch.zeros(2, 3, len(reference.SCHEMA.names), dtype=torch.float64)
     assert RuleProgram.of(()).violation(rows[:, 0], rows).tolist() == [[0.0] * 3] * 2
+
+
+@pytest.mark.parametrize(
+    ("text", "result"),
+    [
+        ("cf.age + 3", lambda age: age + 3),
+        ("3 - cf.age", lambda age: 3 - age),
+        ("2 * cf.age", lambda age: 2 * age),
+        ("cf.age / 2", lambda age: age / 2),
+        ("8 / cf.age - 1", lambda age: 8 / age - 1 if age else math.nan),
+    ],
+)
+@pytest.mark.parametrize("sign", ["<=", "<", ">=", ">", "==", "!="])
+def test_a_program_does_the_arithmetic_of_its_rule(text, result, sign):
+    compare = {"<=": le, "<": lt, ">=": ge, ">": gt, "==": eq, "!=": ne}[sign]
+    rule = Rule.parse(f"{text} {sign} 3", CODEC)
+    people = [dict.fromkeys(reference.SCHEMA.names) | {"age": age} for age in range(9)]
+    rows = reference.encoded(people)
+    results = [result(age) for age in range(9)]
+    held = [compare(value, 3) and not math.isnan(value) for value in results]
+    assert (RuleProgram.of((rule,)).violation(rows, rows[:, None])[:, 0] == 0).tolist() == held
 
 
 def test_an_and_lacks_what_both_of_its_conditions_lack():

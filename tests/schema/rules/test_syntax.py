@@ -65,6 +65,7 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("age > 3", 1, "A feature is written cf.age or x.age"),
         ("cg.age > 3", 1, "written cf.name (the counterfactual) or x.name (the factual)"),
         ("CF.age > 3", 1, "Did you mean 'cf'?"),
+        ("NOT cf.age > 3", 1, "Did you mean 'not'?"),
         ("cf.owner == True", 13, "Did you mean 'true'?"),
         ("cf > 3", 4, "expected '.' or '[' after 'cf', got '>'"),
         ("cf.3 > 3", 4, "expected a feature name of letters, digits and '_', got '3'"),
