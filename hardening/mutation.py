@@ -12,7 +12,8 @@ import importlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -40,7 +41,7 @@ from mutants.results import (  # noqa: E402
     score_lines,
     write_record,
 )
-from mutants.rooms import ROOMS, Room, module_name  # noqa: E402
+from mutants.rooms import ROOMS, SOURCE, Room, module_name  # noqa: E402
 from mutants.testing import (  # noqa: E402
     PYTEST_OPTIONS,
     CollectedTests,
@@ -94,6 +95,7 @@ class MutationRun:
         def trial(mutant: Mutant, names: list[str], seconds: float) -> Verdict:
             return tests.trial(mutant, names, seconds)
 
+        self._refuse_failing_tests({own.module: own for own in inside}.values(), trial)
         self._try_each(inside, trial)
         return True
 
@@ -103,7 +105,21 @@ class MutationRun:
         def trial(mutant: Mutant, names: list[str], seconds: float) -> Verdict:
             return trial_of_import(mutant, names, seconds, "kernel" in mutant.module)
 
-        self._try_each([mutant for mutant in self.mutants if not mutant.function], trial)
+        at_import = [mutant for mutant in self.mutants if not mutant.function]
+        self._refuse_failing_tests(at_import[:1], trial)
+        self._try_each(at_import, trial)
+
+    def _refuse_failing_tests(self, mutants: Iterable[Mutant], trial: Trial) -> None:
+        """End the run where tests fail though nothing is changed in the modules of mutants."""
+        recordings = read_recordings(self.recordings)
+        for mutant in mutants:
+            text = (SOURCE / "proce" / mutant.module).read_text("utf-8")
+            runs = recordings.runs("kernel" in mutant.module)
+            names, seconds = chosen_tests(runs, mutant, {}, self.max_seconds)
+            unchanged = replace(mutant, source=text)
+            verdict = trial(unchanged, names, seconds) if names else Verdict("survived", "", 0.0)
+            if verdict.outcome != "survived":
+                raise SystemExit(f"{mutant.module}: {verdict.by} fails without any change")
 
     def _try_each(self, mutants: list[Mutant], trial: Trial) -> None:
         recordings = read_recordings(self.recordings)

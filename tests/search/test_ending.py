@@ -37,6 +37,7 @@ def test_a_converged_instance_stops_early(engine):
     assert bool((result.n_generations < 60).all())
     assert bool((result.n_generations % 5 == 0).all())
     assert bool((result.n_evaluations == 20 * result.n_generations).all())
+    assert result.n_generations.dtype == result.n_evaluations.dtype == torch.int64
 
 
 def test_without_an_early_stop_all_generations_run(engine):
@@ -60,6 +61,8 @@ def test_only_a_feasible_instance_converges(engine):
     result = nsga2(problem, *task(3), SETTINGS, seed=0)
     assert result.stopped[:2] == (Stop.CONVERGED, Stop.GENERATIONS)
     assert result.n_generations[1] == 60
+    assert result.ended_by(Stop.CONVERGED, Stop.CALLER).tolist()[:2] == [True, False]
+    assert result.ended_by(Stop.GENERATIONS).tolist()[:2] == [False, True]
     assert bool(result.archive.has_feasible[2])
     assert result.n_generations[2] > 10
 
