@@ -42,6 +42,18 @@ def test_levels_differ_by_their_embeddings_as_a_share_of_the_farthest_two(by_han
     assert by_hand.tables[CLUB].tolist() == [[0, 1], [1, 0]]
 
 
+def test_the_farthest_two_levels_are_1_apart_however_close_their_embeddings(world):
+    class Close:
+        codec = world.codec
+
+        def embed(self, name, codes):
+            return codes[:, None] * 1e-3
+
+    tables = FeatureDistance.of(Close()).tables
+    assert tables[CITY][0].tolist() == pytest.approx([0.0, 0.5, 1.0])
+    assert tables[CLUB][0].tolist() == pytest.approx([0.0, 1.0])
+
+
 def test_levels_count_by_the_square_or_from_half_a_range_on(world, by_hand, ann):
     rows = world.rows((5, 3, 7, "doctor", "east", "rowing"))[None]
     assert by_hand.squared(rows, ann)[0, 0, CITY:].tolist() == pytest.approx([0.04, 1])

@@ -1,6 +1,7 @@
 """The objectives together (Eqs. 9 and 10), what a person would see, and the constraints."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -36,6 +37,9 @@ def test_in_hard_mode_the_distance_is_what_the_actions_cost(world, ann, moved):
     acted = distances(world, problem, moved, acting=["skill"])
     assert acted == pytest.approx([0.4 + 0.2 + south + 3 * 0.02])  # skill follows to 0.7
     assert distances(world, problem, moved) == pytest.approx([0.4 + south + 2 * 0.02])
+    squared = world.problem(ann, "hard", squared=True)
+    assert distances(world, squared, moved) == distances(world, problem, moved)
+    assert not squared.is_squared
 
 
 def test_an_effect_counts_more_by_hand_where_its_causes_could_be_moved(world, ann, moved):
@@ -166,6 +170,15 @@ def test_without_propagation_every_change_is_an_action(world, ann, moved, mode):
     assert torch.equal(told.point, moved)
     assert told.acted_on[0, 0].tolist() == [True, True, True, True, True, False]
     assert not bool(told.held.any() | told.consequence.any())
+
+
+def test_as_printed_without_causes_the_distance_is_a_sum_of_squares(world, ann, moved):
+    problem = replace(world.problem(ann, "paper"), scm=None)
+    city = float(world.distance.tables[CITY][0, 1])
+    squares = 0.4**2 + 0.6**2 + 0.6**2 + (1 / 3) ** 2 + city**2
+    assert distances(world, problem, moved) == pytest.approx([squares])
+    scored = problem(world.genes(problem, moved), everyone(problem))
+    assert scored.losses[0, 0, 2].item() == pytest.approx(squares)
 
 
 def test_the_three_losses_come_in_their_order(world, ann, moved):

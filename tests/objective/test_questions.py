@@ -1,5 +1,7 @@
 """How candidates are put to a model: near, as they came in where unchanged, and once."""
 
+from dataclasses import replace
+
 import torch
 
 from proce.classifier import AnswerTable
@@ -38,6 +40,17 @@ def test_a_candidate_of_a_person_is_asked_about_once(world):
     for answers, candidates in ((first[1:], rows[1:]), (again, rows)):
         expected = problem.classifier.predict_proba(candidates.flatten(0, 1))
         assert torch.equal(answers.flatten(0, 1), expected)
+
+
+def test_a_problem_looks_up_the_answers_of_its_own_model_alone(world):
+    factual = world.random_rows(2)
+    plain = world.problem(factual, "off")
+    model, other = Recorder(plain.classifier), Recorder(plain.classifier)
+    problem = replace(plain, classifier=model, answers=AnswerTable(factual.shape[1], 2))
+    for _ in range(2):
+        answers = problem.ask(factual[:, None])
+        assert torch.equal(problem.ask(factual[:, None], other), answers)
+    assert (len(model.asked), len(other.asked)) == (1, 2)
 
 
 def test_without_a_table_everything_is_asked(world):

@@ -1,11 +1,14 @@
 """The clock: who leads, and how far time moves the others."""
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proce.causal import Actions
 from proce.objective import CallLimits, Clock
 from proce.schema import Action, Codec, Continuous, Schema
 from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
@@ -68,3 +71,42 @@ def test_units_of_time_have_many_spellings() -> None:
     ]
     assert time_unit("km") is None
     assert YEARS_PER_UNIT["month"] == pytest.approx(1 / 12)
+
+
+def test_a_feature_moves_by_whole_steps_however_long_a_year_is() -> None:
+    """A year has 52.18 weeks; without a step they pass as they are."""
+    whole = Continuous("weeks", (0, 5000), step=1, action=Action.WAITS, unit="weeks")
+    for weeks in (whole, replace(whole, step=None)):
+        codec = codec_of(YEARS, weeks)
+        clock = Clock.of(codec)
+        assert clock is not None
+        factual = codec.to_unit(torch.tensor([[30.0, 10.0]], dtype=torch.float64))
+        rows = factual[:, None].clone()
+        rows[0, 0, 0] += 3 / 100
+        moved = codec.to_raw(clock.advance(rows, factual))[0, 0, 1].item()
+        exactly = 10 + 3 * 365.25 / 7
+        assert moved == pytest.approx(round(exactly) if weeks is whole else exactly)
+
+
+def test_what_waits_with_the_lead_follows_and_costs_nothing() -> None:
+    codec = codec_of(YEARS, MONTHS, PAY)
+    clock = Clock.of(codec)
+    assert clock is not None
+    effort = torch.tensor([2.0, 3.0, 5.0], dtype=torch.float64)
+    assert clock.weigh(effort, max_years=10).tolist() == pytest.approx([2 * 100 / 10, 0.0, 5.0])
+    assert effort.tolist() == [2.0, 3.0, 5.0]
+    by_hand = torch.tensor([[True, False, False], [False, True, True]])
+    assert clock.with_others(by_hand).tolist() == [[True, True, False], [False, False, True]]
+    assert by_hand.tolist() == [[True, False, False], [False, True, True]]
+
+
+def test_time_is_one_action_and_what_it_moves_a_consequence() -> None:
+    codec = codec_of(YEARS, MONTHS, PAY)
+    clock = Clock.of(codec)
+    assert clock is not None
+    point = torch.tensor([[[0.4, 0.5, 0.6]]], dtype=torch.float64)
+    none, every = torch.zeros(1, 1, 3, dtype=torch.bool), torch.ones(1, 1, 3, dtype=torch.bool)
+    told = clock.as_one_action(Actions(point, every, none, none, point - 0.1, none))
+    assert told.acted_on.tolist() == [[[True, False, True]]]
+    assert told.consequence.tolist() == [[[False, True, False]]]
+    assert told.expected.flatten().tolist() == pytest.approx([0.3, 0.5, 0.5])

@@ -148,4 +148,6 @@ class Clock:
 
 
 def _unit(feature: Feature) -> str:
-    return time_unit(feature.unit) or "year"
+    unit = time_unit(feature.unit)
+    assert unit is not None, "the schema lets nothing wait that is not counted in a unit of time"
+    return unit

@@ -166,6 +166,11 @@ def test_every_model_has_its_own_decision(world, ann, studying):
     assert odds.flatten().tolist() == pytest.approx([own - 1.0, own - math.log(3)])
 
 
+def test_of_models_enough_to_judge_unseen_ones_by_half_of_the_risk_is_allowed(world, ann):
+    model = world.problem(ann).classifier
+    assert [ModelDoubt.of((model,) * n, 0.9).least for n in (4, 5)] == pytest.approx([0.9, 0.95])
+
+
 def robustness(*draws) -> float:
     return float(ModelDoubt((), 0.95).chance(torch.tensor(draws, dtype=torch.float64)))
 
@@ -203,3 +208,20 @@ def test_only_the_candidates_asked_about_are_tried_in_every_world(world, studyin
     asked = torch.rand(4, 5, generator=torch.Generator().manual_seed(5)) < 0.4
     asked[2] = False
     assert torch.equal(chance_among(problem, realised, doubt, asked), every.where(asked, 0.0))
+
+
+def test_a_problem_may_ask_in_fewer_worlds_or_with_fewer_doubts(world, ann, studying):
+    plain = world.problem(ann, "hard")
+    models = tuple(Shifted(plain.classifier, float(shift)) for shift in range(-12, 0))
+    equations = EquationDoubt(refits(world, *[1.0, 0.5, 0.25] * 4), 0.98)
+    problem = replace(plain, doubts=(equations, ModelDoubt(models, 0.95)))
+    few = problem.with_few_worlds().doubts
+    assert [len(few[0].refits.members), len(few[1].models)] == [8, 8]
+    assert few[1].models == models[:8]
+    assert problem.with_doubts_asked_for().doubts == problem.doubts[1:]
+    assert problem.asks_for_doubts
+    assert not replace(plain, doubts=(equations,)).asks_for_doubts
+    realised = problem.realise(world.genes(problem, studying))
+    certain = problem.without_doubts().score(realised)
+    assert torch.equal(certain.violation, plain.score(realised).violation)
+    assert problem.score(realised).violation.item() > 0

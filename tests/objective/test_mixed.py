@@ -1,0 +1,57 @@
+"""How far apart rows are without a model of the data, on examples worked out by hand."""
+
+import math
+
+import pandas as pd
+import pytest
+import torch
+
+from proce.objective import MixedDistance
+from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
+
+SCHEMA = Schema(
+    [
+        Continuous("age"),
+        Continuous("gain"),
+        Ordinal("degree", ("none", "school", "college")),
+        Categorical("city", ("north", "south")),
+    ]
+)
+FRAME = pd.DataFrame(
+    {
+        "age": [0.0, 1.0, 2.0, 6.0, 10.0],
+        "gain": [0.0, 0.0, 0.0, 0.0, 10.0],
+        "degree": ["none", "none", "school", "college", "college"],
+        "city": ["north", "south", "north", "south", "north"],
+    }
+)
+CODEC = Codec.fit(SCHEMA, FRAME)
+HERE = torch.tensor([0.2, 0.0, 0.0, 0.0], dtype=torch.float64)
+THERE = torch.tensor([0.6, 0.5, 2.0, 1.0], dtype=torch.float64)
+
+
+def test_gower_divides_numbers_and_ranks_by_their_range() -> None:
+    assert MixedDistance.gower(CODEC)(HERE, THERE).tolist() == pytest.approx([0.4, 0.5, 1.0, 1.0])
+
+
+def test_numbers_are_divided_by_their_median_deviation_and_ranks_are_levels() -> None:
+    """Ages deviate from their median of 2 by 2, 1, 0, 4 and 8: 0.2 of the range in the middle.
+
+    Four of five gains are 0: their mean deviation from it is a fifth of the range.
+    """
+    distance = MixedDistance.by_deviation(CODEC, CODEC.encode(FRAME))
+    assert distance.is_level.tolist() == [False, False, True, True]
+    assert distance(HERE, THERE).tolist() == pytest.approx([0.4 / 0.2, 0.5 / 0.2, 1.0, 1.0])
+
+
+def test_a_feature_that_never_varies_or_is_always_missing_is_divided_by_1() -> None:
+    rows = CODEC.encode(FRAME)
+    rows[:, 0], rows[:, 1] = 0.3, math.nan
+    assert MixedDistance.by_deviation(CODEC, rows).scale[:2].tolist() == [1.0, 1.0]
+
+
+def test_a_cell_that_is_missing_in_one_row_is_at_distance_1_and_in_both_at_0() -> None:
+    one = torch.tensor([math.nan, math.nan, 1.0, 1.0], dtype=torch.float64)
+    other = torch.tensor([0.6, math.nan, 1.0, 0.0], dtype=torch.float64)
+    assert MixedDistance.gower(CODEC)(one, other).tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert MixedDistance.gower(CODEC)(other, one).tolist() == [1.0, 0.0, 0.0, 1.0]
