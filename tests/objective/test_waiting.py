@@ -110,3 +110,19 @@ def test_time_is_one_action_and_what_it_moves_a_consequence() -> None:
     assert told.acted_on.tolist() == [[[True, False, True]]]
     assert told.consequence.tolist() == [[[False, True, False]]]
     assert told.expected.flatten().tolist() == pytest.approx([0.3, 0.5, 0.5])
+
+
+def test_a_number_that_is_told_to_round_values_moves_onto_them() -> None:
+    """On the scale of the bulk, weeks from 0 to 5000 are told to whole tens or so."""
+    weeks = Continuous("weeks", (0, 5000), action=Action.WAITS, unit="weeks")
+    frame = pd.DataFrame({"age": [0.0, 100.0] * 50, "weeks": [0.0, 5000.0] * 50})
+    codec = Codec.fit(Schema([YEARS, weeks]), frame, scale="bulk")
+    step = codec.resolution[1].item()
+    assert step > 0
+    clock = Clock.of(codec)
+    assert clock is not None
+    factual = codec.to_unit(torch.tensor([[30.0, 11.3]], dtype=torch.float64))
+    rows = factual[:, None].clone()
+    rows[0, 0, 0] += 3 / 100
+    moved = codec.to_raw(clock.advance(rows, factual))[0, 0, 1].item()
+    assert moved == pytest.approx(round((11.3 + 3 * 365.25 / 7) / step) * step)

@@ -72,7 +72,7 @@ class Limits:
         held = (rows == self.lower[:, None]) & (self.lower < self.action_lower)[:, None]
         held |= (rows == self.upper[:, None]) & (self.upper > self.action_upper)[:, None]
         beyond = beyond.masked_fill(held & by_hand, 0.0)
-        return beyond.nan_to_num(nan=0.0).where(beyond > LIMIT_ROUNDING, 0.0).sum(-1)
+        return beyond.where(beyond > LIMIT_ROUNDING, 0.0).sum(-1)  # 0 too where nothing is known
 
 
 @dataclass(frozen=True, eq=False)

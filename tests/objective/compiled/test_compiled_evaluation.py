@@ -73,6 +73,9 @@ def test_a_part_is_evaluated_as_in_the_whole(world, posed):
     part = problem.take(some).evaluation.of_genes(genes[some])
     for ours, theirs in zip(part, whole, strict=True):
         assert torch.equal(ours, theirs[some])
+    scored = problem.take(some).score(problem.take(some).realise(genes[some]))
+    assert torch.equal(scored.losses, whole[0][some])
+    assert torch.equal(scored.violation, whole[1][some])
 
 
 def test_what_has_no_kernel_is_evaluated_in_the_usual_way(world, posed):

@@ -9,6 +9,7 @@ import torch
 from proce.compiled import engine
 from proce.losses import Loss
 from proce.objective import Requirement, effect_predictors
+from proce.objective.compiled.compiled_terms import shortfall_of
 from proce.schema import Rule
 
 MODES = ("hard", "soft", "paper", "off")
@@ -137,3 +138,14 @@ def test_a_model_that_gives_no_number_is_no_reason_to_fail(world, ann, monkeypat
         for score in scores(problem, realised, monkeypatch):
             assert math.isnan(score.losses[0, 0, Loss.PREDICTION])
             assert math.isnan(score.violation)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_what_is_lacking_to_either_class_by_hand(compiled, monkeypatch):
+    """At a threshold of 0.6 with a margin of 0.1, a class is reached from 0.7 and below 0.5."""
+    monkeypatch.setattr(engine, "use_kernels", lambda device: compiled)
+    second = torch.tensor([[0.4, 0.5, 0.8], [0.4, 0.7, 0.8]], dtype=torch.float64)
+    chances = torch.stack([1 - second, second], dim=-1)
+    lacking = shortfall_of(Requirement(0.6, 0.1), chances, torch.tensor([0, 1]))
+    assert lacking[0].tolist() == pytest.approx([0.0, 0.0, 0.3], abs=1e-6)
+    assert lacking[1].tolist() == pytest.approx([0.3, 0.0, 0.0], abs=1e-6)

@@ -101,6 +101,17 @@ def test_every_refit_leads_the_actions_somewhere_else(world, ann, studying):
     assert odds.flatten().tolist() == pytest.approx([8 * 0.25, 8 * 0.05, 8 * -0.05])
 
 
+def test_an_action_that_misses_the_target_lacks_all_of_the_chance(world, ann):
+    problem = world.problem(ann, "hard")
+    row = world.rows((3, 3, 7, "school", "north", "chess"))[None]  # pay comes to 9 of 10
+    realised = problem.realise(world.genes(problem, row))
+    assert realised.count.item() == 1
+    doubted = replace(problem, doubts=(EquationDoubt(refits(world, 2.0, 2.0), 0.98),))
+    missed = problem.score(realised).violation.item()
+    assert missed > 0
+    assert doubted.score(realised).violation.item() == pytest.approx(missed + 0.98)
+
+
 def test_what_is_held_by_hand_is_the_same_in_every_refit(world, ann):
     problem = world.problem(ann, "hard")
     row = world.rows((6, 8, 7, "school", "north", "chess"))[None]
