@@ -1,6 +1,7 @@
 """Reads what all explanations of a text share: schema, scale, model, graph, provenance."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +21,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.spread import spread_size
 from proce.schema import Codec, Continuous, Feature, Layout, Level, Schema
-from proce.schema.features.levels import level_type
+from proce.schema.features.levels import find_level, level_type
 from proce.schema.features.naming import checked_words
 from proce.schema.frames.layout_json import layout_from_json
 from proce.schema.records import RecordError
@@ -52,7 +53,7 @@ def read_context(text: WireExplanations) -> Context:
         n_refits=graph.n_refits or 0,
         origin=graph.origin,
         vary=None if request.vary is None else tuple(request.vary),
-        ranges={name: (low, high) for name, (low, high) in request.ranges.items()},
+        ranges={name: _range(*limits) for name, limits in request.ranges.items()},
         effort=request.effort,
         rules=tuple(request.rules or ()),
         spread=None if text.spread is None else _spread(text.spread, codec.schema),
@@ -156,9 +157,27 @@ def _class_labels(model: WireModel) -> dict[Level, str]:
     }
 
 
+def _range(low: Level | None, high: Level | None) -> tuple[Level, Level]:
+    """Return the limits of a request; JSON has null for one that is infinite."""
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
 def _check_names(request: WireRequest, schema: Schema) -> None:
     for name in (*(request.vary or ()), *request.ranges, *request.effort):
         schema.position(name)
+    for name, limits in request.ranges.items():
+        _check_limits(schema[name], limits)
+
+
+def _check_limits(feature: Feature, limits: Sequence[Level | None]) -> None:
+    if isinstance(feature, Continuous):
+        fit = all(limit is None or level_type(limit) == "number" for limit in limits)
+        expected = "two numbers, or null for one without end"
+    else:
+        fit = all(find_level(feature.levels, limit) is not None for limit in limits)
+        expected = f"two levels of {feature.name!r}"
+    if not fit:
+        raise RecordError(f"request.ranges.{feature.name}", limits, expected)
 
 
 def _needed(model: WireModel) -> tuple[float, ...]:

@@ -29,7 +29,7 @@ def context_record(context: Context) -> Plain:
             {
                 "vary": context.vary,
                 "ranges": context.ranges,
-                "effort": context.effort,
+                "effort": {name: float(effort) for name, effort in context.effort.items()},
                 **({"rules": context.rules} if context.rules else {}),
             }
         ),
@@ -41,9 +41,9 @@ def model_record(context: Context) -> Plain:
     return {
         "classes": list(context.classes),
         **_class_labels(context),
-        "needed": list(context.needed),
-        "threshold": context.threshold,
-        **({} if context.lead is None else {"lead": context.lead}),
+        "needed": [float(share) for share in context.needed],
+        "threshold": None if context.threshold is None else float(context.threshold),
+        **({} if context.lead is None else {"lead": float(context.lead)}),
         **_other_models(context),
     }
 
@@ -78,5 +78,5 @@ def _other_models(context: Context) -> Plain:
     return {
         "n_models": context.n_models,
         "models_are_refits": context.models_are_refits,
-        **({} if context.robust is None else {"robust": context.robust}),
+        **({} if context.robust is None else {"robust": float(context.robust)}),
     }

@@ -26,6 +26,11 @@ def _label(value: Any) -> Level:
     raise PydanticCustomError("label", "a text, a finite number or true or false")
 
 
+def _limit(value: Any) -> Level | None:
+    """Return a limit; null stands for one that is infinite."""
+    return None if value is None else _label(value)
+
+
 def _blocker_value(value: Any) -> Level | tuple[str, ...]:
     """Return how far a limit would have to give way: a value, or names."""
     if isinstance(value, list) and all(isinstance(name, str) for name in value):
@@ -46,7 +51,7 @@ def _edge(names: list[str]) -> list[str]:
     return names
 
 
-def _limits(limits: list[Level]) -> list[Level]:
+def _limits(limits: list[Level | None]) -> list[Level | None]:
     if len(limits) != 2:
         raise PydanticCustomError("limits", "a pair of limits")
     return limits
@@ -69,7 +74,8 @@ Chance = Annotated[float, Field(ge=0, le=1)]
 Label = Annotated[Any, PlainValidator(_label)]
 Kept = Annotated[dict[str, Any], AfterValidator(_kept)]
 Edge = Annotated[list[str], AfterValidator(_edge)]
-Limits = Annotated[list[Label], AfterValidator(_limits)]
+Limit = Annotated[Any, PlainValidator(_limit)]
+Limits = Annotated[list[Limit], AfterValidator(_limits)]
 BlockerValue = Annotated[Any, PlainValidator(_blocker_value)]
 Needed = Annotated[
     Annotated[Number, _ONE_TAG] | Annotated[list[Number], _LIST_TAG], Discriminator(_needed_tag)

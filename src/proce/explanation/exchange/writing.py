@@ -244,7 +244,9 @@ def _letters(changes: Tensor) -> list[str | None]:
 
 
 def _diagnosis(diagnosis: Diagnosis) -> Any:
-    return plain_json({**vars(diagnosis), "blockers": [*map(_blocker, diagnosis.blockers)]})
+    needed = None if diagnosis.needed is None else float(diagnosis.needed)
+    blockers = [*map(_blocker, diagnosis.blockers)]
+    return plain_json({**vars(diagnosis), "needed": needed, "blockers": blockers})
 
 
 def _blocker(blocker: Blocker) -> Plain:

@@ -22,12 +22,18 @@ class ProgressBar:
     def __call__(self, progress: Progress) -> None:
         """Draw how far the work has come."""
         if self._bar is None:
+            from rich.console import Console
             from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
             from rich.progress import Progress as Bars
 
             columns = ("{task.description}", BarColumn(), "{task.completed}/{task.total}")
             texts = (TextColumn("{task.fields[now]}"), TextColumn("{task.fields[rate]}"))
-            self._bar = Bars(*columns, *texts, TimeRemainingColumn())
+            # A notebook shows what goes to stdout; elsewhere stdout is for results.
+            console = Console(stderr=not Console().is_jupyter)
+            shown = console.is_terminal or console.is_jupyter
+            self._bar = Bars(
+                *columns, *texts, TimeRemainingColumn(), console=console, disable=not shown
+            )
             self._bar.start()
         if progress.stage not in self._tasks:
             self._tasks[progress.stage] = self._bar.add_task(progress.stage, now="", rate="")
