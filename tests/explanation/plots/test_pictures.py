@@ -5,7 +5,7 @@ The table of cases is made up; what is checked is where the parts of a picture a
 
 import warnings
 from collections.abc import Callable, Iterator
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import matplotlib as mpl
@@ -136,11 +136,11 @@ def test_a_picture_of_many_features_says_what_it_leaves_out(plot: str) -> None:
 @pytest.mark.parametrize("plot", PLOTS)
 def test_a_picture_can_be_read_in_every_case(plot: str, names: str) -> None:
     places = [None, "narrow", "wide", "plain", "corner of a grid", "grid with a layout"]
-    for n_features, n_ways in product((1, 3, 30, 120), (1, 2, 8)):
+    grounds = cycle(GROUND)
+    for n_features, n_ways in product((1, 3, 30, 120), (1, 8)):
         result = result_of(names, n_features, n_ways, n_front=20 * n_ways, classes=CLASSES[names])
         for place, dpi in zip(places, (100, 72, 100, 200, 100, 144), strict=True):
-            for ground in GROUND:
-                assert_readable(plot, result, place, dpi, ground)
+            assert_readable(plot, result, place, dpi, next(grounds))
 
 
 def test_an_arrow_is_never_swallowed_and_a_number_is_never_cut() -> None:
