@@ -3,18 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proce.causal import CausalGraph
 from proce.explanation.html.blocks import Figure
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
-from proce.explanation.plots.graph import plot_graph
+from proce.explanation.plots.graph import graph_size, plot_graph
 from proce.explanation.record.context import Context
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import joined, name_texts
 from proce.schema.features.numerals import counted
 
 _MAX_LISTED_EDGES = 200
-_LAYER_HEIGHT = 0.75  # inches
-_MIN_HEIGHT, _MAX_HEIGHT = 3.0, 9.0
+_MAX_SIZE, _MIN_HEIGHT = (PICTURE_WIDTH, 9.0), 2.0  # inches
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,21 +49,11 @@ def graph_figure(explanation: ExplainedRow) -> Figure | None:
     caption = "Arrows lead from cause to effect; along thick ones something follows."
     svg = picture(
         lambda ax: plot_graph(explanation, ax).set_title(""),  # the page has a heading
-        (PICTURE_WIDTH, _height(explanation.context)),
+        (PICTURE_WIDTH, max(graph_size(explanation, _MAX_SIZE)[1], _MIN_HEIGHT)),
         f"{caption} The arrows are listed at the end of the page.",
         f"graph-{explanation.row}",
     )
     return Figure(svg, caption)
-
-
-def _height(context: Context) -> float:
-    """Return how high the picture is, by the longest chain of causes."""
-    graph = CausalGraph(context.edges)
-    depth: dict[str, int] = {}
-    for name in graph.order:
-        depth[name] = 1 + max((depth[cause] for cause in graph.parents(name)), default=0)
-    layers = max(depth.values(), default=0)
-    return min(max(_LAYER_HEIGHT * layers, _MIN_HEIGHT), _MAX_HEIGHT)
 
 
 def _arrows(context: Context) -> list[str]:
