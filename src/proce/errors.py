@@ -10,6 +10,7 @@
     │   ├── ModelInterfaceError  (TypeError)   it has no way to give probabilities
     │   └── ModelOutputError                   wrong shape, NaN, sums, unknown classes
     ├── SearchError        (ValueError)   settings, options or a start that cannot be searched
+    ├── RowIndexError      (IndexError)   a row that a result does not have
     ├── NotFittedError     (ValueError, AttributeError)   a method is asked before it was fitted
     ├── UnsupportedOption  (TypeError)    a method cannot honour an option of the call
     ├── DatasetError       (ValueError)   an unknown data set or a wrong option of one
@@ -77,6 +78,10 @@ class ModelOutputError(ModelError):
 
 class SearchError(ProceError, ValueError):
     """Settings, options, a genome or a start that cannot be searched."""
+
+
+class RowIndexError(ProceError, IndexError):
+    """A row that a result does not have."""
 
 
 class NotFittedError(ProceError, ValueError, AttributeError):

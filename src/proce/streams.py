@@ -9,17 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from proce.arguments import brief, is_whole
 from proce.errors import SearchError
 
 GOLDEN = 0x9E3779B97F4A7C15
 FIRST_FACTOR, SECOND_FACTOR = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 LOW_HALF = 0xFFFFFFFF
+MAX_SEED = 2**63 - 1
 _GOLDEN_WORD = np.uint64(GOLDEN)
 _FIRST_WORD, _SECOND_WORD = np.uint64(FIRST_FACTOR), np.uint64(SECOND_FACTOR)
 _12, _27, _30, _31 = np.uint64(12), np.uint64(27), np.uint64(30), np.uint64(31)
@@ -178,7 +181,9 @@ def row_keys(rows: Tensor) -> Tensor:
     return hash_values(rows.nan_to_num(nan=-9.0))
 
 
-def check_seed(seed: object) -> None:
-    """Refuse what is not a whole number from 0 on."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise SearchError(f"seed is {seed!r}; expected a whole number from 0 on.")
+def check_seed(seed: Any) -> None:
+    """Refuse what is not a whole number from 0 on, or does not fit into 64 bits."""
+    if not is_whole(seed) or seed < 0:
+        raise SearchError(f"seed is {brief(seed)}; expected a whole number from 0 on.")
+    if seed > MAX_SEED:
+        raise SearchError(f"seed is {brief(seed)}; expected a whole number below 2**63.")

@@ -14,6 +14,9 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from proce.arguments import check_between, check_count, check_fields
+from proce.errors import SearchError
+
 _HELD_OUT_BATCH = 4_096  # rows
 _WARM_UP_SHARE = 0.1  # of all steps, over which the rate of a cosine rises
 _MIN_IMPROVEMENT = 1e-4  # of the best loss: less does not keep the rate where it is
@@ -53,6 +56,15 @@ class TrainingSettings:
     held_out: float = 0.1
     halve_after: int = 2
     schedule: Literal["plateau", "cosine"] = "plateau"
+
+    def __post_init__(self) -> None:
+        check_fields(self, SearchError)
+        for name in ("n_epochs", "batch_size", "patience", "halve_after"):
+            check_count(name, getattr(self, name), SearchError)
+        for name in ("learning_rate", "held_out"):
+            check_between(name, getattr(self, name), SearchError, 0, 1)
+        if self.schedule not in ("plateau", "cosine"):
+            raise SearchError(f"schedule is {self.schedule!r}; expected 'plateau' or 'cosine'.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def test_confidence_is_a_share_of_an_edge_that_exists() -> None:
 
 
 def test_undirected_pairs_are_no_edges_until_a_person_decides() -> None:
-    graph = CausalGraph([("a", "b")], nodes="abcd", undirected=[("c", "b"), ("d", "a")])
+    graph = CausalGraph([("a", "b")], nodes=tuple("abcd"), undirected=[("c", "b"), ("d", "a")])
     assert graph.undirected == (("a", "d"), ("b", "c"))
     assert graph.roots == ("a", "c", "d")
     decided = graph.decide(("c", "b"))
@@ -99,24 +99,26 @@ def test_a_pair_is_an_edge_or_undirected() -> None:
 
 def test_shares_count_every_pair_and_direction_of_the_resamples() -> None:
     resamples = [
-        CausalGraph([("a", "b")], nodes="abc"),
-        CausalGraph([("b", "a"), ("c", "b")], nodes="abc"),
-        CausalGraph([], nodes="cba", undirected=[("a", "b")]),
-        CausalGraph([("a", "b")], nodes="abc"),
+        CausalGraph([("a", "b")], nodes=tuple("abc")),
+        CausalGraph([("b", "a"), ("c", "b")], nodes=tuple("abc")),
+        CausalGraph([], nodes=tuple("cba"), undirected=[("a", "b")]),
+        CausalGraph([("a", "b")], nodes=tuple("abc")),
     ]
-    graph = CausalGraph([("a", "b")], nodes="abc", resamples=resamples)
+    graph = CausalGraph([("a", "b")], nodes=tuple("abc"), resamples=resamples)
     assert graph.shares == (
         PairShares(("a", "b"), forward=0.5, backward=0.25, undirected=0.25),
         PairShares(("b", "c"), forward=0.0, backward=0.25, undirected=0.0),
     )
     assert graph.shares[0].joined == 1.0
     with pytest.raises(GraphError, match="other nodes than the graph"):
-        CausalGraph([("a", "b")], resamples=[CausalGraph([], nodes="abc")])
+        CausalGraph([("a", "b")], resamples=[CausalGraph([], nodes=tuple("abc"))])
 
 
 def test_equality_is_of_nodes_and_edges_alone() -> None:
-    plain = CausalGraph([("a", "b")], nodes="abc")
-    rich = CausalGraph([("a", "b")], "cba", {("a", "b"): 0.4}, Origin("pc"), [("b", "c")], [plain])
+    plain = CausalGraph([("a", "b")], nodes=tuple("abc"))
+    rich = CausalGraph(
+        [("a", "b")], tuple("cba"), {("a", "b"): 0.4}, Origin("pc"), [("b", "c")], [plain]
+    )
     assert plain == rich
     assert hash(plain) == hash(rich)
 
@@ -125,7 +127,9 @@ def test_a_graph_says_where_it_comes_from() -> None:
     given = CausalGraph([("a", "b")])
     assert not given.origin.discovered
     assert repr(given) == "CausalGraph(2 features, 1 edge, given)"
-    proposed = CausalGraph([("a", "b")], "abc", {("a", "b"): 0.42}, Origin("pc"), [("b", "c")])
+    proposed = CausalGraph(
+        [("a", "b")], tuple("abc"), {("a", "b"): 0.42}, Origin("pc"), [("b", "c")]
+    )
     assert proposed.origin.discovered
     assert str(proposed).splitlines() == [
         "CausalGraph(3 features, 1 edge, 1 undirected, discovered by pc)",

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proce.schema import Categorical, Codec, Continuous, Layout, Schema
+from proce.schema.raw_grid import raw_cells
 from proce.schema.round_trip import round_trip
 
 FRAME = pd.DataFrame(
@@ -57,7 +58,7 @@ def test_rows_features_and_cells_agree_to_the_last_bit(counts: list[int]) -> Non
         by_feature = CODEC.raw_numbers(position, rows[:, position])
         assert np.array_equal(by_feature.numpy(), raw[:, position].numpy(), equal_nan=True)
     positions = NUMBERS.repeat(len(rows)).numpy()
-    cells = CODEC.raw_cells(positions, rows[:, :4].flatten().numpy())
+    cells = raw_cells(CODEC.raw_units[positions], rows[:, :4].flatten().numpy())
     assert np.array_equal(cells, raw[:, :4].flatten().numpy(), equal_nan=True)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from proce.arguments import MaybeAxes, brief, checked
 from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.dagitty_text import read_dagitty, write_dagitty
 from proce.causal.graphs.dot_text import read_dot, write_dot
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from proce.causal.discovery.resampling import DiscoveryCallback
-
-_MAX_CHARACTERS = 60  # of a wrong argument in a message
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,6 +60,7 @@ class CausalGraph(Dag):
 
     resamples: "tuple[CausalGraph, ...]"
 
+    @checked(GraphError)
     def __init__(
         self,
         edges: Iterable[Edge],
@@ -87,14 +87,13 @@ class CausalGraph(Dag):
             return cls.from_networkx(graph)
         if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
             return cls(graph)
-        text = repr(graph)
-        brief = text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 1]}…"
         raise GraphError(
-            f"got {brief}; expected a CausalGraph, a list of (cause, effect) or a"
+            f"graph is {brief(graph)}; expected a CausalGraph, a list of (cause, effect) or a"
             " networkx.DiGraph. Text is read by CausalGraph.from_dot, from_dagitty or from_json."
         )
 
     @staticmethod
+    @checked(GraphError)
     def discover(
         frame: Any,
         schema: Schema | None = None,
@@ -173,15 +172,17 @@ class CausalGraph(Dag):
             progress=progress,
         )
         for warning in dag.origin.warnings:
-            warnings.warn(warning, DiscoveryWarning, stacklevel=2)
+            warnings.warn(warning, DiscoveryWarning, stacklevel=3)
         return CausalGraph._of(dag)
 
     @staticmethod
+    @checked(GraphError)
     def from_networkx(graph: Any) -> "CausalGraph":
         """Read a ``networkx.DiGraph``, with the ``confidence`` of its edges where they have it."""
         return CausalGraph._of(read_networkx(graph))
 
     @staticmethod
+    @checked(GraphError)
     def from_dot(text: str) -> "CausalGraph":
         """Read Graphviz text: ``digraph { age -> income; }``.
 
@@ -190,11 +191,13 @@ class CausalGraph(Dag):
         return CausalGraph._of(read_dot(text))
 
     @staticmethod
+    @checked(GraphError)
     def from_dagitty(text: str) -> "CausalGraph":
         """Read DAGitty text: ``dag { age -> income }``; a ``pdag`` may hold ``a -- b``."""
         return CausalGraph._of(read_dagitty(text))
 
     @staticmethod
+    @checked(GraphError)
     def from_json(text: str) -> "CausalGraph":
         """Read what ``to_json`` wrote."""
         return CausalGraph._of(read_json(text))
@@ -215,7 +218,8 @@ class CausalGraph(Dag):
         """Return everything as JSON text, origin and resamples included."""
         return write_json(self)
 
-    def plot(self, ax: "Axes | None" = None, *, title: str | None = None) -> "Axes":
+    @checked(GraphError)
+    def plot(self, ax: MaybeAxes = None, *, title: str | None = None) -> "Axes":
         """Draw the graph, layered from left to right by causal depth.
 
         Where edges have a confidence, the thicker and darker the more certain. Undirected pairs
@@ -228,14 +232,12 @@ class CausalGraph(Dag):
         title
             Above the drawing.
 
-        Returns
-        -------
-        matplotlib.axes.Axes
         """
         from proce.causal.drawing.plot import plot
 
         return plot(self, ax, title=title)
 
+    @checked(GraphError)
     def over(self, schema: Schema, label: str | None = None) -> "CausalGraph":
         """Return the graph with the schema's features as its nodes, in their order.
 
@@ -250,14 +252,17 @@ class CausalGraph(Dag):
         resamples = tuple(resample.over(schema) for resample in self.resamples)
         return replace(self, nodes=schema.names, resamples=resamples)
 
+    @checked(GraphError)
     def cut_edges(self, schema: Schema) -> tuple[Edge, ...]:
         """Return the edges into features that the schema holds fixed: nothing flows along them."""
         return cut_edges(self.edges, schema)
 
+    @checked(GraphError)
     def cut_sentence(self, schema: Schema) -> str:
         """Say which edges are cut because their effect is fixed; empty where none is."""
         return cut_sentence(self.edges, schema)
 
+    @checked(GraphError)
     def decide(self, *edges: Edge) -> "CausalGraph":
         """Return the graph with undirected pairs turned into these edges ``(cause, effect)``."""
         position = {name: number for number, name in enumerate(self.nodes)}

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from proce.arguments import checked, kind_name
 from proce.classifier.answer import Output
 from proce.classifier.asking import FrameClassifier, ask_frame, ask_raw
 from proce.classifier.classifier import Adapter, Classifier
@@ -20,6 +21,7 @@ _ACCEPTED = (
 )
 
 
+@checked(ModelError)
 def as_classifier(
     model: Any,
     codec: Codec,
@@ -103,7 +105,7 @@ def as_classifier(
 
         return from_function(model, codec, threshold, classes=classes, output=output)
     raise ModelInterfaceError(
-        f"a {type(model).__name__} offers no way to ask for probabilities; expected {_ACCEPTED}."
+        f"{kind_name(model)} offers no way to ask for probabilities; expected {_ACCEPTED}."
     )
 
 

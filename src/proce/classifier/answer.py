@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from proce.arguments import kind_name
 from proce.errors import ModelError, ModelOutputError, ProceError
 
 Output = Literal["logit", "probability"]
@@ -45,7 +46,7 @@ def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
             values = torch.from_numpy(np.array(answer, dtype=np.float64))
         except (TypeError, ValueError):
             raise ModelOutputError(
-                f"{name} answered with a {type(answer).__name__} that is not an array of numbers;"
+                f"{name} answered with {kind_name(answer)} that is not an array of numbers;"
                 f" expected probabilities of shape ({n_rows}, k), one column per class."
             ) from None
     if values.ndim not in (1, 2) or len(values) != n_rows or values[:1].numel() == 0:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from proce.arguments import brief
 from proce.classifier.missing import name_missing
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
@@ -169,9 +170,11 @@ def position_of(label: object, classes: Sequence[Level]) -> int:
         return position
     hint = did_you_mean(plain, classes)
     if same:
-        known = classes[same[0]]
-        hint = f" {known!r} is of type {type(known).__name__}; give the label as that type."
-    raise ModelError(f"unknown class {plain!r}; the model's classes are {shown(classes)}.{hint}")
+        near = classes[same[0]]
+        hint = f" {near!r} is of type {type(near).__name__}; give the label as that type."
+    raise ModelError(
+        f"unknown class {brief(plain)}; the model's classes are {shown(classes)}.{hint}"
+    )
 
 
 def checked_threshold(threshold: object, classes: Sequence[Level]) -> float:

@@ -116,7 +116,7 @@ def _train_boosting(
     }
     seen = frame.astype(categories)
     try:
-        model = HistGradientBoostingClassifier(random_state=seed).fit(seen, label)
+        model = HistGradientBoostingClassifier(random_state=seed % 2**32).fit(seen, label)
     except ValueError as error:
         raise ModelError(f"train:boosting cannot learn from these rows: {error}.") from error
     return model, seen

@@ -8,11 +8,13 @@ import numpy as np
 import pandas as pd
 from torch import Tensor
 
+from proce.arguments import brief, check_count, check_fields
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import DatasetError, did_you_mean
 from proce.schema import Continuous, Ordinal, Schema
 from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
+from proce.streams import MAX_SEED
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,6 +59,9 @@ class Dataset:
     sampler: "Callable[[int, int], Dataset] | None" = None
 
     def __post_init__(self) -> None:
+        check_fields(self, DatasetError)
+        if not isinstance(self.label, pd.Series):
+            raise DatasetError(f"label is {brief(self.label)}; expected a column of 0 and 1.")
         if self.label.isna().any():
             row = int(self.label.isna().to_numpy().argmax())
             raise DatasetError(f"data set {self.name!r}: the label of row {row} is missing.")
@@ -111,12 +116,8 @@ def label_column(name: str, values: Any) -> "pd.Series[int]":
 
 def check_draw(name: str, n: Any, seed: Any) -> None:
     """Refuse a number of rows below 2, and a seed that is no whole number from 0 on."""
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or n < 2:
-        raise DatasetError(f"data set {name!r}: n is {n!r}; expected a whole number from 2 on.")
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise DatasetError(
-            f"data set {name!r}: seed is {seed!r}; expected a whole number from 0 on."
-        )
+    check_count(f"data set {name!r}: n", n, DatasetError, 2)
+    check_count(f"data set {name!r}: seed", seed, DatasetError, 0, MAX_SEED)
 
 
 def check_choice(name: str, option: str, value: Any, choices: Sequence[str]) -> None:

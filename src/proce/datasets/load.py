@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+from proce.arguments import brief
 from proce.datasets.adult import load_adult
 from proce.datasets.credit_card import load_credit_card
 from proce.datasets.dataset import Dataset
@@ -44,10 +45,11 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     >>> data.frame.shape
     (1000, 12)
     """
-    if name not in LOADERS:
+    if name not in list(LOADERS):
         known = ", ".join(map(repr, LOADERS))
         raise DatasetError(
-            f"unknown data set {name!r}; the data sets are {known}." + did_you_mean(name, LOADERS)
+            f"unknown data set {brief(name)}; the data sets are {known}."
+            + did_you_mean(name, LOADERS)
         )
     known_options = list(inspect.signature(LOADERS[name]).parameters)
     for option in options:

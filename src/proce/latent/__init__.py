@@ -3,7 +3,7 @@
 from proce.latent.autoencoder import AutoEncoder, Reconstruction
 from proce.latent.judges import Judges
 from proce.latent.prototype import PrototypeIndex, Prototypes
-from proce.latent.training import AutoEncoderSettings, fit_autoencoder
+from proce.latent.training import MAX_WIDTH, AutoEncoderSettings, fit_autoencoder
 from proce.latent.variational import (
     VariationalAutoEncoder,
     VariationalSettings,
@@ -11,6 +11,7 @@ from proce.latent.variational import (
 )
 
 __all__ = [
+    "MAX_WIDTH",
     "AutoEncoder",
     "AutoEncoderSettings",
     "Judges",

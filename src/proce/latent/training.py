@@ -6,12 +6,14 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from proce.arguments import check_between, check_count, check_fields
 from proce.errors import SchemaError
 from proce.latent.autoencoder import AutoEncoder
 from proce.latent.row_network import Cells
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
+MAX_WIDTH = 100_000  # of a layer
 _NUMBER_WEIGHT = 30.0  # so that an error of 0.18 on the unit range counts like one nat of a level
 _N_STEPS = 2_000  # of the optimiser, where there are rows enough for them
 _MIN_BATCH, _MAX_BATCH = 64, 256  # rows
@@ -46,9 +48,12 @@ class AutoEncoderSettings:
     training: TrainingSettings | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, SchemaError)
         for name, size in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
-            if size is not None and size < 1:
-                raise SchemaError(f"{name} is {size}; expected a positive whole number.")
+            if size is not None:
+                check_count(name, size, SchemaError, maximum=MAX_WIDTH)
+        check_between("masked", self.masked, SchemaError, 0, 1)
+        check_between("jitter", self.jitter, SchemaError, 0)
 
     @classmethod
     def paper(cls) -> "AutoEncoderSettings":

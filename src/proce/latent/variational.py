@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
+from proce.arguments import check_fields
 from proce.errors import SchemaError
 from proce.latent.row_network import RowNetwork
 from proce.schema import MISSING_LEVEL, Codec
@@ -50,6 +51,7 @@ class VariationalSettings:
     training: TrainingSettings | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, SchemaError)
         for name, value in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
             if value is not None and value < 1:
                 raise SchemaError(f"{name} is {value!r}; expected a whole number from 1 on.")

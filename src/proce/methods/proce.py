@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from proce.arguments import checked
 from proce.classifier import Classifier
+from proce.errors import PersistenceError
 from proce.explanation import Explanations
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.calls.options import Options, Pick, check_callback, checked_texts
+from proce.methods.calls.options import Options, Pick, check_callback, checked_texts, none_if_empty
 from proce.methods.calls.progress_bar import closing
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.explaining.what_if import WhatIf, what_if
@@ -95,6 +97,7 @@ class ProCE(FittedEstimator):
         progress
             A function that is called with a ``Progress`` while the auto-encoder learns.
         """
+        check_callback(progress)
         with closing(progress):
             fitted = fit_parts(
                 self.model,
@@ -103,7 +106,7 @@ class ProCE(FittedEstimator):
                 graph=self.graph,
                 rules=self.rules,
                 causal=self.causal,
-                settings=self.settings or SearchSettings(),
+                settings=SearchSettings() if self.settings is None else self.settings,
                 threshold=self.threshold,
                 seed=self.seed,
                 device=self.device,
@@ -188,9 +191,9 @@ class ProCE(FittedEstimator):
             n=n,
             pick=pick,
             vary=None if vary is None else checked_texts("vary", vary),
-            ranges=ranges or None,
+            ranges=none_if_empty(ranges),
             max_changes=max_changes,
-            effort=effort or None,
+            effort=none_if_empty(effort),
             min_probability=min_probability,
             rules=checked_texts("rules", rules),
             max_evaluations=max_evaluations,
@@ -221,6 +224,7 @@ class ProCE(FittedEstimator):
         """
         return what_if(self._fitted(), row, changes)
 
+    @checked(PersistenceError)
     def save(self, folder: str | Path, rows: bool = True, model: bool = True) -> Path:
         """Write the fitted explainer to a folder, whole or not at all.
 
@@ -258,6 +262,7 @@ class ProCE(FittedEstimator):
         )
 
     @classmethod
+    @checked(PersistenceError)
     def load(
         cls,
         folder: str | Path,

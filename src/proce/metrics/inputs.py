@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from proce.arguments import kind_name
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
@@ -26,7 +27,7 @@ def check_call(result: Any, seed: Any) -> None:
     """Refuse a result that is not one, and a seed that cannot be."""
     if not isinstance(result, Explanations):
         raise SearchError(
-            f"result is a {type(result).__name__}; expected what explain(...) returned, a"
+            f"result is {kind_name(result)}; expected what explain(...) returned, a"
             " proce.Explanations."
         )
     check_seed(seed)
@@ -46,8 +47,8 @@ def read_model(name: str, model: Any, context: Context, threshold: float | None)
 
 def read_refits(refits: Any, context: Context, threshold: float | None) -> tuple[Classifier, ...]:
     """Return the refitted models behind our interface."""
-    if isinstance(refits, str) or not isinstance(refits, Sequence):
-        raise ModelError(f"refits is a {type(refits).__name__}; expected a list of models.")
+    if isinstance(refits, str | bytes) or not isinstance(refits, Sequence):
+        raise ModelError(f"refits is {kind_name(refits)}; expected a list of models.")
     return tuple(
         read_model(f"refits[{number}]", refit, context, threshold)
         for number, refit in enumerate(refits)
@@ -58,7 +59,7 @@ def read_equations(name: str, scm: Any, codec: Codec) -> StructuralCausalModel:
     """Return a structural causal model over the rows of a codec."""
     if not isinstance(scm, StructuralCausalModel):
         raise GraphError(
-            f"{name} is a {type(scm).__name__}; expected a proce.StructuralCausalModel, such as"
+            f"{name} is {kind_name(scm)}; expected a proce.StructuralCausalModel, such as"
             " the truth of a generated data set."
         )
     if same_rows(scm.codec, codec):
@@ -71,7 +72,7 @@ def read_schema(schema: Any, codec: Codec) -> Codec:
     if schema is None:
         return codec
     if not isinstance(schema, Schema):
-        raise SchemaError(f"recourse_schema is a {type(schema).__name__}; expected proce.Schema.")
+        raise SchemaError(f"recourse_schema is {kind_name(schema)}; expected proce.Schema.")
     other = replace(codec, schema=schema)
     if schema.names != codec.schema.names or not same_rows(other, codec):
         raise SchemaError(
@@ -87,9 +88,7 @@ def read_judges(judges: Any, context: Context) -> Judges | None:
     if judges is None:
         return None
     if not isinstance(judges, Judges):
-        raise ModelError(
-            f"judges is a {type(judges).__name__}; expected proce.metrics.Judges.fit(...)."
-        )
+        raise ModelError(f"judges is {kind_name(judges)}; expected proce.metrics.Judges.fit(...).")
     _check_fit("judges", judges.of_all.codec, len(judges.by_class), context)
     return judges
 
@@ -105,7 +104,7 @@ def read_neighbourhood(
     if neighbourhood is not None:
         if not isinstance(neighbourhood, Neighbourhood):
             raise ModelError(
-                f"neighbourhood is a {type(neighbourhood).__name__}; expected"
+                f"neighbourhood is {kind_name(neighbourhood)}; expected"
                 " proce.metrics.Neighbourhood.fit(...)."
             )
         _check_fit("neighbourhood", neighbourhood.codec, len(neighbourhood.members), context)

@@ -7,7 +7,6 @@ level.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from proce.errors import SchemaError, did_you_mean
+from proce.arguments import brief, checked
+from proce.errors import SchemaError
+from proce.schema.entries import entry_of
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
-from proce.schema.features.levels import Level, find_level, shown
 from proce.schema.frames.cells import Numbers
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
-from proce.schema.raw_grid import RawGrid, raw_cells
+from proce.schema.raw_grid import RawGrid
+from proce.schema.row_arguments import check_tensor, takes_rows
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
+_OPTIONAL = ("seen_low", "seen_high", "resolution")
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
 
 
@@ -73,6 +75,7 @@ class Codec:
 
     def __post_init__(self) -> None:
         given = vars(self)
+        _check_parts(**given)
         if given["seen_low"] is None or given["seen_high"] is None:
             last = torch.where(self.is_number, self.low + self.span, self._last_codes)
             object.__setattr__(self, "seen_low", self.low)
@@ -85,6 +88,7 @@ class Codec:
         object.__setattr__(self, "reach", reach)
 
     @classmethod
+    @checked(SchemaError)
     def fit(cls, schema: Schema, frame: Any, scale: Scale = "range") -> "Codec":
         """Return the codec with the scale and the layout of a frame of training rows.
 
@@ -140,6 +144,7 @@ class Codec:
         """The largest absolute entries of the training rows ``(f,)``."""
         return torch.maximum(self.lowest.abs(), self.highest.abs())
 
+    @takes_rows(SchemaError, "rows")
     def on_range(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` in the entries of ``by_range``."""
         if self.by_range is self:
@@ -172,10 +177,14 @@ class Codec:
             columns[position] = matching.read(feature)
         return columns
 
+    @takes_rows(SchemaError, "rows")
+    @checked(SchemaError)
     def decode(self, rows: Tensor, layout: Layout | None = None) -> Any:
         """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
         return (layout or self.layout).build(self.columns(rows))
 
+    @takes_rows(SchemaError, "rows", "factual", "raw")
+    @checked(SchemaError)
     def rebuild(self, rows: Tensor, layout: Layout, factual: Tensor, raw: Tensor) -> Any:
         """Return rows ``(i, f)`` as a frame in which unchanged numbers are those that came in.
 
@@ -194,6 +203,7 @@ class Codec:
                 columns[feature.name] = np.where(unchanged, before, columns[feature.name])
         return layout.build(columns)
 
+    @takes_rows(SchemaError, "rows", "factual", "raw")
     def raw_of_changes(self, rows: Tensor, factual: Tensor, raw: Tensor) -> Tensor:
         """Return rows ``(i, f)`` in raw units, in which unchanged cells are those that came in.
 
@@ -201,6 +211,7 @@ class Codec:
         """
         return torch.where(rows == factual, raw, self.to_raw(rows))
 
+    @takes_rows(SchemaError, "rows")
     def columns(self, rows: Tensor) -> dict[str, Any]:
         """Return rows ``(i, f)`` as the plain columns that ``Layout.build`` takes."""
         columns: dict[str, Any] = {}
@@ -214,6 +225,7 @@ class Codec:
             columns |= level_columns(feature, column.numpy().astype(np.int32))
         return columns
 
+    @takes_rows(SchemaError, "rows")
     def to_raw(self, rows: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.
 
@@ -222,34 +234,23 @@ class Codec:
         """
         return self._grid.to_raw(rows)
 
+    @takes_rows(SchemaError, "raw")
     def to_unit(self, raw: Tensor) -> Tensor:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
         return (raw - self.low.to(raw.device)) / self.span.to(raw.device)
 
+    @takes_rows(SchemaError, "rows")
     def missing(self, rows: Tensor) -> Tensor:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
         return torch.where(self.is_number.to(rows.device), rows.isnan(), rows < 0)
 
-    def encode_value(self, name: str, value: Level | Tensor) -> float | Tensor:
+    @checked(SchemaError)
+    def encode_value(self, name: str, value: Any) -> float | Tensor:
         """Return a raw number or a level as it stands in a row.
 
         A tensor holds raw numbers, or level codes, which are entries already.
         """
-        position = self.schema.position(name)
-        feature = self.schema.features[position]
-        if isinstance(feature, Continuous):
-            if isinstance(value, str | bool) or not _is_known(value):
-                raise SchemaError(f"feature {name!r} is a number; got {value!r}.")
-            return (value - self.low[position].item()) / self.span[position].item()
-        if isinstance(value, Tensor):
-            return value
-        code = find_level(feature.levels, value)
-        if code is None:
-            raise SchemaError(
-                f"feature {name!r}: unknown level {value!r}; known levels are"
-                f" {shown(feature.levels)}." + did_you_mean(value, feature.levels)
-            )
-        return float(code)
+        return entry_of(self, name, value)
 
     @cached_property
     def _grid(self) -> RawGrid:
@@ -272,13 +273,13 @@ class Codec:
         """Which features are numbers, ``(f,)``; the others have levels."""
         return torch.tensor([isinstance(feature, Continuous) for feature in self.schema])
 
+    @checked(SchemaError)
     def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
         """Return the values of one continuous feature in raw units."""
+        check_tensor("unit", unit, SchemaError)
+        if not 0 <= position < len(self.schema):
+            raise SchemaError(f"position is {position}; there are {len(self.schema)} features.")
         return self._grid.of_feature(position, unit)
-
-    def raw_cells(self, positions: NDArray[np.int64], entries: Numbers) -> Numbers:
-        """Return entries ``(n,)`` of the numbers at some positions ``(n,)`` in raw units."""
-        return raw_cells(self.raw_units[positions], entries)
 
     @cached_property
     def raw_units(self) -> NDArray[np.float64]:
@@ -292,5 +293,11 @@ class Codec:
         return np.array(units).reshape(-1, 5)
 
 
-def _is_known(value: Any) -> bool:
-    return isinstance(value, Tensor) or (isinstance(value, Real) and value == value)  # not NaN
+@checked(SchemaError)
+def _check_parts(schema: Schema, layout: Layout, **columns: Any) -> None:
+    """Refuse what no codec can be made of; the columns are ``(f,)``."""
+    for name, column in columns.items():
+        if column is not None or name not in _OPTIONAL:
+            check_tensor(name, column, SchemaError)
+            if column.shape != (len(schema),):
+                raise SchemaError(f"{name} is {brief(column)}; expected a number for each feature.")

@@ -8,6 +8,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 
+from proce.arguments import brief, is_listed
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Action, Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, shown
@@ -85,10 +86,10 @@ def _waiting_note(name: str) -> str:
 def _groups(columns: Sequence[str], one_hot: Mapping[str, Sequence[str]]) -> dict[str, str]:
     group_of: dict[str, str] = {}
     for name, members in one_hot.items():
-        if isinstance(members, str) or len(members) < 2:
+        if not is_listed(members) or len(members) < 2:
             raise SchemaError(
                 f"one-hot feature {name!r}: expected a list of at least two columns,"
-                f" got {members!r}."
+                f" got {brief(members)}."
             )
         for column in members:
             if column not in columns:

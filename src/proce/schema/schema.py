@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from proce.arguments import brief, checked
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.brief import MAX_WIDTH, named
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
@@ -44,6 +45,7 @@ class Schema:
     scales: Mapping[str, FeatureScale] = field(compare=False, repr=False)
     notes: tuple[str, ...] = field(compare=False, repr=False)
 
+    @checked(SchemaError)
     def __init__(
         self,
         features: Iterable[Feature],
@@ -66,10 +68,14 @@ class Schema:
         _refuse_repeats("feature", [feature.name for feature in features])
         _refuse_repeats("column", [column for feature in features for column in feature.columns])
         object.__setattr__(self, "features", features)
+        for name, scale in (scales or {}).items():
+            if not isinstance(scale, FeatureScale):
+                raise SchemaError(f"scales: {name!r} is {brief(scale)}; expected a FeatureScale.")
         object.__setattr__(self, "scales", dict(scales or {}))
-        object.__setattr__(self, "notes", tuple(notes))
+        object.__setattr__(self, "notes", tuple(map(str, notes)))
 
     @classmethod
+    @checked(SchemaError)
     def infer(cls, frame: Any, *, one_hot: Mapping[str, Sequence[str]] | None = None) -> "Schema":
         """Infer the features from a frame's columns; print the result and edit what is wrong.
 
@@ -101,6 +107,7 @@ class Schema:
         """The columns of a frame that fits, one-hot columns one by one."""
         return tuple(column for feature in self.features for column in feature.columns)
 
+    @checked(SchemaError)
     def position(self, name: str) -> int:
         """Return where a feature stands in the tensors."""
         if name in self:
@@ -114,6 +121,7 @@ class Schema:
     def _positions(self) -> dict[str, int]:
         return {feature.name: position for position, feature in enumerate(self.features)}
 
+    @checked(SchemaError)
     def edit(self, names: str | Iterable[str], **changes: Any) -> "Schema":
         """Return a schema in which the named features are changed.
 
@@ -138,6 +146,7 @@ class Schema:
         return json.dumps({"format": FORMAT, "features": features}, indent=1, ensure_ascii=False)
 
     @classmethod
+    @checked(SchemaError)
     def from_json(cls, text: str) -> "Schema":
         """Read a schema from JSON text."""
         try:

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal, Self
 
+from proce.arguments import check_between, check_count, check_fields
 from proce.errors import SearchError
 from proce.search.crowding import Crowding
 
+MAX_CANDIDATES = 1_000_000  # of a generation, and generations of a search: more fit in no memory
 Mating = Literal["tournament", "random_pairs"]
 Crossover = Literal["sbx", "swap"]
 
@@ -65,17 +67,17 @@ class NSGA2Settings:
     stop_every: int = 5
 
     def __post_init__(self) -> None:
-        for name in ("population_size", "n_offspring", "n_generations", "stop_every"):
-            if getattr(self, name) < 1:
-                raise SearchError(f"{name} is {getattr(self, name)}; expected 1 or more.")
+        check_fields(self, SearchError)
+        for name in ("population_size", "n_offspring", "n_generations"):
+            check_count(name, getattr(self, name), SearchError, maximum=MAX_CANDIDATES)
+        check_count("stop_every", self.stop_every, SearchError)
         for name in ("crossover_eta", "mutation_eta", "mutation_rate", "revert_rate"):
-            if not getattr(self, name) >= 0:
-                raise SearchError(f"{name} is {getattr(self, name)}; expected 0 or more.")
-        if not 0 <= self.crossover_probability <= 1:
-            raise SearchError(
-                f"crossover_probability is {self.crossover_probability}; expected 0 to 1."
-            )
-        if self.stop_window < 1 or self.stop_window % self.stop_every:
+            check_between(name, getattr(self, name), SearchError, 0)
+        check_between("crossover_probability", self.crossover_probability, SearchError, 0, 1)
+        if self.stop_improvement is not None:
+            check_between("stop_improvement", self.stop_improvement, SearchError, 0)
+        check_count("stop_window", self.stop_window, SearchError)
+        if self.stop_window % self.stop_every:
             raise SearchError(
                 f"stop_window is {self.stop_window}; expected a multiple of stop_every,"
                 f" which is {self.stop_every}."

@@ -20,9 +20,9 @@ def setting():
     return codec, codec.encode(frame)
 
 
-FORWARD = CausalGraph([("x", "y")], nodes="xyz")
-BACKWARD = CausalGraph([("y", "x")], nodes="xyz")
-NONE = CausalGraph([], nodes="xyz")
+FORWARD = CausalGraph([("x", "y")], nodes=tuple("xyz"))
+BACKWARD = CausalGraph([("y", "x")], nodes=tuple("xyz"))
+NONE = CausalGraph([], nodes=tuple("xyz"))
 
 
 def test_members_that_lead_elsewhere_do_not_support_it(setting):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from proce.arguments import brief, check_count, is_listed
 from proce.causal.discovery.caveats import Findings, caveats, refuse_equal
 from proce.causal.discovery.curves import add_curved_causes
 from proce.causal.discovery.equivalence import best_scoring, directed_by_separators
@@ -28,7 +29,9 @@ from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError, did_you_mean
 from proce.schema import Schema
+from proce.streams import MAX_SEED
 
+_MAX_RESAMPLES = 1_000_000
 ALPHAS = {"direct_lingam": 0.001, "pc": 0.01, "ges": None}
 
 
@@ -54,11 +57,13 @@ def discover(
         As for :meth:`proce.CausalGraph.discover`.
     """
     _check_settings(algorithm, alpha, bootstrap, seed)
+    if progress is not None and not callable(progress):
+        raise GraphError(f"progress is {brief(progress)}; expected a function.")
     processes = n_processes(n_jobs)
     schema = Schema.infer(frame) if schema is None else schema
     groups = None
     if tiers is not None:
-        groups = [tier if isinstance(tier, str) else list(tier) for tier in tiers]
+        groups = [list(tier) if is_listed(tier) else tier for tier in tiers]
     required, forbidden = list(required), list(forbidden)
     knowledge = Knowledge.of(schema.names, groups, required, forbidden)
     level = ALPHAS[algorithm] if alpha is None else float(alpha)
@@ -156,9 +161,8 @@ def _check_settings(algorithm: Any, alpha: Any, bootstrap: Any, seed: Any) -> No
             f"unknown algorithm {algorithm!r}; expected one of {', '.join(ALGORITHMS)}."
             + did_you_mean(algorithm, ALGORITHMS)
         )
-    for name, count in (("bootstrap", bootstrap), ("seed", seed)):
-        if not isinstance(count, int | np.integer) or isinstance(count, bool) or count < 0:
-            raise GraphError(f"{name} is {count!r}; expected a whole number from 0 on.")
+    check_count("bootstrap", bootstrap, GraphError, 0, _MAX_RESAMPLES)
+    check_count("seed", seed, GraphError, 0, MAX_SEED)
     if alpha is not None and algorithm == "ges":
         raise GraphError("ges weighs edges by the BIC and takes no alpha; leave it out.")
     if alpha is not None and not (isinstance(alpha, float) and 0 < alpha < 1):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from proce.arguments import brief, is_listed
 from proce.causal.graphs.edges import Edge, arrow, checked_edge, cycle_among, require_name
 from proce.errors import GraphError
 
@@ -102,6 +103,8 @@ def _ranks(names: Sequence[str], tiers: Any) -> dict[str, int]:
     if isinstance(tiers, str):
         raise GraphError(f"tiers is {tiers!r}; expected a list of lists of names.")
     for rank, tier in enumerate(tiers or ()):
+        if not is_listed(tier) and not isinstance(tier, str):
+            raise GraphError(f"tiers: {brief(tier)} is no tier; expected a list of names.")
         if isinstance(tier, str):
             raise GraphError(
                 f"tier {rank + 1} is the name {tier!r}; expected a list of names, as in"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from proce.arguments import brief, is_whole
 from proce.causal.discovery.knowledge import Flags
 from proce.errors import GraphError
 
@@ -44,10 +45,15 @@ class DiscoveryProgress:
 DiscoveryCallback = Callable[[DiscoveryProgress], object]
 
 
+MAX_PROCESSES = 10_000
+
+
 def n_processes(n_jobs: int) -> int:
     """Return a number of processes; -1 stands for as many as there are processors."""
-    if isinstance(n_jobs, bool) or n_jobs == 0 or int(n_jobs) != n_jobs:
-        raise GraphError(f"n_jobs is {n_jobs!r}; expected a number of processes, or -1 for all.")
+    if not is_whole(n_jobs) or n_jobs == 0 or abs(n_jobs) > MAX_PROCESSES:
+        raise GraphError(
+            f"n_jobs is {brief(n_jobs)}; expected a number of processes, or -1 for all."
+        )
     n_cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     return int(n_jobs) if n_jobs > 0 else max(1, (n_cpus or 1) + 1 + int(n_jobs))
 

@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from torch import Tensor
 
+from proce.arguments import kind_name
 from proce.causal.equations.candidates import (
     finer_form,
     fit_of,
@@ -157,7 +158,7 @@ def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechani
         if hasattr(equation, "respond"):
             return equation
         raise GraphError(
-            f"the equation of {feature.name!r} is a {type(equation).__name__}; expected a function"
+            f"the equation of {feature.name!r} is {kind_name(equation)}; expected a function"
             " from its parents (by name, in raw units) to a tensor, or a mechanism."
         )
     if isinstance(feature, Categorical):

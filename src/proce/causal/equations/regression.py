@@ -240,5 +240,5 @@ class Boosted:
         """Fit the trees on the terms ``(i, m)`` of training rows."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
-        model = HistGradientBoostingRegressor(random_state=seed, early_stopping=False)
+        model = HistGradientBoostingRegressor(random_state=seed % 2**32, early_stopping=False)
         return cls(terms, model.fit(columns.double().numpy(), target.double().numpy()))

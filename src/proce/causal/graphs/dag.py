@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
 
+from proce.arguments import brief, checked
 from proce.causal.graphs.edges import (
     Edge,
     arrow,
@@ -72,11 +73,13 @@ class Dag:
         self._refuse_other_nodes()
         self._refuse_cycle()
 
+    @checked(GraphError)
     def parents(self, name: str) -> tuple[str, ...]:
         """Return the direct causes of a feature."""
         require_name(name, self.nodes)
         return self._parents[name]
 
+    @checked(GraphError)
     def descendants(self, name: str) -> tuple[str, ...]:
         """Return all features that a feature causes, directly or not, in causal order."""
         require_name(name, self.nodes)
@@ -135,6 +138,8 @@ class Dag:
 
     def _refuse_other_nodes(self) -> None:
         for resample in self.resamples:
+            if not isinstance(resample, Dag):
+                raise GraphError(f"resamples holds {brief(resample)}; expected causal graphs.")
             if set(resample.nodes) != set(self.nodes):
                 raise GraphError("a resampled graph has other nodes than the graph itself.")
 

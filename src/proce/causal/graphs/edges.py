@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
+from proce.arguments import brief
 from proce.errors import GraphError, did_you_mean
 
 Edge = tuple[str, str]
@@ -16,7 +17,9 @@ def checked_edge(edge: Any) -> Edge:
         case (str(cause), str(effect)):
             pass
         case _:
-            raise GraphError(f"{edge!r} is not an edge; expected a pair of names (cause, effect).")
+            raise GraphError(
+                f"{brief(edge)} is not an edge; expected a pair of names (cause, effect)."
+            )
     if cause == effect:
         raise GraphError(f"{cause!r} is given as its own cause; remove the edge {arrow(edge)}.")
     return cause, effect
@@ -32,7 +35,11 @@ def checked_nodes(nodes: Iterable[Any], edges: Iterable[Edge]) -> tuple[str, ...
     known = set(names)
     for name in dict.fromkeys(name for edge in edges for name in edge):
         if name not in known:
-            require_name(name, names)
+            listed = ", ".join(names[:_MAX_NAMES]) + ", …" * (len(names) > _MAX_NAMES)
+            raise GraphError(
+                f"unknown feature {name!r} in a causal graph over {listed or 'nothing'}: an edge"
+                " names it, and nodes does not." + did_you_mean(name, names)
+            )
     return names
 
 
@@ -92,9 +99,9 @@ def refuse_repeats(what: str, names: Iterable[str]) -> None:
         seen.add(name)
 
 
-def require_name(name: str, known: Sequence[str]) -> None:
+def require_name(name: Any, known: Sequence[str]) -> None:
     """Raise a GraphError where a name is unknown, with a near one."""
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         shown = ", ".join(known[:_MAX_NAMES]) + ", …" * (len(known) > _MAX_NAMES)
         raise GraphError(
             f"unknown feature {name!r} in a causal graph over {shown}." + did_you_mean(name, known)

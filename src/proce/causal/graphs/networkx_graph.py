@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from proce.arguments import brief
 from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.origin import Origin
 from proce.errors import GraphError
@@ -9,6 +10,8 @@ from proce.errors import GraphError
 
 def read_networkx(digraph: Any) -> Dag:
     """Read a ``networkx.DiGraph``, with the ``confidence`` of its edges where they have one."""
+    if not (hasattr(digraph, "is_directed") and hasattr(digraph, "edges")):
+        raise GraphError(f"graph is {brief(digraph)}; expected a networkx.DiGraph.")
     if not digraph.is_directed():
         raise GraphError(
             "got an undirected networkx graph; expected a DiGraph, whose edges say which feature"

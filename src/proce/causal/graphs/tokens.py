@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from proce.arguments import kind_name
 from proce.errors import GraphError
 
 Dialect = Literal["DOT", "DAGitty"]
@@ -66,7 +67,7 @@ class Token:
 def tokens_of(text: str, dialect: Dialect) -> list[Token]:
     """Cut a text into its tokens, without spaces and comments; the last one is the end."""
     if not isinstance(text, str):
-        raise GraphError(f"{dialect} text is a {type(text).__name__}; expected a string.")
+        raise GraphError(f"{dialect} text is {kind_name(text)}; expected a string.")
     if len(text) > _MAX_CHARACTERS:
         raise GraphError(
             f"the {dialect} text has {len(text):,} characters; at most {_MAX_CHARACTERS:,} are"

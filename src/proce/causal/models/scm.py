@@ -1,32 +1,34 @@
 """Structural causal models: abduction, action, prediction."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import accumulate, pairwise
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
+from proce.arguments import brief, checked
 from proce.causal.equations.consistency import (
-    check_consistency,
     check_same_features,
     require_equation,
 )
-from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanisms
-from proce.causal.equations.mechanism import Equation, Mechanism, Ordered
+from proce.causal.equations.fitting import Kind, fit_mechanisms
+from proce.causal.equations.mechanism import Choice, Equation, Mechanism, Ordered
 from proce.causal.equations.rescaling import on_scale_of
 from proce.causal.graph import CausalGraph
 from proce.causal.models import compiled
-from proce.causal.models.actions import Actions, Tolerances, propagate, separate
-from proce.causal.models.units import draw_uniforms, in_units, to_unit
-from proce.causal.programs.assembly import assemble
-from proce.causal.programs.program import Program
+from proce.causal.models.actions import Actions, propagate, separate
+from proce.causal.models.columnwise import ColumnEquations
+from proce.causal.models.units import draw_uniforms, to_unit
+from proce.errors import GraphError
 from proce.schema import Codec, Level
+from proce.schema.row_arguments import check_tensor, takes_rows
+from proce.streams import check_seed
+
+_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 @dataclass(frozen=True, eq=False)
-class StructuralCausalModel:
+class StructuralCausalModel(ColumnEquations):
     """A causal graph with an equation for every endogenous feature.
 
     Parameters
@@ -43,16 +45,8 @@ class StructuralCausalModel:
         By name, how each mechanism was chosen; empty where the equations were given.
     """
 
-    graph: CausalGraph
-    mechanisms: Mapping[str, Mechanism] = field(repr=False)
-    codec: Codec = field(repr=False)
-    records: Mapping[str, MechanismRecord] = field(default_factory=dict, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "mechanisms", dict(self.mechanisms))
-        check_consistency(self.graph, self.mechanisms, self.codec.schema)
-
     @classmethod
+    @checked(GraphError)
     def fit(
         cls,
         graph: CausalGraph,
@@ -83,35 +77,13 @@ class StructuralCausalModel:
         seed
             Of folds and trees.
         """
+        check_seed(seed)
         fitted = fit_mechanisms(graph, rows, codec, mechanism, equations or {}, seed)
         mechanisms = {name: fit for name, (fit, _) in fitted.items()}
         return cls(graph, mechanisms, codec, {name: record for name, (_, record) in fitted.items()})
 
-    @property
-    def residual_size(self) -> int:
-        """How many numbers describe the noise of one row."""
-        return sum(self.mechanisms[name].noise_size for name in self.graph.endogenous)
-
-    @cached_property
-    def effects(self) -> tuple[int, ...]:
-        """The positions of the features that follow from others, causes before effects."""
-        return tuple(self._positions[name] for name in self.graph.order if name in self._propagated)
-
-    @cached_property
-    def tolerances(self) -> Tolerances:
-        """Which differences count when actions are separated from consequences."""
-        return Tolerances.of(self.codec)
-
-    @cached_property
-    def program(self) -> Program:
-        """The equations as kernels take them."""
-        return self.program_of((self.mechanisms,))
-
-    def program_of(self, models: Sequence[Mapping[str, Mechanism]]) -> Program:
-        """Return the program of several models' mechanisms over the same graph and rows."""
-        tolerances = self.tolerances.table(self.codec)
-        return assemble(models, self.graph, self.codec, self._propagated, self._noise, tolerances)
-
+    @takes_rows(GraphError, "rows")
+    @checked(GraphError)
     def predict(self, name: str, rows: Tensor) -> Tensor:
         """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
 
@@ -123,14 +95,24 @@ class StructuralCausalModel:
         predicted = mechanism.predict(self._parents(name, rows.unbind(-1)))
         return to_unit(self.codec, self._positions[name], predicted, mechanism.units)
 
+    @takes_rows(GraphError, "rows")
+    @checked(GraphError)
     def chance(self, name: str, rows: Tensor, codes: Tensor) -> Tensor:
         """Return the chance ``(…)`` that causes in rows ``(…, f)`` give an effect these levels."""
+        require_equation(name, self.graph)
+        check_tensor("codes", codes, GraphError)
+        if codes.shape != rows.shape[:-1]:
+            raise GraphError("codes must be a tensor with a level code for each row.")
         mechanism = self.mechanisms[name]
         if isinstance(mechanism, Ordered):
             return mechanism.chance(self._parents(name, rows.unbind(-1)), codes)
+        if not isinstance(mechanism, Choice):
+            raise GraphError(f"name is {name!r}, whose equation gives levels no chances.")
         chances = self.predict(name, rows).softmax(-1)
         return chances.gather(-1, codes.long()[..., None]).squeeze(-1)
 
+    @takes_rows(GraphError, "rows")
+    @checked(GraphError)
     def abduct(self, rows: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> Tensor:
         """Return the noise ``(i, w)`` that explains rows ``(i, f)``.
 
@@ -147,6 +129,9 @@ class StructuralCausalModel:
         keys
             An integer ``(i,)`` for each row; by default its position.
         """
+        check_seed(seed)
+        if keys is not None and (keys.shape != rows.shape[:1] or keys.dtype not in _WHOLE):
+            raise GraphError("keys must be a tensor with a whole number for each row.")
         uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
         if compiled.can_run(rows):
             return compiled.abduct(self.program, (self.noise_of,), rows, uniforms)[0]
@@ -154,15 +139,8 @@ class StructuralCausalModel:
         parts = (self.noise_of(position, rows, uniforms[0]) for position in positions)
         return torch.cat([rows.new_zeros(len(rows), 0), *parts], dim=-1)
 
-    def noise_of(self, position: int, rows: Tensor, uniforms: Tensor) -> Tensor:
-        """Return the noise ``(i, …)`` of one effect; ``uniforms (i, w)`` draw it for levels."""
-        name, columns = self.codec.schema.names[position], rows.unbind(-1)
-        parents, mechanism = self._parents(name, columns), self.mechanisms[name]
-        value = in_units(self.codec, position, columns[position], mechanism.units)
-        noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
-        used = [position, *(self._positions[cause] for cause in parents)]
-        return noise.masked_fill(self.codec.missing(rows)[:, used].any(-1)[:, None], torch.nan)
-
+    @takes_rows(GraphError, "rows")
+    @checked(GraphError)
     def propagate(self, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
         """Return rows in which every effect follows from its causes.
 
@@ -181,37 +159,15 @@ class StructuralCausalModel:
         acted_on
             Flags that broadcast to the rows' shape.
         """
-        acted_on = acted_on.to(rows.device).broadcast_to(rows.shape)
+        self._check_noise(rows, residual)
+        acted_on = _flags("acted_on", acted_on, rows)
         if residual.ndim == 2 and compiled.can_run(rows, residual):
             return compiled.propagate(self.program, self.outcome, rows, residual[None], acted_on)[0]
         residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
         return propagate(self, rows, residual, acted_on)
 
-    def outcome(
-        self, position: int, columns: Sequence[Tensor], residual: Tensor
-    ) -> tuple[Tensor, Tensor]:
-        """Return the value that its causes give a feature, and flags where they decide it.
-
-        They do not where it has no cause or is fixed, or where the noise of the row is unknown.
-
-        Parameters
-        ----------
-        position
-            Of the feature in the schema.
-        columns
-            The rows, one tensor for each feature.
-        residual
-            Noise that broadcasts to the columns, ``(…, w)``.
-        """
-        name, own = self.codec.schema.features[position].name, columns[position]
-        if name not in self._propagated:
-            return own, torch.zeros_like(own, dtype=torch.bool)
-        noise = residual[..., self._noise[name]]
-        mechanism = self.mechanisms[name]
-        value = mechanism.respond(self._parents(name, columns), noise)
-        value = to_unit(self.codec, position, value, mechanism.units)
-        return value.to(own.dtype), ~noise[..., 0].isnan()
-
+    @takes_rows(GraphError, "factual")
+    @checked(GraphError)
     def counterfactual(
         self,
         factual: Tensor,
@@ -238,6 +194,10 @@ class StructuralCausalModel:
         touched = acted_on.clone()
         columns = list(factual.unbind(-1))
         for name, value in actions.items():
+            if isinstance(value, Tensor) and value.shape not in ((), factual.shape[:-1]):
+                raise GraphError(
+                    f"actions: {name!r} has {brief(value)}; expected one for each row."
+                )
             position = self.codec.schema.position(name)
             entries = torch.as_tensor(self.codec.encode_value(name, value), dtype=torch.float64)
             columns[position] = entries.to(factual).broadcast_to(factual.shape[:-1])
@@ -247,6 +207,8 @@ class StructuralCausalModel:
         rows = self.propagate(torch.stack(columns, dim=-1), residual, acted_on)
         return torch.where(touched, rows, factual)
 
+    @takes_rows(GraphError, "factual", "rows")
+    @checked(GraphError)
     def actions(
         self,
         factual: Tensor,
@@ -259,11 +221,21 @@ class StructuralCausalModel:
         ``residual`` is the rows' noise, abducted where it is not given. Where flags ``acting`` of
         the rows' shape are given, all other endogenous features follow.
         """
+        if rows.ndim != 3 or factual.ndim != 2 or len(rows) != len(factual):
+            raise GraphError(
+                f"rows and factual are tensors of {tuple(rows.shape)} and {tuple(factual.shape)};"
+                " expected (i, c, f) and (i, f)."
+            )
+        if residual is not None:
+            self._check_noise(rows, residual)
+        if acting is not None:
+            acting = _flags("acting", acting, rows)
         given = factual, rows, self.abduct(factual) if residual is None else residual
         if compiled.can_run(*given) or compiled.can_run_on_device(self.program, *given):
             return compiled.separate(self.program, self.outcome, *given, acting)
         return separate(self, factual, rows, given[2][:, None, :], acting)
 
+    @checked(GraphError)
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
         """Return the same equations over the rows of another codec.
 
@@ -274,27 +246,24 @@ class StructuralCausalModel:
         mechanisms = on_scale_of(codec, self.graph, self.mechanisms, self.codec)
         return replace(self, codec=codec, mechanisms=mechanisms)
 
-    @cached_property
-    def _positions(self) -> dict[str, int]:
-        return {name: self.codec.schema.position(name) for name in self.graph.nodes}
+    def _check_noise(self, rows: Tensor, residual: Tensor) -> None:
+        check_tensor("residual", residual, GraphError)
+        size = self.residual_size
+        if residual.ndim < 2 or len(residual) != len(rows) or residual.shape[-1] != size:
+            raise GraphError(
+                f"residual is a tensor of {tuple(residual.shape)}; expected ({len(rows)}, {size}),"
+                " as abduct(rows) gives."
+            )
 
-    @cached_property
-    def _noise(self) -> dict[str, slice]:
-        """Where the noise of each endogenous feature stands in a residual."""
-        sizes = (self.mechanisms[name].noise_size for name in self.graph.endogenous)
-        places = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
-        return dict(zip(self.graph.endogenous, places, strict=True))
 
-    @cached_property
-    def _propagated(self) -> frozenset[str]:
-        cut = {feature.name for feature in self.codec.schema if feature.action.has_no_causes}
-        return frozenset(self.graph.endogenous) - cut
-
-    def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
-        """Return the causes of a feature, in the units of its mechanism."""
-        units = self.mechanisms[name].units
-        causes = {cause: self._positions[cause] for cause in self.graph.parents(name)}
-        return {
-            cause: in_units(self.codec, position, columns[position], units)
-            for cause, position in causes.items()
-        }
+def _flags(name: str, flags: Tensor, rows: Tensor) -> Tensor:
+    """Return flags in the shape of rows, or say why they are none."""
+    check_tensor(name, flags, GraphError)
+    try:
+        if flags.dtype is torch.bool:
+            return flags.to(rows.device).broadcast_to(rows.shape)
+    except RuntimeError:
+        pass  # said below
+    raise GraphError(
+        f"{name} is {brief(flags)}; expected True or False for each entry of the rows."
+    )

@@ -8,6 +8,7 @@ from typing import Any, Self
 import torch
 from torch import Tensor, nn
 
+from proce.arguments import kind_name
 from proce.classifier.adapters.probe import detect_output, probe_rows
 from proce.classifier.answer import (
     Output,
@@ -113,7 +114,7 @@ class TorchClassifier(Adapter):
             answer = self._forward(inputs)
         if not isinstance(answer, Tensor):
             raise ModelOutputError(
-                f"{self.name} answered with a {type(answer).__name__}; expected one tensor of"
+                f"{self.name} answered with {kind_name(answer)}; expected one tensor of"
                 " logits or probabilities. Wrap it in a module that returns that tensor alone."
             )
         return as_columns(answer, len(inputs), self.name)

@@ -4,6 +4,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from proce.arguments import MaybeAxes, checked
+from proce.errors import SearchError
 from proce.explanation.record.diagnosis import Diagnosis
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.view import View
@@ -26,6 +28,7 @@ class Explanation(ExplainedRow):
         """
         return shown_row(self).diagnosis
 
+    @checked(SearchError)
     def sentences(self, rank: int = 1, view: View | None = None) -> list[str]:
         """Return the counterfactual of a rank in plain words: actions, then consequences.
 
@@ -41,6 +44,7 @@ class Explanation(ExplainedRow):
 
         return sentences(shown_row(self, view), rank)
 
+    @checked(SearchError)
     def path(self, rank: int = 1) -> Any:
         """Return the path to the counterfactual of a rank as a frame: the row, then each step.
 
@@ -51,6 +55,7 @@ class Explanation(ExplainedRow):
 
         return path(self, rank)
 
+    @checked(SearchError)
     def save_html(
         self, path: str | PathLike[str], title: str | None = None, view: View | None = None
     ) -> Path:
@@ -59,19 +64,22 @@ class Explanation(ExplainedRow):
 
         return save_page_of_row(shown_row(self, view), path, title=title)
 
-    def plot_changes(self, ax: Any = None) -> Any:
+    @checked(SearchError)
+    def plot_changes(self, ax: MaybeAxes = None) -> Any:
         """Draw before and after of the recommended counterfactual; return the axes."""
         from proce.explanation.plots.changes import plot_changes
 
         return plot_changes(shown_row(self), ax)
 
-    def plot_front(self, ax: Any = None) -> Any:
+    @checked(SearchError)
+    def plot_front(self, ax: MaybeAxes = None) -> Any:
         """Draw the Pareto front; return the axes."""
         from proce.explanation.plots.front import plot_front
 
         return plot_front(shown_row(self), ax)
 
-    def plot_graph(self, ax: Any = None) -> Any:
+    @checked(SearchError)
+    def plot_graph(self, ax: MaybeAxes = None) -> Any:
         """Draw the causal graph with actions and consequences marked; return the axes."""
         from proce.explanation.plots.graph import plot_graph
 

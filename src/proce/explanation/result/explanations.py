@@ -8,7 +8,8 @@ from typing import Any, overload
 
 import torch
 
-from proce.errors import SearchError
+from proce.arguments import check_count, checked
+from proce.errors import ReceiptError, RowIndexError, SearchError
 from proce.explanation.receipts.receipt import ModelFile, ReceiptRecord, require_answer
 from proce.explanation.record.view import View
 from proce.explanation.result.drawn import DrawnFrame
@@ -42,23 +43,28 @@ class Explanations(DrawnFrame):
     @overload
     def __getitem__(self, key: slice) -> "Explanations": ...
 
+    @checked(SearchError)
     def __getitem__(self, key: int | slice) -> "Explanation | Explanations":
         try:
             indices = range(len(self))[key]
         except IndexError:
             rows = counted(len(self), "row")
-            raise IndexError(
+            raise RowIndexError(
                 f"there is no row {key}; the result has {rows}, counted from 0."
             ) from None
+        except TypeError:
+            raise SearchError(f"key is {key}; expected whole numbers in a slice.") from None
         if isinstance(indices, range):
             return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
         return Explanation(self.rows, indices)
 
+    @checked(SearchError)
     def counted_from(self, first_row: int) -> "Explanations":
         """Return the same explanations with ``first_row`` added to the position of each row.
 
         The explanations of a part of a longer table then have the positions of that table.
         """
+        check_count("first_row", first_row, SearchError, minimum=0)
         rows = replace(self.rows, positions=self.rows.positions + first_row)
         moved = replace(self, rows=rows)
         if self.layout.index is None:
@@ -66,6 +72,7 @@ class Explanations(DrawnFrame):
         return moved.labelled(self.layout.take(self.rows.positions.tolist()).index)
 
     @classmethod
+    @checked(SearchError)
     def join(
         cls, pieces: Iterable["Explanations"], elapsed_seconds: float | None = None
     ) -> "Explanations":
@@ -94,6 +101,7 @@ class Explanations(DrawnFrame):
         whole = joined_frame(list(pieces), elapsed_seconds)
         return cls(whole.rows, whole.layout, whole.provenance)
 
+    @checked(SearchError)
     def reasons(
         self, at_most: int = 4, codes: "Mapping[str, tuple[str, str]] | None" = None
     ) -> Reasons:
@@ -108,6 +116,7 @@ class Explanations(DrawnFrame):
         """
         return reasons_of(self._shown("applicant"), at_most, self._told_codes(codes))
 
+    @checked(SearchError)
     def save_html(
         self,
         path: str | PathLike[str],
@@ -138,6 +147,7 @@ class Explanations(DrawnFrame):
         shown, by = self._shown(view), self._grouping(by, view)
         return save_page_of_rows(shown, path, title=title, at_most=at_most, by=by)
 
+    @checked(SearchError)
     def to_json(self, view: View | None = None) -> str:
         """Return the explanations as JSON text; ``from_json`` reads it back.
 
@@ -152,6 +162,7 @@ class Explanations(DrawnFrame):
         return to_json(self._shown(view))
 
     @classmethod
+    @checked(SearchError)
     def from_json(cls, text: str) -> "Explanations":
         """Read explanations from JSON text."""
         from proce.explanation.exchange.explanations_json import from_json
@@ -159,6 +170,7 @@ class Explanations(DrawnFrame):
         read = from_json(text)
         return cls(read.rows, read.layout, read.provenance)
 
+    @checked(SearchError)
     def receipt(
         self, at: int = 0, *, model: str | PathLike[str] | ModelFile | None = None
     ) -> "Receipt":
@@ -202,6 +214,7 @@ class Receipt(ReceiptRecord):
     result: Explanations
 
     @classmethod
+    @checked(ReceiptError)
     def of(
         cls,
         result: Explanations,
@@ -237,6 +250,7 @@ class Receipt(ReceiptRecord):
         return receipt_to_json(self)
 
     @classmethod
+    @checked(ReceiptError)
     def from_json(cls, text: str) -> "Receipt":
         """Read a receipt.
 
@@ -252,6 +266,7 @@ class Receipt(ReceiptRecord):
         result = Explanations(frame.rows, frame.layout, frame.provenance)
         return cls(result, read.model_name, read.model_sha256, read.written)
 
+    @checked(ReceiptError)
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the receipt to a file, whole or not at all."""
         target = path_of(path)
@@ -259,6 +274,7 @@ class Receipt(ReceiptRecord):
         return target
 
     @classmethod
+    @checked(ReceiptError)
     def load(cls, path: str | PathLike[str]) -> "Receipt":
         """Read a receipt from a file."""
         return cls.from_json(read_text(path_of(path), "the receipt"))

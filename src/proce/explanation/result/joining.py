@@ -8,6 +8,7 @@ import narwhals as nw
 import torch
 from torch import Tensor
 
+from proce.arguments import brief
 from proce.errors import SearchError
 from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import plain_json
@@ -30,6 +31,9 @@ def joined_frame(
     """
     if not pieces:
         raise SearchError("there is nothing to join; expected the explanations of some rows.")
+    for piece in pieces:
+        if not isinstance(piece, ExplainedFrame):
+            raise SearchError(f"pieces holds {brief(piece)}; expected explanations.")
     shared, how = _shared(pieces[0].context), _how(pieces[0].provenance)
     for number, piece in enumerate(pieces[1:], 1):
         if piece.context is not pieces[0].context:

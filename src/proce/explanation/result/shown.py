@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self, TypeVar
 
+from proce.arguments import checked
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.frame import ExplainedFrame
@@ -22,6 +23,7 @@ By = TypeVar("By", bound="str | Sequence[Any] | None")
 class ShownFrame(ExplainedFrame):
     """An explained frame that knows who reads it."""
 
+    @checked(SearchError)
     def seen_by(self, view: View) -> Self:
         """Return the same result as somebody sees it.
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from proce.arguments import checked
+from proce.errors import SearchError
 from proce.explanation.result.shown import ShownFrame
 
 
@@ -43,6 +45,7 @@ class TabledFrame(ShownFrame):
 
         return changes(self._shown())
 
+    @checked(SearchError)
     def summary(self, by: "str | Sequence[Any] | None" = None) -> Any:
         """Return what changes in the recommended counterfactuals, or what they cost by group.
 

@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import torch
 from numpy.typing import NDArray
@@ -119,10 +120,14 @@ def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:
     )
 
 
+def _is_missing(label: Any) -> bool:
+    return label is None or bool(pd.api.types.is_scalar(label) and pd.isna(label))
+
+
 def _labels(result: ExplainedFrame, by: str | Sequence[Any]) -> list[str]:
     """Return the group of each row."""
     if not isinstance(by, str):
-        labels = [MISSING if label is None or label != label else str(label) for label in by]
+        labels = [MISSING if _is_missing(label) else str(label) for label in by]
         if len(labels) != len(result):
             raise SearchError(
                 f"by has {len(labels)} labels; expected one for each of the {len(result)} rows of"

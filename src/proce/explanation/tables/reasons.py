@@ -7,6 +7,7 @@ method or an older version made the result, the weight is the action's share of 
 """
 
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -145,7 +146,7 @@ def reasons_of(
     codes
         The caller's own code and text for a feature, by its name.
     """
-    if at_most < 1:
+    if not 1 <= at_most <= sys.maxsize:
         raise SearchError(f"at_most is {at_most!r}; expected a whole number from 1 on.")
     table = _checked_codes(codes, result.context.codec.schema.names)
     pairs = zip(result, ranked_cells(result.rows), strict=True)

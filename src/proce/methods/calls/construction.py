@@ -7,6 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from proce.arguments import brief, kind_name
 from proce.classifier import position_of
 from proce.errors import ModelError, NotFittedError, SchemaError, SearchError
 from proce.schema import Level, Schema
@@ -22,12 +23,12 @@ def check_construction(schema: Any, settings: Any, settings_type: type, seed: An
     """Refuse a schema, settings or a seed that a method cannot be made with."""
     if schema is not None and not isinstance(schema, Schema):
         raise SchemaError(
-            f"schema is a {type(schema).__name__}; expected proce.Schema([...]), or None to infer"
+            f"schema is {kind_name(schema)}; expected proce.Schema([...]), or None to infer"
             " it from the frame."
         )
     if not isinstance(settings, settings_type):
         raise SearchError(
-            f"settings is a {type(settings).__name__}; expected {settings_type.__name__}(...)."
+            f"settings is {kind_name(settings)}; expected {settings_type.__name__}(...)."
         )
     check_seed(seed)
 
@@ -46,7 +47,8 @@ def checked_class_labels(labels: Any, classes: Sequence[Level]) -> dict[Level, s
         return {}
     if not isinstance(labels, Mapping):
         raise ModelError(
-            f"classes is {labels!r}; expected words by class, such as {{{classes[0]!r}: 'words'}}."
+            f"classes is {brief(labels)}; expected words by class, such as"
+            f" {{{classes[0]!r}: 'words'}}."
         )
     words = {
         position_of(label, classes): checked_words(f"classes: the label of {label!r}", text)

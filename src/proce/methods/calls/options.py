@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from proce import arguments
+from proce.arguments import brief, is_listed, is_number
 from proce.classifier import Classifier, position_of
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
@@ -48,18 +49,22 @@ class Options:
                 check_count(name, getattr(self, name))
         for name in ("ranges", "effort"):
             _check_mapping(name, getattr(self, name))
+        if self.keep_front is not None and not isinstance(self.keep_front, bool | np.bool_):
+            raise SearchError(f"keep_front is {brief(self.keep_front)}; expected True or False.")
+        if self.causal is not None and not isinstance(self.causal, str):
+            raise SearchError(f"causal is {brief(self.causal)}; expected a word such as 'hard'.")
         probability, budget = self.min_probability, self.budget_seconds
-        if probability is not None and not (_is_number(probability) and 0 < probability <= 1):
+        if probability is not None and not (is_number(probability) and 0 < probability <= 1):
             raise SearchError(
                 f"min_probability is {probability!r}; expected more than 0, at most 1."
             )
         robust = self.robust
-        if robust is not None and not (_is_number(robust) and 0 < robust <= 1):
+        if robust is not None and not (is_number(robust) and 0 < robust <= 1):
             raise SearchError(
                 f"robust is {robust!r}; expected more than 0, at most 1: the share of other models"
                 " under which a counterfactual keeps its class, such as 0.95."
             )
-        if budget is not None and not (_is_number(budget) and budget > 0):
+        if budget is not None and not (is_number(budget) and budget > 0):
             raise SearchError(
                 f"budget_seconds is {budget!r}; expected a positive number of seconds."
             )
@@ -106,7 +111,7 @@ class Options:
                     f"effort names {name!r}, which is not a feature; the features are"
                     f" {shown(codec.schema.names)}." + did_you_mean(name, codec.schema.names)
                 )
-            if not (_is_number(weight) and MIN_EFFORT <= weight <= MAX_EFFORT):
+            if not (is_number(weight) and MIN_EFFORT <= weight <= MAX_EFFORT):
                 raise SearchError(
                     f"the effort of {name!r} is {weight!r}; expected {MIN_EFFORT:g} (easy) to"
                     f" {MAX_EFFORT:g} (hard), 1 being usual."
@@ -119,14 +124,16 @@ def checked_texts(option: str, texts: Iterable[str] | None) -> tuple[str, ...]:
     """Return names or rules as a tuple; a single text in place of a list is refused."""
     if texts is None:
         return ()
-    if isinstance(texts, str) or not isinstance(texts, Iterable):
+    if isinstance(texts, str):
         raise SearchError(f"{option} is {texts!r}; expected a list, such as [{texts!r}].")
+    if not is_listed(texts):
+        raise SearchError(f"{option} is {brief(texts)}; expected a list of texts.")
     return tuple(texts)
 
 
-def check_pick(pick: str) -> None:
+def check_pick(pick: Any) -> None:
     """Refuse a pick that does not exist."""
-    if pick not in get_args(Pick):
+    if not isinstance(pick, str) or pick not in get_args(Pick):
         known = ", ".join(repr(name) for name in get_args(Pick))
         hint = did_you_mean(pick, get_args(Pick))
         raise SearchError(f"pick is {pick!r}; expected one of {known}.{hint}")
@@ -135,30 +142,29 @@ def check_pick(pick: str) -> None:
 def check_callback(progress: Any) -> None:
     """Refuse a progress callback that cannot be called."""
     if progress is not None and not callable(progress):
-        raise SearchError(f"progress is {progress!r}; expected a function of a Progress.")
+        raise SearchError(f"progress is {brief(progress)}; expected a function of a Progress.")
 
 
 def check_count(name: str, value: Any, minimum: int = 1) -> None:
     """Refuse what is not a whole number from ``minimum`` on."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not (whole and value >= minimum):
-        raise SearchError(f"{name} is {value!r}; expected a whole number from {minimum} on.")
+    arguments.check_count(name, value, SearchError, minimum)
 
 
 def check_above(name: str, value: Any, bound: float, advice: str = "") -> None:
     """Refuse what is not a finite number above ``bound``."""
-    if not (_is_number(value) and bound < value < float("inf")):
+    if not (is_number(value) and bound < value < float("inf")):
         raise SearchError(f"{name} is {value!r}; expected a number above {bound:g}{advice}.")
 
 
 def _check_mapping(name: str, value: Any) -> None:
     if value is not None and not isinstance(value, Mapping):
         example = "(0, 100)" if name == "ranges" else "2"
-        raise SearchError(f"{name} is {value!r}; expected {{name: {example}}}, by feature.")
+        raise SearchError(f"{name} is {brief(value)}; expected {{name: {example}}}, by feature.")
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+def none_if_empty(value: Any) -> Any:
+    """Return ``None`` for a mapping that says nothing, and all else as it is."""
+    return None if isinstance(value, Mapping) and not value else value
 
 
 def _plain(value: Any) -> Any:

@@ -27,6 +27,7 @@ from proce.methods.searching.shortlist import change_kinds
 from proce.objective import CounterfactualProblem
 from proce.schema import Codec
 from proce.schema.features.feature import MIN_CHANGE
+from proce.schema.raw_grid import raw_cells
 
 _N_EVERY = 128  # on a side of no more points every one of them is tried
 _N_NARROWING = 7  # points between the last that held and the first that did not
@@ -148,7 +149,7 @@ class _Sides:
             count = np.where(far, n_far, np.minimum(n_near, n_far))
             sides.append((np.full_like(far, sign > 0), far, np.clip(count, 0, MAX_COUNT)))
         upward, far, n_points = (np.concatenate(pair) for pair in zip(*sides, strict=True))
-        start = codec.raw_cells(position, told)
+        start = raw_cells(codec.raw_units[position], told)
         asked = replace(problem, requirement=problem.requirement.without_margin())
         return cls(
             twins,
@@ -266,7 +267,7 @@ class _Sides:
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
         entries = self._entries(np.arange(len(self)), point)
-        values = self.codec.raw_cells(self.position, entries)
+        values = raw_cells(self.codec.raw_units[self.position], entries)
         return np.where(point > 0, values, self.start)
 
     def _entries(self, side: Ints, point: Ints) -> Floats:

@@ -10,6 +10,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
+from proce.arguments import brief
 from proce.classifier import ask_read_frame, decide
 from proce.errors import SchemaError
 from proce.explanation.words.values import name_text, value_text
@@ -64,6 +65,11 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
 
     A value is judged as it is given, and then rounded where it is off the step of its feature.
     """
+    if not isinstance(changes, Mapping):
+        raise SchemaError(
+            f"changes is {brief(changes)}; expected the new values by feature, such as"
+            f" {{{fitted.codec.schema.names[0]!r}: value}}."
+        )
     codec, classifier, schema = fitted.codec, fitted.classifier, fitted.codec.schema
     row = only_features(schema, row)
     read = ReadFrame.of(codec, row)

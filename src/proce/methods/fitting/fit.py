@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from proce.arguments import brief
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
 from proce.errors import SearchError
@@ -21,6 +22,7 @@ from proce.schema.unguarded import unguarded_text
 from proce.training import Epoch
 
 _log = logging.getLogger(__name__)
+_DEVICES = ("cpu", "cuda")
 _BLOCK_ROWS = 100_000  # training rows that are encoded at a time
 
 
@@ -97,12 +99,15 @@ def _model_refits(
 
 def _check_device(device: Any) -> None:
     try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError, TypeError):
-        raise SearchError(
-            f"device is {device!r}, which is not there; expected 'cpu', or 'cuda' on a machine"
-            " with such a device."
-        ) from None
+        if isinstance(device, str | torch.device) and torch.device(device).type in _DEVICES:
+            torch.empty(0, device=device)
+            return
+    except (RuntimeError, AssertionError):
+        pass  # said below
+    raise SearchError(
+        f"device is {brief(device)}, which is not there; expected 'cpu', or 'cuda' on a machine"
+        " with such a device."
+    )
 
 
 def _fit_autoencoder(

@@ -1,10 +1,11 @@
 """The causal modes: which one is used, and what each needs of the fitted parts."""
 
 from dataclasses import replace
-from typing import cast, get_args
+from typing import Any, cast, get_args
 
 from torch import Tensor
 
+from proce.arguments import brief
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.errors import SearchError, did_you_mean
 from proce.methods.fitting.fitted import FittedParts
@@ -14,12 +15,12 @@ _WITH_CAUSES = ("hard", "soft", "paper")
 _WITH_REFITS = ("hard", "soft")
 
 
-def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
+def resolve_mode(causal: Any, scm: StructuralCausalModel | None) -> Mode:
     """Return the mode for an option ``causal=``, which depends on the causal model for ``auto``."""
     known = ("auto", *get_args(Mode))
-    if causal not in known:
+    if not isinstance(causal, str) or causal not in known:
         raise SearchError(
-            f"causal is {causal!r}; expected one of {', '.join(map(repr, known))}."
+            f"causal is {brief(causal)}; expected one of {', '.join(map(repr, known))}."
             + did_you_mean(causal, known)
         )
     if causal in _WITH_CAUSES and scm is None:
@@ -34,9 +35,9 @@ def resolve_mode(causal: str, scm: StructuralCausalModel | None) -> Mode:
     return "soft" if scm.graph.origin.discovered else "hard"
 
 
-def in_mode(fitted: FittedParts, causal: str) -> FittedParts:
+def in_mode(fitted: FittedParts, causal: Any) -> FittedParts:
     """Return the same parts in another causal mode; nothing but refits is fitted anew."""
-    if fitted.scm is None and causal in _WITH_CAUSES:
+    if fitted.scm is None and isinstance(causal, str) and causal in _WITH_CAUSES:
         raise SearchError(
             f"causal={causal!r} needs a causal graph, and this explainer was fitted without one or"
             " with causal='off', which keeps none. Fit it with graph= and another mode."

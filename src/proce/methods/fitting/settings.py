@@ -1,11 +1,11 @@
 """The settings of ProCE."""
 
 from dataclasses import dataclass, field, fields, replace
-from numbers import Integral
 from typing import Literal, Self
 
+from proce.arguments import check_between, check_count
 from proce.errors import SearchError
-from proce.latent import AutoEncoderSettings
+from proce.latent import MAX_WIDTH, AutoEncoderSettings
 from proce.objective import Start
 from proce.schema.features.brief import brief_repr
 from proce.schema.scale import Scale
@@ -13,6 +13,7 @@ from proce.search import NSGA2Settings
 
 MAX_WAIT_YEARS = 100.0
 _MIN_REFITS = 2  # one has no spread
+_MAX_REFITS = 10_000
 Distance = Literal["absolute", "squared"]
 
 
@@ -83,29 +84,24 @@ class SearchSettings(NSGA2Settings):
 
     def __post_init__(self) -> None:
         NSGA2Settings.__post_init__(self)
-        for name in ("n_neighbours", "chunk_size"):
-            number = getattr(self, name)
-            if number is None and name == "chunk_size":
-                continue
-            is_whole = isinstance(number, Integral) and not isinstance(number, bool)
-            if not is_whole or number < 1:
-                raise SearchError(f"{name} is {number!r}; expected a whole number, 1 or more.")
+        check_count("n_neighbours", self.n_neighbours, SearchError)
+        if self.chunk_size is not None:
+            check_count("chunk_size", self.chunk_size, SearchError)
+        if self.latent_size is not None:
+            check_count("latent_size", self.latent_size, SearchError, maximum=MAX_WIDTH)
         if not 0 <= self.margin < 0.5:
             raise SearchError(f"margin is {self.margin}; expected 0 or more, and under 0.5.")
-        if self.causal_weight < 0:
-            raise SearchError(f"causal_weight is {self.causal_weight}; expected 0 or more.")
-        if self.effect_weight < 1:
-            raise SearchError(f"effect_weight is {self.effect_weight}; expected 1 or more.")
+        check_between("causal_weight", self.causal_weight, SearchError, 0)
+        check_between("effect_weight", self.effect_weight, SearchError, 1)
         if not 0 <= self.max_wait_years <= MAX_WAIT_YEARS:
             raise SearchError(
                 f"max_wait_years is {self.max_wait_years}; expected 0 (never) to"
                 f" {MAX_WAIT_YEARS:g}."
             )
-        number = self.n_refits
-        is_whole = isinstance(number, Integral) and not isinstance(number, bool)
-        if not is_whole or (self.n_refits != 0 and self.n_refits < _MIN_REFITS):
+        check_count("n_refits", self.n_refits, SearchError, 0, _MAX_REFITS)
+        if self.n_refits and self.n_refits < _MIN_REFITS:
             raise SearchError(
-                f"n_refits is {number!r}; expected a whole number, 0 (no refits) or at least"
+                f"n_refits is {self.n_refits}; expected a whole number, 0 (no refits) or at least"
                 f" {_MIN_REFITS}: one alone says nothing of a chance."
             )
         if self.scale not in ("bulk", "range"):

@@ -11,6 +11,7 @@ from numbers import Integral, Real
 import torch
 from torch import Tensor
 
+from proce.arguments import kind_name
 from proce.errors import SearchError
 from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -58,7 +59,7 @@ class CchvaeSettings:
             raise SearchError(f"step is {step!r}; expected a number above 0, such as 0.1.")
         if not isinstance(self.network, VariationalSettings):
             raise SearchError(
-                f"network is a {type(self.network).__name__}; expected VariationalSettings(...)."
+                f"network is {kind_name(self.network)}; expected VariationalSettings(...)."
             )
 
 

@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from proce.arguments import check_fields
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
@@ -57,6 +58,7 @@ class CertifaiSettings:
     patience: int = 30
 
     def __post_init__(self) -> None:
+        check_fields(self, SearchError)
         for name, least in (
             ("population_size", 4),
             ("n_generations", 1),

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from proce.arguments import check_fields
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector, cells_differ
@@ -50,6 +51,7 @@ class NearestSettings:
     n_neighbours: int = 50
 
     def __post_init__(self) -> None:
+        check_fields(self, SearchError)
         if not isinstance(self.sparse, bool):
             raise SearchError(f"sparse is {self.sparse!r}; expected True or False.")
         if self.reward not in get_args(Reward):

@@ -9,8 +9,9 @@ import numpy as np
 import torch
 from sklearn.base import BaseEstimator
 
+from proce.arguments import brief
 from proce.classifier import as_classifier, predict_in_blocks
-from proce.errors import NotFittedError
+from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations, Outcome
 from proce.methods.calls.call import Call
 from proce.methods.calls.construction import (
@@ -25,6 +26,7 @@ from proce.methods.calls.options import (
     Options,
     check_callback,
     checked_texts,
+    none_if_empty,
 )
 from proce.methods.calls.progress_bar import closing
 from proce.methods.calls.provenance import hash_of_rows
@@ -97,7 +99,9 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         progress
             A function that is called with a ``Progress`` while the method learns.
         """
+        check_callback(progress)
         check_construction(self.schema, self.settings_, type(self).Settings, self.seed)
+        _check_respect(self.respect_schema)
         codec = Codec.fit(self.schema or Schema.infer(X), X)
         rows = codec.encode(X).contiguous()
         classifier = as_classifier(self.model, codec, self.threshold)
@@ -167,7 +171,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             target=target,
             n=n,
             vary=None if vary is None else checked_texts("vary", vary),
-            ranges=ranges or None,
+            ranges=none_if_empty(ranges),
             max_evaluations=max_evaluations,
             budget_seconds=budget_seconds,
         )
@@ -185,6 +189,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
             As in the constructor.
         """
         before = self._common_fit()
+        _check_respect(respect_schema)
         changed = {"respect_schema": respect_schema, "reject_by": reject_by}
         other = type(self)(**(self.get_params(deep=False) | changed))
         texts = checked_texts("reject_by", reject_by)
@@ -258,3 +263,8 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
     def __sklearn_clone__(self) -> Self:
         # scikit-learn would clone the model too, and a clone of it is not trained.
         return type(self)(**self.get_params(deep=False))
+
+
+def _check_respect(respect_schema: Any) -> None:
+    if not isinstance(respect_schema, bool | np.bool_):
+        raise SearchError(f"respect_schema is {brief(respect_schema)}; expected True or False.")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
+from proce.arguments import brief, is_listed
 from proce.errors import SchemaError
 from proce.schema.features.action import Action as Action
 from proce.schema.features.brief import brief_repr
@@ -204,7 +205,7 @@ class Categorical:
     def __post_init__(self) -> None:
         _check_common(self)
         _check_levels(self)
-        object.__setattr__(self, "one_hot", tuple(self.one_hot))
+        object.__setattr__(self, "one_hot", _checked_columns(self.name, self.one_hot))
         _refuse_waiting(self)
         if self.action in (Action.INCREASE, Action.DECREASE):
             raise SchemaError(
@@ -258,13 +259,32 @@ def _check_common(feature: Feature) -> None:
             f"feature {name!r}: protected is {feature.protected!r}; expected true or false."
         )
     plain = {
-        "action": Action(feature.action),
+        "action": _checked_action(name, feature.action),
         "label": None if label is None else checked_words(f"feature {name!r}: label", label),
         "unit": None if unit is None else checked_unit(name, unit),
         "effort": effort,
     }
     for field_name, value in plain.items():
         object.__setattr__(feature, field_name, value)
+
+
+def _checked_action(name: str, action: Any) -> Action:
+    if not isinstance(action, str):
+        raise SchemaError(
+            f"feature {name!r}: action is {brief(action)}; expected one of"
+            f" {', '.join(known.value for known in Action)}."
+        )
+    return Action(action)
+
+
+def _checked_columns(name: str, columns: Any) -> tuple[str, ...]:
+    names = tuple(columns) if is_listed(columns) else None
+    if names is None or not all(isinstance(column, str) for column in names):
+        raise SchemaError(
+            f"feature {name!r}: one_hot is {brief(columns)}; expected a list of column names, one"
+            " for each level."
+        )
+    return names
 
 
 def _refuse_waiting(feature: "Ordinal | Categorical") -> None:

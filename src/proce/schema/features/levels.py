@@ -1,11 +1,12 @@
 """The levels of a feature: plain values that survive JSON, told apart by value and type."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from proce.arguments import brief, is_listed, kind_name
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.naming import checked_words
 
@@ -14,8 +15,10 @@ Level = str | bool | int | float
 
 def checked_levels(name: str, levels: Any) -> tuple[Level, ...]:
     """Return the levels of a feature as plain values, or say what is wrong with them."""
-    if isinstance(levels, str) or not isinstance(levels, (Sequence, np.ndarray)):
-        raise SchemaError(f"feature {name!r}: levels is {levels!r}; expected a list of values.")
+    if not is_listed(levels) or not isinstance(levels, (Sequence, np.ndarray)):
+        raise SchemaError(
+            f"feature {name!r}: levels is {brief(levels)}; expected a list of values."
+        )
     plain = tuple(plain_level(name, level) for level in levels)
     if not plain:
         raise SchemaError(f"feature {name!r} has no levels; expected at least one.")
@@ -48,9 +51,10 @@ def checked_labels(name: str, levels: Sequence[Level], labels: Any) -> dict[Leve
 
 def checked_avoid(name: str, levels: Sequence[Level], avoid: Any) -> tuple[Level, ...]:
     """Return the levels that are never advised, in the order of the levels."""
-    if isinstance(avoid, str) or not isinstance(avoid, Iterable):
+    if not is_listed(avoid):
         raise SchemaError(
-            f"feature {name!r}: avoid is {avoid!r}; expected a list of levels, such as [{avoid!r}]."
+            f"feature {name!r}: avoid is {brief(avoid)}; expected a list of levels, such as"
+            f" [{brief(avoid)}]."
         )
     positions = {_known_position(name, "avoid", levels, level) for level in avoid}
     if len(positions) == len(levels):
@@ -70,13 +74,13 @@ def plain_level(name: str, level: Any) -> Level:
         )
     if not isinstance(value, (str, bool, int, float)):
         raise SchemaError(
-            f"feature {name!r}: level {value!r} is of type {type(value).__name__}; expected text,"
+            f"feature {name!r}: level {value!r} is {kind_name(value)}; expected text,"
             " a number or true/false. Convert the column, for example with .astype(str)."
         )
     return value
 
 
-def level_type(level: Level) -> str:
+def level_type(level: object) -> str:
     """Return ``text``, ``flag`` or ``number``: 1, True and "1" are not the same level."""
     if isinstance(level, bool):
         return "flag"
@@ -90,6 +94,8 @@ def level_key(level: Level) -> tuple[str, Level]:
 
 def find_level(levels: Sequence[Level], value: Any) -> int | None:
     """Return the position of a value among levels, or ``None`` where it is none of them."""
+    if not isinstance(value, str | bool | int | float | np.generic):
+        return None
     for position, level in enumerate(levels):
         if level == value and level_type(level) == level_type(value):
             return position

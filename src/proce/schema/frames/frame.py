@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from proce.arguments import kind_name
 from proce.errors import SchemaError
 from proce.schema.features.levels import Level, level_type, shown
 from proce.schema.frames.cells import (
@@ -34,7 +35,7 @@ def open_frame(frame: Any) -> "nw.DataFrame[Any]":
         opened: Any = nw.from_native(frame)
     except TypeError:
         raise SchemaError(
-            f"got a {type(frame).__name__}; expected a data frame with one named column per"
+            f"got {kind_name(frame)}; expected a data frame with one named column per"
             " feature (pandas, polars or pyarrow)."
         ) from None
     if isinstance(opened, nw.LazyFrame):

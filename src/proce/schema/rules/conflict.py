@@ -4,6 +4,7 @@ A conflict that is reported is proved. Not every conflict is found: a condition 
 counts as obeyed, and so do all rules once too many cases would have to be told apart.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,6 +34,11 @@ class Linear:
 
     weights: dict[Variable, float]
     constant: float
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no number of this quantity is too large to reckon with."""
+        return all(map(math.isfinite, (self.constant, *self.weights.values())))
 
     def times(self, factor: float) -> "Linear":
         """Return this quantity multiplied by a number."""
@@ -158,6 +164,8 @@ class _Prover:
         if left is None or right is None:
             return []
         gap = left.plus(right.times(-1.0)).times(1 / comparison.unit)
+        if not gap.is_finite:
+            return []
         min_gap = 0.0
         if any(self._is_level(reference.position) for reference in comparison.references):
             min_gap = 1 / comparison.unit  # two levels that differ do so by one, at least

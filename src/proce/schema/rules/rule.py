@@ -7,9 +7,11 @@ from types import MappingProxyType
 
 from torch import Tensor
 
+from proce.arguments import brief, checked
 from proce.errors import RuleError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
+from proce.schema.row_arguments import check_tensor, takes_rows
 from proce.schema.rules.dependence import Dependence, Mechanism
 from proce.schema.rules.syntax import parse_syntax
 from proce.schema.rules.tree import Condition, FeatureReference
@@ -62,6 +64,8 @@ class Rule:
             With the position of what cannot be read, is unknown or is of the wrong type.
         """
         tree = parse_syntax(text)
+        if not isinstance(codec, Codec):
+            raise RuleError(f"codec is {brief(codec)}; expected a Codec.")
         return cls(text.strip(), codec, Resolver(text, codec).resolve(tree))
 
     def __str__(self) -> str:
@@ -79,12 +83,15 @@ class Rule:
         tree = self.tree
         return (tree.causes, tree.effect) if isinstance(tree, Dependence) else None
 
+    @checked(RuleError)
     def holds(
         self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
     ) -> Tensor:
         """Return whether each candidate obeys the rule; see ``violation``."""
         return self.violation(factual, rows, mechanisms) == 0
 
+    @takes_rows(RuleError, "rows")
+    @checked(RuleError)
     def surely_holds(self, rows: Tensor) -> Tensor:
         """Return which rows ``(i, f)`` obey a rule over ``x`` alone, whatever is missing in them.
 
@@ -100,6 +107,7 @@ class Rule:
         values = {reference: self._values(reference, rows) for reference in self.tree.references}
         return (self.tree.distances(values).to_false > 0).expand(len(rows)).contiguous()
 
+    @checked(RuleError)
     def violation(
         self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
     ) -> Tensor:
@@ -134,7 +142,9 @@ class Rule:
 
     def _aligned(self, factual: Tensor, rows: Tensor) -> Tensor:
         """Return the factual rows in a shape that broadcasts to the candidates'."""
-        n_rows, n_features = len(rows), len(self.codec.schema)
+        check_tensor("factual", factual, RuleError)
+        check_tensor("rows", rows, RuleError)
+        n_rows, n_features = len(rows) if rows.ndim else 0, len(self.codec.schema)
         sound = rows.ndim in (2, 3) and rows.shape[-1] == n_features
         if not sound or factual.shape != (n_rows, n_features):
             raise RuleError(

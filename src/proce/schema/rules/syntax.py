@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from proce.arguments import brief
 from proce.errors import RuleError
 from proce.schema.rules.tokens import KEYWORDS, Token, mistake, tokenize, unquote
 
@@ -96,8 +97,7 @@ Node = Number | LevelName | FeatureName | Prefix | Chain
 def parse_syntax(text: object) -> Node | Arrow:
     """Return the tree of a rule's text, or raise `RuleError` where it cannot be read."""
     if not isinstance(text, str):
-        kind = type(text).__name__
-        raise RuleError(f"a rule is text such as 'cf.age >= x.age'; got {kind}.")
+        raise RuleError(f"a rule is text such as 'cf.age >= x.age'; got {brief(text)}.")
     if len(text) > MAX_CHARACTERS:
         raise RuleError(
             f"a rule of {len(text)} characters is too long; expected at most {MAX_CHARACTERS}."

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from proce.arguments import check_fields
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.dice.messages import Values
@@ -63,6 +64,7 @@ class DiceSettings:
     learning_rate: float | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self, SearchError)
         if self.method not in _OPTIONS:
             names = ", ".join(map(repr, _OPTIONS))
             raise SearchError(f"method is {self.method!r}; expected one of {names}.")

@@ -19,6 +19,7 @@ from sklearn.neighbors import NearestNeighbors
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from proce.arguments import check_fields
 from proce.errors import SearchError
 from proce.schema import Categorical, Codec
 
@@ -62,6 +63,7 @@ class FaceSettings:
     n_kernels: int = 500
 
     def __post_init__(self) -> None:
+        check_fields(self, SearchError)
         if self.graph not in get_args(Linking):
             raise SearchError(f"graph is {self.graph!r}; expected 'knn', 'epsilon' or 'kde'.")
         for name in ("n_neighbours", "n_kernels"):

@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from proce.arguments import check_fields
 from proce.classifier import Classifier, DifferentiableClassifier, InputEncoding
 from proce.errors import ModelInterfaceError, SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
@@ -58,6 +59,7 @@ class WachterSettings:
     n_halvings: int = 8
 
     def __post_init__(self) -> None:
+        check_fields(self, SearchError)
         if self.loss not in get_args(Loss):
             raise SearchError(
                 f"loss is {self.loss!r}; expected 'squared' or 'cross_entropy'."

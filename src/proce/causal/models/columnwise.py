@@ -1,0 +1,131 @@
+"""Equations over rows that are cut into columns: what a causal model is made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate, pairwise
+
+import torch
+from torch import Tensor
+
+from proce.arguments import check_fields
+from proce.causal.equations.consistency import check_consistency
+from proce.causal.equations.fitting import MechanismRecord
+from proce.causal.equations.given import checked_mechanism
+from proce.causal.equations.mechanism import Mechanism
+from proce.causal.graph import CausalGraph
+from proce.causal.models.actions import Tolerances
+from proce.causal.models.units import in_units, to_unit
+from proce.causal.programs.assembly import assemble
+from proce.causal.programs.program import Program
+from proce.errors import GraphError
+from proce.schema import Codec
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnEquations:
+    """A graph with its equations, by position and column, as searches and measures ask for them.
+
+    Nothing is checked here but the parts themselves; :class:`proce.StructuralCausalModel`, which
+    people hold, adds the verbs.
+
+    Parameters
+    ----------
+    graph, mechanisms, codec, records
+        As for :class:`proce.StructuralCausalModel`.
+    """
+
+    graph: CausalGraph
+    mechanisms: Mapping[str, Mechanism] = field(repr=False)
+    codec: Codec = field(repr=False)
+    records: Mapping[str, MechanismRecord] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fields(self, GraphError)
+        own = {name: checked_mechanism(name, given) for name, given in self.mechanisms.items()}
+        object.__setattr__(self, "mechanisms", own)
+        check_consistency(self.graph, own, self.codec.schema)
+
+    @property
+    def residual_size(self) -> int:
+        """How many numbers describe the noise of one row."""
+        return sum(self.mechanisms[name].noise_size for name in self.graph.endogenous)
+
+    @cached_property
+    def effects(self) -> tuple[int, ...]:
+        """The positions of the features that follow from others, causes before effects."""
+        return tuple(self._positions[name] for name in self.graph.order if name in self._propagated)
+
+    @cached_property
+    def tolerances(self) -> Tolerances:
+        """Which differences count when actions are separated from consequences."""
+        return Tolerances.of(self.codec)
+
+    @cached_property
+    def program(self) -> Program:
+        """The equations as kernels take them."""
+        return self.program_of((self.mechanisms,))
+
+    def program_of(self, models: Sequence[Mapping[str, Mechanism]]) -> Program:
+        """Return the program of several models' mechanisms over the same graph and rows."""
+        tolerances = self.tolerances.table(self.codec)
+        return assemble(models, self.graph, self.codec, self._propagated, self._noise, tolerances)
+
+    def noise_of(self, position: int, rows: Tensor, uniforms: Tensor) -> Tensor:
+        """Return the noise ``(i, …)`` of one effect; ``uniforms (i, w)`` draw it for levels."""
+        name, columns = self.codec.schema.names[position], rows.unbind(-1)
+        parents, mechanism = self._parents(name, columns), self.mechanisms[name]
+        value = in_units(self.codec, position, columns[position], mechanism.units)
+        noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
+        used = [position, *(self._positions[cause] for cause in parents)]
+        return noise.masked_fill(self.codec.missing(rows)[:, used].any(-1)[:, None], torch.nan)
+
+    def outcome(
+        self, position: int, columns: Sequence[Tensor], residual: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return the value that its causes give a feature, and flags where they decide it.
+
+        They do not where it has no cause or is fixed, or where the noise of the row is unknown.
+
+        Parameters
+        ----------
+        position
+            Of the feature in the schema.
+        columns
+            The rows, one tensor for each feature.
+        residual
+            Noise that broadcasts to the columns, ``(…, w)``.
+        """
+        name, own = self.codec.schema.features[position].name, columns[position]
+        if name not in self._propagated:
+            return own, torch.zeros_like(own, dtype=torch.bool)
+        noise = residual[..., self._noise[name]]
+        mechanism = self.mechanisms[name]
+        value = mechanism.respond(self._parents(name, columns), noise)
+        value = to_unit(self.codec, position, value, mechanism.units)
+        return value.to(own.dtype), ~noise[..., 0].isnan()
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: self.codec.schema.position(name) for name in self.graph.nodes}
+
+    @cached_property
+    def _noise(self) -> dict[str, slice]:
+        """Where the noise of each endogenous feature stands in a residual."""
+        sizes = (self.mechanisms[name].noise_size for name in self.graph.endogenous)
+        places = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+        return dict(zip(self.graph.endogenous, places, strict=True))
+
+    @cached_property
+    def _propagated(self) -> frozenset[str]:
+        cut = {feature.name for feature in self.codec.schema if feature.action.has_no_causes}
+        return frozenset(self.graph.endogenous) - cut
+
+    def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
+        """Return the causes of a feature, in the units of its mechanism."""
+        units = self.mechanisms[name].units
+        causes = {cause: self._positions[cause] for cause in self.graph.parents(name)}
+        return {
+            cause: in_units(self.codec, position, columns[position], units)
+            for cause, position in causes.items()
+        }

@@ -1,0 +1,75 @@
+"""Tensors of rows that a caller hands over: real numbers, one for each feature."""
+
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any, ParamSpec, TypeVar
+
+import torch
+from torch import Tensor
+
+from proce.arguments import brief
+from proce.errors import ProceError
+
+Given = ParamSpec("Given")
+Returned = TypeVar("Returned")
+
+
+def takes_rows(
+    error: type[ProceError], *names: str
+) -> Callable[[Callable[Given, Returned]], Callable[Given, Returned]]:
+    """Return a decorator that refuses arguments of a method that are no rows of its schema.
+
+    Parameters
+    ----------
+    error
+        What is raised.
+    names
+        The parameters that take rows ``(…, f)``, or ``None`` where that is their default.
+    """
+
+    def decorate(method: Callable[Given, Returned]) -> Callable[Given, Returned]:
+        parameters = signature(method).parameters
+        places = [(list(parameters).index(name), name) for name in names]
+        optional = {name for name in names if parameters[name].default is None}
+
+        @wraps(method)
+        def call(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
+            given: dict[str, Any] = {
+                name: args[place] for place, name in places if place < len(args)
+            }
+            given |= {name: kwargs[name] for name in names if name in kwargs}
+            owner: Any = args[0]
+            schema = owner.schema if hasattr(owner, "schema") else owner.codec.schema
+            for name, rows in given.items():
+                if rows is not None or name not in optional:
+                    check_rows(name, rows, len(schema), error)
+            return method(*args, **kwargs)
+
+        return call
+
+    return decorate
+
+
+def check_rows(name: str, rows: Any, n_features: int, error: type[ProceError]) -> None:
+    """Refuse what is no tensor of rows ``(…, f)``."""
+    check_tensor(name, rows, error)
+    if not rows.is_floating_point():
+        raise error(f"{name} is a tensor of {rows.dtype}; expected floating point numbers.")
+    if not rows.ndim or rows.shape[-1] != n_features:
+        raise error(
+            f"{name} is a tensor of {_shape(rows)}; expected rows with an entry for each of the"
+            f" {n_features} features, such as codec.encode(frame) gives."
+        )
+
+
+def check_tensor(name: str, values: Any, error: type[ProceError]) -> None:
+    """Refuse what is no tensor of real numbers."""
+    if not isinstance(values, Tensor):
+        raise error(f"{name} is {brief(values)}; expected a torch tensor.")
+    if values.is_complex() or values.is_meta or values.layout is not torch.strided:
+        raise error(f"{name} is {brief(values)}; expected a dense tensor of real numbers.")
+
+
+def _shape(rows: Tensor) -> str:
+    return " x ".join(map(str, rows.shape)) or "no dimension"
