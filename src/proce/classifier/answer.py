@@ -39,6 +39,11 @@ def translate_errors(name: str, n_rows: int, advice: str = "") -> Iterator[None]
 
 def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
     """Return an answer of any library as a float64 tensor ``(n, m)``."""
+    if np.iscomplexobj(answer) or (isinstance(answer, Tensor) and answer.is_complex()):
+        raise ModelOutputError(
+            f"{name} answered with complex numbers; expected probabilities of shape ({n_rows}, k),"
+            " real numbers from 0 to 1."
+        )
     if isinstance(answer, Tensor):
         values = answer.double()
     else:
