@@ -61,8 +61,8 @@ class TrainingSettings:
         check_fields(self, SearchError)
         for name in ("n_epochs", "batch_size", "patience", "halve_after"):
             check_count(name, getattr(self, name), SearchError)
-        for name in ("learning_rate", "held_out"):
-            check_between(name, getattr(self, name), SearchError, 0, 1)
+        check_between("learning_rate", self.learning_rate, SearchError, 0)
+        check_between("held_out", self.held_out, SearchError, 0, 1)
         if self.schedule not in ("plateau", "cosine"):
             raise SearchError(f"schedule is {self.schedule!r}; expected 'plateau' or 'cosine'.")
 

@@ -37,11 +37,16 @@ class PublicCall:
 
 
 def public_calls() -> tuple[PublicCall, ...]:
-    """Return everything that can be called with an argument, each once."""
+    """Return everything that can be called with an argument, each once.
+
+    What several classes share is called on ProCE or Nearest.
+    """
     values = {name: getattr(proce, name) for name in proce.__all__}
     values |= {name: getattr(methods, name) for name in methods.__all__}
-    calls = (call for name in sorted(values) for call in _calls_of(name, values[name]))
-    return tuple(call for call in calls if call.parameters)
+    order = sorted(values, key=lambda name: (name not in ("ProCE", "Nearest"), name))
+    calls = (call for name in order for call in _calls_of(name, values[name]))
+    different = {_code_of(call.function): call for call in reversed([*calls])}
+    return tuple(call for call in reversed(different.values()) if call.parameters)
 
 
 def _calls_of(name: str, value: Any) -> Iterator[PublicCall]:
@@ -56,10 +61,16 @@ def _calls_of(name: str, value: Any) -> Iterator[PublicCall]:
         is_function = inspect.isfunction(found) or isinstance(found, classmethod | staticmethod)
         if is_function and (not member.startswith("_") or member in _OPERATORS):
             function = getattr(value, member)
-            if str(function.__module__).startswith("proce.") and not hasattr(
-                ColumnEquations, member
-            ):
-                yield _call(f"{name}.{member}", function, inspect.isfunction(found))
+            ours = str(function.__module__).startswith("proce.")
+            full = f"{name}.{member}"
+            if ours and not hasattr(ColumnEquations, member) and full not in _FOR_MEASURES:
+                yield _call(full, function, inspect.isfunction(found))
+
+
+def _code_of(function: Callable[..., Any]) -> Any:
+    """Return what runs when a function, a method or a class is called."""
+    made = function.__init__ if isinstance(function, type) else function
+    return inspect.unwrap(getattr(made, "__func__", made))
 
 
 def _call(name: str, function: Callable[..., Any], needs_instance: bool = False) -> PublicCall:

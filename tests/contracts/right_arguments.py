@@ -1,12 +1,14 @@
 """For every parameter of every public call an argument that is right, in a small world."""
 
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 import torch
 
 import proce
@@ -81,6 +83,10 @@ class World:
         return proce.load_dataset("loan", n=50)
 
     @cached_property
+    def dask_rows(self) -> Any:
+        return pytest.importorskip("dask.dataframe").from_pandas(self.rows, npartitions=1)
+
+    @cached_property
     def evaluation(self) -> proce.Evaluation:
         return proce.evaluate(self.result)
 
@@ -112,14 +118,23 @@ def instance_of(name: str, world: World) -> Any:
     }.get(name.split(".")[0], lambda: world.nearest)()
 
 
+def invoke(call: PublicCall, world: World, arguments: Mapping[str, Any], *extra: Any) -> Any:
+    """Call something with arguments by name; methods are fitted too, as they check then."""
+    own = [instance_of(call.name, world)] if call.needs_instance else []
+    made = call.function(*own, *extra, **arguments)
+    return made.fit(world.frame) if call.name in ("ProCE", "Nearest") else made
+
+
 def right_arguments(call: PublicCall, world: World) -> dict[str, Any]:
     """Return an argument for each parameter that needs one; those with defaults keep them."""
-    return {
-        parameter.name: right_argument(call, parameter.name, world)
+    needed = [
+        parameter.name
         for parameter in call.parameters
         if parameter.default is inspect.Parameter.empty
         and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-    }
+    ]
+    needed += _NEEDED_TOO.get(call.name, ())
+    return {name: right_argument(call, name, world) for name in needed}
 
 
 def right_argument(call: PublicCall, parameter: str, world: World) -> Any:
@@ -128,6 +143,7 @@ def right_argument(call: PublicCall, parameter: str, world: World) -> Any:
     return (own or _BY_NAME[parameter])(world)
 
 
+_NEEDED_TOO = {"ProCE.load": ("model",), "explain_parallel": ("n_jobs",)}
 _BY_NAME: dict[str, Any] = {
     "X": lambda world: world.rows,
     "acted_on": lambda world: torch.ones(world.units[:2].shape, dtype=torch.bool),
@@ -135,7 +151,6 @@ _BY_NAME: dict[str, Any] = {
     "changes": lambda world: {"savings": 50},
     "codec": lambda world: world.codec,
     "codes": lambda world: torch.zeros(2, dtype=torch.int64),
-    "ddf": lambda world: world.rows,
     "edges": lambda world: EDGES,
     "explainer": lambda world: world.explainer,
     "factual": lambda world: world.units[:2],
@@ -151,6 +166,7 @@ _BY_NAME: dict[str, Any] = {
     "mechanisms": lambda world: world.scm.mechanisms,
     "model": lambda world: bank,
     "name": lambda world: "savings",
+    "n_jobs": lambda world: 1,
     "names": lambda world: "savings",
     "path": lambda world: world.folder / "page.html",
     "pieces": lambda world: [world.result],
@@ -176,6 +192,9 @@ _OWN: dict[str, Any] = {
     "CausalGraph.from_networkx.graph": lambda world: proce.CausalGraph(EDGES).to_networkx(),
     "Codec.fit.frame": lambda world: world.frame,
     "Nearest.fit.X": lambda world: world.frame,
+    "Nearest.restricted.reject_by": lambda world: ["cf.age >= x.age"],
+    "Nearest.restricted.respect_schema": lambda world: True,
+    "explain_dask.ddf": lambda world: world.dask_rows,
     "StructuralCausalModel.actions.rows": lambda world: world.units[:2, None],
     "StructuralCausalModel.chance.name": lambda world: "school",
     "StructuralCausalModel.fit.rows": lambda world: world.units,
@@ -200,7 +219,6 @@ _OWN: dict[str, Any] = {
     "Explanations.rows": lambda world: world.result.rows,
     "ProCE.fit.X": lambda world: world.frame,
     "ProCE.load.folder": lambda world: world.saved,
-    "ProCE.load.model": lambda world: bank,
     "Progress.stage": lambda world: "fit",
     "Progress.done": lambda world: 1,
     "Progress.total": lambda world: 2,

@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from proce.arguments import brief, checked
+from proce.arguments import checked
 from proce.errors import SchemaError
 from proce.schema.entries import entry_of
 from proce.schema.features.brief import cut
@@ -24,11 +24,10 @@ from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
 from proce.schema.raw_grid import RawGrid
-from proce.schema.row_arguments import check_tensor, takes_rows
+from proce.schema.row_arguments import check_parts, check_tensor, takes_rows
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
-_OPTIONAL = ("seen_low", "seen_high", "resolution")
 _BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
 
 
@@ -75,7 +74,7 @@ class Codec:
 
     def __post_init__(self) -> None:
         given = vars(self)
-        _check_parts(**given)
+        check_parts(**given)
         if given["seen_low"] is None or given["seen_high"] is None:
             last = torch.where(self.is_number, self.low + self.span, self._last_codes)
             object.__setattr__(self, "seen_low", self.low)
@@ -250,7 +249,7 @@ class Codec:
 
         A tensor holds raw numbers, or level codes, which are entries already.
         """
-        return entry_of(self, name, value)
+        return entry_of(self.schema, self.low, self.span, name, value)
 
     @cached_property
     def _grid(self) -> RawGrid:
@@ -291,13 +290,3 @@ class Codec:
         scales = (self.span.tolist(), self.low.tolist(), self.resolution.tolist())
         units = [raw_units(*scale) for scale in zip(*scales, strict=True)]
         return np.array(units).reshape(-1, 5)
-
-
-@checked(SchemaError)
-def _check_parts(schema: Schema, layout: Layout, **columns: Any) -> None:
-    """Refuse what no codec can be made of; the columns are ``(f,)``."""
-    for name, column in columns.items():
-        if column is not None or name not in _OPTIONAL:
-            check_tensor(name, column, SchemaError)
-            if column.shape != (len(schema),):
-                raise SchemaError(f"{name} is {brief(column)}; expected a number for each feature.")

@@ -1,7 +1,7 @@
 """One value of a feature as it stands in a row."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from torch import Tensor
 
@@ -9,22 +9,27 @@ from proce.arguments import brief, is_number
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Continuous
 from proce.schema.features.levels import find_level, shown
-
-if TYPE_CHECKING:
-    from proce.schema.codec import Codec
+from proce.schema.schema import Schema
 
 
-def entry_of(codec: "Codec", name: str, value: Any) -> float | Tensor:
+def entry_of(schema: Schema, low: Tensor, span: Tensor, name: str, value: Any) -> float | Tensor:
     """Return a raw number or a level as it stands in a row.
 
     A tensor holds raw numbers, or level codes, which are entries already.
+
+    Parameters
+    ----------
+    schema, low, span
+        The features, and ``raw = low + span * entry`` for each of them.
+    name, value
+        The feature, and its value.
     """
-    position = codec.schema.position(name)
-    feature = codec.schema.features[position]
+    position = schema.position(name)
+    feature = schema.features[position]
     if isinstance(feature, Continuous):
         if isinstance(value, str | bool) or not _is_known(value):
             raise SchemaError(f"feature {name!r} is a number; got {brief(value)}.")
-        entry: float | Tensor = (value - codec.low[position].item()) / codec.span[position].item()
+        entry: float | Tensor = (value - low[position].item()) / span[position].item()
         return entry
     if isinstance(value, Tensor):
         return value

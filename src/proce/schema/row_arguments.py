@@ -8,9 +8,12 @@ from typing import Any, ParamSpec, TypeVar
 import torch
 from torch import Tensor
 
-from proce.arguments import brief
-from proce.errors import ProceError
+from proce.arguments import brief, checked
+from proce.errors import ProceError, SchemaError
+from proce.schema.frames.layout import Layout
+from proce.schema.schema import Schema
 
+_OPTIONAL = ("seen_low", "seen_high", "resolution")  # columns of a codec
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
@@ -73,3 +76,13 @@ def check_tensor(name: str, values: Any, error: type[ProceError]) -> None:
 
 def _shape(rows: Tensor) -> str:
     return " x ".join(map(str, rows.shape)) or "no dimension"
+
+
+@checked(SchemaError)
+def check_parts(schema: Schema, layout: Layout, **columns: Any) -> None:
+    """Refuse what no codec can be made of; the columns are ``(f,)``."""
+    for name, column in columns.items():
+        if column is not None or name not in _OPTIONAL:
+            check_tensor(name, column, SchemaError)
+            if column.shape != (len(schema),):
+                raise SchemaError(f"{name} is {brief(column)}; expected a number for each feature.")

@@ -111,6 +111,8 @@ def _ranks(names: Sequence[str], tiers: Any) -> dict[str, int]:
                 f" [[{tier!r}], ...]."
             )
         for name in tier:
+            if not isinstance(name, str):
+                raise GraphError(f"tiers names {brief(name)}; expected names of features.")
             require_name(name, names)
             if name in ranks:
                 raise GraphError(

@@ -23,6 +23,7 @@ from proce.training import Epoch
 
 _log = logging.getLogger(__name__)
 _DEVICES = ("cpu", "cuda")
+_N_ASKED, _MIN_ASKED = 256, 20  # training rows, to see whether a model answers with labels
 _BLOCK_ROWS = 100_000  # training rows that are encoded at a time
 
 
@@ -56,6 +57,7 @@ def fit_parts(
     require_same_order(X, label)
     model_refits = _model_refits(classifier, rows, label, threshold, seed)
     predicted = predict_in_blocks(classifier, rows)
+    _warn_of_labels(classifier, rows)
     causes = CausalParts.fit(
         graph, causal, rules, codec=codec, rows=rows, settings=settings, seed=seed
     )
@@ -83,6 +85,22 @@ def _inferred(X: Any) -> Schema:
     if warning is not None:
         _log.warning("%s Give it as ProCE(model, schema=...).", warning)
     return schema
+
+
+def _warn_of_labels(classifier: Classifier, rows: Tensor) -> None:
+    """Warn of a model that answers with labels: a search has no slope to follow then."""
+    sample = rows[:_N_ASKED]
+    if len(sample) < _MIN_ASKED:
+        return
+    answers = classifier.predict_proba(sample)
+    if bool(((answers == 0) | (answers == 1)).all()):
+        _log.warning(
+            "The model gave probabilities of 0 and 1 alone for %d training rows, as if they were"
+            " labels. Nothing then says which change comes nearer to the decision, so that a search"
+            " may miss what there is, and every chance that is told is 0%% or 100%%. Give the"
+            " model's own probabilities, such as predict_proba, or a calibrated model.",
+            len(sample),
+        )
 
 
 def _model_refits(

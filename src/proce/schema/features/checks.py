@@ -4,7 +4,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from proce.arguments import brief, is_listed
 from proce.errors import SchemaError
+from proce.schema.features.action import Action
 
 
 def check_name(name: object) -> None:
@@ -37,3 +39,24 @@ def checked_range(name: str, limits: Any) -> tuple[float, float]:
             f"feature {name!r}: range ({low:g}, {high:g}) is empty; write the lower limit first."
         )
     return low, high
+
+
+def checked_action(name: str, action: Any) -> Action:
+    """Return how a feature may move, or say why it cannot."""
+    if not isinstance(action, str):
+        raise SchemaError(
+            f"feature {name!r}: action is {brief(action)}; expected one of"
+            f" {', '.join(known.value for known in Action)}."
+        )
+    return Action(action)
+
+
+def checked_columns(name: str, columns: Any) -> tuple[str, ...]:
+    """Return the columns of a one-hot feature, or say what is wrong with them."""
+    names = tuple(columns) if is_listed(columns) else None
+    if names is None or not all(isinstance(column, str) for column in names):
+        raise SchemaError(
+            f"feature {name!r}: one_hot is {brief(columns)}; expected a list of column names, one"
+            " for each level."
+        )
+    return names

@@ -4,11 +4,16 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
-from proce.arguments import brief, is_listed
 from proce.errors import SchemaError
 from proce.schema.features.action import Action as Action
 from proce.schema.features.brief import brief_repr
-from proce.schema.features.checks import check_name, checked_range, finite_number
+from proce.schema.features.checks import (
+    check_name,
+    checked_action,
+    checked_columns,
+    checked_range,
+    finite_number,
+)
 from proce.schema.features.levels import Level, checked_avoid, checked_labels, checked_levels
 from proce.schema.features.naming import checked_unit, checked_words
 from proce.schema.features.time_units import time_unit
@@ -205,7 +210,7 @@ class Categorical:
     def __post_init__(self) -> None:
         _check_common(self)
         _check_levels(self)
-        object.__setattr__(self, "one_hot", _checked_columns(self.name, self.one_hot))
+        object.__setattr__(self, "one_hot", checked_columns(self.name, self.one_hot))
         _refuse_waiting(self)
         if self.action in (Action.INCREASE, Action.DECREASE):
             raise SchemaError(
@@ -259,32 +264,13 @@ def _check_common(feature: Feature) -> None:
             f"feature {name!r}: protected is {feature.protected!r}; expected true or false."
         )
     plain = {
-        "action": _checked_action(name, feature.action),
+        "action": checked_action(name, feature.action),
         "label": None if label is None else checked_words(f"feature {name!r}: label", label),
         "unit": None if unit is None else checked_unit(name, unit),
         "effort": effort,
     }
     for field_name, value in plain.items():
         object.__setattr__(feature, field_name, value)
-
-
-def _checked_action(name: str, action: Any) -> Action:
-    if not isinstance(action, str):
-        raise SchemaError(
-            f"feature {name!r}: action is {brief(action)}; expected one of"
-            f" {', '.join(known.value for known in Action)}."
-        )
-    return Action(action)
-
-
-def _checked_columns(name: str, columns: Any) -> tuple[str, ...]:
-    names = tuple(columns) if is_listed(columns) else None
-    if names is None or not all(isinstance(column, str) for column in names):
-        raise SchemaError(
-            f"feature {name!r}: one_hot is {brief(columns)}; expected a list of column names, one"
-            " for each level."
-        )
-    return names
 
 
 def _refuse_waiting(feature: "Ordinal | Categorical") -> None:

@@ -21,7 +21,7 @@ _FIELDS = {kind: tuple(field.name for field in fields(type_)) for kind, type_ in
 def edited(feature: Feature, changes: Mapping[str, Any]) -> Feature:
     """Return a feature with some fields changed, and its type where ``kind`` names another."""
     kind = changes.get("kind", feature.kind)
-    if kind not in _KINDS:
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise SchemaError(f"unknown type {kind!r}; expected one of {', '.join(_KINDS)}.")
     changes = {field: value for field, value in changes.items() if field != "kind"}
     for field in changes:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arguments import brief, is_listed, kind_name
+from proce.arguments import brief, is_listed
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.naming import checked_words
 
@@ -73,8 +73,9 @@ def plain_level(name: str, level: Any) -> Level:
             f"feature {name!r}: {value!r} is not a level; a missing value needs none of its own."
         )
     if not isinstance(value, (str, bool, int, float)):
+        kind = " missing" if value is None else f" of type {type(value).__name__}"
         raise SchemaError(
-            f"feature {name!r}: level {value!r} is {kind_name(value)}; expected text,"
+            f"feature {name!r}: level {value!r} is{kind}; expected text,"
             " a number or true/false. Convert the column, for example with .astype(str)."
         )
     return value
