@@ -13,6 +13,8 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache, wraps
 from numbers import Integral, Real
+from os import PathLike
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -200,8 +202,10 @@ def kind_of(annotation: Any) -> Kind | None:
         return Kind(lambda value: isinstance(value, Mapping), "a mapping, such as {name: value}")
     if known is Callable:
         return Kind(callable, "a function")
+    if known in (Path, PathLike):
+        return None  # proce.paths says what is wrong with one
     if isinstance(known, type) and not _is_protocol(known):
-        return Kind(lambda value: isinstance(value, known), f"a {_spoken(known)}")
+        return Kind(lambda value: isinstance(value, known), f"a {known.__name__}")
     return None
 
 
@@ -238,10 +242,6 @@ def _is_protocol(known: type) -> bool:
 
 def _or(words: Sequence[str]) -> str:
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
-
-
-def _spoken(known: type) -> str:
-    return "path" if known.__name__ in ("Path", "PathLike") else known.__name__
 
 
 _PLAIN: dict[Any, Kind | None] = {

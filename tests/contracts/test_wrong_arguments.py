@@ -36,7 +36,6 @@ PASSED_ON = {
     "explain_parallel": ("n", "target"),
     "load_dataset": ("n", "seed"),
 }
-PLACES = ("folder", "out", "outcomes", "path")
 STARTS_PROCESSES = ("explain_dask", "explain_parallel")  # which takes seconds for each call
 each_call = pytest.mark.parametrize("call", CALLS, ids=[call.name for call in CALLS])
 
@@ -108,7 +107,7 @@ def names_of_parameters(call: PublicCall) -> Iterator[str]:
     for parameter in call.parameters:
         if parameter.kind is inspect.Parameter.VAR_KEYWORD:
             yield from PASSED_ON[call.name]
-        elif parameter.name not in PLACES:
+        else:
             yield parameter.name
 
 

@@ -107,7 +107,7 @@ def _names_of(parameter: str, value: Any) -> list[str]:
     """Return the words of which a message must have one: the parameter, the value or a part."""
     spoken = parameter.replace("_", " ")
     names = [parameter, spoken, spoken.replace(" ", "-"), parameter.removesuffix("s")]
-    names += [type(value).__name__, _text(value)]
+    names += [type(value).__name__, _text(value), str(value)[:20]]
     if isinstance(value, Generator):
         value = [1, 2]  # what it gave
     if isinstance(value, Iterable) and getattr(value, "ndim", 1):

@@ -10,7 +10,6 @@ from torch import Tensor
 
 from proce.arguments import brief, checked
 from proce.errors import ProceError, SchemaError
-from proce.schema.frames.layout import Layout
 from proce.schema.schema import Schema
 
 _OPTIONAL = ("seen_low", "seen_high", "resolution")  # columns of a codec
@@ -79,7 +78,7 @@ def _shape(rows: Tensor) -> str:
 
 
 @checked(SchemaError)
-def check_parts(schema: Schema, layout: Layout, **columns: Any) -> None:
+def check_parts(schema: Schema, layout: Any, **columns: Any) -> None:
     """Refuse what no codec can be made of; the columns are ``(f,)``."""
     for name, column in columns.items():
         if column is not None or name not in _OPTIONAL:

@@ -12,6 +12,7 @@ from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.files import read_text
+from proce.paths import path_of
 from proce.schema.features.brief import cut
 
 
@@ -56,7 +57,7 @@ class ModelFile:
     @classmethod
     def of(cls, model: str | PathLike[str]) -> "ModelFile":
         """Return the file of a model, from its path or that of a saved explainer."""
-        path = model_file(Path(model))
+        path = model_file(path_of(model, "model"))
         return cls(path.name, model_sum(path))
 
 
