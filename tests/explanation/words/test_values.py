@@ -44,6 +44,11 @@ def test_a_number_has_the_decimals_of_its_step(step: float, value: float, text: 
     assert value_text(Continuous("a", step=step), value) == text
 
 
+def test_a_step_that_no_number_can_show_is_none() -> None:
+    assert value_text(Continuous("a", step=1e-300), 53.25, 100.0) == "53.25"
+    assert value_text(Continuous("a", step=5e-324), 0.0) == "0"
+
+
 def test_a_number_that_came_in_off_its_step_is_not_rounded_onto_it() -> None:
     assert value_text(Continuous("age", step=1), 39.5) == "39.5"
     assert value_text(Continuous("income", step=100), 61_437.25) == "61,437.25"

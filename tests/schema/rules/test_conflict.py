@@ -167,3 +167,10 @@ def obeyed(rules: list[Rule], seed: int) -> torch.Tensor:
     for rule in rules:
         held &= rule.holds(factual, others)
     return held
+
+
+@pytest.mark.parametrize(
+    "text", ["cf.age * 1e308 * 1e308 > 1", "cf.pay > x.pay / 5e-324", "cf.age * 1e308 >= cf.pay"]
+)
+def test_numbers_too_large_to_reckon_with_are_no_conflict(text: str) -> None:
+    assert conflicting(text) == []

@@ -2,6 +2,7 @@
 
 import decimal
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from functools import lru_cache
@@ -220,13 +221,16 @@ def _number(
 ) -> str:
     if abs(value) >= _MIN_WITH_EXPONENT:
         return with_minus(f"{value:.6g}")
-    if feature.step is None:
+    step = feature.step
+    if step is not None and step < sys.float_info.epsilon * max(abs(value), span or 0.0, 1e-9):
+        step = None  # no number can tell two such steps apart
+    if step is None:
         places = _decimals(value, span) + extra
         if abs(value - round(value, places)) <= _SINGLE_PRECISION * abs(value):
             rounding = ROUND_HALF_EVEN  # a column of 32 bits holds 43.6 as 43.599998
         return _rounded(value, places, rounding).rstrip("0").rstrip(".")
-    places = max(0, -int(Decimal(repr(feature.step)).normalize().as_tuple().exponent))
-    count = value / feature.step
+    places = max(0, -int(Decimal(repr(step)).normalize().as_tuple().exponent))
+    count = value / step
     if math.isfinite(count) and abs(count - round(count)) <= _MAX_STEP_ERROR:
         return _rounded(value, places, ROUND_HALF_EVEN).removesuffix(".")
     return _rounded(value, places + 2 + extra, rounding).rstrip("0").rstrip(".")
