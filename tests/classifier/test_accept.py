@@ -70,7 +70,7 @@ def test_a_classifier_answers_the_same_for_rows_on_another_scale_of_the_same_tra
     [
         (LogisticRegression, "got the class LogisticRegression itself"),
         (nn.Linear, "got the class Linear itself"),
-        (None, "NoneType offers no way"),
+        (None, "None offers no way"),
         (3, "int offers no way"),
         (X, "DataFrame offers no way"),
     ],

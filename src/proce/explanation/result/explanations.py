@@ -8,7 +8,7 @@ from typing import Any, overload
 
 import torch
 
-from proce.arguments import check_count, checked
+from proce.arguments import MAX_COUNT, check_count, checked
 from proce.errors import ReceiptError, RowIndexError, SearchError
 from proce.explanation.receipts.receipt import ModelFile, ReceiptRecord, require_answer
 from proce.explanation.record.view import View
@@ -64,7 +64,7 @@ class Explanations(DrawnFrame):
 
         The explanations of a part of a longer table then have the positions of that table.
         """
-        check_count("first_row", first_row, SearchError, minimum=0)
+        check_count("first_row", first_row, SearchError, minimum=-MAX_COUNT)
         rows = replace(self.rows, positions=self.rows.positions + first_row)
         moved = replace(self, rows=rows)
         if self.layout.index is None:
