@@ -93,4 +93,4 @@ class TestTime:
         def wants_the_old(frame: pd.DataFrame) -> Any:
             return logistic(frame["age"] - 39.5)
 
-        assert "with age allowed to become 4" in self.told(wants_the_old, 20)
+        assert "if one could wait until age is 4" in self.told(wants_the_old, 20)

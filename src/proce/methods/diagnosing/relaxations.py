@@ -76,4 +76,6 @@ def _text_of_feature(kind: str, name: str, value: str) -> str:
             return f"if {name}, which is protected, were {value}"
         case "indirect":
             return f"if {name}, which only follows from others, could be set to {value}"
+        case "waits":
+            return f"if one could wait until {name} is {value}"
     return f"with {name} allowed to become {value}"
