@@ -58,7 +58,16 @@ ROOMS = {
             "schema/round_trip.py",
             "schema/shown.py",
         ),
-        ("methods/calls", "methods/searching", "schema/test_round_trip.py"),
+        (
+            "classifier/test_asking.py",
+            "methods/calls",
+            "methods/explaining/test_asking_rules.py",
+            "methods/explaining/test_contributions.py",
+            "methods/explaining/test_faults.py",
+            "methods/searching",
+            "schema/test_round_trip.py",
+            "schema/test_shown.py",
+        ),
     ),
 }
 

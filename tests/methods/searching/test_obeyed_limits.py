@@ -1,0 +1,95 @@
+"""Which candidates obey every limit, cell by cell and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from proce.explanation import Change
+from proce.methods.searching.kernels.checking import obey_limits
+
+NONE, ACTION, HOLD, FOLLOWS = Change.NONE, Change.ACTION, Change.HOLD, Change.CONSEQUENCE
+# Where it may end at all, as a consequence, and by an action.
+BOUNDS = (0.0, 1.0), (-1.0, 2.0), (0.2, 0.8)
+
+
+def allowed(
+    value: float,
+    change: Change,
+    before: float = 0.3,
+    *,
+    movable: bool = True,
+    is_number: bool = True,
+    avoided: tuple[bool, ...] = (False, False, False),
+    max_changes: float = math.inf,
+) -> bool:
+    """Return whether a row of one cell obeys its limits."""
+    answer = np.empty(1, np.bool_)
+    obey_limits(
+        np.zeros(1, np.int64),
+        np.array([[value]]),
+        np.array([[change]], np.int8),
+        np.array([[before]]),
+        np.array([[movable]]),
+        np.array([end for pair in BOUNDS for end in pair]).reshape(6, 1, 1),
+        np.array([1.0]),
+        np.array([is_number]),
+        np.array([avoided]),
+        max_changes,
+        1e-6,
+        answer,
+    )
+    return bool(answer[0])
+
+
+@pytest.mark.parametrize(
+    ("value", "change", "expected"),
+    [
+        (0.5, ACTION, True),
+        (0.2, ACTION, True),
+        (0.8, ACTION, True),
+        (0.9, ACTION, False),
+        (0.1, ACTION, False),
+        (0.9, FOLLOWS, True),
+        (0.1, FOLLOWS, True),
+        (2.0, FOLLOWS, True),
+        (2.1, FOLLOWS, False),
+        (-1.1, FOLLOWS, False),
+        (0.3, HOLD, True),
+        (0.3, NONE, True),
+        (0.5, NONE, False),  # it moves and nobody says so
+        (0.3, ACTION, False),  # somebody says so and it does not move
+        (math.nan, NONE, True),
+        (math.nan, ACTION, False),
+    ],
+)
+def test_a_number_ends_within_the_limits_of_what_became_of_it(
+    value: float, change: Change, expected: bool
+) -> None:
+    assert allowed(value, change) is expected
+
+
+def test_a_value_outside_of_the_permitted_range_may_be_held_there() -> None:
+    assert allowed(1.0, HOLD, before=1.0)
+    assert allowed(0.0, HOLD, before=0.0)
+    assert not allowed(0.95, HOLD, before=0.95)
+
+
+def test_what_may_not_be_acted_on_may_follow() -> None:
+    assert not allowed(0.5, ACTION, movable=False)
+    assert not allowed(0.3, HOLD, movable=False)
+    assert allowed(0.5, FOLLOWS, movable=False)
+
+
+def test_actions_and_holds_count_as_changes() -> None:
+    assert allowed(0.5, ACTION, max_changes=1)
+    assert not allowed(0.5, ACTION, max_changes=0)
+    assert not allowed(0.3, HOLD, max_changes=0)
+    assert allowed(0.5, FOLLOWS, max_changes=0)
+
+
+def test_no_action_leads_to_an_avoided_level() -> None:
+    first_avoided = (True, False, False)
+    assert not allowed(0.0, ACTION, 1.0, is_number=False, avoided=(True, False, False))
+    assert allowed(0.0, FOLLOWS, 1.0, is_number=False, avoided=first_avoided)
+    assert allowed(-1.0, NONE, 1.0, is_number=False, avoided=first_avoided)
