@@ -41,7 +41,7 @@ from mutants.results import (  # noqa: E402
     score_lines,
     write_record,
 )
-from mutants.rooms import ROOMS, SOURCE, Room, module_name  # noqa: E402
+from mutants.rooms import ROOMS, SOURCE, Room, holds_kernels, module_name  # noqa: E402
 from mutants.testing import (  # noqa: E402
     PYTEST_OPTIONS,
     CollectedTests,
@@ -103,7 +103,7 @@ class MutationRun:
         """Try the changes that are noticed when a module is imported, in this process' forks."""
 
         def trial(mutant: Mutant, names: list[str], seconds: float) -> Verdict:
-            return trial_of_import(mutant, names, seconds, "kernel" in mutant.module)
+            return trial_of_import(mutant, names, seconds, holds_kernels(mutant.module))
 
         at_import = [mutant for mutant in self.mutants if not mutant.function]
         self._refuse_failing_tests(at_import[:1], trial)
@@ -114,7 +114,7 @@ class MutationRun:
         recordings = read_recordings(self.recordings)
         for mutant in mutants:
             text = (SOURCE / "proce" / mutant.module).read_text("utf-8")
-            runs = recordings.runs("kernel" in mutant.module)
+            runs = recordings.runs(holds_kernels(mutant.module))
             names, seconds = chosen_tests(runs, mutant, {}, self.max_seconds)
             unchanged = replace(mutant, source=text)
             verdict = trial(unchanged, names, seconds) if names else Verdict("survived", "", 0.0)
@@ -126,7 +126,7 @@ class MutationRun:
         with Progress(console=self.console) as progress:
             for mutant in progress.track(mutants, description=self.results.stem):
                 killers = self._killers.setdefault((mutant.module, mutant.function), Counter())
-                runs = recordings.runs("kernel" in mutant.module)
+                runs = recordings.runs(holds_kernels(mutant.module))
                 names, seconds = chosen_tests(runs, mutant, killers, self.max_seconds)
                 verdict = trial(mutant, names, seconds) if names else Verdict("unreached", "", 0.0)
                 write_record(self.results, mutant, verdict)

@@ -9,10 +9,12 @@ import gc
 import importlib.abc
 import importlib.util
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
 import numpy as np
 from numba.core.dispatcher import Dispatcher
@@ -75,7 +77,22 @@ def interpret(changed: Iterable[Dispatcher]) -> None:
     for module in _own_modules():
         for name, value in list(vars(module).items()):
             if id(value) in chosen:
-                setattr(module, name, chosen[id(value)].py_func)
+                setattr(module, name, _with_records(chosen[id(value)].py_func))
+
+
+def _with_records(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a kernel's function that reads the fields of records as numba does, by a dot."""
+
+    @wraps(function)
+    def run(*arguments: Any) -> Any:
+        return function(*map(_as_records, arguments))
+
+    return run
+
+
+def _as_records(value: Any) -> Any:
+    has_fields = isinstance(value, np.ndarray) and value.dtype.names is not None
+    return value.view(np.recarray) if has_fields else value
 
 
 def _calls(kernel: Dispatcher, others: Iterable[Dispatcher]) -> bool:

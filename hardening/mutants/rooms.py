@@ -72,6 +72,11 @@ ROOMS = {
 }
 
 
+def holds_kernels(module: str) -> bool:
+    """Whether a module below ``src/proce`` holds kernels, which a test runs without lines."""
+    return "@kernel" in (SOURCE / "proce" / module).read_text("utf-8")
+
+
 def module_name(path: Path) -> str:
     """Return the name under which a module below ``src`` is imported."""
     return ".".join(path.relative_to(SOURCE).with_suffix("").parts)

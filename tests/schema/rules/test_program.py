@@ -110,3 +110,22 @@ def test_rows_obey_rules_with_and_without_kernels(compiled, monkeypatch):
     rules = [Rule.parse(text, CODEC) for text in ("cf.age >= 6", 'cf["yearly income"] < 500')]
     assert obeyed(rules, rows, rows).tolist() == [False, True, False]
     assert obeyed([], rows, rows).tolist() == [True, True, True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "not (8 / cf.age > 1)",
+        "not (cf.age > 1 => cf.age > 3)",
+        "not (cf.age > 1 and cf.age > 3)",
+        "not (cf.age > 5 or cf.age < 1)",
+        "1 / (cf.age * 1e200 * 1e150) < 1",
+    ],
+)
+def test_a_program_negates_and_overflows_as_its_tree_does(text):
+    rule = Rule.parse(text, CODEC)
+    people = [dict.fromkeys(reference.SCHEMA.names) | {"age": age} for age in range(9)]
+    rows = reference.encoded(people)
+    lacking = RuleProgram.of((rule,)).violation(rows, rows[:, None])
+    assert torch.equal(lacking, by_tensors([rule], rows, rows[:, None]))
+    assert 0 < (lacking == 0).sum() < 9 or "1e200" in text

@@ -50,6 +50,7 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("(cf.age > 3", 12, "expected ')' or an operator, got the end"),
         ("cf.age > > 3", 10, "expected a feature, a number or a level, got '>'"),
         ("cf.age 3", 8, "expected an operator or the end, got '3'"),
+        ("cf.age > 3 not x.age > 3", 12, "expected an operator or the end, got 'not'"),
         ("cf.age > 'a' 'b'", 14, "expected an operator or the end, got the text 'b'"),
         ("cf.age < 3 <= 4", 12, "this comparison names no feature"),
         ("18 < 20 < cf.age", 4, "this comparison names no feature"),
