@@ -76,7 +76,7 @@ class NSGA2Settings:
         check_between("crossover_probability", self.crossover_probability, SearchError, 0, 1)
         if self.stop_improvement is not None:
             check_between("stop_improvement", self.stop_improvement, SearchError, 0)
-        check_count("stop_window", self.stop_window, SearchError)
+        check_count("stop_window", self.stop_window, SearchError, maximum=MAX_CANDIDATES)
         if self.stop_window % self.stop_every:
             raise SearchError(
                 f"stop_window is {self.stop_window}; expected a multiple of stop_every,"
