@@ -109,7 +109,9 @@ def html_of_rows(explanations: ExplainedFrame) -> str:
 
 def html_of_row(explanation: ExplainedRow) -> str:
     """Return the sentences of one explanation, then its table."""
-    return render("notebook.html", _view(_lines(explanation), explanation.alone(), layout=None))
+    return render(
+        "notebook.html", _view(_lines(explanation), explanation.alone(), explanation.layout)
+    )
 
 
 def _lines(explanation: ExplainedRow) -> list[Line]:

@@ -124,7 +124,7 @@ def page_of_rows(
 def page_of_row(explanation: ExplainedRow, *, title: str | None = None) -> str:
     """Return the report of one explanation as the text of a page."""
     row = explanation.alone()
-    rows = _row_reports(row, ranked_cells(row), (), layout=None)
+    rows = _row_reports(row, ranked_cells(row), (), explanation.layout)
     return _page(explanation.context, title, None, rows, None)
 
 

@@ -29,6 +29,7 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.record.spread import N_QUANTILES
 from proce.explanation.words.cells import ChangedCell, row_cells
 from proce.explanation.words.chances import then_and_now
+from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import (
     cell_texts,
@@ -114,7 +115,7 @@ def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> st
 def _contrast(row: ExplainedRow) -> str:
     predicted, target = (short(text, MAX_LABEL_LENGTH) for text in class_texts(row))
     then, now = then_and_now(row)
-    return f"Row {row.row}: {predicted} → {target} ({target}: {now} → {then})"
+    return f"Row {row_label(row)}: {predicted} → {target} ({target}: {now} → {then})"
 
 
 def _draw_change(ax: "Axes", row: ExplainedRow, cell: ChangedCell, y: float, font: Font) -> None:

@@ -11,6 +11,7 @@ from proce.causal.drawing.room import POINTS, Room
 from proce.explanation.plots.ranks import Obstacles, Spot, free_spot
 from proce.explanation.plots.style import axes_or_new, plain_frame, plain_numbers
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import class_texts, percent
 from proce.losses import Loss
@@ -54,7 +55,7 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     plain_frame(ax, "top", "right")
     _scale(ax, font, room)
     has_bar = room.width >= _MIN_WIDTH_WITH_BAR
-    title = f"Row {row.row}: circled ways are shown, by rank"
+    title = f"Row {row_label(row)}: circled ways are shown, by rank"
     title += "" if row.front is not None else "; the front was not kept"
     target = class_texts(row)[1]
     caption = _caption(row, target, has_bar)

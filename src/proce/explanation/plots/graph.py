@@ -20,6 +20,7 @@ from proce.explanation.plots.style import axes_or_new
 from proce.explanation.record.outcome import Change, Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, row_cells
+from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import sentences
 from proce.schema.features.numerals import counted
 
@@ -111,7 +112,7 @@ def _natural_size(excerpt: Excerpt | None, max_size: tuple[float, float]) -> tup
 
 
 def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
-    row = f"Row {explanation.row}"
+    row = f"Row {row_label(explanation)}"
     if not explanation.context.edges:
         return f"{row}: no causal graph, so nothing follows"
     if cells:

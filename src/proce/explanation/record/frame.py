@@ -37,7 +37,7 @@ class ExplainedFrame:
         return len(self.rows)
 
     def __iter__(self) -> Iterator[ExplainedRow]:
-        return iter(self.rows)
+        return (ExplainedRow(self.rows, index, self.layout) for index in range(len(self)))
 
     def labelled(self, labels: Any) -> Self:
         """Return the same explanations with a label for each row, a pandas index."""

@@ -14,6 +14,7 @@ from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fro
 from proce.explanation.record.diagnosis import Diagnosis
 from proce.explanation.record.notes import Notes
 from proce.explanation.record.outcome import OUTCOMES, Outcome
+from proce.schema import Layout
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -121,10 +122,13 @@ class ExplainedRow:
         The columns of all rows.
     index
         The index of this row in the columns.
+    layout
+        How the frame looked whose index names the row; ``None`` where it is not known.
     """
 
     record: ExplainedRows
     index: int
+    layout: Layout | None = None
 
     def __len__(self) -> int:
         return int(self.record.counts[self.index])
@@ -214,10 +218,7 @@ class ExplainedRow:
 
     @property
     def contributions(self) -> Tensor | None:
-        """By how much the probability falls when one action is taken back, ``(n, f)``.
-
-        ``None`` where the model was not asked.
-        """
+        """How far the probability falls without an action, ``(n, f)``; ``None`` if not asked."""
         values = self.record.counterfactuals.contributions[self._lines]
         return None if not len(values) or bool(values.isnan().any()) else values
 
@@ -242,10 +243,7 @@ class ExplainedRow:
 
     @cached_property
     def robustness(self) -> Tensor | None:
-        """In how many of the other models each reaches the target, ``(n,)``.
-
-        ``None`` without other models.
-        """
+        """In how many other models each reaches the target, ``(n,)``; ``None`` without others."""
         return self._known_counts(self.record.counterfactuals.robustness)
 
     @property

@@ -91,8 +91,10 @@ class Explanation(ExplainedRow):
         return plain_text(lines(shown_row(self)))
 
     def __repr__(self) -> str:
+        from proce.explanation.words.row_labels import row_label
+
         ways = counted(len(self), "counterfactual")
-        return f"Explanation(row {self.row}, {self.outcome.value}, {ways})"
+        return f"Explanation(row {row_label(self)}, {self.outcome.value}, {ways})"
 
     def _repr_html_(self) -> str:
         from proce.explanation.html.notebook import html_of_row

@@ -35,7 +35,7 @@ class Explanations(DrawnFrame):
     """
 
     def __iter__(self) -> Iterator[Explanation]:
-        return (Explanation(self.rows, index) for index in range(len(self)))
+        return (Explanation(self.rows, index, self.layout) for index in range(len(self)))
 
     @overload
     def __getitem__(self, key: int) -> Explanation: ...
@@ -56,7 +56,7 @@ class Explanations(DrawnFrame):
             raise SearchError(f"key is {key}; expected whole numbers in a slice.") from None
         if isinstance(indices, range):
             return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
-        return Explanation(self.rows, indices)
+        return Explanation(self.rows, indices, self.layout)
 
     @checked(SearchError)
     def counted_from(self, first_row: int) -> "Explanations":

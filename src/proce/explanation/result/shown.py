@@ -74,10 +74,10 @@ def shown_row(row: ExplainedRow, view: View | None = None) -> ExplainedRow:
     view = row.context.view if view is None else view
     _require_view(row.context, view)
     record = replace(row.record, context=replace(row.context, view=view))
-    shown = ExplainedRow(record, row.index)
+    shown = ExplainedRow(record, row.index, row.layout)
     if view == "auditor" or not protected_names(row.context.codec.schema):
         return shown
-    return ExplainedRow(rows_for_applicant(shown.alone()), 0)
+    return ExplainedRow(rows_for_applicant(shown.alone()), 0, row.layout)
 
 
 def require_whole(context: Context) -> None:

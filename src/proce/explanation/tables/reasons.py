@@ -22,6 +22,7 @@ from proce.explanation.tables.frames import frame_of
 from proce.explanation.tables.letter import DRAFT, Measure, letter_text
 from proce.explanation.words.cells import ChangedCell, plain_value, ranked_cells
 from proce.explanation.words.instructions import direction_of_action, drift_text
+from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.values import change_texts, class_texts, name_text
 from proce.explanation.words.waiting import duration_text, is_waiting
 
@@ -123,11 +124,12 @@ class Reasons:
         ]
         measure = reasons[0].measure if reasons else "probability"
         told = [reason.cell.position for reason in reasons]
-        return letter_text(ExplainedRow(self.result.rows, index), listed, told, measure)
+        explained = ExplainedRow(self.result.rows, index, self.result.layout)
+        return letter_text(explained, listed, told, measure)
 
     def __str__(self) -> str:
         return "\n".join(
-            f"{row.row}: {' '.join(reason.text for reason in reasons) or '–'}"
+            f"{row_label(row)}: {' '.join(reason.text for reason in reasons) or '–'}"
             for row, reasons in zip(self.result, self.rows, strict=True)
         )
 

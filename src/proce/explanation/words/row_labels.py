@@ -6,7 +6,7 @@ from proce.schema import Layout
 from proce.schema.frames.cells import is_missing
 
 
-def row_label(explanation: ExplainedRow, layout: Layout | None) -> str:
+def row_label(explanation: ExplainedRow, layout: Layout | None = None) -> str:
     """Return what the caller calls a row: its index label, or its position where it has none.
 
     Parameters
@@ -14,8 +14,9 @@ def row_label(explanation: ExplainedRow, layout: Layout | None) -> str:
     explanation
         The explanation of the row.
     layout
-        The layout of the explained frame; ``None`` where it is not known.
+        The layout of the explained frame; by default that which the row brings along.
     """
+    layout = explanation.layout if layout is None else layout
     index = None if layout is None else layout.take([explanation.row]).index
     if index is None or is_missing(index[0]):
         return str(explanation.row)

@@ -65,7 +65,7 @@ def row_at(result: ExplainedFrame, row: int) -> ExplainedRow:
     if not 0 <= row < len(result):
         last = f"0 to {len(result) - 1}" if len(result) else "none"
         raise RequestError("row", f"there is no row {row}; the rows of this result are {last}.")
-    return ExplainedRow(result.rows, row)
+    return ExplainedRow(result.rows, row, result.layout)
 
 
 def id_of(result: ExplainedFrame, row: ExplainedRow) -> str | None:
