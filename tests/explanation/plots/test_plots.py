@@ -66,7 +66,7 @@ def test_changes_are_in_raw_units_and_named() -> None:
     found = words(ax)
     assert {"2,000", "43,500", '"service"', '"office"', "25,500 (would be 27,000)"} <= set(found)
     assert {"savings\naction", "amount\nkeep", "credit score\nfollows"} <= set(found)
-    assert "Row 0: rejected → approved (approved: 31% → 62%)" in found
+    assert "Row ann: rejected → approved (approved: 31% → 62%)" in found
     assert {line.get_marker() for line in ax.lines} >= {"o", "s", "D", "x"}
 
 
@@ -85,8 +85,8 @@ def test_no_label_of_the_changes_covers_another_or_leaves_the_axes(size: Any) ->
 def test_one_explanation_can_be_drawn_and_the_first_found_is_the_default() -> None:
     from proce.explanation.plots.changes import plot_changes
 
-    assert "Row 4:" in plot_changes(everything()[4]).get_title()
-    assert "Row 4:" in everything()[1:].plot_changes().get_title()
+    assert "Row eve:" in plot_changes(everything()[4]).get_title()
+    assert "Row eve:" in everything()[1:].plot_changes().get_title()
 
 
 def test_what_was_not_found_is_said_in_the_picture() -> None:
