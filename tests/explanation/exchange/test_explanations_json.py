@@ -84,7 +84,8 @@ def test_a_text_of_an_older_version_is_read_and_written_again_as_it_was() -> Non
         "Kept between 0 and 20,000 by": "Kept at 20,000 or below by",
         "from this data.": "from this data, and works in 9 of 10 refits of the equations, if the"
         " arrows of the causal graph are right.",
-        '    "It still reaches approved in 9 of 10 refits of the equations on resampled rows.",\n': "",
+        '    "It still reaches approved in 9 of 10 refits of the equations on resampled rows."'
+        ",\n": "",
     }
     expected = text
     for before, now in told_otherwise.items():
