@@ -8,6 +8,7 @@ runs as Python, and so do the kernels that call it; the kernels that it calls st
 import gc
 import importlib.abc
 import importlib.util
+import math
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
@@ -74,10 +75,33 @@ def interpret(changed: Iterable[Dispatcher]) -> None:
     if not chosen:
         return
     np.seterr(all="ignore")  # as the kernels are compiled
+    for kernel in chosen.values():
+        if "math" in kernel.py_func.__globals__:
+            kernel.py_func.__globals__["math"] = _UnguardedMath()
     for module in _own_modules():
         for name, value in list(vars(module).items()):
             if id(value) in chosen:
                 setattr(module, name, _with_records(chosen[id(value)].py_func))
+
+
+class _UnguardedMath:
+    """The functions of ``math``, which give infinity and NaN where Python raises, as numba does."""
+
+    def __getattr__(self, name: str) -> Any:
+        known = getattr(math, name)
+        if not callable(known):
+            return known
+
+        def run(*arguments: float) -> float:
+            try:
+                return float(known(*arguments))
+            except OverflowError:
+                return math.inf
+            except ValueError:
+                is_zero = name.startswith("log") and arguments[0] == 0
+                return -math.inf if is_zero else math.nan
+
+        return run
 
 
 def _with_records(function: Callable[..., Any]) -> Callable[..., Any]:

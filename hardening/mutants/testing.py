@@ -10,16 +10,18 @@ from typing import Any
 import coverage
 import numba
 import pytest
+from hypothesis import settings
 
 from mutants.forking import Ending, in_fork
 from mutants.installing import ChangedModule, Functions, interpret, kernels
 from mutants.mutant import Mutant, Verdict
 from mutants.recording import Recordings, TestRun, fingerprint
-from mutants.rooms import ROOT, SOURCE
+from mutants.rooms import ROOT, SOURCE, holds_kernels
 
 _MAX_SECONDS = 120.0  # of one file of tests, while its lines are recorded
 _MAX_PYTHON_SECONDS = 10.0  # the same with kernels as Python, after which no other test begins
 _MAX_TEST_SECONDS = 2.0  # of one test with kernels as Python
+_N_PYTHON_EXAMPLES = 5  # of a property, with kernels as Python
 _IMPORT_SECONDS = 20.0  # of the package and of the tests
 _SLACK_SECONDS, _SLACK_FACTOR = 5.0, 4.0  # what a mutant may take beyond its tests' usual time
 
@@ -111,6 +113,7 @@ class CollectedTests:
     def _record(self, names: Sequence[str], kernels_as_python: bool) -> dict[str, Any]:
         if kernels_as_python:
             interpret(kernels())
+            self._try_few_examples()
         files = [str(path) for path in self._modules]
         covering = coverage.Coverage(data_file=None, include=files, config_file=False)
         covering.start()
@@ -139,6 +142,15 @@ class CollectedTests:
                 told[name] = (recorder.seconds[name], lines)
         return told
 
+    def _try_few_examples(self) -> None:
+        """Let properties be tried on few examples, because kernels as Python take long."""
+        for item in self._items.values():
+            function = getattr(item, "obj", None)
+            held = getattr(function, "_hypothesis_internal_use_settings", None)
+            if held is not None:
+                few = settings(held, max_examples=min(held.max_examples, _N_PYTHON_EXAMPLES))
+                function._hypothesis_internal_use_settings = few
+
     def _run(
         self, items: Sequence[pytest.Item], recorder: Recorder, is_over: Callable[[], bool]
     ) -> None:
@@ -153,6 +165,8 @@ class CollectedTests:
 
         def work() -> list[str]:
             self._functions.install(mutant)
+            if holds_kernels(mutant.module):
+                self._try_few_examples()
             recorder = Recorder()
             items = [self._items[name] for name in names]
             self._run(items, recorder, lambda: bool(recorder.failed))
