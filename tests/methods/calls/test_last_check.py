@@ -55,3 +55,20 @@ def test_nothing_to_check_asks_nothing() -> None:
     entries = torch.zeros(0, 2, dtype=torch.float64)
     shown = as_shown(CODEC, entries, entries, entries, Layout.of(FRAME))
     assert len(shown) == 0
+
+
+def test_what_the_callers_dtypes_cannot_hold_is_told_as_it_is_shown() -> None:
+    """A column of whole numbers holds no half hours; a cell that nobody moved stays as it is."""
+    frame = pd.DataFrame({"hours": [0, 10, 4], "pay": [0, 8, 3]})
+    codec = Codec.fit(Schema([Continuous("hours"), Continuous("pay")]), frame)
+    factual = codec.encode(frame)[2:3]
+    raw = codec.raw_of_frame(frame)[2:3]
+    moved = factual.clone()
+    moved[0, 0] = 0.66
+    shown = as_shown(codec, moved, factual, raw, Layout.of(frame))
+    assert shown.raw.tolist() == [[7.0, 3.0]]
+    told = shown.told()
+    assert codec.to_raw(told).tolist() == [[7.0, 3.0]]
+    assert told[0, 1] == factual[0, 1]
+    exact = as_shown(codec, factual, factual, raw, Layout.of(frame))
+    assert torch.equal(exact.told(), factual)
