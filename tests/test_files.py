@@ -1,6 +1,8 @@
 """Files that are whole or not there."""
 
 import errno
+import os
+import stat
 from pathlib import Path
 
 import pytest
@@ -56,6 +58,18 @@ def test_what_the_system_could_not_write_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"^wrong$"), atomic_write(path):
         raise FileError("wrong")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_or_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileError, match="pipe' is a device, a pipe or a socket"):
+        write_text(pipe, "new")
+    with pytest.raises(FileError, match="--out .*pipe' is a device, a pipe or a socket"):
+        require_place(pipe)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [pipe]
 
 
 def test_text_is_read_with_or_without_a_mark_at_its_start(tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ def draft_of(path: Path) -> Iterator[Path]:
     """Yield what :func:`atomic_write` does, where more is done meanwhile than to write it."""
     if not path.name:
         raise FileError(f"{str(path)!r} is a folder; expected the name of a file.")
+    _require_plain(path, f"{str(path)!r}")
     draft = path.with_name(f".{path.name[:_MAX_STEM]}.{secrets.token_hex(4)}.part")
     try:
         yield draft
@@ -47,6 +48,19 @@ def draft_of(path: Path) -> Iterator[Path]:
         with suppress(OSError):
             draft.unlink(missing_ok=True)
         raise
+
+
+def _require_plain(path: Path, name: str) -> None:
+    """Refuse a device, a pipe or a socket, which a file moved into place would take away."""
+    try:
+        mode = path.stat().st_mode
+    except OSError:  # nothing is there, or what is wrong with it is told on writing
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise FileError(
+            f"{name} is a device, a pipe or a socket, which a file would replace; expected the name"
+            " of a file."
+        )
 
 
 @contextmanager
@@ -166,6 +180,7 @@ def require_place(path: Path, option: str = "--out") -> None:
             f"{option} {str(path)!r}: the folder {str(folder)!r} does not exist; make it first, or"
             " write somewhere else."
         )
+    _require_plain(path, f"{option} {str(path)!r}")
     trial = folder / f".{secrets.token_hex(4)}.trial"
     try:
         trial.touch(exist_ok=True)
