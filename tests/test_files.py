@@ -64,9 +64,9 @@ def test_what_the_system_could_not_write_is_named(tmp_path: Path) -> None:
 def test_a_pipe_or_a_device_is_never_replaced_by_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
-    with pytest.raises(FileError, match="pipe' is a device, a pipe or a socket"):
+    with pytest.raises(FileError, match="pipe' is a device, a pipe"):
         write_text(pipe, "new")
-    with pytest.raises(FileError, match="--out .*pipe' is a device, a pipe or a socket"):
+    with pytest.raises(FileError, match=r"--out .*pipe' is a device, a pipe"):
         require_place(pipe)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert list(tmp_path.iterdir()) == [pipe]
