@@ -3,7 +3,7 @@
 The search asks how near a way can be. Where the equations are doubted, the nearest ways are seldom
 sure to work, and the sure one that a search happens to hold may be far behind them. Each of the
 nearest ways is therefore tried with its numbers farther from where they would be by themselves,
-and a single level with every other level. The closest that is sure to work is kept, where it is
+and a single level with the first few others. The closest that is sure to work is kept, where it is
 closer than what is sure of the same actions already. All of this starts from the nearest ways,
 which a call in which more may vary has as well as one in which less may.
 """
@@ -77,7 +77,8 @@ def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Tensor) -
         steps = torch.arange(_N_BETWEEN + 1, dtype=torch.float64) / (_N_BETWEEN + 1)
         factor = low[:, None] + (high - low)[:, None] * steps
         rows = _farther(problem, near, factor[:, 1:])
-        closer, nth = _closest_sure(problem, near, rows, best.feasible_distance[:, 0])
+        limit = torch.minimum(limit, best.feasible_distance[:, 0])
+        closer, nth = _closest_sure(problem, near, rows, limit)
         best = closer.where(closer.is_feasible, best)
         factor = torch.cat([factor, high[:, None]], dim=1)
         nth = nth.where(closer.is_feasible[:, 0], _N_BETWEEN)

@@ -7,6 +7,7 @@ first, or else one of those that are the likeliest to.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -67,6 +68,23 @@ class Shortlist:
     misses: Tensor
 
 
+class _Judged(NamedTuple):
+    """Candidates ``(i, c)`` as a person would see them.
+
+    Attributes
+    ----------
+    realised, losses
+        What each comes to, and its losses.
+    feasible, missing
+        Which are feasible where nothing is doubted, and what each lacks until it is sure to work.
+    """
+
+    realised: Actions
+    losses: Tensor
+    feasible: Tensor
+    missing: Tensor
+
+
 def make_shortlist(
     problem: CounterfactualProblem,
     search: SearchResult,
@@ -106,7 +124,8 @@ def make_shortlist(
         limit = factor * pool.feasible_distance.amin(1)
         typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
         pool = concatenate([pool, assess(improved, typical)])
-    realised, losses, missing = _judge(problem, pool, max_changes, firms=sparse)
+    judge = _judge_with_firmer if sparse and problem.doubts else _judge
+    realised, losses, _, missing = judge(problem, pool, max_changes)
     order = choose(
         Pool(realised.point, realised.by_hand, losses, missing),
         Choice(
@@ -135,13 +154,23 @@ def make_shortlist(
     )
 
 
-def _judge(
-    problem: CounterfactualProblem, pool: Trials, max_changes: int | None, *, firms: bool
-) -> tuple[Actions, Tensor, Tensor]:
-    """Return candidates as a person would see them, their losses, and what each lacks to be sure.
+def _judge_with_firmer(
+    problem: CounterfactualProblem, pool: Trials, max_changes: int | None
+) -> _Judged:
+    """Return what :func:`_judge` does, with closer ways added that are sure to work."""
+    near = _judge(problem, pool, max_changes)
+    firm = _judge(problem, firm_up(problem, pool, near.feasible, near.missing), max_changes)
+    columns = zip(vars(near.realised).values(), vars(firm.realised).values(), strict=True)
+    return _Judged(
+        Actions(*(torch.cat(column, dim=1) for column in columns)),
+        torch.cat([near.losses, firm.losses], dim=1),
+        torch.cat([near.feasible, firm.feasible], dim=1),
+        torch.cat([near.missing, firm.missing], dim=1),
+    )
 
-    Where ``firms`` is set, closer ways that are sure to work are added.
-    """
+
+def _judge(problem: CounterfactualProblem, pool: Trials, max_changes: int | None) -> _Judged:
+    """Return candidates as a person would see them, and what each lacks to be sure."""
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.without_doubts().score(realised)
     feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & (realised.count > 0)
@@ -149,16 +178,7 @@ def _judge(
     if max_changes is not None:
         feasible &= realised.count <= max_changes
     missing = missing_chances(problem, realised, feasible)
-    if not (firms and problem.doubts):
-        return realised, scored.losses, missing
-    firmer = firm_up(problem, pool, feasible, missing)
-    firm, losses, lacking = _judge(problem, firmer, max_changes, firms=False)
-    columns = zip(vars(realised).values(), vars(firm).values(), strict=True)
-    return (
-        Actions(*(torch.cat(column, dim=1) for column in columns)),
-        torch.cat([scored.losses, losses], dim=1),
-        torch.cat([missing, lacking], dim=1),
-    )
+    return _Judged(realised, scored.losses, feasible, missing)
 
 
 def _nearest_misses(search: SearchResult) -> Tensor:
