@@ -107,9 +107,8 @@ def check_count(
     """Refuse what is not a whole number from ``minimum`` to ``maximum``."""
     if is_whole(value) and minimum <= value <= maximum:
         return
-    ends = f"from {minimum} on" if maximum == MAX_COUNT else f"from {minimum} to {maximum:,}"
-    if is_whole(value) and value > maximum:
-        ends = f"from {minimum} to {maximum:,}"
+    is_large = is_whole(value) and value > maximum
+    ends = f"from {minimum} to {maximum:,}" if is_large else f"from {minimum} on"
     raise error(f"{name} is {brief(value)}; expected a whole number {ends}.")
 
 

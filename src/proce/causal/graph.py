@@ -88,7 +88,7 @@ class CausalGraph(Dag):
         if isinstance(graph, Iterable) and not isinstance(graph, str | bytes | Mapping):
             return cls(graph)
         raise GraphError(
-            f"graph is {brief(graph)}; expected a CausalGraph, a list of (cause, effect) or a"
+            f"got {brief(graph)}; expected a CausalGraph, a list of (cause, effect) or a"
             " networkx.DiGraph. Text is read by CausalGraph.from_dot, from_dagitty or from_json."
         )
 

@@ -39,7 +39,7 @@ def translate_errors(name: str, n_rows: int, advice: str = "") -> Iterator[None]
 
 def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
     """Return an answer of any library as a float64 tensor ``(n, m)``."""
-    if np.iscomplexobj(answer) or (isinstance(answer, Tensor) and answer.is_complex()):
+    if _is_complex(answer):
         raise ModelOutputError(
             f"{name} answered with complex numbers; expected probabilities of shape ({n_rows}, k),"
             " real numbers from 0 to 1."
@@ -60,6 +60,12 @@ def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
             f" ({n_rows}, k) with a column per class, or ({n_rows},) for the second of two classes."
         )
     return values[:, None] if values.ndim == 1 else values
+
+
+def _is_complex(answer: Any) -> bool:
+    if isinstance(answer, Tensor):
+        return answer.is_complex()
+    return getattr(getattr(answer, "dtype", None), "kind", "") == "c"
 
 
 def to_probabilities(columns: Tensor, output: Output) -> Tensor:

@@ -32,7 +32,7 @@ from ...worlds import SCHEMA, TINY, bank, one, people
         (one(school=3), "'school': row 0 has 3, a number, but the levels are text"),
         (one(savings=np.inf), "'savings': row 0 is inf; expected finite numbers"),
         ([[1, 2, 3]], "got a list; expected a data frame"),
-        (None, "got a NoneType; expected a data frame"),
+        (None, "got None; expected a data frame"),
     ],
 )
 def test_rows_that_do_not_fit(banker: ProCE, rows: Any, message: str) -> None:
@@ -118,7 +118,7 @@ def test_options_are_checked_even_where_there_is_nothing_to_do(banker: ProCE) ->
         ({"seed": "one"}, SearchError, "seed is 'one'; expected a whole number"),
         ({"seed": -1}, SearchError, "seed is -1"),
         ({"device": "gpu"}, SearchError, "device is 'gpu'"),
-        ({"model": None}, ModelError, "a NoneType offers no way to ask for probabilities"),
+        ({"model": None}, ModelError, "None offers no way to ask for probabilities"),
         ({"model": LogisticRegression()}, ModelError, "is not fitted; call its fit"),
         ({"model": LogisticRegression}, ModelError, "the class LogisticRegression itself"),
     ],

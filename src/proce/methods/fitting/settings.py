@@ -98,14 +98,14 @@ class SearchSettings(NSGA2Settings):
                 f"max_wait_years is {self.max_wait_years}; expected 0 (never) to"
                 f" {MAX_WAIT_YEARS:g}."
             )
-        check_count("n_refits", self.n_refits, SearchError, 0, _MAX_REFITS)
         if self.latent_size is not None:
             check_count("latent_size", self.latent_size, SearchError, maximum=_MAX_LATENT_SIZE)
-        if self.n_refits and self.n_refits < _MIN_REFITS:
+        if self.n_refits != 0 and not self.n_refits >= _MIN_REFITS:
             raise SearchError(
                 f"n_refits is {self.n_refits}; expected a whole number, 0 (no refits) or at least"
                 f" {_MIN_REFITS}: one alone says nothing of a chance."
             )
+        check_count("n_refits", self.n_refits, SearchError, 0, _MAX_REFITS)
         if self.scale not in ("bulk", "range"):
             raise SearchError(f"scale is {self.scale!r}; expected 'bulk' or 'range'.")
         if self.start not in ("mixed", "gaussian"):
