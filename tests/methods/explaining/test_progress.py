@@ -31,8 +31,9 @@ def test_of_a_call(banker: ProCE) -> None:
     assert last.front_size >= 1
 
 
-def test_the_bar_ends_with_the_work(banker: ProCE) -> None:
+def test_the_bar_ends_with_the_work(banker: ProCE, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where a fit stops early, or a call fails: no thread draws any more."""
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a bar is drawn as on a terminal
     before, bar = set(threading.enumerate()), progress_bar()
 
     def nothing_draws() -> bool:

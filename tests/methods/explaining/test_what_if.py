@@ -106,7 +106,7 @@ class TestLimits:
         ("changes", "broken"),
         [
             ({"savings": 50}, ()),
-            ({"savings": -5}, ("savings must be between 0 and 100, not -5.",)),
+            ({"savings": -5}, ("savings must be between 0 and 100, not −5.",)),
             (
                 {"age": 10},
                 (

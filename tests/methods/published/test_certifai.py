@@ -104,7 +104,7 @@ def test_a_caller_who_stops_gets_what_was_found_by_then() -> None:
     result = Certifai(bank, SCHEMA, QUICK).fit(TRAINING).explain(rows, n=1, progress=stop)
     outcomes = result.outcomes()["outcome"].tolist()
     assert outcomes == ["found", *["out_of_time"] * 3]
-    assert "ended early" in result[0].notes[0]
+    assert "stopped early" in result[0].notes[0]
 
 
 def test_no_time_is_no_answer() -> None:

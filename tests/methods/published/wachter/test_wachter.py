@@ -178,7 +178,7 @@ def test_a_caller_who_stops_gets_what_was_found() -> None:
     assert max(rounds) == 2  # the first report is of no round
     found = [item for item in result if item.outcome == "found"]
     assert found
-    assert all("ended early" in item.notes[-1] for item in found)
+    assert all("stopped early" in item.notes[-1] for item in found)
 
 
 def test_a_flat_model_leaves_nothing_to_follow() -> None:
