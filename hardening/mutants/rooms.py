@@ -40,7 +40,13 @@ ROOMS = {
     "objectives": Room(("objective",), ("objective",)),
     "causal": Room(
         ("causal/models", "causal/equations", "causal/programs"),
-        ("causal/models", "causal/equations", "causal/programs"),
+        (
+            "causal/models",
+            "causal/equations",
+            "causal/programs",
+            "objective/test_compiled_gaps.py",
+            "objective/test_distance.py",
+        ),
     ),
     "search": Room(("search",), ("search",)),
     "last-check": Room(
