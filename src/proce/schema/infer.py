@@ -1,5 +1,6 @@
 """Infer the features of a schema from the columns of a frame."""
 
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -191,9 +192,9 @@ def _refuse_identifiers(name: str, levels: Sequence[Level], n_present: int) -> N
     if len(levels) > _MIN_IDENTIFIERS and len(levels) > _IDENTIFIER_SHARE * n_present:
         raise SchemaError(
             f"column {name!r} has {len(levels):,} different values in {n_present:,} rows, such as"
-            f" {shown(levels, 3)}: it identifies rows rather than describing them. Drop it, or"
-            " group its values; in Python the frame's index and on the command line --id carry it"
-            f" through. If a model was really trained on it, {declared}."
+            f" {shown(levels, 3)}: it identifies rows rather than describing them. Drop it (on"
+            f" the command line --drop {shlex.quote(name)}; in Python the frame's index carries it"
+            f" through), or group its values. If a model was really trained on it, {declared}."
         )
     if len(levels) > MAX_LEVELS:
         raise SchemaError(

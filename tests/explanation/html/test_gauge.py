@@ -29,13 +29,13 @@ def test_a_way_leads_from_now_to_then() -> None:
         ("then", 0.62, "then 62%"),
         ("now", 0.31, "now 31%"),
         ("line", 0.5, "50% decides"),
-        ("line", 0.6, "60% asked for"),
+        ("line", 0.6, "60% aimed for"),
     ]
     assert (drawn(item).start, drawn(item).end, drawn(item).goal) == (0.31, 0.62, 0.5)
 
 
 def test_the_picture_is_told_to_those_who_cannot_see_it() -> None:
-    label = "The probability of approved: now 31%, 50% decides, 60% asked for, then 62%"
+    label = "The probability of approved: now 31%, 50% decides, 60% aimed for, then 62%"
     assert drawn(explanation(CHANGE_JOB)).label == label
 
 
@@ -47,7 +47,7 @@ def test_what_was_asked_for_is_left_out_where_it_is_what_decides() -> None:
 def test_the_threshold_of_a_model_is_where_it_decides() -> None:
     item = explanation(CHANGE_JOB, shared=samples.context(threshold=0.3, needed=(0.8, 0.4)))
     lines = [text for kind, _, text in marks(item) if kind == "line"]
-    assert lines == ["30% decides", "40% asked for"]
+    assert lines == ["30% decides", "40% aimed for"]
 
 
 def test_a_narrow_pass_does_not_read_as_what_was_asked_for() -> None:
@@ -95,6 +95,6 @@ def test_no_two_labels_are_on_one_line(before: float, after: float) -> None:
 def test_labels_stand_on_the_side_where_no_line_crosses_them() -> None:
     sides = {mark.text: mark.anchor for mark in drawn(explanation(CHANGE_JOB)).marks}
     assert sides["now 31%"] == "end"  # what decides is on its right
-    assert (sides["50% decides"], sides["60% asked for"]) == ("end", "start")
+    assert (sides["50% decides"], sides["60% aimed for"]) == ("end", "start")
     there = explanation(row=1, outcome=Outcome.ALREADY_TARGET, probability=0.52, predicted=1)
     assert [mark.anchor for mark in drawn(there).marks] == ["start", "end"]

@@ -1,5 +1,7 @@
 """A change as a picture: where the value is among the training rows, and where it would be."""
 
+from dataclasses import replace
+
 import pytest
 
 from proce.explanation.html.strips import Strip, legend_of, shares_text, strip_of
@@ -36,6 +38,17 @@ def test_bands_hold_nine_of_ten_rows_and_the_middle_half() -> None:
     drawn = strip(RAISE_SAVINGS, "savings")
     assert drawn.most == (0.0, 1.0)
     assert drawn.half == (pytest.approx(700 / 90_000), pytest.approx(12_000 / 90_000))
+
+
+def test_the_ends_are_told_on_the_step_inside_of_them() -> None:
+    """A line from −3,340.478 to 90,000.129, told in hundredths as the data are."""
+    position = CODEC.schema.position("savings")
+    low, span, resolution = CODEC.low.clone(), CODEC.span.clone(), CODEC.resolution.clone()
+    low[position], span[position], resolution[position] = -3_340.478, 93_340.607, 0.01
+    codec = replace(CODEC, low=low, span=span, resolution=resolution)
+    drawn = strip_of(cells(RAISE_SAVINGS)["savings"], replace(CONTEXT, codec=codec))
+    assert drawn is not None
+    assert (drawn.low, drawn.high) == ("−3,340.47", "90,000.12")
 
 
 def test_a_hold_shows_where_it_would_go() -> None:

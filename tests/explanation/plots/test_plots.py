@@ -104,7 +104,7 @@ def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
     item = explanation(*ways[:2], front=samples.front(*ways))
     ax = explanations(item).plot_front()
     assert {"1", "2"} <= set(words(ax))
-    assert "dashed: 60% was asked for" in ax.get_xlabel()
+    assert "dashed: 60% aimed for" in ax.get_xlabel()
     points = ax.collections[0]
     assert len(points.get_offsets()) == 3
     assert points.get_array().tolist() == item.front.losses[:, 1].tolist()

@@ -61,8 +61,8 @@ def test_the_changes_are_drawn_on_the_spread_of_the_training_rows() -> None:
         pytest.approx((500 / 90_000, 1_500 / 90_000)),
     ]
     assert {'"service" (25%)', '"office" (75%)'} <= {text.get_text() for text in ax.texts}
-    legend = ax.get_xlabel()
-    assert "dark: the middle half, light: nine of ten" in legend
+    legend = ax.get_xlabel().replace("\n", " ")
+    assert "inner band: the middle half, outer: nine of ten" in legend
     assert "in brackets: their share" in legend
     without = explanations(explanation(way)).plot_changes()
     assert not without.collections

@@ -131,7 +131,7 @@ def test_the_page_says_that_the_model_failed(tmp_path: Path) -> None:
 def test_the_page_of_a_row_says_what_was_asked_for_where_that_is_known(tmp_path: Path) -> None:
     result = failed(with_target(everything()[:0], "approved"))
     page = unescape(result[0].save_html(tmp_path / "row.html").read_text("utf-8"))
-    asked = "Asked: what would have had to be different for it to say approved"
+    asked = "Looked for: what would have had to be different for it to say approved"
     assert f"What the model says of this row is not known. {asked}" in page
 
 

@@ -12,8 +12,11 @@ import torch
 
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
-from proce.explanation.tables.groups import groups_of
+from proce.explanation.html.page import page_of_rows
+from proce.explanation.tables.cohort import change_text, tallies
+from proce.explanation.tables.groups import groups_of, level_name
 from proce.losses import Loss
+from proce.schema import Categorical
 
 from ..axes import words
 from ..samples import Way, everything, explanation, explanations, people
@@ -55,6 +58,24 @@ def test_a_summary_counts_actions_holds_and_consequences_apart() -> None:
     assert np.isnan(table.loc[("job", "action"), "median_change"])
     assert np.isnan(table.loc[("amount", "hold"), "median_change"])
     assert table.loc[("savings", "consequence"), "median_change"] == -1_000
+
+
+def test_what_some_rows_raise_and_others_lower_is_told_apart() -> None:
+    """Savings of 2,000, 12,000 and 700: lowered by 500 and 4,000, raised by 1,000."""
+    both = explanations(
+        explanation({"savings": ("action", 1_500)}, row=0),
+        explanation({"savings": ("action", 8_000)}, row=1),
+        explanation({"savings": ("action", 1_700)}, row=2),
+    )
+    line = both.summary().iloc[0]
+    assert (line["raised"], line["lowered"]) == (1, 2)
+    assert (line["median_raise"], line["median_lowering"]) == (1_000, -4_000)
+    assert change_text(both, tallies(both)[0]) == "−4,000 (2 times), +1,000 (1 time)"
+    assert "−4,000 (2 times), +1,000 (1 time)" in words(both.plot_cohort())
+    assert "−4,000 (2 times), +1,000 (1 time)" in page_of_rows(both, at_most=0)
+    savings = four().summary().iloc[0]
+    assert (savings["raised"], savings["lowered"], savings["median_raise"]) == (3, 0, 2_000)
+    assert np.isnan(savings["median_lowering"])
 
 
 def test_a_summary_without_a_counterfactual_is_empty() -> None:
@@ -128,6 +149,12 @@ def test_numbers_are_grouped_by_quarters_and_levels_in_their_order() -> None:
     assert names == ["up to 700", "over 700 to 2,000", "over 2,000 to 12,000", "over 12,000"]
     assert result.summary(by="savings")["rows"].tolist() == [2, 1, 1, 1]
     assert result.summary(by="education")["group"].tolist() == ["school", "bachelor", "master"]
+
+
+def test_a_level_keeps_the_quotes_that_it_has_in_the_data() -> None:
+    feature = Categorical("region", ('"Mitte"', "Nord", "west"), labels={"west": '"West"'})
+    names = [level_name(feature, code) for code in (0, 1, 2, -1)]
+    assert names == ['"Mitte"', "Nord", '"West"', "missing"]
 
 
 def test_missing_values_are_a_group_of_their_own() -> None:

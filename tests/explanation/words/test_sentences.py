@@ -132,12 +132,12 @@ def test_it_says_what_this_request_allowed() -> None:
 def test_a_narrow_pass_is_called_one() -> None:
     told = explanation(CHANGE_JOB, margin_met=False, probabilities=torch.tensor([0.52]))
     assert (
-        "This is a narrow pass: 52%, where 60% was asked for and could not be had."
+        "This is a narrow pass: 52%, where 60% was aimed for and could not be had."
         " A small difference can undo it." in told.sentences()
     )
     three = samples.context(classes=("no", "maybe", "yes"))
     assert (
-        "This is a narrow pass: the margin that was asked for could not be had."
+        "This is a narrow pass: the margin beyond the decision could not be had."
         " A small difference can undo it."
         in explanation(CHANGE_JOB, margin_met=False, shared=three).sentences()
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from proce.explanation.record.outcome import UNKNOWN_CLASS
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.chances import decision_line, now_text, then_text
+from proce.explanation.words.needs import aim_text
 from proce.explanation.words.values import class_texts, percent, percents
 
 _LABEL_HEIGHT = 18  # pixels of a line of labels
@@ -23,7 +24,7 @@ class Mark:
     ----------
     kind
         ``now``, ``then``, ``near`` (the closest candidate), or ``line`` for what decides and what
-        was asked for.
+        is aimed for.
     place
         Where it is, from 0 to 1.
     text
@@ -105,7 +106,7 @@ def _middle(place: float) -> str:
 def _side(place: float, leftwards: bool) -> str:
     """Return on which side of its mark a label stands, where there is room for it.
 
-    What is now stands away from what decides, and that away from what was asked for: the lines
+    What is now stands away from what decides, and that away from what is aimed for: the lines
     down to the labels of the others do not cross it.
     """
     if leftwards:
@@ -124,22 +125,21 @@ def _above(row: ExplainedRow) -> list[tuple[str, float, str]]:
 
 
 def _reached(row: ExplainedRow) -> str:
-    """Return what the recommended way reaches; less than was asked for does not read as that."""
+    """Return what the recommended way reaches; less than is aimed for does not read as that."""
     if row.margin_met or row.context.lead is not None:
         return then_text(row)
     return percents(row.probabilities[0].item(), row.needed)[0]
 
 
 def _lines(row: ExplainedRow) -> list[tuple[str, float, str]]:
-    """Return from where on the model decides so, and what was asked for where that is more.
+    """Return from where on the model decides so, and what is aimed for where that is more.
 
     Of several classes the likeliest counts, which is no matter of one probability.
     """
-    decides, asked = decision_line(row), row.needed
+    decides, aim = decision_line(row), row.needed
     lines = []
     if decides is not None:
         lines.append(("line", decides, f"{percent(decides)} decides"))
-    is_asked = row.predicted != row.target and asked > (decides or 0.0) + _SAME
-    if is_asked:
-        lines.append(("line", asked, f"{percent(asked)} asked for"))
+    if row.predicted != row.target and aim > (decides or 0.0) + _SAME:
+        lines.append(("line", aim, aim_text(percent(aim))))
     return lines

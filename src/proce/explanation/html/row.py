@@ -9,14 +9,20 @@ from proce.explanation.html.graph import graph_figure
 from proce.explanation.html.labels import row_anchor, row_label
 from proce.explanation.html.obstacles import Obstacles, obstacles_of
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
-from proce.explanation.html.ways import OtherWay, RecommendedWay, other_way, recommended_way
+from proce.explanation.html.ways import (
+    OtherWay,
+    RecommendedWay,
+    is_outdone,
+    other_way,
+    recommended_way,
+)
 from proce.explanation.plots.front import plot_front
 from proce.explanation.record.outcome import Outcome
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.decision import decision_text
 from proce.explanation.words.sentences import Line
-from proce.explanation.words.values import class_texts, name_text, value_text
+from proce.explanation.words.values import class_texts, joined, name_text, value_text
 from proce.schema import Action, Layout
 
 NOT_TRIED_AGAIN = "The equations behind the consequences were not tried again on other rows."
@@ -196,9 +202,15 @@ def _values(explanation: ExplainedRow) -> list[RowValue]:
 
 def _front(explanation: ExplainedRow) -> Figure:
     caption = (
-        "Each dot is a way that was found; none is better than another in everything. Further left"
-        " is nearer to the row as it is, further up is likelier. Ways with a number are told here."
+        "Each dot is a way that was found; no dot is better than another in everything. Further"
+        " left is nearer to the row as it is, further up is likelier. Ways with a number are told"
+        " here."
     )
+    ranks = range(2, len(explanation) + 1)
+    outdone = [f"way {rank}" for rank in ranks if is_outdone(explanation, rank)]
+    if outdone:
+        told = f"{joined(outdone, len(outdone))}, told for being different"
+        caption += f" Other ways are both nearer and likelier than {told}."
     svg = picture(
         lambda ax: plot_front(explanation, ax).set_title(""),  # the page has a heading
         _FRONT_SIZE,

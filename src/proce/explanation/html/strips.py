@@ -1,5 +1,6 @@
 """A change as a picture: where the value is among the training rows, and where it would be."""
 
+import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from proce.schema import Categorical, Continuous
 
 _NINE_TENTHS, _MIDDLE_HALF = 1, 5  # quantiles of 5% each that a band leaves out at either end
 _OUTSIDE = 0.02  # how far beyond the line an outlier stands
+_SAME = 1e-6  # of a step: as good as on it
 
 Part = tuple[float, float]  # of a line: where it begins and where it ends
 
@@ -116,7 +118,9 @@ def _end_text(cell: ChangedCell, context: Context, end: int) -> str:
     if not isinstance(cell.feature, Continuous):
         return value_text(cell.feature, value)
     grid = context.codec.resolution[cell.position].item()
-    value = round(value / grid) * grid if grid else value
+    if grid:  # the nearest step inside: what lies outside of the ends was never seen
+        steps = value / grid
+        value = (math.floor(steps + _SAME) if end else math.ceil(steps - _SAME)) * grid
     return value_text(cell.feature, value, length)
 
 

@@ -20,9 +20,11 @@ from proce.explanation.words.instructions import (
 from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text
 from proce.explanation.words.waiting import is_waiting
+from proce.losses import Loss
 
 _MAX_BESIDE = 6  # actions beside the decision; more have the whole width
-_DISTANCE = 2  # the column of the losses
+_SAME = 1e-6  # distances and probabilities this near are one
+_DIFFERENT = "Other ways are both nearer and likelier; this one is told for being different."
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,8 @@ class OtherWay:
         How far it is from the row as it is.
     doubt
         That the way is unsure, and how sure it is; empty where it is sure.
+    difference
+        Why it is told although other ways are nearer and likelier; empty where none is.
     """
 
     heading: str
@@ -103,6 +107,7 @@ class OtherWay:
     consequences: str | None
     distance: str
     doubt: Sequence[str]
+    difference: str
 
 
 def recommended_way(
@@ -156,7 +161,23 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
         ),
         distance=_distance(explanation, rank),
         doubt=doubt_texts(explanation, cells, rank),
+        difference=_DIFFERENT if is_outdone(explanation, rank) else "",
     )
+
+
+def is_outdone(explanation: ExplainedRow, rank: int) -> bool:
+    """Whether the front has a way that is both nearer and likelier than the one of a rank.
+
+    The ways behind the recommended one are chosen to differ from those before them, so that a
+    person who cannot do one thing finds another; such a way need not lie on the front.
+    """
+    if explanation.front is None:
+        return False
+    losses, own_losses = explanation.front.losses, explanation.losses[rank - 1]
+    is_nearer = losses[:, Loss.DISTANCE] < own_losses[Loss.DISTANCE] - _SAME
+    chances = (-losses[:, Loss.PREDICTION]).exp()
+    is_likelier = chances > explanation.probabilities[rank - 1] + _SAME
+    return bool((is_nearer & is_likelier).any())
 
 
 def _facts(explanation: ExplainedRow, cell: ChangedCell, n_actions: int) -> list[tuple[str, str]]:
@@ -178,7 +199,7 @@ def _shares(cell: ChangedCell, context: Context) -> list[tuple[str, str]]:
 
 
 def _distance(explanation: ExplainedRow, rank: int) -> str:
-    return f"{explanation.losses[rank - 1, _DISTANCE].item():.2f}"
+    return f"{explanation.losses[rank - 1, Loss.DISTANCE].item():.2f}"
 
 
 def _before_after(explanation: ExplainedRow, cell: ChangedCell) -> tuple[str, str]:

@@ -55,9 +55,9 @@ def plot_changes(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     """Draw before and after of the recommended counterfactual.
 
     Each feature has a line, on the range of the training rows; labels are in raw units. Where the
-    result knows how the training rows are distributed, a light band holds nine of ten of them, a
-    dark one the middle half, and levels carry their share. Changes for which the axes have no room
-    are counted below them.
+    result knows how the training rows are distributed, a band holds nine of ten of them, a narrower
+    one inside it the middle half, and levels carry their share. Changes for which the axes have no
+    room are counted below them.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def _legend(row: ExplainedRow, cells: Sequence[ChangedCell], n_shown: int) -> st
     if len(cells) > n_shown:
         parts.insert(0, f"{len(cells) - n_shown} more left out")
     if known and any(isinstance(cell.feature, Continuous) for cell in shown):
-        parts.append("dark: the middle half, light: nine of ten")
+        parts.append("inner band: the middle half, outer: nine of ten")
     if known and not all(isinstance(cell.feature, Continuous) for cell in shown):
         parts.append("in brackets: their share")
     return "; ".join(parts)

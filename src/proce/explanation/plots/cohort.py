@@ -47,9 +47,9 @@ _MIN_CHANGE_LENGTH = 7  # characters of a change where there is least room
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     """Draw in which share of the rows each feature is acted on, held, or follows.
 
-    Only recommended counterfactuals count. Above each bar stands the median change in raw units,
-    or the most frequent change of levels. Features for which the axes have no room are counted
-    below them.
+    Only recommended counterfactuals count. Above each bar stands the median change in raw units, of
+    each direction where there are two, or the most frequent change of levels. Features for
+    which the axes have no room are counted below them.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def plot_groups(
 ) -> "Axes":
     """Draw what the recommended counterfactuals cost in each group, and the gaps.
 
-    A dot is the mean cost, the dark band the middle half of a group's rows, the light one nine of
+    A dot is the mean cost, the inner band the middle half of a group's rows, the outer one nine of
     ten. A gap is the mean of a group less that of all others, with its 95% interval. Rows for
     which nothing was found have no cost: how many they are is written beside the name. Groups for
     which the axes have no room are counted below them.
@@ -111,7 +111,7 @@ def plot_groups(
         grouping = short(shown_name(result.context.codec.schema[by]), MAX_LABEL_LENGTH)
     title = f"What it costs by {grouping}"
     legend = (
-        "dot: mean; dark: the middle half, light: nine of ten; "
+        "dot: mean; inner band: the middle half, outer: nine of ten; "
         f"gap: mean less that of the others, {CONFIDENCE:.0%} interval"
     )
     caption = "cost: distance from the row as it is"

@@ -11,6 +11,7 @@ from proce.causal.drawing.room import POINTS, Room
 from proce.explanation.plots.ranks import Obstacles, Spot, free_spot
 from proce.explanation.plots.style import axes_or_new, plain_frame, plain_numbers
 from proce.explanation.record.rows import ExplainedRow
+from proce.explanation.words.needs import aim_text
 from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import class_texts, percent
@@ -71,7 +72,7 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
 def _caption(row: ExplainedRow, target: str, has_bar: bool) -> str:
     parts = ["distance from the row as it is"]
     if row.needed:
-        parts.append(f"dashed: {percent(row.needed)} was asked for")
+        parts.append(f"dashed: {aim_text(percent(row.needed))}")
     if not has_bar:
         parts.append(f"the lighter, the farther from typical rows of {target}")
     return "; ".join(parts)

@@ -33,6 +33,11 @@ class Tally:
         The median change: of a number in raw units, of an ordinal feature in levels. It is the
         change of one of the rows, the lower of the middle two, so that it lies on the feature's
         step. ``None`` for levels without an order, and for holds.
+    n_raised, n_lowered
+        In how many rows the value goes up, and in how many down; 0 where ``median_change`` is
+        ``None``.
+    median_raise, median_lowering
+        The median change of either of these; ``None`` where there are none.
     median_size
         The median size of the change on the unit range of the training rows, times the effort; for
         holds, of the change that they prevent.
@@ -45,6 +50,10 @@ class Tally:
     count: int
     share: float
     median_change: float | None
+    n_raised: int
+    n_lowered: int
+    median_raise: float | None
+    median_lowering: float | None
     median_size: float
     usual: str | None
 
@@ -79,15 +88,34 @@ def feature_frame(result: ExplainedFrame) -> Any:
             "median_change": pa.array([line.median_change for line in lines], pa.float64()),
             "median_size": pa.array([line.median_size for line in lines], pa.float64()),
             "usual": pa.array([line.usual for line in lines], pa.string()),
+            "raised": pa.array([line.n_raised for line in lines], pa.int64()),
+            "lowered": pa.array([line.n_lowered for line in lines], pa.int64()),
+            "median_raise": pa.array([line.median_raise for line in lines], pa.float64()),
+            "median_lowering": pa.array([line.median_lowering for line in lines], pa.float64()),
         },
     )
 
 
 def change_text(result: ExplainedFrame, tally: Tally) -> str:
-    """Return the usual size of a change: ``+10,400``, ``−1 level`` or ``"service" → "office"``."""
+    """Return the usual size of a change: ``+10,400``, ``−1 level`` or ``"service" → "office"``.
+
+    The two directions are told apart where some rows raise what others lower, the more frequent one
+    first: ``−160 (5 times), +26 (3 times)``.
+    """
     if tally.median_change is None:
         return tally.usual or ""
-    sign, size = MINUS if tally.median_change < 0 else "+", abs(tally.median_change)
+    if tally.median_raise is None or tally.median_lowering is None:
+        return _signed_text(result, tally, tally.median_change)
+    directions = [(tally.n_lowered, tally.median_lowering), (tally.n_raised, tally.median_raise)]
+    directions.sort(key=lambda direction: -direction[0])
+    return ", ".join(
+        f"{_signed_text(result, tally, change)} ({counted(count, 'time')})"
+        for count, change in directions
+    )
+
+
+def _signed_text(result: ExplainedFrame, tally: Tally, change: float) -> str:
+    sign, size = MINUS if change < 0 else "+", abs(change)
     if isinstance(tally.feature, Continuous):
         codec = result.context.codec
         span = codec.span[codec.schema.position(tally.feature.name)].item()
@@ -99,6 +127,8 @@ def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
     feature, kind = cells[0].feature, cells[0].kind
     moves = [cell.after - cell.before for cell in cells if not math.isnan(cell.before)]
     ordered = kind is not Change.HOLD and not isinstance(feature, Categorical)
+    raises = [move for move in moves if ordered and move > 0]
+    falls = [move for move in moves if ordered and move < 0]
     usual = None
     if kind is not Change.HOLD and not isinstance(feature, Continuous):
         ends = Counter((cell.before, cell.after) for cell in cells)
@@ -110,6 +140,10 @@ def _tally(cells: list[ChangedCell], n_rows: int) -> Tally:
         len(cells),
         len(cells) / n_rows,
         median_low(moves) if ordered and moves else None,
+        len(raises),
+        len(falls),
+        median_low(raises) if raises else None,
+        median_low(falls) if falls else None,
         median(cell.size for cell in cells),
         usual,
     )

@@ -18,7 +18,7 @@ from proce.explanation.record.outcome import Outcome, done_by_hand
 from proce.explanation.tables.frames import frame_of
 from proce.explanation.words.values import MISSING, one_line, value_text
 from proce.losses import Loss
-from proce.schema import Continuous
+from proce.schema import Categorical, Continuous, Ordinal
 
 CONFIDENCE = 0.95
 _MIN_GROUP_ROWS = 5  # on either side of a gap, or no interval is given
@@ -139,13 +139,21 @@ def _labels(result: ExplainedFrame, by: str | Sequence[Any]) -> list[str]:
     feature, span = schema.features[position], result.context.codec.span[position].item()
     values = result.rows.raw[:, position].tolist()
     if not isinstance(feature, Continuous):
-        return [value_text(feature, value).strip('"') for value in values]
+        return [level_name(feature, value) for value in values]
     names, cuts = _quarters(feature, values, span)
     quarters = np.searchsorted(cuts, values, side="left").tolist()
     return [
         MISSING if value != value else names[quarter]
         for value, quarter in zip(values, quarters, strict=True)
     ]
+
+
+def level_name(feature: Ordinal | Categorical, code: float) -> str:
+    """Return the level of a code as it is named on its own, without quotes around it."""
+    level = feature.levels[int(code)] if code >= 0 else None
+    if isinstance(level, str) and level not in feature.labels:
+        return one_line(level)
+    return value_text(feature, code)
 
 
 def _quarters(

@@ -1,4 +1,4 @@
-"""What the model says of a row, and what was asked for, in words."""
+"""What the model says of a row, and what was looked for, in words."""
 
 from proce.explanation.record.outcome import UNKNOWN_CLASS, Outcome
 from proce.explanation.record.rows import ExplainedRow
@@ -8,7 +8,7 @@ from proce.explanation.words.values import class_texts
 
 
 def decision_text(row: ExplainedRow) -> str:
-    """Return what the model says of a row, and what was asked for."""
+    """Return what the model says of a row, and what was looked for."""
     predicted, target = class_texts(row)
     decision = f"The model says {predicted}; the probability of {target} is {now_text(row)}."
     if row.predicted == UNKNOWN_CLASS:
@@ -16,6 +16,6 @@ def decision_text(row: ExplainedRow) -> str:
     if row.outcome is Outcome.ALREADY_TARGET or row.target == UNKNOWN_CLASS:
         return decision
     return (
-        f"{decision} Asked: what would have had to be different for it to say {target},"
+        f"{decision} Looked for: what would have had to be different for it to say {target},"
         f" {need_text(row)}."
     )

@@ -1,12 +1,12 @@
 """In words, what counts as reaching the target: a probability, or a lead over the runner-up."""
 
 from proce.explanation.record.rows import ExplainedRow
-from proce.explanation.words.chances import decision_line, points_text, then_text
+from proce.explanation.words.chances import decision_line, points_text
 from proce.explanation.words.values import percent, percents
 
 
 def need_text(row: ExplainedRow) -> str:
-    """Return what was asked for: ``with a probability of at least 60% (50% decides)``.
+    """Return what reaches the target: ``with a probability of at least 60% (50% decides)``.
 
     Of more than two classes the target must lead all others, whatever its probability.
     """
@@ -21,16 +21,17 @@ def need_text(row: ExplainedRow) -> str:
     return " and ".join(parts)
 
 
-def reached_text(row: ExplainedRow, rank: int = 1) -> str:
-    """Return what the counterfactual of a rank reaches, beside what was asked for."""
-    if row.context.lead is None:
-        reached, needed = percents(row.probabilities[rank - 1].item(), row.needed)
-        return f"The probability is {reached}, where {needed} was asked for."
-    return f"The probability is {then_text(row, rank)}, {need_text(row)}, as was asked for."
+def aim_text(needed: str) -> str:
+    """Return that a probability is aimed for: ``60% aimed for``.
+
+    It is where the model decides and a margin beyond that, or what the caller asked for: who reads
+    ``asked for`` where nobody asked looks for a wish that there was not.
+    """
+    return f"{needed} aimed for"
 
 
 def _needed_and_line(row: ExplainedRow) -> tuple[str, str | None]:
-    """Return the probability that was asked for, and where the model decides if that is lower."""
+    """Return the probability that is aimed for, and where the model decides if that is lower."""
     line = decision_line(row)
     if line is None or line >= row.needed - 1e-9:
         return percent(row.needed), None

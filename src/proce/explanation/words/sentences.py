@@ -202,10 +202,10 @@ def _assumptions(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
 def _narrow_pass(row: ExplainedRow, rank: int) -> list[str]:
     if row.margin_met:
         return []
-    reason = "the margin that was asked for could not be had"
+    reason = "the margin beyond the decision could not be had"
     if len(row.context.classes) == 2:
         reached, needed = percents(row.probabilities[rank - 1].item(), row.needed)
-        reason = f"{reached}, where {needed} was asked for and could not be had"
+        reason = f"{reached}, where {needed} was aimed for and could not be had"
     return [f"This is a narrow pass: {reason}. A small difference can undo it."]
 
 
