@@ -9,8 +9,10 @@ from typing import Any
 import proce
 from proce import methods
 from proce.causal.models.columnwise import ColumnEquations
+from proce.explanation.tables.reasons import Reasons
 
 _FOR_MEASURES = ("Evaluation.of",)  # takes what only the measures make
+_RETURNED = {"Reasons": Reasons}  # what public calls return: people call its methods only
 _OPERATORS = ("__getitem__", "__contains__")
 
 
@@ -44,8 +46,9 @@ def public_calls() -> tuple[PublicCall, ...]:
     values = {name: getattr(proce, name) for name in proce.__all__}
     values |= {name: getattr(methods, name) for name in methods.__all__}
     order = sorted(values, key=lambda name: (name not in ("ProCE", "Nearest"), name))
-    calls = (call for name in order for call in _calls_of(name, values[name]))
-    different = {_code_of(call.function): call for call in reversed([*calls])}
+    calls = [call for name in order for call in _calls_of(name, values[name])]
+    calls += [call for name, kind in _RETURNED.items() for call in _methods_of(name, kind)]
+    different = {_code_of(call.function): call for call in reversed(calls)}
     return tuple(call for call in reversed(different.values()) if call.parameters)
 
 
@@ -56,6 +59,10 @@ def _calls_of(name: str, value: Any) -> Iterator[PublicCall]:
         return
     if not getattr(value, "_is_protocol", False):
         yield _call(name, value)
+    yield from _methods_of(name, value)
+
+
+def _methods_of(name: str, value: type) -> Iterator[PublicCall]:
     for member in dir(value):
         found = inspect.getattr_static(value, member)
         is_function = inspect.isfunction(found) or isinstance(found, classmethod | staticmethod)

@@ -64,7 +64,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 def test_what_is_public_is_found() -> None:
     names = {call.name for call in CALLS}
     assert {"ProCE", "ProCE.explain", "Explanations.receipt", "evaluate", "Schema.edit"} <= names
-    assert {"NearestSettings", "SearchSettings", "CausalGraph.discover"} <= names
+    assert {"NearestSettings", "SearchSettings", "CausalGraph.discover", "Reasons.letter"} <= names
 
 
 @each_call

@@ -4,7 +4,7 @@ The sum of a row may be off by 1e-3 and stays as the model gave it. An entry tha
 [0, 1] by no more than rounding is moved onto the nearer end.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -39,6 +39,11 @@ def translate_errors(name: str, n_rows: int, advice: str = "") -> Iterator[None]
 
 def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
     """Return an answer of any library as a float64 tensor ``(n, m)``."""
+    if answer is None:
+        raise ModelOutputError(
+            f"{name} answered None; expected probabilities of shape ({n_rows}, k). Does it return"
+            " what it computes?"
+        )
     if _is_complex(answer):
         raise ModelOutputError(
             f"{name} answered with complex numbers; expected probabilities of shape ({n_rows}, k),"
@@ -95,8 +100,21 @@ def count_classes(columns: Tensor) -> int:
     return max(2, columns.shape[1])
 
 
-def check_probabilities(columns: Tensor, output: Output, n_classes: int, name: str) -> Tensor:
-    """Return columns ``(n, m)`` as sound probabilities ``(n, k)``, or name the row that is not."""
+def _by_number(row: int) -> str:
+    return f"row {row}"
+
+
+def check_probabilities(
+    columns: Tensor,
+    output: Output,
+    n_classes: int,
+    name: str,
+    row_words: Callable[[int], str] = _by_number,
+) -> Tensor:
+    """Return columns ``(n, m)`` as sound probabilities ``(n, k)``, or name the row that is not.
+
+    ``row_words`` says which row that is, given its position.
+    """
     if count_classes(columns) != n_classes:
         raise ModelOutputError(
             f"{name} speaks of {count_classes(columns)} classes, and {n_classes} are expected."
@@ -105,30 +123,30 @@ def check_probabilities(columns: Tensor, output: Output, n_classes: int, name: s
     if output == "logit":
         probabilities = to_probabilities(columns, output)
         if probabilities[:, 0].isnan().any():
-            _refuse_entries(probabilities, name)
+            _refuse_entries(probabilities, name, row_words)
         return probabilities
     low, high = (end.item() for end in columns.aminmax())
     if not (low >= 0 and high <= 1):  # NaN fails both
-        _refuse_entries(columns, name)
+        _refuse_entries(columns, name, row_words)
         columns = columns.clamp(0, 1)
     if columns.shape[1] > 1:
-        _refuse_sums(columns, name)
+        _refuse_sums(columns, name, row_words)
     return to_probabilities(columns, output)
 
 
-def _refuse_sums(probabilities: Tensor, name: str) -> None:
+def _refuse_sums(probabilities: Tensor, name: str, row_words: Callable[[int], str]) -> None:
     sums = probabilities.sum(-1)
     off = (sums - 1).abs() > SUM_TOLERANCE
     if off.any():
         row = int(off.int().argmax())
         raise ModelOutputError(
-            f"{name}: row {row} has probabilities {_listed(probabilities[row])}, which sum to"
-            f" {sums[row].item():.6g}; expected 1. Normalise them, or say output='logit' where"
+            f"{name}: {row_words(row)} has probabilities {_listed(probabilities[row])}, which sum"
+            f" to {sums[row].item():.6g}; expected 1. Normalise them, or say output='logit' where"
             " the model gives scores."
         )
 
 
-def _refuse_entries(probabilities: Tensor, name: str) -> None:
+def _refuse_entries(probabilities: Tensor, name: str, row_words: Callable[[int], str]) -> None:
     for bad, what in (
         (probabilities.isnan(), "NaN among its probabilities"),
         (
@@ -140,8 +158,8 @@ def _refuse_entries(probabilities: Tensor, name: str) -> None:
         if rows.any():
             row = int(rows.int().argmax())
             raise ModelOutputError(
-                f"{name}: row {row} has {what}: {_listed(probabilities[row])}. Ask the model for"
-                " that row directly to see why."
+                f"{name}: {row_words(row)} has {what}: {_listed(probabilities[row])}. Ask the model"
+                " for that row directly to see why."
             )
 
 

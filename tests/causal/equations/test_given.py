@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from proce import Codec, GraphError, Schema, StructuralCausalModel
-from proce.causal import Additive
+from proce.causal import Additive, Choice
+from proce.causal.equations.given import GivenEquation, refuse_endless
 
 from ...worlds import STUDY_GRAPH, students
 
@@ -50,3 +51,39 @@ def test_a_function_that_breaks_or_answers_nonsense_is_named(equation: Any, expe
 def test_what_is_no_mechanism_is_refused(given: Any) -> None:
     with pytest.raises(GraphError, match=r"the mechanism of 'skill' is .*Additive"):
         model(given)
+
+
+def test_an_equation_that_is_not_finite_on_training_rows_is_refused_at_the_fit() -> None:
+    n_bad = int((FRAME["study"] > FRAME["study"].median()).sum())
+    median = float(FRAME["study"].median())
+
+    def skill(parents: Any) -> Any:
+        return torch.where(parents["study"] > median, parents["study"] / 0, parents["study"])
+
+    with pytest.raises(
+        GraphError, match=rf"equation of 'skill' .* {n_bad} of 20 training rows.*study = .*Mend"
+    ):
+        StructuralCausalModel.fit(STUDY_GRAPH, ROWS, CODEC, equations={"skill": skill})
+
+
+def test_a_row_that_an_equation_cannot_explain_is_refused() -> None:
+    highest = float(FRAME["study"].max())
+    given = Additive(lambda parents: torch.where(parents["study"] < highest, 1.0, torch.nan))
+    with pytest.raises(GraphError, match=r"'skill' gives NaN .* for 1 of 20 rows"):
+        model(given).abduct(ROWS)
+
+
+def test_what_follows_from_an_equation_that_gives_nan_is_beyond_all_limits() -> None:
+    above = float(FRAME["study"].max()) + 1
+    given = Additive(lambda parents: torch.where(parents["study"] < above, 1.0, torch.nan))
+    answered = model(given).counterfactual(ROWS[:1], {"study": above})
+    assert answered[0, CODEC.schema.position("skill")] == torch.inf
+
+
+def test_a_level_may_be_impossible_but_not_unknown() -> None:
+    causes = {"study": torch.ones(3, dtype=torch.float64)}
+    possible = GivenEquation("school", lambda _: torch.tensor([0.0, -torch.inf]), 2, of_level=True)
+    refuse_endless("school", Choice(possible, 2), causes)
+    unknown = GivenEquation("school", lambda _: torch.tensor([0.0, torch.nan]), 2, of_level=True)
+    with pytest.raises(GraphError, match=r"'school' gives NaN .* for 3 of 3 rows"):
+        unknown(causes)

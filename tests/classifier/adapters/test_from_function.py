@@ -104,6 +104,27 @@ def test_what_the_function_raises_is_shown():
     assert isinstance(caught.value.__cause__, KeyError)
 
 
+def test_a_row_that_was_made_up_is_shown_where_the_model_fails_on_it():
+    first, shown = CODEC.schema.names[0], []
+
+    def broken(frame):
+        shown.append(frame.iloc[0])
+        return np.full(len(frame), np.nan)
+
+    with pytest.raises(
+        ModelOutputError, match="made up from the schema to try the model"
+    ) as caught:
+        as_classifier(broken, CODEC)
+    value = shown[0][first]
+    written = repr(value) if isinstance(value, str) else f"{value:.6g}"
+    assert f"{{{first!r}: {written}, " in str(caught.value)
+
+
+def test_a_function_that_returns_nothing_is_told_so():
+    with pytest.raises(ModelOutputError, match="answered None; expected probabilities"):
+        as_classifier(lambda frame: None, CODEC)
+
+
 def test_what_goes_wrong_only_later_is_still_refused():
     def moody(frame):
         return np.full(len(frame), 0.5 if len(frame) > 200 else np.nan)

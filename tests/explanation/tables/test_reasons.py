@@ -154,6 +154,12 @@ def test_a_letter_for_a_row_without_reasons_says_why() -> None:
         letters.letter(5)
 
 
+@pytest.mark.parametrize("row", [None, "1", 1.5, True])
+def test_a_letter_about_what_is_no_position_is_refused(row: Any) -> None:
+    with pytest.raises(SearchError, match=r"row is .*; expected a whole number"):
+        explanations(weighing(savings=0.2)).reasons().letter(row)
+
+
 def test_a_letter_is_about_a_position_of_the_result() -> None:
     assert "Ratio is 0.5, too high" in everything()[4:].reasons().letter(0)
 

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+import numpy as np
 import pytest
 
 from proce import ModelOutputError, ProCE, SearchError
@@ -55,3 +56,20 @@ def test_of_a_model_that_gives_chances_nothing_is_told(caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING):
         ProCE(bank, SCHEMA, settings=TINY).fit(FRAME)
     assert caplog.records == []
+
+
+def test_of_a_model_that_is_not_repeatable_its_user_is_told_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    generator = np.random.default_rng(0)
+
+    def moody(frame: Any) -> Any:
+        return 0.9 * bank(frame)[:, 1] + generator.uniform(0, 0.1, len(frame))
+
+    with caplog.at_level(logging.WARNING):
+        explainer = ProCE(moody, SCHEMA, settings=TINY).fit(FRAME)
+        explainer.explain(refused(FRAME, 1))
+    assert len(caplog.records) == 1
+    told = caplog.records[0].getMessage()
+    assert "not repeatable: asked twice about the same 60 training rows" in told
+    assert "fix its seed" in told

@@ -36,11 +36,15 @@ class GivenEquation:
         The function.
     n_levels
         How many logits it gives for each row, for a categorical effect; otherwise ``None``.
+    of_level
+        Whether the effect is a level. There is none for NaN, which is refused then; a number that
+        is not finite lies beyond all limits.
     """
 
     name: str
     function: Equation
     n_levels: int | None = None
+    of_level: bool = False
 
     def __call__(self, parents: Parents) -> Tensor:
         """Return the predictions, or say what is wrong with them."""
@@ -53,7 +57,11 @@ class GivenEquation:
                 f"the equation of {self.name!r} raised {type(error).__name__}: {error}. It is"
                 f" called with its causes by name ({', '.join(parents)}), as tensors."
             ) from error
-        return self._of_shape(self._tensor(answer), parents)
+        predicted = self._of_shape(self._tensor(answer), parents)
+        if self.of_level:
+            is_nan = predicted.isnan() if self.n_levels is None else predicted.isnan().any(-1)
+            refuse_where(is_nan, self.name, parents)
+        return predicted
 
     def _tensor(self, answer: Any) -> Tensor:
         if isinstance(answer, Real | np.ndarray):
@@ -83,6 +91,54 @@ class GivenEquation:
             ) from None
 
 
+def refuse_where(bad: Tensor, name: str, parents: Parents, which: str = "rows") -> None:
+    """Raise a GraphError where an equation gives no finite number.
+
+    Parameters
+    ----------
+    bad
+        Flags of the rows where it does not.
+    name, parents
+        The effect, and its causes in these rows.
+    which
+        What the rows are.
+    """
+    n_bad = int(bad.sum())
+    if n_bad == 0:
+        return
+    place = int(bad.flatten().int().argmax())
+    causes = ", ".join(
+        f"{cause} = {column.broadcast_to(bad.shape).flatten()[place].item():.6g}"
+        for cause, column in parents.items()
+    )
+    raise GraphError(
+        f"the equation of {name!r} gives NaN or an infinite number for {n_bad} of {bad.numel()}"
+        f" {which}, such as where {causes}; expected a finite number for each. Mend the function"
+        " where it divides by zero, overflows or takes the logarithm of what is not positive, or"
+        " leave it out of equations= to have one fitted."
+    )
+
+
+def refuse_endless(name: str, mechanism: Mechanism, parents: Parents, which: str = "rows") -> None:
+    """Raise a GraphError where a given equation predicts no finite number for some rows.
+
+    A level may be impossible, with a logit of minus infinity, but not all of them.
+    """
+    predicted = mechanism.predict(parents)
+    if isinstance(mechanism, Choice):
+        predicted = predicted.logsumexp(-1)
+    refuse_where(~predicted.isfinite(), name, parents, which)
+
+
+def is_given(mechanism: Mechanism) -> bool:
+    """Whether a mechanism computes by somebody else's function, or is somebody else's."""
+    if isinstance(mechanism, Ordered):
+        return isinstance(mechanism.score, GivenEquation)
+    if isinstance(mechanism, Additive | Multiplicative | Ranked | Choice):
+        return isinstance(mechanism.predict, GivenEquation)
+    return True
+
+
 def checked_mechanism(name: str, mechanism: Any) -> Mechanism:
     """Return a mechanism whose equation is checked where it is somebody else's function.
 
@@ -99,11 +155,13 @@ def checked_mechanism(name: str, mechanism: Any) -> Mechanism:
             " proce.causal.Additive(function). StructuralCausalModel.fit takes plain functions."
         )
     if isinstance(mechanism, Ordered) and not _is_ours(mechanism.score):
-        return replace(mechanism, score=GivenEquation(name, mechanism.score))
+        return replace(mechanism, score=GivenEquation(name, mechanism.score, of_level=True))
     if isinstance(mechanism, Additive | Multiplicative | Ranked | Choice):
         n_levels = mechanism.n_levels if isinstance(mechanism, Choice) else None
+        of_level = isinstance(mechanism, Ranked | Choice)
         if not _is_ours(mechanism.predict):
-            return replace(mechanism, predict=GivenEquation(name, mechanism.predict, n_levels))
+            given = GivenEquation(name, mechanism.predict, n_levels, of_level)
+            return replace(mechanism, predict=given)
     return cast(Mechanism, mechanism)
 
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from proce.arguments import check_fields
 from proce.causal.equations.consistency import check_consistency
 from proce.causal.equations.fitting import MechanismRecord
-from proce.causal.equations.given import checked_mechanism
+from proce.causal.equations.given import checked_mechanism, is_given, refuse_endless
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
 from proce.causal.models.actions import Tolerances
@@ -19,7 +19,7 @@ from proce.causal.models.units import in_units, to_unit
 from proce.causal.programs.assembly import assemble
 from proce.causal.programs.program import Program
 from proce.errors import GraphError
-from proce.schema import Codec
+from proce.schema import Codec, Continuous
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,21 @@ class ColumnEquations:
         value = in_units(self.codec, position, columns[position], mechanism.units)
         noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
         used = [position, *(self._positions[cause] for cause in parents)]
-        return noise.masked_fill(self.codec.missing(rows)[:, used].any(-1)[:, None], torch.nan)
+        missing = self.codec.missing(rows)[:, used].any(-1)
+        if is_given(mechanism) and not bool((noise.isfinite().all(-1) | missing).all()):
+            present = {cause: column[~missing] for cause, column in parents.items()}
+            refuse_endless(name, mechanism, present)
+        return noise.masked_fill(missing[:, None], torch.nan)
+
+    def check_given(self, rows: Tensor) -> None:
+        """Raise a GraphError where an equation that was given fails on training rows ``(i, f)``."""
+        for name in self.graph.endogenous:
+            if is_given(self.mechanisms[name]):
+                used = [self._positions[used] for used in (name, *self.graph.parents(name))]
+                present = rows[~self.codec.missing(rows)[:, used].any(-1)]
+                if len(present):
+                    parents = self._parents(name, present.unbind(-1))
+                    refuse_endless(name, self.mechanisms[name], parents, "training rows")
 
     def outcome(
         self, position: int, columns: Sequence[Tensor], residual: Tensor
@@ -86,6 +100,8 @@ class ColumnEquations:
         """Return the value that its causes give a feature, and flags where they decide it.
 
         They do not where it has no cause or is fixed, or where the noise of the row is unknown.
+        Where a given equation gives NaN the value is infinite, which is beyond all limits; NaN
+        would be a missing cell, which is within them.
 
         Parameters
         ----------
@@ -103,6 +119,8 @@ class ColumnEquations:
         mechanism = self.mechanisms[name]
         value = mechanism.respond(self._parents(name, columns), noise)
         value = to_unit(self.codec, position, value, mechanism.units)
+        if isinstance(self.codec.schema.features[position], Continuous) and is_given(mechanism):
+            value = value.masked_fill(value.isnan(), torch.inf)
         return value.to(own.dtype), ~noise[..., 0].isnan()
 
     @cached_property

@@ -73,14 +73,18 @@ class StructuralCausalModel(ColumnEquations):
             thresholds for ordered levels. Categorical effects are always logistic.
         equations
             Equations that are known, by name: a mechanism, or a function from the parents in
-            raw units (level codes for levels) to a tensor of predictions.
+            raw units (level codes for levels) to a tensor of predictions, which must be finite
+            for all training rows.
         seed
             Of folds and trees.
         """
         check_seed(seed)
         fitted = fit_mechanisms(graph, rows, codec, mechanism, equations or {}, seed)
         mechanisms = {name: fit for name, (fit, _) in fitted.items()}
-        return cls(graph, mechanisms, codec, {name: record for name, (_, record) in fitted.items()})
+        records = {name: record for name, (_, record) in fitted.items()}
+        model = cls(graph, mechanisms, codec, records)
+        model.check_given(rows)
+        return model
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)

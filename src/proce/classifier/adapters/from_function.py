@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.adapters.probe import check_answers, probe_rows
 from proce.classifier.answer import (
     Output,
     as_columns,
@@ -73,5 +73,5 @@ def from_function(
     known = checked_classes(
         range(count_classes(columns)) if classes is None else classes, draft.name
     )
-    check_probabilities(columns, draft.output, len(known), draft.name)
+    check_answers(columns, draft.output, len(known), draft.name, codec)
     return FunctionClassifier(codec, known, threshold, function, draft.output)

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from proce.classifier.adapters.onnx_feed import NAME, Feed, Inputs, feed_of
-from proce.classifier.adapters.probe import detect_output, probe_rows
+from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
 from proce.classifier.answer import (
     Output,
     as_columns,
@@ -99,7 +99,7 @@ def from_onnx(
     columns = _columns(answers[0], known, len(rows))
     if output is None:
         output = detect_output(columns, NAME)
-    probabilities = check_probabilities(columns, output, len(known), NAME)
+    probabilities = check_answers(columns, output, len(known), NAME, codec)
     if len(answers) == 2:
         _refuse_other_labels(answers[1], probabilities, known)
     return OnnxClassifier(

@@ -16,7 +16,7 @@ import pandas as pd
 from torch import Tensor
 
 from proce.classifier.adapters.model_arrays import ModelArrays
-from proce.classifier.adapters.probe import probe_rows
+from proce.classifier.adapters.probe import check_answers, probe_rows
 from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
 from proce.classifier.asking import ask_with
 from proce.classifier.classifier import Adapter, checked_classes
@@ -110,7 +110,7 @@ def from_sklearn(
         known = checked_classes(range(count_classes(columns)), draft.name)
     if threshold is None:
         threshold = _own_threshold(model, known)
-    check_probabilities(columns, "probability", len(known), draft.name)
+    check_answers(columns, "probability", len(known), draft.name, codec)
     return replace(draft, classes=known, threshold=threshold)
 
 

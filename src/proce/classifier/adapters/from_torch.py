@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from proce.arguments import kind_name
-from proce.classifier.adapters.probe import detect_output, probe_rows
+from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
 from proce.classifier.answer import (
     Output,
     as_columns,
@@ -149,7 +149,7 @@ def from_torch(
         output = detect_output(columns, draft.name, ends_linear=linear)
     n_classes = count_classes(columns)
     known = checked_classes(range(n_classes) if classes is None else classes, draft.name)
-    check_probabilities(columns, output, len(known), draft.name)
+    check_answers(columns, output, len(known), draft.name, codec)
     return TorchClassifier(codec, known, threshold, draft.module, draft.encoding, output)
 
 

@@ -3,11 +3,13 @@
 import torch
 from torch import Tensor
 
-from proce.classifier.answer import SUM_TOLERANCE, Output
+from proce.arguments import brief
+from proce.classifier.answer import SUM_TOLERANCE, Output, check_probabilities
 from proce.errors import ModelOutputError
-from proce.schema import Codec, Continuous
+from proce.schema import Codec, Continuous, Feature
 
 N_PROBE_ROWS = 256
+_MAX_CELLS = 8  # of a row in a message
 
 
 def probe_rows(codec: Codec) -> Tensor:
@@ -35,6 +37,30 @@ def _uniform_rows(codec: Codec) -> Tensor:
             start = codec.low[position] / codec.span[position]
             columns.append(((draws + start) / step).round() * step - start)
     return torch.stack(columns, dim=-1)
+
+
+def check_answers(
+    columns: Tensor, output: Output, n_classes: int, name: str, codec: Codec
+) -> Tensor:
+    """Return what a model said of the made-up rows as probabilities, or show the row it fails on.
+
+    See :func:`proce.classifier.answer.check_probabilities`.
+    """
+
+    def row_words(row: int) -> str:
+        raw = codec.to_raw(probe_rows(codec)[row]).tolist()
+        cells = [
+            f"{brief(feature.name)}: {_cell(feature, entry)}"
+            for feature, entry in zip(codec.schema, raw[:_MAX_CELLS], strict=False)
+        ]
+        listed = ", ".join(cells) + ", …" * (len(raw) > _MAX_CELLS)
+        return f"a row that was made up from the schema to try the model, {{{listed}}},"
+
+    return check_probabilities(columns, output, n_classes, name, row_words)
+
+
+def _cell(feature: Feature, entry: float) -> str:
+    return f"{entry:.6g}" if isinstance(feature, Continuous) else brief(feature.levels[int(entry)])
 
 
 def detect_output(columns: Tensor, name: str, *, ends_linear: bool = False) -> Output:

@@ -14,6 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from proce.arguments import checked
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
@@ -112,6 +113,7 @@ class Reasons:
         record = {"status": DRAFT, "rows": rows}
         return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
 
+    @checked(SearchError)
     def letter(self, row: int) -> str:
         """Return the draft of a letter about the explanation at a position of the result."""
         if not -len(self) <= row < len(self):

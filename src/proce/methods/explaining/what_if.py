@@ -12,7 +12,7 @@ from torch import Tensor
 
 from proce.arguments import brief
 from proce.classifier import ask_read_frame, decide
-from proce.errors import SchemaError
+from proce.errors import GraphError, SchemaError
 from proce.explanation.words.values import name_text, value_text
 from proce.methods.calls.rules import broken_rules
 from proce.methods.explaining.forbidden import forbidden_by_schema
@@ -171,7 +171,14 @@ def _propagated(
     residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
     propagated = scm.propagate(rows, residual, acted_on)[:, None]
     realised = scm.actions(factual, propagated, residual, acted_on.expand_as(propagated))
-    return torch.where(acted_on, rows, realised.point[:, 0])
+    point = torch.where(acted_on, rows, realised.point[:, 0])
+    endless = torch.nonzero(point[0].isinf()).flatten().tolist()
+    if endless:
+        raise GraphError(
+            f"what follows from changes for {codec.schema.names[endless[0]]!r} is not known: its"
+            " equation gives NaN or an infinite number there. Give changes that it can answer."
+        )
+    return point
 
 
 def _pair(before: Any, after: Any, feature: Feature) -> tuple[Any, Any]:

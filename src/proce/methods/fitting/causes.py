@@ -98,7 +98,9 @@ def _fit_equations(
     if graph is None:
         return None, None
     if isinstance(graph, StructuralCausalModel):
-        return graph.with_codec(codec), None
+        given = graph.with_codec(codec)
+        given.check_given(rows)
+        return given, None
     if isinstance(graph, str):
         if graph != "discover":
             raise GraphError(
