@@ -93,7 +93,11 @@ def test_codes_of_the_caller_replace_our_words() -> None:
             r"'savings' is 'R07'; expected \(code, text\)",
         ),
         ({"savings": (7, "x")}, SearchError, r"expected \(code, text\)"),
-        ([("savings", "R07")], SearchError, "expected {feature: "),
+        (
+            [("savings", "R07")],
+            SearchError,
+            r"codes is .*expected a mapping, such as {name: value}",
+        ),
     ],
 )
 def test_a_wrong_table_of_codes_is_refused(codes: Any, error: Any, message: str) -> None:
