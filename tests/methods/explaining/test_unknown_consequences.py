@@ -1,5 +1,6 @@
 """Equations that were given and cannot tell what follows from some changes."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -53,3 +54,13 @@ def test_a_causal_model_that_is_not_finite_on_the_rows_of_the_fit_is_refused() -
     odd = FRAME.assign(years=FRAME["years"] + (FRAME.index < 3))
     with pytest.raises(GraphError, match=r"'pay' gives NaN .* for 3 of 60 training rows"):
         ProCE(by_pay, SCHEMA_OF_PAY, model_of(of_even_years), settings=TINY).fit(odd)
+
+
+def test_so_is_an_equation_that_is_handed_over_with_a_saved_explainer(
+    explainer: ProCE, tmp_path: Path
+) -> None:
+    folder = explainer.save(tmp_path / "saved", rows=True)
+    equations = {"pay": of_even_years}
+    assert ProCE.load(folder, by_pay, equations=equations).explain(ROW)[0].outcome == "found"
+    with pytest.raises(GraphError, match=r"'pay' gives NaN .* for 60 of 60 training rows"):
+        ProCE.load(folder, by_pay, equations={"pay": lambda parents: torch.nan})

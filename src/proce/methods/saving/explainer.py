@@ -170,6 +170,8 @@ def load_explainer(
         options = manifest.options
         refits = load_refits(tensors, classifier, fitted.rows, options.threshold, options.seed)
         fitted = replace(fitted, model_refits=refits)
+    if fitted.scm is not None:
+        fitted.scm.check_given(fitted.rows)
     return LoadedExplainer(_parameters(manifest, kept, fitted), fitted)
 
 
