@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
@@ -215,3 +216,18 @@ def test_a_printed_schema_fits_a_page_and_says_where_it_was_cut() -> None:
     assert lines[-1] == "Cut to fit the page; schema.to_json() has it whole."
     assert len(repr(wide)) <= 100
     assert all(len(repr(feature)) <= 100 for feature in wide)
+
+
+def test_a_printed_schema_has_its_numbers_whole_in_as_many_lines_as_they_take() -> None:
+    draw = np.random.default_rng(0)
+    names = [f"balance of account {n}" for n in range(3)]
+    frame = pd.DataFrame({name: draw.normal(0, 9_999, 99).round(2) for name in names})
+    schema = Schema.infer(frame).edit(names, unit="€", label="what is there at the end of a month")
+    lines = str(schema).split("\n")
+    assert max(map(len, lines)) <= 100
+    start, end = lines[0].index("scale"), lines[0].index("in words")
+    told = " ".join(line[start:end].strip() for line in lines[1:])
+    for row in schema.table()[1:]:
+        assert row[4].startswith("span ")
+        assert row[4] in " ".join(told.split())
+    assert lines[-1] == "Cut to fit the page; schema.to_json() has it whole."  # of the words

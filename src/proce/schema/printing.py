@@ -1,6 +1,7 @@
-"""A schema as a table of text that fits a page: a line for each feature, long cells cut."""
+"""A schema as a table of text that fits a page: numbers are whole, long words are cut."""
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from textwrap import wrap
 
 from proce.schema.features.brief import MAX_WIDTH
@@ -10,6 +11,8 @@ from proce.schema.features.numerals import with_minus
 from proce.schema.scale import FeatureScale
 
 _GAP = "  "
+_KIND, _NUMBER = 1, "continuous"  # the column of the type, and the type of numbers
+_NUMERIC = ("permitted", "scale")  # columns in which numbers of a feature stand
 _MIN_COLUMN = 8  # characters
 _MAX_LEVELS = 6
 _MAX_LEVEL_LENGTH = 24  # characters of a level, of which the end is left out
@@ -43,29 +46,53 @@ def schema_table(
 
 
 def table_text(table: Sequence[Sequence[str]], below: Sequence[str] = ()) -> str:
-    """Return a table in aligned columns, and sentences below it, at most a hundred wide."""
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    notes = list(below)
-    if _fit(widths):
-        notes.append("Cut to fit the page; schema.to_json() has it whole.")
-    lines = [
-        _GAP.join(_cell(text, width) for text, width in zip(row, widths, strict=True)).rstrip()
+    """Return a table in aligned columns, and sentences below it, at most a hundred wide.
+
+    Where a line is too long its words are cut; numbers go on in the next line.
+    """
+    widths = _fitting([max(map(len, column)) for column in zip(*table, strict=True)], table[0])
+    cells = [
+        [
+            _cell_lines(text, width, row[_KIND] == _NUMBER and title in _NUMERIC)
+            for text, width, title in zip(row, widths, table[0], strict=True)
+        ]
         for row in table
     ]
+    lines = [
+        _GAP.join(part.ljust(width) for part, width in zip(parts, widths, strict=True)).rstrip()
+        for row in cells
+        for parts in zip_longest(*row, fillvalue="")
+    ]
+    notes = list(below)
+    if any(
+        " ".join(parts) != text
+        for row, texts in zip(cells, table, strict=True)
+        for parts, text in zip(row, texts, strict=True)
+    ):
+        notes.append("Cut to fit the page; schema.to_json() has it whole.")
     return "\n".join([*lines, *(line for text in notes for line in wrap(text, MAX_WIDTH))])
 
 
-def _fit(widths: list[int]) -> bool:
-    """Make the widest columns narrower until all fit; return whether any had to be."""
+def _fitting(widths: list[int], titles: Sequence[str]) -> list[int]:
+    """Return the widths with the widest columns made narrower until all fit.
+
+    Words for people give way first where the scale of numbers is told.
+    """
     room = MAX_WIDTH - len(_GAP) * (len(widths) - 1)
-    was_wide = sum(widths) > room
-    while sum(widths) > room and max(widths) > _MIN_COLUMN:
-        widths[widths.index(max(widths))] -= 1
-    return was_wide
+    fitting = list(widths)
+    if "scale" in titles and titles[-1] == "in words":
+        excess = max(sum(fitting) - room, 0)
+        fitting[-1] = min(fitting[-1], max(fitting[-1] - excess, _MIN_COLUMN))
+    while sum(fitting) > room and max(fitting) > _MIN_COLUMN:
+        fitting[fitting.index(max(fitting))] -= 1
+    return fitting
 
 
-def _cell(text: str, width: int) -> str:
-    return text.ljust(width) if len(text) <= width else f"{text[: width - 1]}…"
+def _cell_lines(text: str, width: int, is_number: bool) -> list[str]:
+    """Return the lines of a cell: a number in as many as it takes, else one that is cut."""
+    if len(text) <= width:
+        return [text]
+    return wrap(text, width) if is_number else [f"{text[: width - 1]}…"]
 
 
 def _action(feature: Feature) -> str:

@@ -156,3 +156,24 @@ def test_a_wide_screen_is_used_and_a_narrow_one_has_one_column(browser: Browser)
     assert places[360][0][0] == places[360][1][0]
     assert places[1280][0][1] == places[1280][1][1]
     page.context.close()
+
+
+def test_a_telephone_shows_that_tables_go_on_and_keeps_names_from_values(browser: Browser) -> None:
+    added = torch.full((1, 8), 0.31, dtype=torch.float64)
+    way = RAISE_SAVINGS | {"ratio": ("action", 0.2)}
+    result = explanations(explanation(way, contributions=added), explanation(row=1))
+    page = opened(
+        browser, page_of_rows(result, max_drawn=0), viewport={"width": 400, "height": 900}
+    )
+    gap = """facts => {
+        const [name, value] = [...facts.children].map(part => part.getBoundingClientRect());
+        return name.bottom <= value.top ? Infinity : value.left - name.right; }"""
+    facts = page.locator(".steps dl > div").all()
+    assert facts
+    assert all(each.evaluate(gap) >= 8 for each in facts)
+    wide = page.locator(".wide").first
+    assert wide.evaluate("part => part.scrollWidth > part.clientWidth")
+    assert wide.evaluate("part => getComputedStyle(part).backgroundAttachment").count("local") == 2
+    caption = wide.locator("caption > span").bounding_box()
+    assert caption is not None
+    assert caption["x"] + caption["width"] <= 400
