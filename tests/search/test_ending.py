@@ -158,7 +158,7 @@ def test_a_callback_that_returns_nothing_does_not_stop(engine):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"population_size": 0}, "population_size is 0; expected 1 or more"),
+        ({"population_size": 0}, "population_size is 0; expected a whole number from 1 on"),
         ({"mutation_rate": -1.0}, "mutation_rate is -1.0; expected 0 or more"),
         ({"crossover_probability": 2.0}, "expected 0 to 1"),
         ({"stop_window": 7}, "a multiple of stop_every, which is 5"),

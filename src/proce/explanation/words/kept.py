@@ -1,5 +1,7 @@
 """What could not change, and who says so: the schema, or the request."""
 
+import math
+
 from proce.causal.graphs.features import cut_edges
 from proce.explanation.record.context import Context
 from proce.explanation.words.values import joined, name_text, name_texts, plain_value_text
@@ -42,12 +44,16 @@ def limits_of_request(context: Context) -> list[str]:
 
 def _range_text(context: Context, name: str) -> str:
     """Return the range of a request in words: only the ends that hold something back."""
-    codec, limits = context.codec, context.ranges[name]
+    widest = _widest(context.codec, name)
+    limits = tuple(
+        end if isinstance(limit, float) and math.isinf(limit) else limit
+        for limit, end in zip(context.ranges[name], widest, strict=True)
+    )
     low, high = (plain_value_text(context, name, limit) for limit in limits)
     if limits[0] == limits[1]:
         return f"at {low}"
-    ends = (*limits, *_widest(codec, name))
-    first, last, lowest, highest = (float(codec.encode_value(name, end)) for end in ends)
+    ends = (*limits, *widest)
+    first, last, lowest, highest = (float(context.codec.encode_value(name, end)) for end in ends)
     if first <= lowest and last < highest:
         return f"at {high} or below"
     if last >= highest and first > lowest:
