@@ -6,8 +6,10 @@ import pytest
 import torch
 
 from proce import Codec, GraphError, Schema, StructuralCausalModel
-from proce.causal import Additive, Choice
+from proce.causal import Additive, Choice, Ranked
+from proce.causal.equations.fitting import given_mechanism
 from proce.causal.equations.given import GivenEquation, refuse_endless
+from proce.schema import Categorical, Continuous, Ordinal
 
 from ...worlds import STUDY_GRAPH, students
 
@@ -45,6 +47,16 @@ def test_an_array_or_one_number_for_all_rows_is_a_prediction_too() -> None:
 def test_a_function_that_breaks_or_answers_nonsense_is_named(equation: Any, expected: str) -> None:
     with pytest.raises(GraphError, match=expected):
         model(Additive(equation)).abduct(ROWS)
+
+
+def test_a_function_gets_the_noise_of_its_feature_around_it() -> None:
+    def equation(parents: Any) -> Any:
+        return parents["study"]
+
+    levels = ("low", "mid", "top")
+    assert given_mechanism(Continuous("pay"), equation) == Additive(equation)
+    assert given_mechanism(Ordinal("grade", levels), equation) == Ranked(equation, 3)
+    assert given_mechanism(Categorical("club", levels), equation) == Choice(equation, 3)
 
 
 @pytest.mark.parametrize("given", [None, 5, Additive, lambda parents: parents["study"]])

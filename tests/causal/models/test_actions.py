@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from proce.causal import CausalGraph, Ranked, StructuralCausalModel
+from proce.causal.models.actions import Tolerances
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 from ...worlds import STUDY_EQUATIONS, STUDY_GRAPH
@@ -165,3 +166,13 @@ def test_missing_cells_are_left_alone():
     assert result.point[..., 1].isnan().all()
     assert (result.point[..., 2] == FACTUAL[0, 2]).all()  # a missing parent moves nothing
     assert not result.consequence.any()  # nor does what is missing go from missing to missing
+
+
+def test_what_a_computed_entry_may_be_off_grows_with_how_far_from_zero_its_feature_lies():
+    frame = pd.DataFrame({"near": [0.0, 10.0], "far": [-2000.0, -1990.0]})
+    codec = Codec.fit(Schema([Continuous("near"), Continuous("far")]), frame)
+    near, far = Tolerances.of(codec).rounding.tolist()
+    distance = abs(codec.low[1]) / codec.span[1]
+    assert codec.low[0] == 0
+    assert far / near == pytest.approx(1 + distance.item())
+    assert far > 100 * near > 0

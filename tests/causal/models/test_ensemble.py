@@ -116,3 +116,11 @@ def test_noise_and_predictions_of_several_members_are_theirs_side_by_side(pupils
         expected = mechanism.abduct(own, draw[place, :, 2], draw[place, :, :1])
         found = several.abduct(parents, draw[..., 2], draw[..., :1])[place]
         assert torch.equal(found, expected)
+
+
+def test_an_equation_that_was_given_is_the_same_in_all_refits(setting):
+    codec, rows = setting
+    equations = {"y": lambda parents: 2 * parents["x"]}
+    scm = StructuralCausalModel.fit(FORWARD, rows, codec, equations=equations)
+    refits = Ensemble.refit(scm, rows, 3)
+    assert all(each.mechanisms["y"] is scm.mechanisms["y"] for each in refits.members)
