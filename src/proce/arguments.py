@@ -135,8 +135,13 @@ def brief(value: Any) -> str:
 
 
 def kind_name(value: Any) -> str:
-    """Return the type of a value in words: ``a list``, or ``None`` for nothing."""
-    return "None" if value is None else f"a {type(value).__name__}"
+    """Return the type of a value in words: ``a list``, ``an int``, or ``None`` for nothing."""
+    return "None" if value is None else with_article(type(value).__name__)
+
+
+def with_article(name: str) -> str:
+    """Return a name with its article: ``a list``, ``an int``; ``an ndarray`` as it is spoken."""
+    return f"{'an' if name.startswith((*'aeiouAEIO', 'nd')) else 'a'} {name}"
 
 
 def is_whole(value: Any) -> bool:
@@ -204,7 +209,7 @@ def kind_of(annotation: Any) -> Kind | None:
     if known in (Path, PathLike):
         return None  # proce.paths says what is wrong with one
     if isinstance(known, type) and not _is_protocol(known):
-        return Kind(lambda value: isinstance(value, known), f"a {known.__name__}")
+        return Kind(lambda value: isinstance(value, known), with_article(known.__name__))
     return None
 
 

@@ -103,5 +103,5 @@ def test_judges_and_neighbours_of_other_rows(world):
     refused(world, proce.ModelError, "Fit them with result.context.codec", judges=others)
     around = Neighbourhood.fit(world.codec, rows, predicted, 3)
     refused(world, proce.ModelError, "of 3 classes", neighbourhood=around)
-    refused(world, proce.ModelError, "judges is a int; expected", judges=3)
+    refused(world, proce.ModelError, "judges is an int; expected", judges=3)
     refused(world, proce.ModelError, "neighbourhood is a Judges", neighbourhood=others)

@@ -13,6 +13,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
+from proce.arguments import kind_name
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_function import FunctionClassifier
 from proce.classifier.adapters.from_onnx import OnnxClassifier, open_session
@@ -166,7 +167,7 @@ def write_model(model: Any, path: str | Path) -> Path:
         content = read_bytes(Path(model), _MAX_MODEL_BYTES)
     else:
         raise PersistenceError(
-            f"a {type(model).__name__} cannot be written as ONNX; give the path or the bytes of an"
+            f"{kind_name(model)} cannot be written as ONNX; give the path or the bytes of an"
             " ONNX model, or write an estimator to a file that ends in .skops."
         )
     write_bytes(path, content)

@@ -220,7 +220,7 @@ def test_levels_of_parents_are_not_taken_for_collinear():
         ({"kind": "cubic"}, "unknown kind of mechanism 'cubic'; expected one of auto, linear"),
         ({"frame": people(4, seed=3)}, "too few for the 4 weights of the equation of 'income'"),
         ({"equations": {"incme": lambda p: p}}, "'incme' has no equation.*Did you mean 'income'"),
-        ({"equations": {"income": 7}}, "the equation of 'income' is a int; expected a function"),
+        ({"equations": {"income": 7}}, "the equation of 'income' is an int; expected a function"),
         ({"graph": CausalGraph([("age", "salary")])}, "names 'salary', which is not a feature"),
     ],
 )

@@ -138,7 +138,7 @@ def test_an_explainer_that_cannot_be_fitted(
         (people().assign(age=30), "'age' is 30.0 in all 300 rows"),
         (people().drop(columns="age"), "lacks the column 'age'"),
         (people().assign(age=None), "'age'"),
-        (people().to_numpy(), "got a ndarray; expected a data frame"),
+        (people().to_numpy(), "got an ndarray; expected a data frame"),
     ],
 )
 def test_training_rows_that_do_not_fit(rows: Any, message: str) -> None:

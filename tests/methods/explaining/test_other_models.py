@@ -107,7 +107,7 @@ def test_networks_of_ours_come_in_a_list(estimator: Any, explainer: ProCE) -> No
         ({"models": "model.onnx"}, SearchError, "models is 'model.onnx'; expected a list"),
         ({"models": []}, SearchError, "models is an empty list"),
         ({"models": [LogisticRegression()]}, ModelError, r"models\[0\]: .* is not fitted"),
-        ({"models": [3]}, ModelError, r"models\[0\]: a int offers no way"),
+        ({"models": [3]}, ModelError, r"models\[0\]: an int offers no way"),
     ],
 )
 def test_models_that_cannot_be_meant(
