@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from proce.classifier import ask_read_frame, decide
-from proce.errors import SchemaError
+from proce.errors import GraphError, SchemaError
 from proce.explanation.record.outcome import Change
 from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.instructions import consequence
@@ -98,7 +98,7 @@ def _outcome(
     def tried() -> WhatIf:
         try:
             return explainer.what_if(frame, wanted)
-        except SchemaError:  # of a value that follows
+        except (GraphError, SchemaError):  # of a value that follows
             raise RequestError("changes", _BEYOND) from None
 
     return told("changes", sight, tried)
