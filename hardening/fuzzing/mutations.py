@@ -54,11 +54,8 @@ def changed_record(content: bytes, draw: random.Random, others: Sequence[bytes])
     try:
         record = json.loads(content)
         donor = json.loads(draw.choice(others)) if draw.random() < 0.2 else record
-    except (ValueError, RecursionError):
-        return content
-    for _ in range(1 + draw.randrange(3)):
-        record = _with_change(record, draw, donor)
-    try:
+        for _ in range(1 + draw.randrange(3)):
+            record = _with_change(record, draw, donor)
         return json.dumps(record, ensure_ascii=draw.random() < 0.5).encode("utf-8", "surrogatepass")
     except (ValueError, RecursionError):
         return content

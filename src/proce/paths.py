@@ -34,7 +34,8 @@ def path_of(path: Any, what: str = "path") -> Path:
     what
         The name of the argument or the option, for the error.
     """
-    if not isinstance(path, str | os.PathLike) or isinstance(os.fspath(path), bytes):
+    is_path = isinstance(path, str | os.PathLike) and not isinstance(os.fspath(path), bytes)
+    if not is_path or not os.fspath(path):
         raise FileError(f"{what} is {path!r}; expected the path of a file or folder, as text.")
     try:
         os.lstat(path)

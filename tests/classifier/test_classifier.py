@@ -69,7 +69,7 @@ def test_classes_become_plain_python_values():
         ([1, 1], "expected each once"),
         ("ab", "expected a list of labels"),
         (3, "expected a list of labels"),
-        ([0.0, float("nan")], "class label nan"),
+        ([0.0, float("nan")], "hold nan"),
         ([np.array([0, 1]), np.array([0, 1])], "Several outputs at once"),
     ],
 )

@@ -195,9 +195,10 @@ def checked_threshold(threshold: object, classes: Sequence[Level]) -> float:
 
 def checked_classes(classes: Any, name: str) -> tuple[Level, ...]:
     """Return class labels as plain Python values, at least two and each once."""
-    listed = classes.tolist() if hasattr(classes, "tolist") else classes
+    has_values = hasattr(classes, "tolist") and not getattr(classes, "is_meta", False)
+    listed = classes.tolist() if has_values else classes
     if isinstance(listed, (str, bytes)) or not isinstance(listed, Sequence):
-        raise ModelError(f"the classes of {name} are {classes!r}; expected a list of labels.")
+        raise ModelError(f"the classes of {name} are {brief(classes)}; expected a list of labels.")
     plain = tuple(_plain_class(label, name) for label in listed)
     if len(plain) < 2:
         raise ModelError(
@@ -213,8 +214,8 @@ def _plain_class(label: Any, name: str) -> Level:
     value = label.item() if isinstance(label, np.generic) else label
     if not isinstance(value, (str, bool, int, float)) or value != value:
         raise ModelError(
-            f"{name} has the class label {value!r}; expected text, whole numbers or true/false."
-            " Several outputs at once, or labels of another type, are not supported."
+            f"the classes of {name} hold {brief(value)}; expected text, whole numbers or"
+            " true/false. Several outputs at once, or labels of another type, are not supported."
         )
     return value
 

@@ -45,7 +45,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     >>> data.frame.shape
     (1000, 12)
     """
-    if name not in list(LOADERS):
+    if not isinstance(name, str) or name not in LOADERS:
         known = ", ".join(map(repr, LOADERS))
         raise DatasetError(
             f"unknown data set {brief(name)}; the data sets are {known}."

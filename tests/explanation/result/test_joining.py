@@ -136,7 +136,7 @@ def test_pieces_out_of_order_are_refused() -> None:
 
 
 def test_nothing_cannot_be_joined() -> None:
-    with pytest.raises(SearchError, match="nothing to join"):
+    with pytest.raises(SearchError, match="pieces is empty"):
         Explanations.join([])
 
 

@@ -30,7 +30,7 @@ def joined_frame(
     :meth:`proce.Explanations.join` describes the parameters.
     """
     if not pieces:
-        raise SearchError("there is nothing to join; expected the explanations of some rows.")
+        raise SearchError("pieces is empty; expected the explanations of some rows.")
     for piece in pieces:
         if not isinstance(piece, ExplainedFrame):
             raise SearchError(f"pieces holds {brief(piece)}; expected explanations.")

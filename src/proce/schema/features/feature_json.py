@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from typing import Any
 
+from proce.arguments import brief
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Categorical, Continuous, Feature, Ordinal
 from proce.schema.features.levels import Level, checked_levels, find_level
@@ -22,7 +23,7 @@ def edited(feature: Feature, changes: Mapping[str, Any]) -> Feature:
     """Return a feature with some fields changed, and its type where ``kind`` names another."""
     kind = changes.get("kind", feature.kind)
     if not isinstance(kind, str) or kind not in _KINDS:
-        raise SchemaError(f"unknown type {kind!r}; expected one of {', '.join(_KINDS)}.")
+        raise SchemaError(f"unknown type {brief(kind)}; expected one of {', '.join(_KINDS)}.")
     changes = {field: value for field, value in changes.items() if field != "kind"}
     for field in changes:
         if field not in _FIELDS[kind]:
