@@ -181,7 +181,7 @@ def require_place(path: Path, option: str = "--out") -> None:
             " write somewhere else."
         )
     _require_plain(path, f"{option} {str(path)!r}")
-    trial = folder / f".trial.{secrets.token_hex(4)}.part"  # should it stay, it is a draft
+    trial = folder / f".{secrets.token_hex(4)}.trial"
     try:
         trial.touch(exist_ok=True)
         trial.unlink()

@@ -17,7 +17,7 @@ from proce.errors import FileError, PersistenceError
 from proce.files import read_bytes, sync_folder, write_bytes, writing
 from proce.methods.saving.manifest import FILE_NAME, MANIFEST_NAME, Manifest, SavedFile
 
-_DRAFT = re.compile(r"^\..+\.part$")
+_DRAFT = re.compile(r"^\..+\.(part|trial)$")
 _OURS = re.compile(FILE_NAME)
 
 
