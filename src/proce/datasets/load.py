@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from proce.arguments import brief
+from proce.arguments import brief, checked
 from proce.datasets.adult import load_adult
 from proce.datasets.credit_card import load_credit_card
 from proce.datasets.dataset import Dataset
@@ -26,6 +26,7 @@ LOADERS: dict[str, Callable[..., Dataset]] = {
 }
 
 
+@checked(DatasetError)
 def load_dataset(name: str, **options: Any) -> Dataset:
     """Load a data set with its schema, causal graph, rules and, where known, its equations.
 
@@ -45,7 +46,7 @@ def load_dataset(name: str, **options: Any) -> Dataset:
     >>> data.frame.shape
     (1000, 12)
     """
-    if not isinstance(name, str) or name not in LOADERS:
+    if name not in LOADERS:
         known = ", ".join(map(repr, LOADERS))
         raise DatasetError(
             f"unknown data set {brief(name)}; the data sets are {known}."
