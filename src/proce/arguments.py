@@ -15,7 +15,7 @@ from functools import cache, wraps
 from numbers import Integral, Real
 from os import PathLike
 from pathlib import Path
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import (
     Annotated,
     Any,
@@ -25,6 +25,7 @@ from typing import (
     Union,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 import numpy as np
@@ -179,7 +180,8 @@ def _kind_of_written(annotation: Any, names: dict[str, Any]) -> Kind | None:
     """
     if isinstance(annotation, str):
         try:
-            annotation = eval(annotation, names)  # noqa: S307 - it stands in our own source
+            holder = SimpleNamespace(__annotations__={"own": annotation})
+            annotation = get_type_hints(holder, names, include_extras=True)["own"]
         except (NameError, TypeError):
             return None
     return None if annotation is inspect.Parameter.empty else kind_of(annotation)

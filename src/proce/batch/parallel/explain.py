@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from proce.arguments import check_count
 from proce.batch.parallel.frame_rows import CountRows, FrameRows, checked_frame, no_rows
 from proce.batch.parallel.running import ParallelJob, piece_rows
 from proce.batch.parallel.work import CallTerms, ExplainWork, GivenExplainer, SavedExplainer
@@ -22,7 +23,7 @@ from proce.explanation import Explanations
 from proce.files import require_apart, require_place
 from proce.methods import Method, ProCE
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback, check_count
+from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback
 from proce.methods.calls.progress_bar import closing as closing_bar
 from proce.paths import path_of
 
@@ -83,7 +84,7 @@ def explain_parallel(
     check_callback(progress)
     n_workers = _n_workers(n_jobs)
     if chunk_rows is not None:
-        check_count("chunk_rows", chunk_rows)
+        check_count("chunk_rows", chunk_rows, SearchError)
     if not isinstance(resume, bool):
         raise SearchError(f"resume is {resume!r}; expected True or False.")
     place = None if out is None else _checked_place(out, "out", _SUFFIXES)
@@ -182,7 +183,7 @@ def _sent(explainer: Method) -> Iterator[GivenExplainer | SavedExplainer]:
 def _n_workers(n_jobs: int | None) -> int:
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    check_count("n_jobs", n_jobs)
+    check_count("n_jobs", n_jobs, SearchError)
     return n_jobs
 
 

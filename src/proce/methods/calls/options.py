@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from proce import arguments
-from proce.arguments import brief, is_listed, is_number
+from proce.arguments import brief, check_count, is_listed, is_number
 from proce.classifier import Classifier, position_of
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
@@ -43,10 +42,10 @@ class Options:
 
     def __post_init__(self) -> None:
         check_pick(self.pick)
-        check_count("n", self.n)
+        check_count("n", self.n, SearchError)
         for name in ("max_changes", "max_evaluations"):
             if getattr(self, name) is not None:
-                check_count(name, getattr(self, name))
+                check_count(name, getattr(self, name), SearchError)
         for name in ("ranges", "effort"):
             _check_mapping(name, getattr(self, name))
         if self.keep_front is not None and not isinstance(self.keep_front, bool | np.bool_):
@@ -143,11 +142,6 @@ def check_callback(progress: Any) -> None:
     """Refuse a progress callback that cannot be called."""
     if progress is not None and not callable(progress):
         raise SearchError(f"progress is {brief(progress)}; expected a function of a Progress.")
-
-
-def check_count(name: str, value: Any, minimum: int = 1) -> None:
-    """Refuse what is not a whole number from ``minimum`` on."""
-    arguments.check_count(name, value, SearchError, minimum)
 
 
 def check_above(name: str, value: Any, bound: float, advice: str = "") -> None:

@@ -13,7 +13,7 @@ from proce.search import NSGA2Settings
 
 MAX_WAIT_YEARS = 100.0
 _MIN_REFITS = 2  # one has no spread
-_MAX_REFITS, _MAX_LATENT_SIZE = 10_000, 65_536
+_MAX_REFITS = 10_000
 Distance = Literal["absolute", "squared"]
 
 
@@ -98,8 +98,6 @@ class SearchSettings(NSGA2Settings):
                 f"max_wait_years is {self.max_wait_years}; expected 0 (never) to"
                 f" {MAX_WAIT_YEARS:g}."
             )
-        if self.latent_size is not None:
-            check_count("latent_size", self.latent_size, SearchError, maximum=_MAX_LATENT_SIZE)
         if self.n_refits != 0 and not self.n_refits >= _MIN_REFITS:
             raise SearchError(
                 f"n_refits is {self.n_refits}; expected a whole number, 0 (no refits) or at least"

@@ -11,8 +11,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from proce.arguments import check_count
+from proce.errors import SearchError
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.calls.options import check_above, check_count
+from proce.methods.calls.options import check_above
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
@@ -43,8 +45,8 @@ class GrowingSpheresSettings:
     max_rounds: int = 100
 
     def __post_init__(self) -> None:
-        check_count("n_candidates", self.n_candidates)
-        check_count("max_rounds", self.max_rounds)
+        check_count("n_candidates", self.n_candidates, SearchError)
+        check_count("max_rounds", self.max_rounds, SearchError)
         check_above("first_radius", self.first_radius, 0, "; 0.1 is a tenth of a feature's range")
 
 

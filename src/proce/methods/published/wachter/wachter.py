@@ -12,11 +12,11 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
-from proce.arguments import check_fields
+from proce.arguments import check_count, check_fields
 from proce.classifier import Classifier, DifferentiableClassifier, InputEncoding
 from proce.errors import ModelInterfaceError, SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.calls.options import check_above, check_count
+from proce.methods.calls.options import check_above
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.methods.published.wachter.descent import Descent
@@ -65,9 +65,9 @@ class WachterSettings:
                 f"loss is {self.loss!r}; expected 'squared' or 'cross_entropy'."
                 + did_you_mean(self.loss, get_args(Loss))
             )
-        check_count("n_steps", self.n_steps)
+        check_count("n_steps", self.n_steps, SearchError)
         for name in ("n_raises", "n_refinements", "n_halvings"):
-            check_count(name, getattr(self, name), minimum=0)
+            check_count(name, getattr(self, name), SearchError, minimum=0)
         check_above("step_size", self.step_size, 0)
         check_above("growth", self.growth, 1)
 
