@@ -8,6 +8,7 @@ transaction that ends a record is synced to the disk before it counts as written
 import fcntl
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from queue import Empty, Queue
@@ -23,6 +24,7 @@ from proce.server.store.faults import in_words
 PATIENCE_SECONDS = 10.0  # for a lock, a connection or an answer
 _N_CONNECTIONS = 6  # the threads that use the store, and the claim
 _CLAIM = 0x70726F6365  # PostgreSQL's advisory lock of the service that uses a database
+_CLAIM_WAITS_SECONDS = (0.0, 0.1, 0.2, 0.4, 0.8)  # before each try to take that lock
 _FREED_PAGES = 4096  # given back to the disk at a time: 16 MB
 _T = TypeVar("_T")
 
@@ -159,8 +161,7 @@ class Database:
         claim, self._claim = self._claim, None
         if isinstance(claim, Connection):
             with in_words(self.address.shown):
-                claim.invalidate()  # closed, not returned: the lock ends with its connection
-                claim.close()
+                _give_up(claim)
         elif claim is not None:
             os.close(claim)
         self._engine.dispose()
@@ -187,9 +188,12 @@ class Database:
         return descriptor
 
     def _claim_server(self) -> Connection | None:
+        """Take the server's lock; one that was killed a moment ago still has it for a moment."""
         connection = self._checked_out().execution_options(isolation_level="AUTOCOMMIT")
-        if connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": _CLAIM}):
-            return connection
+        for wait_seconds in _CLAIM_WAITS_SECONDS:
+            time.sleep(wait_seconds)
+            if connection.scalar(text("SELECT pg_try_advisory_lock(:key)"), {"key": _CLAIM}):
+                return connection
         connection.close()
         return None
 
@@ -214,6 +218,20 @@ class Database:
         event.listen(engine, "connect", _prepare_file)
         event.listen(engine, "begin", _begin_in_file)
         return engine
+
+
+def _give_up(claim: Connection) -> None:
+    """Unlock and end the connection that holds a claim.
+
+    A server ends a connection that was closed in its own time, and the lock with it: who asks next
+    could still find it taken.
+    """
+    try:
+        claim.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _CLAIM})
+    except (DBAPIError, OSError):
+        pass  # the connection has ended already, and the lock with it
+    claim.invalidate()  # closed, not returned to the pool
+    claim.close()
 
 
 def _make_private(address: Address) -> None:
