@@ -11,7 +11,14 @@ from proce.arguments import kind_name
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
-from proce.errors import GraphError, ModelError, RuleError, SchemaError, SearchError
+from proce.errors import (
+    GraphError,
+    ModelError,
+    ModelInterfaceError,
+    RuleError,
+    SchemaError,
+    SearchError,
+)
 from proce.explanation import Context, Explanations
 from proce.latent import Judges
 from proce.metrics.neighbourhood import Neighbourhood
@@ -35,7 +42,10 @@ def check_call(result: Any, seed: Any) -> None:
 
 def read_model(name: str, model: Any, context: Context, threshold: float | None) -> Classifier:
     """Return a model behind our interface; its classes must be those of the result."""
-    classifier = as_classifier(model, context.codec, threshold)
+    try:
+        classifier = as_classifier(model, context.codec, threshold)
+    except ModelInterfaceError as error:
+        raise ModelInterfaceError(f"{name}: {error}") from None
     if classifier.classes != context.classes:
         raise ModelError(
             f"{name} has the classes {shown(classifier.classes)}; the result has"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from proce.arguments import kind_name
 from proce.batch.cluster.extra import require_dask
 from proce.batch.cluster.parcel import Parcel, pack
 from proce.errors import SchemaError, UnsupportedOption, did_you_mean
@@ -41,7 +42,7 @@ def explain_dask(explainer: "Method | str | PathLike[str]", ddf: Any, **options:
 
     if not isinstance(ddf, dd.DataFrame):
         raise SchemaError(
-            f"ddf is a {type(ddf).__name__}; expected a dask.dataframe.DataFrame. For other frames"
+            f"ddf is {kind_name(ddf)}; expected a dask.dataframe.DataFrame. For other frames"
             " call explainer.explain, or proce.explain_parallel."
         )
     for name in _OPTIONS_OF_ONE_CALL:

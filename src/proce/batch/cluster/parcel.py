@@ -16,6 +16,8 @@ from proce.errors import ModelError, PersistenceError
 from proce.explanation import Explanations
 from proce.files import sha256_of
 from proce.methods import Method, ProCE
+from proce.methods.calls.method import check_method
+from proce.paths import path_of
 
 _MAX_OPENED = 2  # explainers that a worker process keeps
 _opened: dict[str, Any] = {}  # those of this process, by their checksum
@@ -80,10 +82,12 @@ def pack(explainer: "Method | str | PathLike[str]") -> Parcel:
     that of a function, travels as an object.
     """
     if isinstance(explainer, str | PathLike):
-        files = _files(Path(explainer))
-        parcel = Parcel(sha256_of(Path(explainer)), files)
+        folder = path_of(explainer, "explainer")
+        files = _files(folder)
+        parcel = Parcel(sha256_of(folder), files)
         parcel.open()
         return parcel
+    check_method(explainer, ", or the folder that one was saved to")
     return _saved(explainer) or _pickled(explainer)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from proce.arguments import check_count
+from proce.arguments import check_count, is_whole
 from proce.batch.parallel.frame_rows import CountRows, FrameRows, checked_frame, no_rows
 from proce.batch.parallel.running import ParallelJob, piece_rows
 from proce.batch.parallel.work import CallTerms, ExplainWork, GivenExplainer, SavedExplainer
@@ -22,7 +22,7 @@ from proce.errors import FileError, PersistenceError, SearchError, WorkerError
 from proce.explanation import Explanations
 from proce.files import require_apart, require_place
 from proce.methods import Method, ProCE
-from proce.methods.calls.method import ProgressCallback
+from proce.methods.calls.method import ProgressCallback, check_method
 from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback
 from proce.methods.calls.progress_bar import closing as closing_bar
 from proce.paths import path_of
@@ -81,6 +81,7 @@ def explain_parallel(
     Explanations | Path
         The explanations, or ``out`` where it is given.
     """
+    check_method(explainer)
     check_callback(progress)
     n_workers = _n_workers(n_jobs)
     if chunk_rows is not None:
@@ -181,7 +182,7 @@ def _sent(explainer: Method) -> Iterator[GivenExplainer | SavedExplainer]:
 
 
 def _n_workers(n_jobs: int | None) -> int:
-    if n_jobs is None or n_jobs == -1:
+    if n_jobs is None or (is_whole(n_jobs) and n_jobs == -1):
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
     check_count("n_jobs", n_jobs, SearchError)
     return n_jobs

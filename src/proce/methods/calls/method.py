@@ -4,6 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, runtime_checkable
 
+from proce.arguments import brief
+from proce.errors import SearchError
 from proce.explanation import Explanations
 from proce.schema import Level
 
@@ -62,3 +64,20 @@ class Method(Protocol):
 
         An option of ProCE that a method cannot honour raises ``UnsupportedOption``.
         """
+
+
+def check_method(explainer: Any, or_else: str = "") -> None:
+    """Refuse what is no method that can explain.
+
+    Parameters
+    ----------
+    explainer
+        What a caller gave as one.
+    or_else
+        What else the caller may give, such as ``, or the folder that one was saved to``.
+    """
+    if isinstance(explainer, type) or not isinstance(explainer, Method):
+        raise SearchError(
+            f"explainer is {brief(explainer)}; expected a fitted explainer, such as"
+            f" ProCE(model, schema).fit(frame){or_else}."
+        )

@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from queue import Empty, Queue
 from typing import Any, TypeVar
 
@@ -226,10 +226,8 @@ def _give_up(claim: Connection) -> None:
     A server ends a connection that was closed in its own time, and the lock with it: who asks next
     could still find it taken.
     """
-    try:
+    with suppress(DBAPIError, OSError):  # it has ended already, and the lock with it
         claim.execute(text("SELECT pg_advisory_unlock(:key)"), {"key": _CLAIM})
-    except (DBAPIError, OSError):
-        pass  # the connection has ended already, and the lock with it
     claim.invalidate()  # closed, not returned to the pool
     claim.close()
 
