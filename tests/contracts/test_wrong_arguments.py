@@ -85,6 +85,14 @@ def test_some_wrong_arguments_are_refused_in_words(call: PublicCall, world: Worl
         assert_refused_in_words(call, world, n_kinds=N_SAMPLED)
 
 
+@pytest.mark.parametrize("call", [own for own in CALLS if own.name in STARTS_PROCESSES])
+def test_what_is_no_explainer_is_refused_before_a_process_starts(
+    call: PublicCall, world: World
+) -> None:
+    faults = {kind: fault_of_case(call, world, "explainer", kind) for kind in WRONG_VALUES}
+    assert {kind: fault for kind, fault in faults.items() if fault is not None} == {}
+
+
 @pytest.mark.slow
 @each_call
 def test_every_wrong_argument_is_refused_in_words(call: PublicCall, world: World) -> None:
