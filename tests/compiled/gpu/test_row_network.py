@@ -21,7 +21,10 @@ def network(seed: int) -> RowNetworkArrays:
 
 
 def on(device: torch.device, arrays: RowNetworkArrays) -> RowNetworkOnDevice:
-    return RowNetworkOnDevice(*(torch.from_numpy(a).to(device) for a in arrays._arrays))
+    names = ("cells", "scales", "table", "layers", "weights")
+    return RowNetworkOnDevice(
+        *(torch.from_numpy(getattr(arrays, name)).to(device) for name in names)
+    )
 
 
 def test_rows_with_missing_cells_give_what_the_cpu_gives(device):
