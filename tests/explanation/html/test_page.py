@@ -90,6 +90,14 @@ def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
     assert samples.provenance().training_hash in page.text
 
 
+def test_what_was_asked_is_told_with_the_words_for_classes() -> None:
+    shared = samples.context(classes=(0, 1), class_labels={0: "rejected", 1: "approved"})
+    asked = replace(samples.provenance(), options={"target": 1, "n": 4, "vary": ["savings"]})
+    result = replace(explanations(explanation(RAISE_SAVINGS, shared=shared)), provenance=asked)
+    told = Page(page_of_rows(result)).text
+    assert "What was asked target approved ways, at most 4 may be acted on savings" in told
+
+
 def lost() -> Explanation:
     return everything()[2]
 

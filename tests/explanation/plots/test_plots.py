@@ -105,6 +105,7 @@ def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
     ax = explanations(item).plot_front()
     assert {"1", "2"} <= set(words(ax))
     assert "dashed: 60% aimed for" in ax.get_xlabel()
+    assert ax.get_title() == "Row ann: ways that were found; the circled ones are told, by rank"
     points = ax.collections[0]
     assert len(points.get_offsets()) == 3
     assert points.get_array().tolist() == item.front.losses[:, 1].tolist()
