@@ -117,6 +117,22 @@ def test_everything_fits_on_every_screen_and_on_paper(browser: Browser) -> None:
     page.context.close()
 
 
+def test_tables_side_by_side_do_not_scroll(browser: Browser) -> None:
+    """Few rows have no interval, which takes more words than one; levels have long names."""
+    levels = {level: f"{level}, as the employer says" for level in ("service", "office", "none")}
+    shared = samples.context(codec=replace(CODEC, schema=SCHEMA.edit("job", labels=levels)))
+    rows = [explanation({"job": ("action", "office")}, row=row, shared=shared) for row in (0, 3)]
+    page = opened(browser, page_of_rows(explanations(*rows), by="job", at_most=0))
+    tops = []
+    for width in (1024, 1280, 1400, 1600):
+        assert scrolled_parts(page, width) == []
+        boxes = [part.bounding_box() for part in page.locator(".tables > section").all()]
+        tops.append([box["y"] for box in boxes if box])
+    assert tops[0][0] < tops[0][1]
+    assert tops[-1][0] == tops[-1][1]
+    page.context.close()
+
+
 def test_what_does_not_fit_is_noticed(browser: Browser) -> None:
     page = opened(browser, page_of_rows(everything(), at_most=0))
     page.evaluate("document.querySelector('h2').style.width = '2000px'")

@@ -90,6 +90,14 @@ def test_the_report_of_a_row_uses_the_words_of_its_sentences() -> None:
     assert samples.provenance().training_hash in page.text
 
 
+def test_what_was_asked_is_told_with_the_words_for_classes() -> None:
+    shared = samples.context(classes=(0, 1), class_labels={0: "rejected", 1: "approved"})
+    asked = replace(samples.provenance(), options={"target": 1, "n": 4, "vary": ["savings"]})
+    result = replace(explanations(explanation(RAISE_SAVINGS, shared=shared)), provenance=asked)
+    told = Page(page_of_rows(result)).text
+    assert "What was asked target approved ways, at most 4 may be acted on savings" in told
+
+
 def lost() -> Explanation:
     return everything()[2]
 
@@ -257,12 +265,26 @@ def test_an_index_of_times_names_the_rows() -> None:
     assert "Row 2024-01-01 00:00:00" in Page(page_of_rows(everything(frame=frame)[:1])).text
 
 
-def test_a_way_that_others_outdo_is_told_for_being_different() -> None:
+def test_a_single_way_has_no_trade_off_and_no_arrow_along_which_nothing_follows() -> None:
+    told = Page(page_of_rows(explanations(explanation(CHANGE_JOB)))).text
+    assert "trade-off" not in told
+    assert "Arrows lead from cause to effect; nothing follows from what is done." in told
+    told = Page(page_of_rows(explanations(explanation(RAISE_SAVINGS, CHANGE_JOB)))).text
+    assert "Near or likely: the trade-off" in told
+    assert "along thick ones something follows" in told
+
+
+def test_which_ways_others_outdo_is_said_once() -> None:
     """Of the front one way has 74% at a distance of 0; the told ones 62% at 0.2 and 72% at 0.4."""
     item = explanation(RAISE_SAVINGS, CHANGE_JOB, front=samples.front(RAISE_SAVINGS))
     told = Page(page_of_rows(explanations(item))).text
     assert "no dot is better than another in everything" in told
-    assert "Other ways are both nearer and likelier than way 2, told for being different." in told
-    assert told.count("Other ways are both nearer and likelier; this one is told") == 1
+    assert "Others are both nearer and likelier than way 2, told for being different." in told
+    ways = (RAISE_SAVINGS, CHANGE_JOB, {"ratio": ("action", 0.9)}, CHANGE_JOB)
+    chances = torch.full((4,), 0.62, dtype=torch.float64)
+    several = explanation(*ways, probabilities=chances, front=samples.front(RAISE_SAVINGS))
+    told = Page(page_of_rows(explanations(several))).text
+    assert "likelier than ways 2, 3 and 4, told for being different." in told
+    assert told.count("being different") == 1
     alone = explanation(RAISE_SAVINGS, CHANGE_JOB)
     assert "nearer and likelier" not in Page(page_of_rows(explanations(alone))).text

@@ -139,6 +139,17 @@ def test_a_page_on_which_nothing_was_found_has_no_picture_of_what_follows() -> N
     assert "trade-off" not in page.text
 
 
+def test_that_what_follows_is_not_something_to_do_is_said_once_for_all_of_it() -> None:
+    way = RAISE_SAVINGS | {"education": ("consequence", "bachelor")}
+    page = Page(page_of_rows(explanations(explanation(way))))
+    assert page.text.count("This would likely also raise") == 2
+    assert page.text.count("ot something to do.") == 1
+    learned = explanation(way, shared=samples.context(origin="discovered"))
+    page = Page(page_of_rows(explanations(learned)))
+    told = "If the graph learned from the data is right, not something to do."
+    assert page.text.count(told) == page.text.count("not something to do") == 1
+
+
 def test_the_arrows_of_the_graph_are_listed_once_for_all_rows() -> None:
     page = Page(page_of_rows(everything()))
     assert page.text.count("education affects job.") == 1

@@ -30,6 +30,13 @@ def test_the_page_shows_where_an_action_holds() -> None:
     assert "today's model decides so between" not in Page(page_of_row(explanation(CHANGE_JOB))).text
 
 
+def test_a_single_value_is_no_interval() -> None:
+    ends = samples.holds(savings=(3_500, 3_500, "none"))
+    page = Page(page_of_row(explanation({"savings": ("action", 3_500)}, intervals=ends)))
+    assert "today's model decides so at 3,500 alone" in page.text
+    assert "3,500 and 3,500" not in page.text
+
+
 def test_every_action_is_shown_and_many_ways_are_folded_away_and_counted() -> None:
     way: Any = {
         "savings": ("action", 3_500),

@@ -96,7 +96,7 @@ def test_what_was_not_found_is_said_in_the_picture() -> None:
     assert "No row has a counterfactual." in words(everything()[1:4].plot_changes())
     assert item.plot_graph().get_title().startswith("Row 0: no way was found;")
     there = explanation(outcome=Outcome.ALREADY_TARGET, predicted=1)
-    assert there.plot_graph().get_title().startswith("Row 0: nothing has to change;")
+    assert there.plot_graph().get_title().startswith("Row 0: nothing needs to change;")
 
 
 def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
@@ -105,6 +105,7 @@ def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
     ax = explanations(item).plot_front()
     assert {"1", "2"} <= set(words(ax))
     assert "dashed: 60% aimed for" in ax.get_xlabel()
+    assert ax.get_title() == "Row ann: ways that were found; the circled ones are told, by rank"
     points = ax.collections[0]
     assert len(points.get_offsets()) == 3
     assert points.get_array().tolist() == item.front.losses[:, 1].tolist()
@@ -131,6 +132,13 @@ def test_the_graph_marks_what_is_done_what_is_kept_and_what_follows() -> None:
     assert len(boxes) == 5  # those of the edges; the others neither change nor have an edge
     assert len(arrows) == 3
     assert sum(each.get_linestyle() != "-" and each.get_linestyle() != "solid" for each in boxes)
+
+
+def test_the_title_of_the_graph_says_whether_anything_follows() -> None:
+    assert explanation(RAISE_SAVINGS).plot_graph().get_title() == (
+        "Row 0: what to do, and what follows"
+    )
+    assert explanation(CHANGE_JOB).plot_graph().get_title() == "Row 0: what to do; nothing follows"
 
 
 def test_without_a_graph_what_changes_is_drawn_alone() -> None:
@@ -166,6 +174,15 @@ def test_a_graph_of_twelve_features_can_be_read_in_six_by_four_inches() -> None:
     boxes = [p.get_window_extent() for p in ax.patches if isinstance(p, FancyBboxPatch)]
     assert len(boxes) == 12
     assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
+def test_where_the_graph_has_no_room_the_arrows_between_what_changes_stay() -> None:
+    ax = plt.subplots(figsize=(3.6, 3), layout="constrained")[1]
+    loan_explanation().plot_graph(ax=ax)
+    assert ax.get_title().replace("\n", " ").endswith("9 unchanged features left out")
+    boxes = [each for each in ax.patches if isinstance(each, FancyBboxPatch)]
+    arrows = [each for each in ax.patches if isinstance(each, FancyArrowPatch)]
+    assert (len(boxes), len(arrows)) == (3, 3)  # savings to debt and score, debt to score
 
 
 def test_text_that_looks_like_mathematics_is_drawn_as_it_is() -> None:

@@ -16,10 +16,10 @@ from proce.explanation.html.page import page_of_rows
 from proce.explanation.tables.cohort import change_text, tallies
 from proce.explanation.tables.groups import groups_of, level_name
 from proce.losses import Loss
-from proce.schema import Categorical
+from proce.schema import Categorical, Codec
 
 from ..axes import words
-from ..samples import Way, everything, explanation, explanations, people
+from ..samples import SCHEMA, Way, context, everything, explanation, explanations, people
 
 
 def costing(cost: float, row: int = 0, way: Way | None = None, **fields: Any) -> Explanation:
@@ -197,6 +197,49 @@ def test_the_cohort_is_drawn_with_shares_and_medians() -> None:
     assert [each.get_text() for each in legend.get_texts()] == ["action", "keep", "follows"]
     frame = ax.get_window_extent()
     assert all(text.get_window_extent().x1 <= frame.x1 + 1 for text in ax.texts)
+
+
+def narrow_axes(width: float = 2.2) -> Any:
+    return plt.subplots(figsize=(width, 2.4), layout="constrained")[1]
+
+
+def test_in_a_narrow_picture_a_change_has_fewer_words_and_no_cut_number() -> None:
+    both = explanations(
+        explanation({"credit_score": ("action", 600)}, row=0),
+        explanation({"credit_score": ("action", 690)}, row=1),
+        explanation({"credit_score": ("action", 590)}, row=2),
+    )
+    assert "−40 (2 times), +10 (1 time)" in words(both.plot_cohort())
+    assert "−40, +10" in words(both.plot_cohort(ax=narrow_axes()))
+
+
+def test_in_a_narrow_picture_names_of_levels_keep_letters_or_are_not_told() -> None:
+    jobs = explanations(
+        explanation({"job": ("action", "office")}, row=0),
+        explanation({"job": ("consequence", "office")}, row=3),
+    )
+    assert '"service" → "office"; follows "service" → "office"' in words(jobs.plot_cohort())
+    for width in (1.6, 2.2, 2.8, 3.4):
+        told = words(jobs.plot_cohort(ax=narrow_axes(width)))
+        assert not any('"…"' in text for text in told)
+    assert '"service" → "office"' in told
+
+
+def test_time_is_waited_for_in_the_picture_as_in_the_table() -> None:
+    schema = SCHEMA.edit("amount", action="waits", unit="years")
+    shared = context(codec=Codec.fit(schema, people()))
+    way: Way = {"amount": ("action", 25_501)}
+    later = explanations(*(explanation(way, row=row, shared=shared) for row in (0, 1)))
+    legend = later.plot_cohort().get_legend()
+    assert [each.get_text() for each in legend.get_texts()] == ["by waiting"]
+    assert "by waiting" in page_of_rows(later, at_most=0)
+
+
+def test_a_gap_is_never_cut() -> None:
+    result, labels = two_groups(4, apart=0.5)
+    assert "gap −0.488 (too few rows for an interval)" in words(result.plot_groups(labels))
+    for width, told in ((3.6, "gap −0.488 (too few rows)"), (1.8, "gap −0.488")):
+        assert told in words(result.plot_groups(labels, ax=narrow_axes(width)))
 
 
 def test_groups_are_drawn_with_their_gap() -> None:

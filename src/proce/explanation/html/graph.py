@@ -7,6 +7,7 @@ from proce.explanation.html.blocks import Figure
 from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.plots.graph import graph_size, plot_graph
 from proce.explanation.record.context import Context
+from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.values import joined, name_texts
 from proce.schema.features.numerals import counted
@@ -46,7 +47,9 @@ def graph_figure(explanation: ExplainedRow) -> Figure | None:
     """Return the causal graph with the recommended way marked; ``None`` where none was used."""
     if not explanation.context.edges:
         return None
-    caption = "Arrows lead from cause to effect; along thick ones something follows."
+    follows = bool((explanation.changes[0] == Change.CONSEQUENCE).any())
+    thick = "along thick ones something follows" if follows else "nothing follows from what is done"
+    caption = f"Arrows lead from cause to effect; {thick}."
     svg = picture(
         lambda ax: plot_graph(explanation, ax).set_title(""),  # the page has a heading
         (PICTURE_WIDTH, max(graph_size(explanation, _MAX_SIZE)[1], _MIN_HEIGHT)),

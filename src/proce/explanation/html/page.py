@@ -117,7 +117,7 @@ def page_of_rows(
         rows, shared = _without_shared(rows)
         texts = [*(line.text for line in common), *shared]
         overview = overview_of(explanations, len(shown), by, texts)
-    provenance = provenance_facts(explanations.provenance)
+    provenance = provenance_facts(explanations.provenance, explanations.context)
     return _page(explanations.context, title, overview, rows, provenance)
 
 

@@ -5,8 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from proce.explanation.html.blocks import Facts
+from proce.explanation.record.context import Context
 from proce.explanation.record.provenance import Provenance
+from proce.explanation.words.values import class_text
 from proce.schema.features.numerals import counted
+
+_OPTION_WORDS = {"n": "ways, at most", "pick": "recommended", "vary": "may be acted on"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +35,8 @@ class ProvenanceFacts:
     versions: Facts
 
 
-def provenance_facts(provenance: Provenance) -> ProvenanceFacts:
-    """Return the provenance of a result as texts."""
+def provenance_facts(provenance: Provenance, context: Context) -> ProvenanceFacts:
+    """Return the provenance of a result as texts, with the words of its context for classes."""
     attempts = counted(provenance.evaluations, "attempt")
     searched = f"{attempts}, in at most {counted(provenance.generations, 'generation')}"
     return ProvenanceFacts(
@@ -46,10 +50,18 @@ def provenance_facts(provenance: Provenance) -> ProvenanceFacts:
             ("searched", searched),
             ("time", f"{provenance.elapsed_seconds:.1f} seconds"),
         ),
-        options=_facts(provenance.options),
+        options=_options(provenance.options, context),
         settings=_facts(provenance.settings),
         versions=_facts(provenance.versions),
     )
+
+
+def _options(options: Mapping[str, Any], context: Context) -> Facts:
+    """Return what was asked for, in words."""
+    told = dict(options)
+    if told.get("target") is not None:
+        told["target"] = class_text(context, told["target"])
+    return [(_OPTION_WORDS.get(name, name), text) for name, text in _facts(told)]
 
 
 def _facts(values: Mapping[str, Any]) -> Facts:

@@ -12,8 +12,8 @@ from proce.explanation.html.svg import PICTURE_WIDTH, picture
 from proce.explanation.html.ways import (
     OtherWay,
     RecommendedWay,
-    is_outdone,
     other_way,
+    outdone_text,
     recommended_way,
 )
 from proce.explanation.plots.front import plot_front
@@ -22,7 +22,7 @@ from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell
 from proce.explanation.words.decision import decision_text
 from proce.explanation.words.sentences import Line
-from proce.explanation.words.values import class_texts, joined, name_text, value_text
+from proce.explanation.words.values import class_texts, name_text, value_text
 from proce.schema import Action, Layout
 
 NOT_TRIED_AGAIN = "The equations behind the consequences were not tried again on other rows."
@@ -83,6 +83,8 @@ class RowReport:
         What could not change, and who says so.
     other_ways
         The counterfactuals from the second on.
+    outdone
+        Which of them are told for being different alone; empty where none is.
     front
         The trade-off between near and likely; ``None`` where it is not drawn.
     graph
@@ -105,6 +107,7 @@ class RowReport:
     cautions: Sequence[str]
     fixed: Sequence[str]
     other_ways: FoldedList[OtherWay]
+    outdone: str
     front: Figure | None
     graph: Figure | None
     certainty: Sequence[str]
@@ -157,6 +160,7 @@ def row_report(
         cautions=_texts(lines, "caution"),
         fixed=_texts(lines, "fixed"),
         other_ways=fold_after(_MAX_SHOWN_WAYS, other_ways),
+        outdone=outdone_text(explanation),
         front=_front(explanation) if draw and cells else None,
         graph=graph_figure(explanation) if draw and cells else None,
         certainty=_certainty(explanation, _texts(lines, "certainty")),
@@ -200,21 +204,20 @@ def _values(explanation: ExplainedRow) -> list[RowValue]:
     ]
 
 
-def _front(explanation: ExplainedRow) -> Figure:
+def _front(explanation: ExplainedRow) -> Figure | None:
+    """Return the trade-off as a picture; ``None`` where a single way leaves none."""
+    n_ways = len(explanation.front or explanation)
+    if max(n_ways, len(explanation)) < 2:
+        return None
     caption = (
         "Each dot is a way that was found; no dot is better than another in everything. Further"
         " left is nearer to the row as it is, further up is likelier. Ways with a number are told"
         " here."
     )
-    ranks = range(2, len(explanation) + 1)
-    outdone = [f"way {rank}" for rank in ranks if is_outdone(explanation, rank)]
-    if outdone:
-        told = f"{joined(outdone, len(outdone))}, told for being different"
-        caption += f" Other ways are both nearer and likelier than {told}."
     svg = picture(
         lambda ax: plot_front(explanation, ax).set_title(""),  # the page has a heading
         _FRONT_SIZE,
-        f"{caption} There are {len(explanation.front or explanation)} of them.",
+        f"{caption} There are {n_ways} of them.",
         f"front-{explanation.row}",
     )
     return Figure(svg, caption)

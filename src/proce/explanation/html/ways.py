@@ -13,9 +13,12 @@ from proce.explanation.words.certainty import doubt_texts
 from proce.explanation.words.chances import added_points, then_text
 from proce.explanation.words.instructions import (
     consequence,
+    effect_text,
     further_text,
     instructions,
     interval_text,
+    only_value_text,
+    reservation,
 )
 from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text
@@ -24,7 +27,6 @@ from proce.losses import Loss
 
 _MAX_BESIDE = 6  # actions beside the decision; more have the whole width
 _SAME = 1e-6  # distances and probabilities this near are one
-_DIFFERENT = "Other ways are both nearer and likelier; this one is told for being different."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,8 @@ class RecommendedWay:
         That the way is unsure, and how sure it is; empty where it is sure.
     consequences
         What is expected to follow.
+    reservation
+        What is to be kept in mind of all that follows; empty where a single sentence says it.
     distance
         How far it is from the row as it is; told where there are other ways to compare it with.
     """
@@ -68,6 +72,7 @@ class RecommendedWay:
     contrast: Sequence[str]
     doubt: Sequence[str]
     consequences: FoldedList[Step]
+    reservation: str
     distance: str
 
     @property
@@ -98,8 +103,6 @@ class OtherWay:
         How far it is from the row as it is.
     doubt
         That the way is unsure, and how sure it is; empty where it is sure.
-    difference
-        Why it is told although other ways are nearer and likelier; empty where none is.
     """
 
     heading: str
@@ -107,7 +110,6 @@ class OtherWay:
     consequences: str | None
     distance: str
     doubt: Sequence[str]
-    difference: str
 
 
 def recommended_way(
@@ -132,15 +134,20 @@ def recommended_way(
         Step(text, strip_of(cell, context), _facts(explanation, cell, len(by_hand)))
         for text, cell in zip(instructions(cells, context), by_hand, strict=True)
     ]
+    told = [f"{effect_text(cell, context)}." for cell in following]
+    reserved = reservation(context) if len(told) > 1 else ""
+    if len(told) == 1:
+        told = [consequence(following[0], context)]
     consequences = [
-        Step(consequence(cell, context), strip_of(cell, context), _shares(cell, context))
-        for cell in following
+        Step(text, strip_of(cell, context), _shares(cell, context))
+        for text, cell in zip(told, following, strict=True)
     ]
     return RecommendedWay(
         actions=actions,
         contrast=[line.text for line in lines if line.kind == "contrast"],
         doubt=[line.text for line in lines if line.kind == "doubt"],
         consequences=fold_after(MAX_SHOWN, consequences),
+        reservation=reserved and f"{reserved[:1].upper()}{reserved[1:]}.",
         distance=_distance(explanation, 1),
     )
 
@@ -161,16 +168,25 @@ def other_way(explanation: ExplainedRow, rank: int, cells: Sequence[ChangedCell]
         ),
         distance=_distance(explanation, rank),
         doubt=doubt_texts(explanation, cells, rank),
-        difference=_DIFFERENT if is_outdone(explanation, rank) else "",
     )
 
 
-def is_outdone(explanation: ExplainedRow, rank: int) -> bool:
-    """Whether the front has a way that is both nearer and likelier than the one of a rank.
+def outdone_text(explanation: ExplainedRow) -> str:
+    """Return which ways are told although others are both nearer and likelier; empty for none.
 
     The ways behind the recommended one are chosen to differ from those before them, so that a
     person who cannot do one thing finds another; such a way need not lie on the front.
     """
+    ranks = [rank for rank in range(2, len(explanation) + 1) if _is_outdone(explanation, rank)]
+    if not ranks:
+        return ""
+    noun = "way" if len(ranks) == 1 else "ways"
+    told = joined(list(map(str, ranks)), len(ranks))
+    return f"Others are both nearer and likelier than {noun} {told}, told for being different."
+
+
+def _is_outdone(explanation: ExplainedRow, rank: int) -> bool:
+    """Whether the front has a way that is both nearer and likelier than the one of a rank."""
     if explanation.front is None:
         return False
     losses, own_losses = explanation.front.losses, explanation.losses[rank - 1]
@@ -184,9 +200,12 @@ def _facts(explanation: ExplainedRow, cell: ChangedCell, n_actions: int) -> list
     """Return what else is known of an action: what it adds is told where it is not the only one."""
     facts = []
     interval = interval_text(cell, explanation.context)
+    only = only_value_text(cell, explanation.context)
     if interval is not None:
         told = f"{interval}{further_text(cell)}"
         facts.append(("today's model decides so between", told))
+    elif only is not None:
+        facts.append(("today's model decides so", f"at {only} alone"))
     if explanation.contributions is not None and n_actions > 1 and cell.kind is Change.ACTION:
         added = added_points(explanation.contributions[0, cell.position].item())
         facts.append(("adds to the probability", added))

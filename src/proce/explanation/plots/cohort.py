@@ -1,6 +1,6 @@
 """Many explanations as pictures: what changes how often, and what it costs in which group."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from proce.causal.drawing.letters import Font
 from proce.causal.drawing.palette import Palette, palette_inside
 from proce.causal.drawing.room import LINE_HEIGHT, POINTS, Room
+from proce.explanation.plots.cohort_words import TALLY_WORDS, tally_word, write_change
 from proce.explanation.plots.first_row import NOTHING_TO_DRAW
 from proce.explanation.plots.lines import (
     Label,
@@ -21,7 +22,7 @@ from proce.explanation.plots.lines import (
 from proce.explanation.plots.style import (
     KIND_WORDS,
     MAX_LABEL_LENGTH,
-    arrow_text,
+    WAITING_WORD,
     axes_or_new,
     name_ticks,
     plain_frame,
@@ -30,7 +31,7 @@ from proce.explanation.plots.style import (
 )
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.record.outcome import Change
-from proce.explanation.tables.cohort import Tally, change_text, n_found, tallies
+from proce.explanation.tables.cohort import Tally, n_found, tallies
 from proce.explanation.tables.groups import CONFIDENCE, Group, groups_of
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import short
@@ -39,13 +40,12 @@ from proce.schema.features.numerals import counted, with_minus
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_KINDS = (Change.ACTION, Change.HOLD, Change.CONSEQUENCE)
+_TOO_FEW, _FEW = "(too few rows for an interval)", "(too few rows)"
 _LEGEND_HANDLE = 2.6  # letters' sizes: the patch before a word of the legend, and the room behind
-_MIN_CHANGE_LENGTH = 7  # characters of a change where there is least room
 
 
 def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
-    """Draw in which share of the rows each feature is acted on, held, or follows.
+    """Draw in which share of the rows each feature is acted on, waits, is held, or follows.
 
     Only recommended counterfactuals count. Above each bar stands the median change in raw units, of
     each direction where there are two, or the most frequent change of levels. Features for
@@ -76,7 +76,7 @@ def plot_cohort(result: ExplainedFrame, ax: "Axes | None" = None) -> "Axes":
     _name_shares(ax, lines.font, room)
     plain_frame(ax, "top", "right", "left")
     room.fit_around(title, caption + _rest(len(by_feature) - len(shown)), lines.font)
-    _name_kinds(ax, {tally.kind for tallies in shown for tally in tallies}, lines.font)
+    _name_kinds(ax, {tally_word(tally) for tallies in shown for tally in tallies}, lines.font)
     for line, tallies_of_feature in enumerate(shown):
         _draw_feature(ax, result, tallies_of_feature, -line, lines.font)
     return ax
@@ -139,7 +139,7 @@ def gap_text(group: Group) -> str:
     if group.gap is None:
         return "no other group"
     if group.low is None or group.high is None:
-        return f"{with_minus(f'{group.gap:+.3f}')} (too few rows for an interval)"
+        return f"{with_minus(f'{group.gap:+.3f}')} {_TOO_FEW}"
     return with_minus(f"{group.gap:+.3f} ({group.low:+.3f} to {group.high:+.3f})")
 
 
@@ -163,11 +163,20 @@ def _name_shares(ax: "Axes", font: Font, room: Room) -> None:
         label.set(**look)
 
 
-def _looks(colors: Palette) -> Mapping[Change, dict[str, Any]]:
+def _looks(colors: Palette) -> Mapping[str, dict[str, Any]]:
     return {
-        Change.ACTION: {"facecolor": colors.blue},
-        Change.HOLD: {"facecolor": colors.half, "hatch": "...", "edgecolor": colors.blue},
-        Change.CONSEQUENCE: {"facecolor": colors.most, "hatch": "////", "edgecolor": colors.faint},
+        KIND_WORDS[Change.ACTION]: {"facecolor": colors.blue},
+        WAITING_WORD: {"facecolor": colors.half, "hatch": "||||", "edgecolor": colors.blue},
+        KIND_WORDS[Change.HOLD]: {
+            "facecolor": colors.half,
+            "hatch": "...",
+            "edgecolor": colors.blue,
+        },
+        KIND_WORDS[Change.CONSEQUENCE]: {
+            "facecolor": colors.most,
+            "hatch": "////",
+            "edgecolor": colors.faint,
+        },
     }
 
 
@@ -175,23 +184,20 @@ def _legend_height(font: Font) -> float:
     return LINE_HEIGHT * font.size + 4
 
 
-def _name_kinds(ax: "Axes", kinds: set[Change], font: Font) -> None:
+def _name_kinds(ax: "Axes", words: set[str], font: Font) -> None:
     """Say which bar is which, above all bars, where the axes get more room for it."""
     from matplotlib.patches import Patch
 
-    named = [kind for kind in _KINDS if kind in kinds]
+    named = [word for word in TALLY_WORDS if word in words]
     frame, per_pixel = ax.get_window_extent(), POINTS / ax.figure.dpi
     width, height = frame.width * per_pixel, frame.height * per_pixel
-    lengths = [font.width(KIND_WORDS[kind]) + _LEGEND_HANDLE * font.size for kind in named]
+    lengths = [font.width(word) + _LEGEND_HANDLE * font.size for word in named]
     in_one_row = sum(lengths) <= width
     needed = _legend_height(font) * (1 if in_one_row else len(named))
     low, high = ax.get_ylim()
     ax.set_ylim(low, low + (high - low) * height / max(height - needed, height / 3))
     colors = palette_inside(ax)
-    handles = [
-        Patch(label=KIND_WORDS[kind], **{"linewidth": 0.0, **_looks(colors)[kind]})
-        for kind in named
-    ]
+    handles = [Patch(label=word, **{"linewidth": 0.0, **_looks(colors)[word]}) for word in named]
     legend = ax.legend(
         handles=handles,
         loc="upper left",
@@ -214,29 +220,10 @@ def _draw_feature(
 ) -> None:
     colors, end, half = palette_inside(ax), 0.0, band_height(ax, 1.0)
     for tally in tallies:
-        look = {"linewidth": 0.0, **_looks(colors)[tally.kind]}
+        look = {"linewidth": 0.0, **_looks(colors)[tally_word(tally)]}
         ax.barh(y, tally.share, left=end, height=2 * half, zorder=1, **look)
         end += tally.share
-    for length in range(2 * MAX_LABEL_LENGTH, _MIN_CHANGE_LENGTH - 1, -1):
-        changes = list(_changes(result, tallies, length))
-        if fitting_labels(ax, font, Label(0.0, "; ".join(changes))) is not None:
-            break
-    else:
-        changes = changes[:1]
-    label = shortened_label(ax, font, Label(0.0, "; ".join(changes)))
-    write_label(ax, font, label, y, colors.ink)
-
-
-def _changes(result: ExplainedFrame, tallies: Sequence[Tally], max_length: int) -> Iterable[str]:
-    """Return the usual change of each kind in words, none longer than a number of letters."""
-    for tally in tallies:
-        text = change_text(result, tally)
-        if not text:
-            continue
-        if tally.median_change is None:
-            before, _, after = text.partition(" → ")
-            text = arrow_text(before, after, max_length)
-        yield text if tally.kind is Change.ACTION else f"follows {text}"
+    write_change(ax, font, result, tallies, y)
 
 
 def _draw_group(ax: "Axes", group: Group, y: float, font: Font) -> None:
@@ -249,9 +236,12 @@ def _draw_group(ax: "Axes", group: Group, y: float, font: Font) -> None:
         ends = np.percentile(group.costs, [low, 100 - low])
         ax.fill_between(ends, y - half, y + half, color=color, linewidth=0, zorder=1)
     ax.plot([mean], [y], marker="o", color=colors.blue, markersize=8, zorder=3)
-    for text, color, above in (
-        (f"mean {mean:.3f}", colors.ink, True),
-        (gap_text(group) if group.gap is None else f"gap {gap_text(group)}", colors.grey, False),
+    gap = gap_text(group) if group.gap is None else f"gap {gap_text(group)}"
+    for texts, color, above in (
+        ([f"mean {mean:.3f}"], colors.ink, True),
+        ([gap, gap.replace(_TOO_FEW, _FEW), gap.replace(f" {_TOO_FEW}", "")], colors.grey, False),
     ):
-        label = shortened_label(ax, font, Label(mean, text))
+        labels = [Label(mean, text) for text in texts]
+        fitting = (label for label in labels if fitting_labels(ax, font, label) is not None)
+        label = shortened_label(ax, font, next(fitting, labels[-1]))
         write_label(ax, font, label, y, color, above)

@@ -33,7 +33,8 @@ _LINE_LENGTHS = (44, 22)  # characters of a name or of a change, by how little r
 _SPACING = Spacing(boxes=0.16, layers=0.4, ends=0.13, passage=_ONE_LINE)
 _SPACING_TO_THE_RIGHT = Spacing(boxes=0.16, layers=0.55, ends=0.1)
 _MARGIN = 0.1  # inches around all boxes
-_MIN_JOINED, _MAX_BOXES = 5, 150  # boxes that are arranged with their edges
+_MAX_BOXES = 150  # that are arranged with their edges
+_MIN_JOINED = 5  # boxes with their edges, for which some changes are left out
 _HOPELESS_SCALE = 0.4  # at which shorter lines will not do either
 _FEWER = (20, 14, 10, 7, 5, 4, 3, 2, 1)  # changes, where there is no room for all
 
@@ -125,10 +126,11 @@ def _parts(
     ]
     changed = _with_what_follows(context, cells)
     fewer = [changed[:n_shown] for n_shown in _FEWER if n_shown < len(changed)]
-    for names in [*parts, *fewer]:
+    for number, names in enumerate([*parts, *fewer]):
         kept = set(names)
         edges = [edge for edge in context.edges if kept.issuperset(edge)]
-        if _MIN_JOINED <= len(names) <= _MAX_BOXES or (names and names is everything):
+        is_enough = len(names) >= _MIN_JOINED or (edges and number < len(parts))
+        if names and (names is everything or (is_enough and len(names) <= _MAX_BOXES)):
             yield names, edges
     for names in [changed, *fewer]:
         if names:

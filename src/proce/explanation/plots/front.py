@@ -56,8 +56,10 @@ def plot_front(row: ExplainedRow, ax: "Axes | None" = None) -> "Axes":
     plain_frame(ax, "top", "right")
     _scale(ax, font, room)
     has_bar = room.width >= _MIN_WIDTH_WITH_BAR
-    title = f"Row {row_label(row)}: circled ways are shown, by rank"
-    title += "" if row.front is not None else "; the front was not kept"
+    title = "ways that were found; the circled ones are told, by rank"
+    if row.front is None:
+        title = "the ways that are told, by rank; the front was not kept"
+    title = f"Row {row_label(row)}: {title}"
     target = class_texts(row)[1]
     caption = _caption(row, target, has_bar)
     height = room.height - room.height_around(title, caption, font)

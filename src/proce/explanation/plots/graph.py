@@ -115,10 +115,12 @@ def _title(explanation: ExplainedRow, cells: Mapping[str, ChangedCell]) -> str:
     row = f"Row {row_label(explanation)}"
     if not explanation.context.edges:
         return f"{row}: no causal graph, so nothing follows"
-    if cells:
+    if any(cell.kind is Change.CONSEQUENCE for cell in cells.values()):
         return f"{row}: what to do, and what follows"
+    if cells:
+        return f"{row}: what to do; nothing follows"
     if explanation.outcome is Outcome.ALREADY_TARGET:
-        return f"{row}: nothing has to change; the causal graph"
+        return f"{row}: nothing needs to change; the causal graph"
     return f"{row}: no way was found; the causal graph as it was used"
 
 

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 FIGURE_SIZE = (6.0, 4.0)  # inches, where the caller gives no axes
 KIND_WORDS = {Change.ACTION: "action", Change.HOLD: "keep", Change.CONSEQUENCE: "follows"}
 MAX_LABEL_LENGTH = 24  # characters of a level or of a class
-_WAITING_WORD = "by waiting"
+WAITING_WORD = "by waiting"
 
 
 def kind_word(cell: ChangedCell) -> str:
     """Return what became of a cell, in a word or two."""
-    return _WAITING_WORD if is_waiting(cell) else KIND_WORDS[cell.kind]
+    return WAITING_WORD if is_waiting(cell) else KIND_WORDS[cell.kind]
 
 
 def shown_name(feature: Feature) -> str:

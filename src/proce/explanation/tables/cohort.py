@@ -106,12 +106,27 @@ def change_text(result: ExplainedFrame, tally: Tally) -> str:
         return tally.usual or ""
     if tally.median_raise is None or tally.median_lowering is None:
         return _signed_text(result, tally, tally.median_change)
-    directions = [(tally.n_lowered, tally.median_lowering), (tally.n_raised, tally.median_raise)]
-    directions.sort(key=lambda direction: -direction[0])
     return ", ".join(
         f"{_signed_text(result, tally, change)} ({counted(count, 'time')})"
-        for count, change in directions
+        for count, change in _directions(tally)
     )
+
+
+def brief_change_text(result: ExplainedFrame, tally: Tally) -> str:
+    """Return the usual size of a change without how often each direction is: ``−160, +26``."""
+    if tally.median_raise is None or tally.median_lowering is None:
+        return change_text(result, tally)
+    return ", ".join(_signed_text(result, tally, change) for _, change in _directions(tally))
+
+
+def _directions(tally: Tally) -> list[tuple[int, float]]:
+    """Return how often each direction is and its median change, the more frequent one first."""
+    directions = [
+        (tally.n_lowered, tally.median_lowering),
+        (tally.n_raised, tally.median_raise),
+    ]
+    known = [(count, change) for count, change in directions if change is not None]
+    return sorted(known, key=lambda direction: -direction[0])
 
 
 def _signed_text(result: ExplainedFrame, tally: Tally, change: float) -> str:

@@ -50,18 +50,25 @@ def condition(cell: ChangedCell, context: Context) -> str:
 
 def consequence(cell: ChangedCell, context: Context) -> str:
     """Return what follows for one feature, worded apart from what to do."""
+    joint = " " if context.graph_was_learned else ", "
+    return f"{effect_text(cell, context)}: expected{joint}{reservation(context)}."
+
+
+def effect_text(cell: ChangedCell, context: Context) -> str:
+    """Return what follows for one feature: ``This would likely also raise income from 1 to 2``."""
     name, (before, after) = name_text(cell.feature), change_texts(cell, context)
     verb = _VERBS[_direction(cell, cell.before, cell.after)]
+    if not context.graph_was_learned:
+        return f"This would likely also {verb} {name} from {before} to {after}"
+    near = "about " if isinstance(cell.feature, Continuous) else ""
+    return f"This may also {verb} {name} from {before} to {near}{after}"
+
+
+def reservation(context: Context) -> str:
+    """Return what is to be kept in mind of all that is expected to follow."""
     if context.graph_was_learned:
-        near = "about " if isinstance(cell.feature, Continuous) else ""
-        return (
-            f"This may also {verb} {name} from {before} to {near}{after}: expected if the graph"
-            " learned from the data is right, not something to do."
-        )
-    return (
-        f"This would likely also {verb} {name} from {before} to {after}:"
-        " expected, not something to do."
-    )
+        return "if the graph learned from the data is right, not something to do"
+    return "not something to do"
 
 
 def direction_of_action(cell: ChangedCell) -> int:
@@ -73,11 +80,18 @@ def direction_of_action(cell: ChangedCell) -> int:
 
 
 def interval_text(cell: ChangedCell, context: Context) -> str | None:
-    """Return where an action's value may lie: ``3,500 and 9,000``; ``None`` where not known."""
-    ends = (cell.holds_from, cell.holds_to)
-    if any(end != end for end in ends):  # NaN
-        return None
-    return " and ".join(inner_text(cell, end, context) for end in ends)
+    """Return between which values an action's may lie: ``3,500 and 9,000``.
+
+    ``None`` where that is not known, and where there is one such value alone.
+    """
+    low, high = _interval(cell, context)
+    return None if low == high else f"{low} and {high}"
+
+
+def only_value_text(cell: ChangedCell, context: Context) -> str | None:
+    """Return the one value of an action at which the advice holds; ``None`` where others do too."""
+    low, high = _interval(cell, context)
+    return low if low == high else None
 
 
 def further_text(cell: ChangedCell) -> str:
@@ -112,6 +126,15 @@ def drift_text(cell: ChangedCell, context: Context, n_others: int = 2) -> str | 
         return f"it would otherwise {verb} to {value}"
     others = "the other change" if n_others == 1 else "the other changes"
     return f"{others} alone would {verb} it to {value}"
+
+
+def _interval(cell: ChangedCell, context: Context) -> tuple[str | None, str | None]:
+    """Return both ends of where an action's value may lie; ``None`` twice where not known."""
+    ends = (cell.holds_from, cell.holds_to)
+    if any(end != end for end in ends):  # NaN
+        return None, None
+    low, high = (inner_text(cell, end, context) for end in ends)
+    return low, high
 
 
 def _told(cell: ChangedCell, context: Context, n_others: int) -> str:
