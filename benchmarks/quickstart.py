@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "quickstart.md"
-PART = re.compile(r"^## (?P<heading>.+)$|^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+PART = re.compile(r"^## (?P<heading>[^\n]+)$|^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 CLOCK = """
 import json as _json, sys as _sys, time as _time
 _began = [_time.perf_counter(), _time.process_time()]

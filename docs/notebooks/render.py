@@ -14,6 +14,7 @@ from typing import Any
 FOLDER = Path(__file__).parent
 _STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
 _OWN_LOOK = re.compile(r"<table border=\"1\" class=\"dataframe\">")  # the site has its own
+_COLUMNS = re.compile(r"\S {2,}\S")  # lines up, so it must not wrap
 _ROW_LOOK = re.compile(r"<tr style=\"text-align: right;\">")
 
 
@@ -41,14 +42,18 @@ def page(name: str, notebook: dict[str, Any]) -> tuple[str, dict[str, bytes]]:
 def _shown(output: dict[str, Any]) -> str:
     """Return a text or a table as Markdown."""
     if output["output_type"] == "stream":
-        return _fenced("".join(output["text"]))
+        return _printed("".join(output["text"]))
     data = output["data"]
     if "text/html" not in data:
-        return _fenced("".join(data["text/plain"]))
+        return _printed("".join(data["text/plain"]))
     table = _STYLE.sub("", "".join(data["text/html"]))
     table = _ROW_LOOK.sub("<tr>", _OWN_LOOK.sub("<table>", table))
     lines = [line.strip() for line in table.splitlines() if line.strip()]
     return "\n".join(["<div style='overflow-x:auto'>", *lines, "</div>"])
+
+
+def _printed(text: str) -> str:
+    return _fenced(text, "" if _COLUMNS.search(text) else "output")
 
 
 def _fenced(text: str, language: str = "") -> str:
