@@ -18,7 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "quickstart.md"
-PART = re.compile(r"^## (?P<heading>[^\n]+)$|^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+PART = re.compile(
+    r"^## (?P<heading>[^\n]+)$|^```python\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 CLOCK = """
 import json as _json, sys as _sys, time as _time
 _began = [_time.perf_counter(), _time.process_time()]
@@ -79,8 +81,9 @@ def main() -> None:
             timed("`python -m venv`", sys.executable, "-m", "venv", folder / "bare", folder=folder)
             pip = [programs / "pip", "install", "-c", "constraints.txt", "."]
             timed("`pip install -c constraints.txt .`", *pip, folder=ROOT)
-        timed("`proce demo`, the first time", programs / "proce", "demo", folder=folder)
-        timed("`proce demo`, again", programs / "proce", "demo", folder=folder)
+        demo = [programs / "proce", "demo", "--out", "demo"]
+        timed("`proce demo --out demo`, the first time", *demo, folder=folder)
+        timed("the same again", *demo, folder=folder)
         (folder / "quickstart.py").write_text(script(), "utf-8")
         told = timed("all code of the page", programs / "python", "quickstart.py", folder=folder)
         for text in told.splitlines():

@@ -1,4 +1,4 @@
-"""The README and the first page of the site show the same ten lines, their output and its picture."""
+"""The README and the site's first page show the same ten lines, their output and its picture."""
 
 import re
 import subprocess
@@ -18,7 +18,9 @@ SOURCE = re.compile(r"(?:src|srcset)=\"([^\"#]+)")
 
 
 def block(page: Path, language: str) -> str:
-    found = re.search(rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    found = re.search(
+        rf"^```{language}\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
+    )
     assert found is not None
     return found[1]
 

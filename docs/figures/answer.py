@@ -54,7 +54,9 @@ def run(folder: Path) -> Path:
 
 def words(report: str) -> str:
     """Return what the photographed part of a report says, a line for each piece of text."""
-    part = report[report.index('<div class="summary') : report.index('<section class="with-cards">')]
+    part = report[
+        report.index('<div class="summary') : report.index('<section class="with-cards">')
+    ]
     pieces = (unescape(piece).strip() for piece in re.split(r"<[^>]*>", part))
     return "\n".join(" ".join(piece.split()) for piece in pieces if piece)
 

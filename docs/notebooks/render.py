@@ -23,7 +23,7 @@ def page(name: str, notebook: dict[str, Any]) -> tuple[str, dict[str, bytes]]:
     parts: list[str] = []
     pictures: dict[str, bytes] = {}
     for number, cell in enumerate(notebook["cells"], 1):
-        source = "".join(cell["source"])
+        source = "".join(cell["source"]).removesuffix(";")  # it only keeps Jupyter from printing
         if cell["cell_type"] == "markdown":
             parts.append(source)
             continue
@@ -64,7 +64,7 @@ def _fenced(text: str, language: str = "") -> str:
 
 
 def _last_line(source: str) -> str:
-    return f"`{source.strip().splitlines()[-1].rstrip(';')}`"
+    return f"`{source.strip().splitlines()[-1]}`"
 
 
 def write(path: Path) -> None:

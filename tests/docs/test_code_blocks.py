@@ -30,6 +30,9 @@ BENCH_EXTRA = ("pygad", "dice_ml")
 WIDE = ("display.max_columns", 20, "display.width", 130)  # whatever the terminal
 
 NOT_RUN = {  # how commands begin that are not run, and why
+    "python3 -m venv": "the tests run in one; benchmarks/quickstart.py makes a bare one",
+    ". .venv/bin/activate": "changes the shell that it is typed in",
+    "proce demo": "tests/cli/test_process.py runs it",
     "pip install": "needs a package index; benchmarks/quickstart.py and make package-check do it",
     "make": "fills an environment from a package index; the targets are checked to exist",
     "curl": "needs a service; tests/docs/test_service_page.py starts one",
@@ -63,7 +66,9 @@ def runs(block: Block) -> bool:
 
 
 def with_marks(page: Path) -> Any:
-    return pytest.param(page, marks=[pytest.mark.slow] if named(page) in LONG else [], id=named(page))
+    return pytest.param(
+        page, marks=[pytest.mark.slow] if named(page) in LONG else [], id=named(page)
+    )
 
 
 TO_RUN = [
@@ -161,7 +166,11 @@ def test_every_block_is_run_or_has_a_reason() -> None:
     for block in ALL:
         place = f"{named(block.page)}, line {block.line}"
         if block.language == "shell":
-            odd = [line for line in block.commands if not (line.startswith("proce ") or reason_of(line))]
+            odd = [
+                line
+                for line in block.commands
+                if not (line.startswith("proce ") or reason_of(line))
+            ]
             assert odd == [], place
         elif block.language != "python" and not block.is_output:
             reader = OTHER_TEXTS[named(block.page), block.language]
@@ -182,7 +191,9 @@ def test_every_output_follows_a_block_that_prints_it() -> None:
 
 def test_no_reason_is_stale() -> None:
     lines = [command for _, command in COMMANDS]
-    assert [begins for begins in NOT_RUN if not any(line.startswith(begins) for line in lines)] == []
+    assert [
+        begins for begins in NOT_RUN if not any(line.startswith(begins) for line in lines)
+    ] == []
     there = {(named(block.page), block.language) for block in ALL}
     assert set(OTHER_TEXTS) <= there
     assert set(map(named, TO_RUN)) >= LONG
@@ -202,4 +213,6 @@ def test_a_command_exists_with_its_options(block: Block, line: str) -> None:
     elif first == "python":
         script, *options = words
         source = (ROOT / script).read_text("utf-8")
-        assert [word for word in options if word.startswith("--") and f'"{word}"' not in source] == []
+        assert [
+            word for word in options if word.startswith("--") and f'"{word}"' not in source
+        ] == []

@@ -88,7 +88,9 @@ def test_a_notebook_is_small_listed_and_tells_nothing_of_its_run(path: Path) -> 
 def test_the_page_of_a_notebook_is_what_is_stored_in_it(path: Path) -> None:
     text, pictures = module_at(FOLDER / "render.py").page(path.stem, json.loads(path.read_bytes()))
     assert path.with_suffix(".md").read_text("utf-8") == text, "run docs/notebooks/render.py"
-    stored = {f"{path.stem}/{file.name}": file.read_bytes() for file in path.with_suffix("").glob("*")}
+    stored = {
+        f"{path.stem}/{file.name}": file.read_bytes() for file in path.with_suffix("").glob("*")
+    }
     assert stored == pictures
 
 
@@ -107,7 +109,7 @@ def test_a_page_has_what_a_cell_prints_ends_with_and_draws() -> None:
     assert text.splitlines() == [
         *("# Title", "", "Words.", ""),
         *("This page is [a notebook](name.ipynb) with the outputs of its last run.", ""),
-        *("```python", "x = 1", "x.plot();", "```", ""),
+        *("```python", "x = 1", "x.plot()", "```", ""),
         *("````output", "one", "```", "````", ""),
         *("```", "  a  b", "```", ""),
         *("<div style='overflow-x:auto'>", "<p>b</p>", "</div>", ""),

@@ -16,10 +16,7 @@ from .blocks import ROOT, blocks_of
 
 PAGE = ROOT / "docs/howto/service.md"
 REQUESTS = [
-    command
-    for block in blocks_of(PAGE)
-    for command in block.commands
-    if command.startswith("curl")
+    command for block in blocks_of(PAGE) for command in block.commands if command.startswith("curl")
 ]
 TOO_LATE = 409  # to cancel what has ended
 
@@ -50,11 +47,17 @@ def test_every_request_of_the_page_is_answered(service: LiveServer, tmp_path: Pa
         line = request.replace("localhost:8000", service.address.removeprefix("http://"))
         words = shlex.split(line.replace("/ID", f"/{record}"), comments=True)
         run = subprocess.run(
-            [*words, "-w", "\n%{http_code}"], cwd=tmp_path, capture_output=True, text=True, timeout=120
+            [*words, "-w", "\n%{http_code}"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
         )
         body, _, status = run.stdout.rpartition("\n")
         assert run.returncode == 0, request
-        assert int(status) < 300 or ("DELETE" in words and int(status) == TOO_LATE), f"{request}{body}"
+        assert int(status) < 300 or ("DELETE" in words and int(status) == TOO_LATE), (
+            f"{request}{body}"
+        )
         if "wait=30" in request:
             record = json.loads(body)["id"]
     assert record != "ID"

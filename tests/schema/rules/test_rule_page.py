@@ -21,14 +21,9 @@ def test_the_page_shows_real_output() -> None:
 def test_the_first_rules_of_the_page_can_be_read() -> None:
     block = re.search(r"```text\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL)
     assert block is not None
-    people = pd.DataFrame(
-        {
-            **dict.fromkeys(("age", "hours per week", "debt", "income"), [20, 40, 60]),
-            **dict.fromkeys(("LSAT", "UGPA", "ZFYA", "education"), [1.0, 2.5, 4.0]),
-            "job": ["Unemployed", "Clerk", "Nurse"],
-            "owner": [True, False, True],
-        }
-    )
+    numbers = ["age", "hours per week", "debt", "income", "LSAT", "UGPA", "ZFYA", "education"]
+    people = pd.DataFrame({name: [20, 40, 60] for name in numbers})
+    people = people.assign(job=["Unemployed", "Clerk", "Nurse"], owner=[True, False, True])
     codec = Codec.fit(Schema.infer(people), people)
     lines = block[1].splitlines()
     assert len(lines) > 4
