@@ -124,12 +124,12 @@ class Walk:
 
     def command(self, line: str) -> str:
         words = shlex.split(line, comments=True)[1:]
-        printed = io.StringIO()
-        with redirect_stdout(printed), redirect_stderr(printed):
+        printed, said = io.StringIO(), io.StringIO()
+        with redirect_stdout(printed), redirect_stderr(said):
             code = main(words)
         done = {0, 1} if words[0] == "explain" else {0}  # 1: some rows have no counterfactual
-        assert code in done, f"{line}\n{printed.getvalue()}"
-        return printed.getvalue()
+        assert code in done, f"{line}\n{said.getvalue()}"
+        return printed.getvalue() or said.getvalue()
 
 
 @pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
