@@ -1,8 +1,8 @@
 """Execute the notebooks and keep their outputs: ``python docs/notebooks/execute.py [NAME ...]``.
 
 A small runner in place of a Jupyter kernel: the cells of a notebook are executed in order in one
-namespace, and what each prints, draws and ends with is written beneath it. ``tests/docs`` runs
-the same and compares, so that what is stored here is what the code does.
+namespace, and what each prints, draws and ends with is written beneath it and into the page of the
+notebook. ``tests/docs`` runs the same and compares, so that what is stored is what the code does.
 """
 
 import ast
@@ -54,7 +54,7 @@ def outputs(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
     with _one_thread(), warnings.catch_warnings(), pd.option_context(*_FRAMES):
         warnings.simplefilter("error")
         return [
-            _execute("".join(cell["source"]), namespace, count)
+            run_cell("".join(cell["source"]), namespace, count)
             for count, cell in enumerate(code_cells(notebook), 1)
         ]
 
@@ -94,7 +94,7 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def _execute(source: str, namespace: dict[str, Any], count: int) -> list[dict[str, Any]]:
+def run_cell(source: str, namespace: dict[str, Any], count: int) -> list[dict[str, Any]]:
     """Execute one cell; return what it printed, what it ends with, and its figures."""
     body = ast.parse(source).body
     shown: list[Any] = []
@@ -144,13 +144,16 @@ def _lines(text: str) -> list[str]:
 
 
 def rewrite(path: Path) -> None:
-    """Execute a notebook and store its outputs."""
+    """Execute a notebook; store its outputs, and the page that shows them."""
+    from render import write  # beside this script
+
     notebook = load(path)
     pairs = zip(code_cells(notebook), outputs(notebook), strict=True)
     for count, (cell, found) in enumerate(pairs, 1):
         cell.update(execution_count=count, outputs=found)
     notebook["metadata"]["numerics"] = numerics()
     path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    write(path)
 
 
 def main(names: list[str]) -> None:

@@ -1,20 +1,17 @@
 """The notebooks run, and give the outputs that are stored in them."""
 
-import importlib.util
 import json
-import math
-import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
 
+from .comparing import module_at, same_text
 from .downloads import DOWNLOADED, need_file
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
-NUMBER = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 LONG = {"credit_card", "law"}
 every_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 each_run = pytest.mark.parametrize(
@@ -28,12 +25,7 @@ each_run = pytest.mark.parametrize(
 
 @pytest.fixture(scope="module")
 def runner() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("execute", FOLDER / "execute.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(FOLDER / "execute.py")
 
 
 def texts(output: dict[str, Any]) -> dict[str, str]:
@@ -44,18 +36,6 @@ def texts(output: dict[str, Any]) -> dict[str, str]:
         kind: "" if kind == "image/png" else "".join(content)
         for kind, content in output["data"].items()
     }
-
-
-def same_text(stored: str, fresh: str) -> bool:
-    """Whether the words are equal, and the numbers but for their last digits."""
-    words, numbers = [], []
-    for text in (stored, fresh):
-        words.append("".join(NUMBER.sub(" # ", text).split()))
-        numbers.append([float(number.replace(",", "")) for number in NUMBER.findall(text)])
-    return words[0] == words[1] and all(
-        math.isclose(old, new, rel_tol=0.02, abs_tol=0.01)
-        for old, new in zip(*numbers, strict=True)
-    )
 
 
 def same_outputs(stored: list[dict[str, Any]], fresh: list[dict[str, Any]], form: bool) -> bool:
@@ -96,12 +76,46 @@ def test_a_notebook_is_small_listed_and_tells_nothing_of_its_run(path: Path) -> 
     notebook = json.loads(path.read_text("utf-8"))
     assert notebook["cells"]
     assert path.stat().st_size < 400_000
-    assert f"({path.name})" in (FOLDER / "index.md").read_text("utf-8")
+    assert f"({path.stem}.md)" in (FOLDER / "index.md").read_text("utf-8")
     assert set(notebook["metadata"]) == {"kernelspec", "language_info", "numerics"}
     assert notebook["metadata"]["kernelspec"]["name"] == "python3"
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
     assert all(set(cell["metadata"]) <= {"tags"} for cell in notebook["cells"])
+
+
+@every_notebook
+def test_the_page_of_a_notebook_is_what_is_stored_in_it(path: Path) -> None:
+    text, pictures = module_at(FOLDER / "render.py").page(path.stem, json.loads(path.read_bytes()))
+    assert path.with_suffix(".md").read_text("utf-8") == text, "run docs/notebooks/render.py"
+    stored = {
+        f"{path.stem}/{file.name}": file.read_bytes() for file in path.with_suffix("").glob("*")
+    }
+    assert stored == pictures
+
+
+def test_a_page_has_what_a_cell_prints_ends_with_and_draws() -> None:
+    outputs = [
+        {"output_type": "stream", "name": "stdout", "text": ["one\n", "```\n"]},
+        {"output_type": "execute_result", "data": {"text/plain": ["  a  b"]}},
+        {"output_type": "execute_result", "data": {"text/html": ["<style>x</style>\n\n<p>b</p>"]}},
+        {"output_type": "display_data", "data": {"image/png": "AAAA"}},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title\n", "\n", "Words."]},
+        {"cell_type": "code", "source": ["x = 1\n", "x.plot();"], "outputs": outputs},
+    ]
+    text, pictures = module_at(FOLDER / "render.py").page("name", {"cells": cells})
+    assert text.splitlines() == [
+        *("# Title", "", "Words.", ""),
+        *("This page is [a notebook](name.ipynb) with the outputs of its last run.", ""),
+        *("```python", "x = 1", "x.plot()", "```", ""),
+        *("````output", "one", "```", "````", ""),
+        *("```", "  a  b", "```", ""),
+        *("<div style='overflow-x:auto'>", "<p>b</p>", "</div>", ""),
+        "![What `x.plot()` draws](name/2.png)",
+    ]
+    assert pictures == {"name/2.png": bytes(3)}
 
 
 @pytest.mark.parametrize(
