@@ -147,7 +147,11 @@ def test_a_column_without_a_scale_is_refused(values, scale, message):
         ({"step": 1e-300}, 1e150, "a step of 1e-300 is too small"),
         ({"step": 1e300}, 1e-150, "a step of 1e\\+300 is too large"),
         ({"range": (-1e308, 1e308)}, 1.0, r"the permitted range \(-1e\+308, 1e\+308\) is too wide"),
-        ({"range": (-1e308, 1e308), "step": 10}, 1.0, "the permitted range .* in steps of 10. Narrow"),
+        (
+            {"range": (-1e308, 1e308), "step": 10},
+            1.0,
+            "the permitted range .* steps of 10",
+        ),
     ],
 )
 def test_what_doubles_cannot_count_is_refused_by_name(options, size, message):

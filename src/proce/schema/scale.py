@@ -182,9 +182,10 @@ def _check_steps(feature: Continuous, scale: FeatureScale) -> None:
         and math.isfinite(largest / step)
         and math.isfinite(step / scale.span)
     ):
+        size = "small" if step < 1 else "large"
         raise SchemaError(
-            f"feature {feature.name!r}: a step of {step:g} is too {'small' if step < 1 else 'large'}"
-            f" beside {seen}. Give a step that people count in, or None for any value."
+            f"feature {feature.name!r}: a step of {step:g} is too {size} beside {seen}. Give a step"
+            " that people count in, or None for any value."
         )
     if feature.range is not None:
         low, high = feature.range
