@@ -160,7 +160,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
                 raise PersistenceError(
                     f"{str(path)!r} has {status.st_size:,} bytes; expected at most {max_bytes:,}."
                 )
-            return stream.read(max_bytes)
+            return stream.read(min(max_bytes, status.st_size))
     except OSError as error:
         raise PersistenceError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
 
