@@ -9,7 +9,7 @@ leads to under other parents.
 import math
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -69,9 +69,9 @@ class Additive:
 
     def __post_init__(self) -> None:
         _check(self, self.units)
-        pair = tuple(self.limits)
-        if isinstance(self.limits, Set) or len(pair) != 2 or not all(map(is_number, pair)):
-            raise GraphError(f"limits is {brief(self.limits)}; expected (lowest, highest).")
+        given: Any = self.limits
+        if isinstance(given, Set) or len(given) != 2 or not all(map(is_number, given)):
+            raise GraphError(f"limits is {brief(given)}; expected (lowest, highest).")
         if not self.limits[0] <= self.limits[1]:
             raise GraphError(f"limits is {self.limits}; write the lower limit first.")
 
