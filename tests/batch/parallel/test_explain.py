@@ -8,7 +8,6 @@ from threading import Lock
 from typing import Any
 
 import narwhals as nw
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -89,14 +88,6 @@ def test_a_frame_of_any_library_comes_back_in_it(
     expected = explainer.explain(frame, target=1).to_frame()
     assert type(result) is type(expected)
     assert nw.from_native(result).to_arrow().equals(nw.from_native(expected).to_arrow())
-
-
-@pytest.mark.parametrize("n_jobs", [0, 1.5, True, "two", np.array([1, 2]), pd.Series([1])])
-def test_what_is_no_number_of_processes_is_refused(
-    explainer: ProCE, rows: pd.DataFrame, n_jobs: Any
-) -> None:
-    with pytest.raises(SearchError, match=r"n_jobs is .*; expected a whole number from 1 on"):
-        explain_parallel(explainer, rows, n_jobs=n_jobs)
 
 
 def test_no_rows_give_no_explanations(explainer: ProCE, rows: pd.DataFrame) -> None:
