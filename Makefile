@@ -59,7 +59,7 @@ package-check:
 	$(PYTHON) hardening/package_check.py
 
 audit: $(VENV)/.hardening
-	$(BIN)/pip-audit --no-deps --disable-pip --requirement constraints.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 mutants: $(VENV)/.hardening
 	$(PYTEST) -q tests/hardening/test_mutants.py

@@ -94,6 +94,8 @@ def test_a_place_is_tried_before_work_is_done_for_it(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
     with pytest.raises(FileError, match=r"--out .* does not exist; make it first"):
         require_place(tmp_path / "none" / "result.csv")
+    with pytest.raises(FileError, match=r"test_files\.py' is no folder"):
+        require_place(Path(__file__) / "result.csv")
     with pytest.raises(FileError, match="is a folder"):
         require_place(tmp_path)
     with pytest.raises(FileError, match="cannot be written"):

@@ -160,7 +160,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
                 raise PersistenceError(
                     f"{str(path)!r} has {status.st_size:,} bytes; expected at most {max_bytes:,}."
                 )
-            return stream.read(max_bytes)
+            return stream.read(min(max_bytes, status.st_size))
     except OSError as error:
         raise PersistenceError(f"{str(path)!r} cannot be read: {error.strerror}.") from error
 
@@ -175,6 +175,10 @@ def require_place(path: Path, option: str = "--out") -> None:
     folder = path_of(path, option).absolute().parent
     if path.is_dir():
         raise FileError(f"{option} {str(path)!r} is a folder; expected the name of a file.")
+    if folder.exists() and not folder.is_dir():
+        raise FileError(
+            f"{option} {str(path)!r}: {str(folder)!r} is no folder; write somewhere else."
+        )
     if not folder.is_dir():
         raise FileError(
             f"{option} {str(path)!r}: the folder {str(folder)!r} does not exist; make it first, or"

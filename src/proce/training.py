@@ -19,6 +19,7 @@ from proce.errors import SearchError
 
 _HELD_OUT_BATCH = 4_096  # rows
 _WARM_UP_SHARE = 0.1  # of all steps, over which the rate of a cosine rises
+_MAX_RATE = 1_000.0  # of learning: each step would throw a weight that far
 _MIN_IMPROVEMENT = 1e-4  # of the best loss: less does not keep the rate where it is
 _MEAN_DECAY, _SQUARE_DECAY, _ADAM_EPSILON = 0.9, 0.999, 1e-8  # Kingma and Ba 2015
 
@@ -61,7 +62,7 @@ class TrainingSettings:
         check_fields(self, SearchError)
         for name in ("n_epochs", "batch_size", "patience", "halve_after"):
             check_count(name, getattr(self, name), SearchError)
-        check_between("learning_rate", self.learning_rate, SearchError, 0)
+        check_between("learning_rate", self.learning_rate, SearchError, 0, _MAX_RATE)
         check_between("held_out", self.held_out, SearchError, 0, 1)
         if self.schedule not in ("plateau", "cosine"):
             raise SearchError(f"schedule is {self.schedule!r}; expected 'plateau' or 'cosine'.")

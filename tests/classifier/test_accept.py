@@ -116,3 +116,60 @@ def test_the_probe_asks_with_valid_rows(low, span, step):
     if step:
         raw = codec.to_raw(rows)[:, 0]
         assert raw.numpy() == pytest.approx((raw / step).round().numpy() * step, rel=1e-9)
+
+
+class Duck:
+    """An estimator in all but its ancestry."""
+
+    def fit(self, frame):
+        return self
+
+    def predict(self, frame):
+        return MODEL.predict(frame)
+
+    def predict_proba(self, frame):
+        return MODEL.predict_proba(frame)
+
+
+class WithoutTags(Duck):
+    def __sklearn_tags__(self):
+        return None
+
+
+class WithBrokenTags(Duck):
+    def __sklearn_tags__(self):
+        raise RuntimeError("no tags")
+
+
+class NotFitted(Duck):
+    def __sklearn_is_fitted__(self):
+        return False
+
+
+class WithBrokenClasses(Duck):
+    @property
+    def classes_(self):
+        raise RuntimeError("not today")
+
+
+class WithoutAttributes(Duck):
+    def __getattr__(self, name):
+        raise RuntimeError(f"no {name}")
+
+
+@pytest.mark.parametrize("kind", [Duck, WithoutTags, WithBrokenTags])
+def test_an_estimator_need_not_descend_from_scikit_learns(kind):
+    assert as_classifier(kind(), CODEC).classes == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        (NotFitted, "the model NotFitted is not fitted; call its fit"),
+        (WithBrokenClasses, "raised RuntimeError .not today. while it was looked at"),
+        (WithoutAttributes, "raised RuntimeError .no .* while it was looked at"),
+    ],
+)
+def test_a_model_that_breaks_when_it_is_looked_at_is_refused(kind, message):
+    with pytest.raises(ModelError, match=message):
+        as_classifier(kind(), CODEC)

@@ -114,6 +114,10 @@ CASES = {
         saver(lambda bench, folder: bench.result[0].save_html(folder / "p.html")),
         {"p.html": read_page},
     ),
+    "page of many": Case(
+        saver(lambda bench, folder: bench.result.save_html(folder / "p.html")),
+        {"p.html": read_page},
+    ),
     "schema": Case(
         command("schema people.csv --label decision --out {}/s.json"),
         {"s.json": lambda path: Schema.from_json(path.read_text())},

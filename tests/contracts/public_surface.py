@@ -8,11 +8,25 @@ from typing import Any
 
 import proce
 from proce import methods
+from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.models.columnwise import ColumnEquations
 from proce.explanation.tables.reasons import Reasons
+from proce.latent import AutoEncoderSettings, VariationalSettings
+from proce.training import TrainingSettings
 
 _FOR_MEASURES = ("Evaluation.of",)  # takes what only the measures make
 _RETURNED = {"Reasons": Reasons}  # what public calls return: people call its methods only
+# What people make to give to public calls: equations of their own, and how networks learn.
+_GIVEN: tuple[type, ...] = (
+    Additive,
+    AutoEncoderSettings,
+    Choice,
+    Multiplicative,
+    Ordered,
+    Ranked,
+    TrainingSettings,
+    VariationalSettings,
+)
 _OPERATORS = ("__getitem__", "__contains__")
 
 
@@ -48,6 +62,7 @@ def public_calls() -> tuple[PublicCall, ...]:
     order = sorted(values, key=lambda name: (name not in ("ProCE", "Nearest"), name))
     calls = [call for name in order for call in _calls_of(name, values[name])]
     calls += [call for name, kind in _RETURNED.items() for call in _methods_of(name, kind)]
+    calls += [_call(kind.__name__, kind) for kind in _GIVEN]
     different = {_code_of(call.function): call for call in reversed(calls)}
     return tuple(call for call in reversed(different.values()) if call.parameters)
 

@@ -101,7 +101,9 @@ def instance_of(name: str, world: World) -> Any:
         return world.levelled
     if name == "Explanation.path":
         return world.with_path
-    if name.endswith(".fit"):
+    if name == "ProCE.set_params":
+        return world.new_explainer()
+    if name.endswith((".fit", ".set_params")):
         return methods.Nearest(bank, SCHEMA)
     return {
         "CausalGraph": lambda: proce.CausalGraph(EDGES, undirected=[("age", "debt")]),
@@ -172,6 +174,10 @@ _BY_NAME: dict[str, Any] = {
     "path": lambda world: world.folder / "page.html",
     "pieces": lambda world: [world.result],
     "position": lambda world: 1,
+    "n_levels": lambda world: 3,
+    "predict": lambda world: lambda parents: 0.0,
+    "score": lambda world: lambda parents: 0.0,
+    "thresholds": lambda world: torch.tensor([-1.0, 1.0], dtype=torch.float64),
     "provenance": lambda world: world.result.provenance,
     "raw": lambda world: world.codec.to_raw(world.units[:2]),
     "record": lambda world: world.result.rows,

@@ -31,6 +31,8 @@ N_SAMPLED = 5  # kinds of wrong arguments for each parameter, of the many
 # What is passed on by name, and with which names it is tried.
 PASSED_ON = {
     "Nearest.explain": ("causal",),
+    "Nearest.set_params": ("seed", "settings"),
+    "ProCE.set_params": ("seed", "settings"),
     "Schema.edit": ("action", "kind", "label", "range"),
     "explain_dask": ("n", "target"),
     "explain_parallel": ("n", "target"),
@@ -65,6 +67,7 @@ def test_what_is_public_is_found() -> None:
     names = {call.name for call in CALLS}
     assert {"ProCE", "ProCE.explain", "Explanations.receipt", "evaluate", "Schema.edit"} <= names
     assert {"NearestSettings", "SearchSettings", "CausalGraph.discover", "Reasons.letter"} <= names
+    assert {"ProCE.set_params", "Ordered", "TrainingSettings", "explain_parallel"} <= names
 
 
 @each_call

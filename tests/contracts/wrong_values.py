@@ -58,6 +58,7 @@ WRONG_VALUES: dict[str, Callable[[], Any]] = {
     "a class": lambda: Anything,
     "a function": lambda: lambda *arguments: None,
     "a slice": lambda: slice("a", None),
+    "a slice without steps": lambda: slice(None, None, 0),
     "a date": lambda: date(2020, 1, 2),
     "array": lambda: np.array([1.0, 2.0]),
     "array of text": lambda: np.array(["a", "b"]),
@@ -94,9 +95,15 @@ def fault_of(error: Exception, parameter: str, value: Any, known: type[Exception
     inner = re.search(_INNER_WORDS, message)
     if inner is not None and inner[0] not in repr(value):
         return f"inner word {inner[0]!r} in: {message}"
-    if not any(word in message for word in _names_of(parameter, value)):
+    if not any(_has_word(message, word) for word in _names_of(parameter, value)):
         return f"neither {parameter!r} nor the value is named in: {message}"
     return None
+
+
+def _has_word(message: str, word: str) -> bool:
+    """Whether a word is in a message, and not only as a part of another one."""
+    start, end = (r"(?<!\w)" if word[:1].isalnum() else ""), r"(?!\w)" if word.isalpha() else ""
+    return re.search(start + re.escape(word) + end, message) is not None
 
 
 def _text(value: Any) -> str:

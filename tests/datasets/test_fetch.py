@@ -3,6 +3,7 @@
 import gzip
 import logging
 import os
+import shutil
 import socket
 import threading
 import time
@@ -16,6 +17,8 @@ import pytest
 from proce.datasets.fetch import DataFile, fetch
 from proce.errors import DatasetError, DownloadError
 from proce.files import cache_folder
+
+from ..failing_disk import BROKEN, FULL, READ_ONLY, FailingDisk, use
 
 CONTENT = b"1, 2, 3\n" * 5_000
 
@@ -206,6 +209,22 @@ def test_a_copy_that_cannot_be_moved_into_place_leaves_no_half_file(
     assert fetch(published(f"{url}/toy.csv")) == CONTENT
     assert os.listdir(cache / "toy") == []
     assert "disk full" in caplog.text
+
+
+@pytest.mark.parametrize("code", [FULL, BROKEN, READ_ONLY])
+def test_whichever_write_into_the_cache_fails_the_data_is_good_and_nothing_is_half(
+    url: str, cache: Path, code: int
+) -> None:
+    for number in range(1, 50):
+        shutil.rmtree(cache, ignore_errors=True)
+        with use(FailingDisk(cache, number, code)) as disk:
+            assert fetch(published(f"{url}/toy.csv")) == CONTENT
+        if not disk.failed:
+            assert number > 3
+            return
+        kept = [path for path in cache.rglob("*") if path.is_file()]
+        assert all(path.name == "toy.csv" and path.read_bytes() == CONTENT for path in kept)
+    raise AssertionError("it was never kept")
 
 
 def test_the_cache_is_where_the_user_keeps_caches(monkeypatch: pytest.MonkeyPatch) -> None:

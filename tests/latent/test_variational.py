@@ -196,6 +196,7 @@ def test_progress_is_told_and_can_stop():
     [
         ({"latent_size": 0}, "latent_size is 0; expected a whole number from 1"),
         ({"hidden_size": -3}, "hidden_size is -3"),
+        ({"hidden_size": 10**12}, "hidden_size is 1000000000000; expected .* to 10,000"),
         ({"warm_up": 2}, "warm_up is 2; expected a share from 0 to 1"),
         ({"kl_weight": 0}, "kl_weight is 0; expected a number above 0"),
     ],

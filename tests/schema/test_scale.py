@@ -139,6 +139,34 @@ def test_a_column_without_a_scale_is_refused(values, scale, message):
         codec_of(values, scale)
 
 
+@pytest.mark.parametrize(
+    ("options", "size", "message"),
+    [
+        ({"step": 5e-324}, 1.0, "a step of 4.94066e-324 is too small beside the values"),
+        ({"step": 1.7976931348623157e-300}, 1e-9, "a step of 1.79769e-300 is too small"),
+        ({"step": 1e-300}, 1e150, "a step of 1e-300 is too small"),
+        ({"step": 1e300}, 1e-150, "a step of 1e\\+300 is too large"),
+        ({"range": (-1e308, 1e308)}, 1.0, r"the permitted range \(-1e\+308, 1e\+308\) is too wide"),
+        (
+            {"range": (-1e308, 1e308), "step": 10},
+            1.0,
+            "the permitted range .* steps of 10",
+        ),
+    ],
+)
+def test_what_doubles_cannot_count_is_refused_by_name(options, size, message):
+    frame = pd.DataFrame({"v": np.array([0.0, 1.0, 7.0, 93.0]) * size})
+    with pytest.raises(SchemaError, match=f"feature 'v': {message}"):
+        Codec.fit(Schema([Continuous("v", **options)]), frame)
+
+
+@pytest.mark.parametrize("options", [{"step": 1e-300}, {"step": 1, "range": (0, 1e308)}])
+def test_what_doubles_can_count_is_taken(options):
+    frame = pd.DataFrame({"v": [0.0, 1.0, 7.0, 93.0]})
+    codec = Codec.fit(Schema([Continuous("v", **options)]), frame)
+    assert codec.decode(codec.encode(frame))["v"].tolist() == pytest.approx([0.0, 1.0, 7.0, 93.0])
+
+
 def test_another_scale_is_refused():
     with pytest.raises(SchemaError, match="expected 'bulk' or 'range'"):
         codec_of([1.0, 2.0], "median")

@@ -12,7 +12,7 @@ from proce.classifier.answer import Output
 from proce.classifier.asking import FrameClassifier, ask_frame, ask_raw
 from proce.classifier.classifier import Adapter, Classifier
 from proce.classifier.encoding import FrameFunction
-from proce.errors import ModelError, ModelInterfaceError
+from proce.errors import ModelError, ModelInterfaceError, ProceError
 from proce.schema import Codec, Continuous, Level
 
 _ACCEPTED = (
@@ -80,6 +80,27 @@ def as_classifier(
         raise ModelInterfaceError(
             f"got the class {model.__name__} itself; expected a fitted model made from it."
         )
+    try:
+        return _adapted(model, codec, threshold, classes, encoding, output)
+    except ProceError:
+        raise
+    except Exception as error:  # of the model's own attributes, which are read to know its kind
+        raise ModelInterfaceError(
+            f"{kind_name(model)} raised {type(error).__name__} ({error}) while it was looked at,"
+            f" before any row; expected {_ACCEPTED}. Where it answers rows all the same, give the"
+            " function that does."
+        ) from error
+
+
+def _adapted(
+    model: Any,
+    codec: Codec,
+    threshold: float | None,
+    classes: Any,
+    encoding: str | FrameFunction | None,
+    output: Output | None,
+) -> Classifier:
+    """Return the adapter for the kind of a model."""
     if isinstance(model, nn.Module):
         from proce.classifier.adapters.from_torch import from_torch
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from proce.arguments import brief
@@ -191,6 +192,26 @@ def checked_threshold(threshold: object, classes: Sequence[Level]) -> float:
             f" {shown(classes)}. Leave threshold= out: the likeliest class is then predicted."
         )
     return number
+
+
+def label_values(label: Any, name: str) -> NDArray[Any]:
+    """Return labels as an array; one column counts as a list of them.
+
+    Parameters
+    ----------
+    label
+        The labels, in whatever holds them.
+    name
+        What they are called in the error.
+    """
+    try:
+        values = np.asarray(label)
+    except (TypeError, ValueError, RuntimeError) as error:  # ragged, or of another device
+        raise ModelError(
+            f"{name} is {brief(label)}, of which no array can be made; expected one label for each"
+            " row."
+        ) from error
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
 
 
 def checked_classes(classes: Any, name: str) -> tuple[Level, ...]:

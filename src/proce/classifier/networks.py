@@ -18,7 +18,7 @@ from torch.nn.utils.fusion import fuse_linear_bn_eval
 
 from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.classifier.adapters.probe import probe_rows
-from proce.classifier.classifier import checked_classes
+from proce.classifier.classifier import checked_classes, label_values
 from proce.classifier.encoding import EncodingName, InputEncoding, as_encoding
 from proce.compiled.engine import use_kernels
 from proce.compiled.gpu.engine import use_triton
@@ -230,9 +230,7 @@ def rebuild_network(
 
 def read_labels(label: Any, n_rows: int) -> tuple[tuple[Level, ...], Tensor]:
     """Return the sorted classes, and each row's class as a position ``(n,)``."""
-    values = np.asarray(label)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
+    values = label_values(label, "label")
     if values.shape != (n_rows,):
         raise ModelError(
             f"the labels have shape {values.shape} for {n_rows} rows; expected one label per row."

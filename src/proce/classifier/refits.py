@@ -11,7 +11,7 @@ from torch import Tensor
 
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
-from proce.classifier.classifier import Classifier, position_of
+from proce.classifier.classifier import Classifier, label_values, position_of
 from proce.errors import ModelError
 
 _SEED_NAMES = ("random_state", "random_seed")
@@ -95,9 +95,7 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Tensor
     n_rows
         How many rows there are.
     """
-    values = np.asarray(label)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
+    values = label_values(label, "y")
     if values.shape != (n_rows,):
         raise ModelError(
             f"y has the shape {values.shape} for {n_rows} rows; expected one label for each row."

@@ -8,7 +8,6 @@ import gzip
 import http.client
 import logging
 import os
-import tempfile
 import time
 import urllib.error
 import urllib.request
@@ -18,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from proce.errors import DownloadError
-from proce.files import cache_folder
+from proce.files import cache_folder, write_bytes
 
 _log = logging.getLogger(__name__)
 _CHUNK_BYTES = 1 << 16
@@ -160,12 +159,6 @@ def _write_to_cache(content: bytes, path: Path) -> None:
     """Write a file to the cache, whole or not at all; a failure costs a warning in the log."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as stream:
-            stream.write(content)
-        try:
-            os.replace(stream.name, path)
-        except OSError:
-            os.unlink(stream.name)
-            raise
+        write_bytes(path, content)
     except OSError as error:
         _log.warning("%s cannot be kept (%s); it will be downloaded again next time", path, error)

@@ -13,7 +13,7 @@ from proce.latent.row_network import Cells
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
-MAX_WIDTH = 100_000  # of a layer
+MAX_WIDTH = 10_000  # of a layer: two of them are joined by 400 MB of weights
 _NUMBER_WEIGHT = 30.0  # so that an error of 0.18 on the unit range counts like one nat of a level
 _N_STEPS = 2_000  # of the optimiser, where there are rows enough for them
 _MIN_BATCH, _MAX_BATCH = 64, 256  # rows

@@ -13,9 +13,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from proce.arguments import check_fields
+from proce.arguments import check_count, check_fields
 from proce.errors import SchemaError
 from proce.latent.row_network import RowNetwork
+from proce.latent.training import MAX_WIDTH
 from proce.schema import MISSING_LEVEL, Codec
 from proce.training import EpochCallback, TrainingRecord, TrainingSettings, random_stream, train
 
@@ -53,8 +54,8 @@ class VariationalSettings:
     def __post_init__(self) -> None:
         check_fields(self, SchemaError)
         for name, value in (("latent_size", self.latent_size), ("hidden_size", self.hidden_size)):
-            if value is not None and value < 1:
-                raise SchemaError(f"{name} is {value!r}; expected a whole number from 1 on.")
+            if value is not None:
+                check_count(name, value, SchemaError, maximum=MAX_WIDTH)
         if not 0 < self.kl_weight < math.inf:
             raise SchemaError(f"kl_weight is {self.kl_weight!r}; expected a number above 0.")
         if not 0 <= self.warm_up <= 1:

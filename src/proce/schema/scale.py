@@ -25,6 +25,7 @@ _MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
 _WIDEST = 30.0  # interquartile ranges beyond the quartiles: no scale is wider than this
 _SLACK = 1e-6  # of a step
 _GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
+_LARGEST = 10**308  # that is a double too
 _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
 
 
@@ -102,7 +103,9 @@ def fit_scale(feature: Feature, values: Numbers, scale: Scale) -> FeatureScale:
     resolution = feature.step or 0.0
     if not resolution and scale == "bulk" and low < high:
         resolution = round_step(span, max(abs(first), abs(last)))
-    return FeatureScale(first, span, low, high, resolution, may_miss)
+    found = FeatureScale(first, span, low, high, resolution, may_miss)
+    _check_steps(feature, found)
+    return found
 
 
 def bulk(present: Numbers) -> tuple[float, float]:
@@ -168,6 +171,30 @@ def _check_ends(feature: Continuous, low: float, high: float) -> None:
             f"feature {feature.name!r}: the permitted range {feature.range} holds none of the"
             f" training values, which lie between {low:g} and {high:g}. Widen the range."
         )
+
+
+def _check_steps(feature: Continuous, scale: FeatureScale) -> None:
+    """Refuse a step, or a range, of which the values cannot be counted in double numbers."""
+    seen = f"the values, which lie between {scale.seen_low:g} and {scale.seen_high:g}"
+    largest, step = max(abs(scale.seen_low), abs(scale.seen_high), scale.span), feature.step
+    if step is not None and not (
+        Fraction(repr(step)).denominator <= _LARGEST
+        and math.isfinite(largest / step)
+        and math.isfinite(step / scale.span)
+    ):
+        size = "small" if step < 1 else "large"
+        raise SchemaError(
+            f"feature {feature.name!r}: a step of {step:g} is too {size} beside {seen}. Give a step"
+            " that people count in, or None for any value."
+        )
+    if feature.range is not None:
+        low, high = feature.range
+        unit = min(scale.span, scale.resolution or scale.span)
+        if not math.isfinite(max(abs(low), abs(high), high - low) / unit):
+            raise SchemaError(
+                f"feature {feature.name!r}: the permitted range ({low:g}, {high:g}) is too wide for"
+                f" double numbers beside {seen}, told in steps of {unit:g}. Narrow the range."
+            )
 
 
 def raw_units(

@@ -28,6 +28,9 @@ def test_an_array_or_one_number_for_all_rows_is_a_prediction_too() -> None:
     assert torch.equal(
         model(Additive(lambda parents: parents["study"].numpy())).abduct(ROWS), expected
     )
+    above = model(Additive(lambda parents: parents["study"] > 5)).abduct(ROWS)
+    counted = model(Additive(lambda parents: (parents["study"] > 5).double())).abduct(ROWS)
+    assert torch.equal(above, counted)
     constant = model(Additive(lambda parents: 5.0)).abduct(ROWS)
     assert torch.allclose(constant[:, 0], torch.tensor(FRAME["skill"].to_numpy()) - 5)
 
@@ -42,6 +45,8 @@ def test_an_array_or_one_number_for_all_rows_is_a_prediction_too() -> None:
         (lambda parents: parents["study"] + 0j, "the equation of 'skill' returned tensor"),
         (lambda parents: torch.zeros(3), "returned 3 numbers for 20; expected one for each row"),
         (lambda parents: parents["study"][:, None], "returned 20 x 1 numbers for 20"),
+        (lambda parents: parents["study"].to_sparse(), "the equation of 'skill' returned tensor"),
+        (lambda parents: parents["study"].to("meta"), "the equation of 'skill' returned tensor"),
     ],
 )
 def test_a_function_that_breaks_or_answers_nonsense_is_named(equation: Any, expected: str) -> None:

@@ -1,6 +1,7 @@
 """The kinds of equations: what their noise means, by hand and in the long run."""
 
 import math
+from typing import Any
 
 import pytest
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.equations.mechanism import Mechanism, Parents
+from proce.errors import GraphError
 from proce.streams import Purpose, RowStreams
 
 NO_DRAWS = torch.empty(1, 1)
@@ -204,3 +206,22 @@ def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
     together = mechanism.respond({"a": candidates}, noise[:, None, :])
     one_by_one = [mechanism.respond({"a": candidates[:, k]}, noise) for k in range(3)]
     assert torch.equal(together, torch.stack(one_by_one, dim=1))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Additive(5), "predict is 5; expected a function"),  # type: ignore[arg-type]
+        (lambda: Additive(plus_one, (5, 1)), "limits is .5, 1.; write the lower limit first"),
+        (lambda: Additive(plus_one, {0, 1}), "expected .lowest, highest."),  # type: ignore[arg-type]
+        (lambda: Additive(plus_one, units="years"), "units is 'years'"),  # type: ignore[arg-type]
+        (lambda: Multiplicative(plus_one, math.nan), "origin is nan; expected a finite number"),
+        (lambda: Ranked(plus_one, 0), "n_levels is 0; expected a whole number from 1"),
+        (lambda: Choice(plus_one, 1.5), "n_levels is 1.5"),  # type: ignore[arg-type]
+        (lambda: Ordered(plus_one, 3), "thresholds is 3; expected a Tensor"),  # type: ignore[arg-type]
+        (lambda: Ordered(plus_one, double(1, 0)), "thresholds is .*; expected .* that rise"),
+    ],
+)
+def test_what_is_no_equation_is_refused_when_it_is_made(make: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        make()

@@ -5,7 +5,7 @@ import torch
 
 from proce.errors import SearchError
 from proce.explanation import Outcome
-from proce.explanation.words.sentences import common_lines, lines
+from proce.explanation.words.sentences import _assumed, common_lines, lines
 from proce.schema import Action, Codec
 
 from .. import samples
@@ -26,6 +26,23 @@ def test_an_explanation_in_full() -> None:
         "This describes what the model says at these values; it is not a promise."
         " The causal graph was given by a person, not learned.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("parts", "goes_on", "told"),
+    [
+        (["a affects b"], False, "a affects b"),
+        (["a affects b", "c affects d"], False, "a affects b, and that c affects d"),
+        (
+            ["a affects b", "c affects d", "e affects f"],
+            False,
+            "a affects b, that c affects d, and that e affects f",
+        ),
+        (["a affects b", "c affects d"], True, "a affects b, that c affects d"),
+    ],
+)
+def test_what_is_assumed_is_a_list_with_one_end(parts: list[str], goes_on: bool, told: str) -> None:
+    assert _assumed(parts, goes_on) == told
 
 
 def test_another_way_can_be_told_by_its_rank() -> None:

@@ -51,8 +51,10 @@ def test_the_constructor_only_stores(model: Any) -> None:
 def test_parameters_can_be_set(model: Any) -> None:
     explainer = ProCE(model).set_params(seed=3, causal="off", settings=TINY)
     assert (explainer.seed, explainer.causal, explainer.settings) == (3, "off", TINY)
-    with pytest.raises(ValueError, match="Invalid parameter 'sead'"):
+    with pytest.raises(SearchError, match=r"ProCE has no parameter 'sead'.*Did you mean 'seed'"):
         explainer.set_params(sead=3)
+    with pytest.raises(SearchError, match="ProCE has no parameter 'settings__margin'"):
+        explainer.set_params(settings__margin=0.1)
 
 
 def test_a_mode_that_is_set_after_the_fit_takes_effect() -> None:

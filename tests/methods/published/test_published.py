@@ -1,5 +1,6 @@
 """What the published methods share: limits, budgets and what is common."""
 
+import logging
 from typing import Any
 
 import pandas as pd
@@ -173,3 +174,16 @@ def test_an_unknown_option_is_a_plain_type_error() -> None:
     with pytest.raises(TypeError, match="unexpected keyword argument 'foo'") as caught:
         Nearest(young_or_rich, SCHEMA).fit(TRAINING).explain(ROWS, foo=1)
     assert not isinstance(caught.value, UnsupportedOption)
+
+
+def test_of_a_model_that_answers_with_labels_its_user_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        Nearest(young_or_rich, SCHEMA).fit(TRAINING)
+    assert ["0 and 1 alone" in record.getMessage() for record in caplog.records] == [True]
+
+
+def test_a_parameter_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(SearchError, match="Nearest has no parameter 'margin'"):
+        Nearest(young_or_rich, SCHEMA).set_params(margin=0.1)

@@ -68,12 +68,12 @@ class GivenEquation:
             numbers = np.asarray(answer)
             if numbers.dtype.kind in "biuf":
                 answer = torch.as_tensor(numbers.astype(float))
-        if not isinstance(answer, Tensor) or answer.is_complex():
+        if not isinstance(answer, Tensor) or answer.is_complex() or not _is_plain(answer):
             raise GraphError(
                 f"the equation of {self.name!r} returned {brief(answer)}; expected a tensor of real"
                 " numbers, one for each row."
             )
-        return answer
+        return answer if answer.is_floating_point() else answer.double()
 
     def _of_shape(self, answer: Tensor, parents: Parents) -> Tensor:
         expected = np.broadcast_shapes(*(tuple(column.shape) for column in parents.values()))
@@ -169,6 +169,11 @@ def _is_ours(equation: Equation) -> bool:
     """Whether an equation is of this package, which answers as it should."""
     home = equation if hasattr(equation, "__qualname__") else type(equation)
     return str(getattr(home, "__module__", "")).startswith("proce.")
+
+
+def _is_plain(answer: Tensor) -> bool:
+    """Whether a tensor holds its numbers one by one, and has them at all."""
+    return answer.layout is torch.strided and not (answer.is_meta or answer.is_quantized)
 
 
 def _times(shape: tuple[int, ...]) -> str:

@@ -7,12 +7,15 @@ leads to under other parents.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor
+
+from proce.arguments import brief, check_count, check_fields, is_number
+from proce.errors import GraphError
 
 Parents = Mapping[str, Tensor]
 Equation = Callable[[Parents], Tensor]
@@ -64,6 +67,14 @@ class Additive:
     units: Units = "raw"
     noise_size: ClassVar[int] = 1
 
+    def __post_init__(self) -> None:
+        _check(self, self.units)
+        given: Any = self.limits
+        if isinstance(given, Set) or len(given) != 2 or not all(map(is_number, given)):
+            raise GraphError(f"limits is {brief(given)}; expected (lowest, highest).")
+        if not self.limits[0] <= self.limits[1]:
+            raise GraphError(f"limits is {self.limits}; write the lower limit first.")
+
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
         """Return the value less the prediction."""
         return (value - self.predict(parents))[..., None]
@@ -95,6 +106,11 @@ class Multiplicative:
     units: Units = "raw"
     noise_size: ClassVar[int] = 1
 
+    def __post_init__(self) -> None:
+        _check(self, self.units)
+        if not math.isfinite(self.origin):
+            raise GraphError(f"origin is {self.origin}; expected a finite number.")
+
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
         """Return the logarithm of the value over the prediction."""
         return ((value - self.origin) / (self.predict(parents) - self.origin)).log()[..., None]
@@ -122,6 +138,10 @@ class Ranked:
     n_levels: int
     units: Units = "raw"
     noise_size: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        _check(self, self.units)
+        check_count("n_levels", self.n_levels, GraphError)
 
     def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
         """Return the rank less the prediction."""
@@ -158,6 +178,17 @@ class Ordered:
     units: Units = "raw"
     noise: Literal["drawn", "median"] = "drawn"
     noise_size: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        _check(self, self.units)
+        ends = self.thresholds
+        if ends.dim() != 1 or not ends.is_floating_point() or not bool((ends.diff() >= 0).all()):
+            raise GraphError(
+                f"thresholds is {brief(ends)}; expected a tensor of numbers that rise, one between"
+                " each level and the next."
+            )
+        if self.noise not in ("drawn", "median"):
+            raise GraphError(f"noise is {self.noise!r}; expected 'drawn' or 'median'.")
 
     @property
     def n_levels(self) -> int:
@@ -218,6 +249,10 @@ class Choice:
     n_levels: int
     units: Units = "raw"
 
+    def __post_init__(self) -> None:
+        _check(self, self.units)
+        check_count("n_levels", self.n_levels, GraphError)
+
     @property
     def noise_size(self) -> int:
         """One Gumbel number per level."""
@@ -249,3 +284,10 @@ def _share_below(values: Tensor) -> Tensor:
     """
     beyond: Tensor = torch.special.erfc(-values * math.sqrt(0.5))
     return beyond / 2
+
+
+def _check(mechanism: object, units: str) -> None:
+    """Refuse a mechanism with a part of another kind than is declared."""
+    check_fields(mechanism, GraphError)
+    if units not in ("raw", "unit"):
+        raise GraphError(f"units is {units!r}; expected 'raw' or 'unit'.")

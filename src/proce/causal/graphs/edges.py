@@ -30,7 +30,9 @@ def checked_nodes(nodes: Iterable[Any], edges: Iterable[Edge]) -> tuple[str, ...
     names = tuple(nodes)
     for name in names:
         if not isinstance(name, str) or not name:
-            raise GraphError(f"{name!r} is not the name of a feature; expected text.")
+            raise GraphError(
+                f"nodes holds {brief(name)}, which is not the name of a feature; expected text."
+            )
     refuse_repeats("feature", names)
     known = set(names)
     for name in dict.fromkeys(name for edge in edges for name in edge):

@@ -138,15 +138,17 @@ def _refuse_unfitted(model: Any) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
-    knows_whether = hasattr(model, "__sklearn_tags__") or hasattr(model, "__sklearn_is_fitted__")
-    if not hasattr(model, "fit") or not knows_whether:
-        return  # a model of another making: asking it shows whether it can answer
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        raise ModelError(
-            f"{_name(model)} is not fitted; call its fit before it is explained."
-        ) from None
+    said = getattr(model, "__sklearn_is_fitted__", None)
+    is_fitted = not callable(said) or bool(said())
+    if is_fitted and hasattr(model, "fit") and hasattr(model, "__sklearn_tags__"):
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            is_fitted = False
+        except Exception:
+            pass  # tags that are not scikit-learn's: asking the model shows whether it can answer
+    if not is_fitted:
+        raise ModelError(f"{_name(model)} is not fitted; call its fit before it is explained.")
 
 
 def _classes(model: Any, wanted: Any) -> Any:

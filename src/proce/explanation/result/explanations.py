@@ -54,6 +54,8 @@ class Explanations(DrawnFrame):
             ) from None
         except TypeError:
             raise SearchError(f"key is {key}; expected whole numbers in a slice.") from None
+        except ValueError:
+            raise SearchError(f"key is {key}, with a step of 0; expected another.") from None
         if isinstance(indices, range):
             return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
         return Explanation(self.rows, indices, self.layout)

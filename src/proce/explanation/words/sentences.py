@@ -193,10 +193,17 @@ def _assumptions(row: ExplainedRow, cells: Sequence[ChangedCell], rank: int) -> 
     rest = f", and the effects of {n_more} more" if n_more > 0 else ""
     texts = []
     if parts:
-        texts.append(f"This assumes that {', and that '.join(parts[:_MAX_CAUSES])}{rest}.")
+        texts.append(f"This assumes that {_assumed(parts[:_MAX_CAUSES], bool(rest))}{rest}.")
     texts += certainty_texts(row, cells, rank)
     texts += robustness_texts(row, rank)
     return texts
+
+
+def _assumed(parts: list[str], goes_on: bool) -> str:
+    """Return what is assumed, one thing after another; the last one closes the list."""
+    if goes_on or len(parts) < 2:
+        return ", that ".join(parts)
+    return f"{', that '.join(parts[:-1])}, and that {parts[-1]}"
 
 
 def _narrow_pass(row: ExplainedRow, rank: int) -> list[str]:

@@ -1,6 +1,6 @@
 """Checks of what a method was made with: when it is fitted, and whether that changed since."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import is_dataclass
 from inspect import signature
 from typing import Any
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 
 from proce.arguments import brief, kind_name
 from proce.classifier import position_of
-from proce.errors import ModelError, NotFittedError, SchemaError, SearchError
+from proce.errors import ModelError, NotFittedError, SchemaError, SearchError, did_you_mean
 from proce.schema import Level, Schema
 from proce.schema.features.brief import MAX_WIDTH
 from proce.schema.features.naming import checked_words
@@ -75,13 +75,28 @@ def shown_parameters(method: BaseEstimator) -> str:
 
 def _in_brief(value: Any) -> str:
     """Return a parameter on one line; of what is long its kind and its size."""
-    line = " ".join(repr(value).split())
+    try:
+        line = " ".join(repr(value).split())
+    except Exception:  # a model is the caller's, and so is how it is written
+        return f"{type(value).__name__}(…)"
     if len(line) <= _MAX_PARAMETER_LENGTH:
         return line
     if isinstance(value, list | tuple | dict):
         return f"<{type(value).__name__} of {len(value):,}>"
     size = counted(len(value), "feature") if isinstance(value, Schema) else "…"
     return f"{type(value).__name__}({size})"
+
+
+def require_parameters(method: BaseEstimator, names: Iterable[str]) -> None:
+    """Refuse names of parameters that a method does not have."""
+    known = method.get_params(deep=True)
+    for name in names:
+        if name not in known:
+            own = method.get_params(deep=False)
+            raise SearchError(
+                f"{type(method).__name__} has no parameter {name!r}; its parameters are"
+                f" {', '.join(own)}." + did_you_mean(name, list(own))
+            )
 
 
 def changed_parameters(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -97,15 +97,17 @@ def _diagnosis(
     target = int(call.target[row])
     decision = terms.without_margin().requirement
     needed = decision.probabilities(len(call.context.classes))[target]
+    was_asked = decision.min_probability == needed
     label = class_text(call.context, call.context.classes[target])
     if not bool(terms.fitted.index.sizes[target] > 0):
         return Diagnosis(_unknown_class_text(terms.fitted, label), None, None, needed)
     if closest.is_unlikely or any(blocker.kind == "search" for blocker in blockers):
         told = _UNLIKELY + ways_text(blockers)
     else:
-        told = nearness_text(closest, needed, was_asked=decision.min_probability == needed)
+        told = nearness_text(closest, needed, was_asked=was_asked)
         told += _cause_text(blockers, n_tried)
-    reason = f"No change was found for which the model says {label}.{told}"
+    surely = f" with {percents(needed)[0]} or more" if was_asked else ""
+    reason = f"No change was found for which the model says {label}{surely}.{told}"
     return Diagnosis(
         reason,
         closest.values,

@@ -67,9 +67,9 @@ def _text_of_feature(kind: str, name: str, value: str) -> str:
         case "range":
             return f"with {name} allowed to reach {value}"
         case "increase":
-            return f"if {name} could also fall, to {value}"
+            return f"if {name} could also fall to {value}"
         case "decrease":
-            return f"if {name} could also rise, to {value}"
+            return f"if {name} could also rise to {value}"
         case "fixed":
             return f"if {name} were not fixed, but {value}"
         case "protected":

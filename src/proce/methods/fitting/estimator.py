@@ -7,7 +7,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from proce.errors import NotFittedError
-from proce.methods.calls.construction import changed_parameters, shown_parameters
+from proce.methods.calls.construction import (
+    changed_parameters,
+    require_parameters,
+    shown_parameters,
+)
 from proce.methods.fitting.causes import with_graph
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.modes import in_mode
@@ -92,6 +96,12 @@ class FittedEstimator(BaseEstimator):  # type: ignore[misc]
         explainer = type(self)(**{**self.get_params(deep=False), **changed})
         explainer._set_fitted(fitted)
         return explainer
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the constructor by name."""
+        require_parameters(self, params)
+        super().set_params(**params)
+        return self
 
     def __repr__(self) -> str:
         return shown_parameters(self)

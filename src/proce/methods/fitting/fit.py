@@ -14,6 +14,7 @@ from proce.errors import SearchError
 from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
 from proce.methods.calls.construction import check_construction, checked_class_labels
 from proce.methods.calls.method import Progress, ProgressCallback
+from proce.methods.fitting.answers import warn_of_answers
 from proce.methods.fitting.causes import CausalParts
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.settings import SearchSettings
@@ -23,8 +24,6 @@ from proce.training import Epoch
 
 _log = logging.getLogger(__name__)
 _DEVICES = ("cpu", "cuda")
-_N_ASKED, _MIN_ASKED = 256, 20  # training rows, to see how a model answers
-_MAX_DIFFERENCE = 1e-6  # of two answers about the same rows: processors add up in any order
 _BLOCK_ROWS = 100_000  # training rows that are encoded at a time
 
 
@@ -58,7 +57,7 @@ def fit_parts(
     require_same_order(X, label)
     model_refits = _model_refits(classifier, rows, label, threshold, seed)
     predicted = predict_in_blocks(classifier, rows)
-    _warn_of_answers(classifier, rows[:_N_ASKED])
+    warn_of_answers(classifier, rows)
     causes = CausalParts.fit(
         graph, causal, rules, codec=codec, rows=rows, settings=settings, seed=seed
     )
@@ -86,36 +85,6 @@ def _inferred(X: Any) -> Schema:
     if warning is not None:
         _log.warning("%s Give it as ProCE(model, schema=...).", warning)
     return schema
-
-
-def _warn_of_answers(classifier: Classifier, sample: Tensor) -> None:
-    """Warn of a model that answers with labels, or otherwise when it is asked again."""
-    answers = classifier.predict_proba(sample)
-    _warn_of_differences(answers, classifier.predict_proba(sample))
-    if len(sample) >= _MIN_ASKED and bool(((answers == 0) | (answers == 1)).all()):
-        _log.warning(
-            "The model gave probabilities of 0 and 1 alone for %d training rows, as if they were"
-            " labels. Nothing then says which change comes nearer to the decision, so that a search"
-            " may miss what there is, and every chance that is told is 0%% or 100%%. Give the"
-            " model's own probabilities, such as predict_proba, or a calibrated model.",
-            len(sample),
-        )
-
-
-def _warn_of_differences(first: Tensor, second: Tensor) -> None:
-    """Warn of a model whose answers about the same rows, in the same order, are not the same."""
-    difference = (first - second).abs().amax(-1)
-    n_different = int((difference > _MAX_DIFFERENCE).sum())
-    if n_different:
-        _log.warning(
-            "The model is not repeatable: asked twice about the same %d training rows, it answered"
-            " otherwise for %d of them, by up to %.2g in a probability. What is found holds for the"
-            " answer that was given last; the next one may be another, so no advice is sure. Take"
-            " chance out of the model: fix its seed, switch dropout off, or average its answers.",
-            len(first),
-            n_different,
-            float(difference.max()),
-        )
 
 
 def _model_refits(

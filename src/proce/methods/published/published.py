@@ -19,6 +19,7 @@ from proce.methods.calls.construction import (
     check_construction,
     checked_class_labels,
     require_fit,
+    require_parameters,
     shown_parameters,
 )
 from proce.methods.calls.method import ProgressCallback
@@ -31,6 +32,7 @@ from proce.methods.calls.options import (
 from proce.methods.calls.progress_bar import closing
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import bind_rules
+from proce.methods.fitting.answers import warn_of_answers
 from proce.methods.published.recording import open_call, record_candidates
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.methods.published.unsupported import refuse_options
@@ -105,6 +107,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         codec = Codec.fit(self.schema or Schema.infer(X), X)
         rows = codec.encode(X).contiguous()
         classifier = as_classifier(self.model, codec, self.threshold)
+        warn_of_answers(classifier, rows)
         texts = checked_texts("reject_by", self.reject_by)
         common = CommonFit(
             codec,
@@ -253,6 +256,12 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         require_fit(type(self).__name__, changed_parameters(getattr(self, "_parameters", now), now))
         common: CommonFit = self.common_
         return common
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters of the constructor by name."""
+        require_parameters(self, params)
+        super().set_params(**params)
+        return self
 
     def __repr__(self) -> str:
         return shown_parameters(self)

@@ -21,6 +21,8 @@ FILE_NAME = r"^(tensors|model)-[0-9a-f]{16}\.(safetensors|skops|onnx)$"
 _MAX_BYTES = 64 * 2**20  # of a manifest
 _CHECKSUM = r"^[0-9a-f]{64}$"
 Count = Annotated[int, Field(ge=0, lt=2**53)]
+Seed = Annotated[int, Field(ge=0, lt=2**63)]
+Threshold = Annotated[float, Field(gt=0, lt=1)]
 
 
 class _Strict(BaseModel):
@@ -42,10 +44,10 @@ class SavedOptions(_Strict):
     ``models`` is how many refits of the model a call looks at; it is there where it was given.
     """
 
-    seed: Count
+    seed: Seed
     device: str
     causal: Literal["auto", "hard", "soft", "paper", "off"]
-    threshold: float | None
+    threshold: Threshold | None
     class_labels: tuple[str | None, ...] | None = None
     models: Count | None = None
 
