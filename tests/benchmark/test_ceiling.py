@@ -79,7 +79,8 @@ def test_whoever_any_method_helps_can_be_helped() -> None:
         columns=["variant", "row", "value"],
     ).assign(dataset="loan", classifier="first", repetition=0, metric="actionable_success", rank=1)
     variants = (CEILING, METHODS[2], Variant(name="Nearest", method="Nearest"))
-    lifted = lift_ceiling(values, variants).set_index(["variant", "metric", "row"])["value"]
+    lifted = lift_ceiling(values, variants).set_index(["variant", "metric", "row"])
+    lifted = lifted["value"].sort_index()
     assert lifted["ceiling, recourse", "actionable_success"].tolist() == [1, 1, 0]
     assert lifted["ceiling, recourse", "ceiling_missed"].tolist() == [0, 1, 0]
     assert lifted["Nearest, recourse", "actionable_success"].tolist() == [0, 1, 0]

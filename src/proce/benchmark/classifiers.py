@@ -5,10 +5,10 @@ from typing import Any
 import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from proce.classifier import TrainedNetwork, fit_network
+from proce.classifier import fit_network
 from proce.schema import Codec
 
-Model = TrainedNetwork | HistGradientBoostingClassifier
+Model = Any  # a TrainedNetwork, or a HistGradientBoostingClassifier, which has no types
 
 
 def train_model(codec: Codec, train: Any, label: Any, dataset: str, kind: Any, seed: int) -> Model:

@@ -100,7 +100,8 @@ def mean_rank_table(summary: pd.DataFrame) -> pd.DataFrame:
         return ranks
     mean = ranks.mean(axis=1)
     place = mean.where(ranks.notna().all(axis=1)).rank(method="min")
-    problems = measured.groupby("variant").apply(_count_problems, include_groups=False)
+    used = measured[["variant", "dataset", "classifier"]].drop_duplicates()
+    problems = used.groupby("variant").size()
     table = ranks.assign(place=place, mean=mean, problems=problems)
     return table.sort_values("mean", kind="stable")[["place", "mean", *ranks, "problems"]]
 
@@ -135,7 +136,3 @@ def _rank(part: pd.DataFrame, measure: RankedMeasure, n_names: int) -> pd.Series
     ranks = np.asarray(stats.rankdata(rounded))
     stretched = 1 + (ranks - 1) * (n_names - 1) / (len(ranks) - 1)
     return pd.Series(stretched, index=loss.index)
-
-
-def _count_problems(lines: pd.DataFrame) -> int:
-    return len(lines[["dataset", "classifier"]].drop_duplicates())

@@ -87,7 +87,7 @@ def lift_ceiling(values: pd.DataFrame, variants: tuple[Variant, ...]) -> pd.Data
     own = values[is_ceiling]
     if not len(own):
         return values
-    best = pd.MultiIndex.from_frame(own[person]).map(helped)
+    best = own[person].join(helped, on=person)["value"]
     missed = own.assign(metric="ceiling_missed", value=(best > own["value"]).astype(float))
     lifted = own.assign(value=np.maximum(best, own["value"]))
     return pd.concat([values[~is_ceiling], lifted, missed], ignore_index=True)
