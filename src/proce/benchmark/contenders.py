@@ -145,7 +145,7 @@ class Contenders:
 
     def _limited(self, variant: Variant) -> dict[str, Any]:
         """Return the settings of a published method, with the plan's time for a row as a limit."""
-        if variant.method == "Dice":  # whose own limit for a row is longer
+        if variant.method == "Dice":  # which has a limit of its own for each row alone
             return {"seconds_per_row": self.plan.row_seconds, **variant.settings}
         return dict(variant.settings)
 
