@@ -1,7 +1,8 @@
 """Fill the tables of ``docs/results.md`` from the summary of a run.
 
 Run: ``python benchmarks/results.py [RUN_FOLDER]``. With a folder, its summary is first copied to
-``docs/results.csv`` and its figures to ``docs/figures``; the page holds nothing else of the run.
+``docs/results.csv`` and its figures to ``docs/figures``; the page holds nothing else of the run. A
+run that is not finished, and a file of another version, is refused before anything is written.
 """
 
 import re
@@ -10,9 +11,11 @@ import sys
 from pathlib import Path
 
 from proce.benchmark import RunFolder
+from proce.benchmark.columns import SHOWN_METRICS
 from proce.benchmark.export import write_figures, write_tables
-from proce.benchmark.summary import read_summary
-from proce.benchmark.tables import SHOWN_METRICS, build_tables
+from proce.benchmark.summary_file import read_summary, write_summary
+from proce.benchmark.tables import build_tables
+from proce.errors import ProceError
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE, SUMMARY = DOCS / "results.md", DOCS / "results.csv"
@@ -20,28 +23,41 @@ PAGE, SUMMARY = DOCS / "results.md", DOCS / "results.csv"
 
 def fill(page: str, summary: Path) -> str:
     """Return the page with the text between ``<!-- name -->`` and ``<!-- end -->`` replaced."""
-    for table in build_tables(read_summary(summary)):
+    for table in build_tables(read_summary(summary)[0]):
         block = re.compile(rf"(<!-- {table.name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text = table.to_markdown()
         page = block.sub(lambda match, text=text: f"{match[1]}\n{text}\n{match[2]}", page)
     return page
 
 
-def main() -> None:
-    """Copy what the page needs from a run, and fill the page."""
-    for run in map(Path, sys.argv[1:]):
-        write_tables(run)
-        if RunFolder.open(run).plan.name != "sensitivity":
-            summary = read_summary(run / "tables" / "summary.csv")
-            shown = summary[summary["metric"].isin(SHOWN_METRICS)]
-            shown.to_csv(SUMMARY, index=False, float_format="%.4g")
-        figures = DOCS / "figures"
-        figures.mkdir(exist_ok=True)
-        for path in write_figures(run):
-            if path.suffix == ".svg":
-                shutil.copyfile(path, figures / path.name)
-    PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), SUMMARY), encoding="utf-8")
+def copy_run(folder: RunFolder) -> None:
+    """Copy the summary of a run, unless it is of one setting after the other, and its figures."""
+    write_tables(folder.path)
+    if folder.plan.name != "sensitivity":
+        summary, origin = read_summary(folder.path / "tables" / "summary.csv")
+        shown = summary[summary["metric"].isin(SHOWN_METRICS)]
+        write_summary(SUMMARY, shown, origin, "%.4g")
+    figures = DOCS / "figures"
+    figures.mkdir(exist_ok=True)
+    for path in write_figures(folder.path):
+        if path.suffix == ".svg":
+            shutil.copyfile(path, figures / path.name)
+
+
+def main() -> int:
+    """Copy what the page needs from runs, and fill the page; return the exit code."""
+    try:
+        folders = [RunFolder.open(path) for path in sys.argv[1:]]
+        for folder in folders:
+            folder.require_finished()
+        for folder in folders:
+            copy_run(folder)
+        PAGE.write_text(fill(PAGE.read_text(encoding="utf-8"), SUMMARY), encoding="utf-8")
+    except ProceError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

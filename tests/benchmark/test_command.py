@@ -13,6 +13,7 @@ import pytest
 
 from proce.benchmark import Plan, RunFolder, Variant, run_plan
 from proce.benchmark.presets import find_preset
+from proce.cli.benchmark import _left_out_words
 from proce.cli.main import main
 
 PROCE = (sys.executable, "-c", "import sys; from proce.cli.main import main; sys.exit(main())")
@@ -93,6 +94,16 @@ def test_a_run_that_is_finished_is_counted_and_what_failed_is_named(
     assert failed.startswith("broken (loan, first, 0): ")
     assert "nonsense" in failed
     assert shown.out == ""
+
+
+def test_what_a_plan_cannot_measure_is_told_with_the_reason() -> None:
+    words = _left_out_words(find_preset("standard"))
+    (trees,) = (
+        line for line in words if line.startswith("not measured on german_credit, trees: W")
+    )
+    assert "Wachter; DiCE gradient; Wachter, rules; " in trees
+    assert "trees have none" in trees
+    assert not any("adult" in line or "loan" in line for line in words)
 
 
 def test_tables_and_figures_are_made_of_the_folder_and_named(

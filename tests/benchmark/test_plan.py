@@ -3,11 +3,15 @@
 import json
 from contextlib import suppress
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 
 from proce.benchmark import Plan, Variant
+from proce.benchmark.plan import MethodName
 from proce.benchmark.presets import PRESETS, find_preset
+from proce.benchmark.summary import group_of
+from proce.datasets.load import LOADERS
 from proce.errors import BenchmarkError
 
 from ..damage import places
@@ -30,6 +34,54 @@ def test_a_plan_crosses_everything_and_recourse_only_where_the_truth_is_known() 
     assert len(ids) == len(set(ids)) == 2 * 2 * (2 + 1)
     assert "law_first_0_b" not in ids
     assert "loan_second_1_b" in ids
+
+
+def test_what_cannot_be_measured_is_no_cell_and_is_told_with_the_reason() -> None:
+    variants = (
+        Variant(name="Wachter", method="Wachter"),
+        Variant(name="DiCE", method="Dice"),
+        Variant(name="DiCE gradient", method="Dice", settings={"method": "gradient"}),
+        Variant(name="ceiling", method="Ceiling", setting="recourse"),
+    )
+    plan = Plan(
+        name="x",
+        datasets=("loan", "german_credit"),
+        classifiers=("first",),
+        classifiers_of={"german_credit": ("trees",)},
+        variants=variants,
+        repetitions=1,
+        rows=1,
+    )
+    assert [cell.id for cell in plan.cells()] == [
+        *("loan_first_0_wachter", "loan_first_0_dice", "loan_first_0_dice-gradient"),
+        *("loan_first_0_ceiling", "german_credit_trees_0_dice"),
+    ]
+    told = {(left.dataset, left.variant.name): left.reason for left in plan.left_out()}
+    assert list(told) == [
+        ("german_credit", name) for name in ("Wachter", "DiCE gradient", "ceiling")
+    ]
+    assert "trees have none" in told["german_credit", "Wachter"]
+    assert "true equations" in told["german_credit", "ceiling"]
+
+
+def test_the_standard_preset_leaves_no_method_and_no_data_set_out() -> None:
+    plan = find_preset("standard")
+    assert set(plan.datasets) == set(LOADERS)
+    assert {variant.method for variant in plan.variants} == set(get_args(MethodName))
+    problems = plan.problems()
+    assert ("german_credit", "trees") in problems
+    assert ("credit_card", "first") in problems
+    assert ("adult", "second") in problems
+    names = {variant.name for variant in plan.variants}
+    compared = {variant.name for variant in plan.variants if group_of(variant) == "paper"}
+    assert {f"{name}, recourse" for name in compared} <= names  # or some would have no success
+    assert {"ProCE discovered graph", "DiCE gradient", "DiCE genetic"} <= compared
+
+
+def test_a_plan_of_before_there_were_trees_is_read() -> None:
+    record = json.loads(find_preset("quick").to_json())
+    del record["classifiers_of"]
+    assert Plan.from_json(json.dumps(record)) == find_preset("quick")
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -61,6 +113,8 @@ def test_a_difference_is_named() -> None:
     [
         ({"datasets": ["lone"]}, "Did you mean 'loan'"),
         ({"classifiers": ["third"]}, "unknown classifier 'third'"),
+        ({"classifiers_of": {"loan": ["forest"]}}, "unknown classifier 'forest'"),
+        ({"classifiers_of": {"lone": ["trees"]}}, "Did you mean 'loan'"),
         ({"rows": 0}, "rows is 0"),
         ({"colour": 1}, "unknown field 'colour'"),
         ({"variants": [{"name": "x", "method": "Neerest"}]}, "Did you mean 'Nearest'"),

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from proce.benchmark.significance import compare, critical_difference, holm, mean_ranks
+from proce.benchmark.significance import compare, critical_difference, holm
 
 
 def test_a_comparison_by_hand() -> None:
@@ -55,11 +55,6 @@ def test_holm_by_hand() -> None:
     assert holm([0.03, 0.02]) == pytest.approx([0.04, 0.04])
     assert holm([0.9, 0.8]) == pytest.approx([1.0, 1.0])
     assert holm([]) == []
-
-
-def test_mean_ranks_share_ties() -> None:
-    scores = np.array([[1.0, 2.0, 2.0], [3.0, 1.0, 2.0]])
-    assert mean_ranks(scores).tolist() == [2.0, 1.75, 2.25]
 
 
 def test_critical_difference_as_in_demsar() -> None:

@@ -8,13 +8,15 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import RunFolder
+from proce.benchmark.columns import format_number
 from proce.benchmark.export import write_figures, write_tables
 from proce.benchmark.figures import draw_figures
+from proce.benchmark.presets import find_preset
 from proce.benchmark.printed import read_printed_values
-from proce.benchmark.summary import COLUMNS, read_summary, summarise
+from proce.benchmark.summary import COLUMNS, NOT_APPLICABLE, summarise
+from proce.benchmark.summary_file import read_summary
 from proce.benchmark.table import Table, TableCell
-from proce.benchmark.tables import build_tables, format_number
-from proce.errors import BenchmarkError
+from proce.benchmark.tables import build_tables
 
 
 def line(variant: str, metric: str, mean: float, **more: Any) -> dict[str, Any]:
@@ -120,30 +122,51 @@ def test_a_cell_that_failed_counts_against_its_method(small_run: RunFolder, tmp_
 def test_tables_and_figures_are_written(small_run: RunFolder) -> None:
     names = {path.name for path in write_tables(small_run.path)}
     assert {"summary.csv", "table1.md", "table1.tex", "table1.csv", "table3.md"} <= names
-    again = read_summary(small_run.path / "tables" / "summary.csv")
+    again, origin = read_summary(small_run.path / "tables" / "summary.csv")
+    assert (origin.plan, origin.repetitions, origin.rows) == ("test", 1, 4)
     tables = build_tables(again)
-    assert [table.name for table in tables] == ["table1", "table3", "equal_terms", "distances"]
+    own = ["table1", "table3", "equal_terms", "distances", "ranks"]
+    assert [table.name for table in tables] == own
     assert len(tables) == len(build_tables(summarise(small_run)))
     drawn = {path.name for path in write_figures(small_run.path)}
     assert {"proximity.png", "proximity.svg"} <= drawn
 
 
-def test_sensitivity_is_drawn_for_every_setting_swept(tmp_path: Path) -> None:
+def test_sensitivity_is_drawn_for_every_setting_of_the_preset(tmp_path: Path) -> None:
     lines = [
-        line(f"{name} = {value}", metric, float(value))
-        for name in ("latent_size", "n_neighbours")
-        for value in (5, 25, 45)
-        for metric in ("continuous_proximity", "im1")
+        line(variant.name, metric, 0.5, dataset=dataset)
+        for variant in find_preset("sensitivity").variants
+        for dataset in ("adult", "law")
+        for metric in ("continuous_proximity", "im1", "robustness", "seconds_per_row")
     ]
     drawn = {path.name for path in draw_figures(pd.DataFrame(lines), tmp_path)}
-    assert drawn == {
-        f"sensitivity_{name}.{kind}"
-        for name in ("latent_size", "n_neighbours")
-        for kind in ("png", "svg")
+    sizes = ("latent_size", "n_neighbours", "population_size", "n_generations")
+    settings = (*sizes, "causal_weight", "margin")
+    assert drawn == {f"sensitivity_{name}.{kind}" for name in settings for kind in ("png", "svg")}
+
+
+def test_what_cannot_be_used_is_a_row_of_dashes() -> None:
+    """Or a reader would not know whether the method failed, or was forgotten."""
+    there = SUMMARY.assign(classifier="trees", dataset="german_credit")
+    left_out = line("Wachter", NOT_APPLICABLE, float("nan"), n=0) | {
+        "dataset": "german_credit",
+        "classifier": "trees",
     }
+    summary = pd.concat([there[there["variant"] != "Wachter"], pd.DataFrame([left_out])])
+    table = next(table for table in build_tables(summary) if table.name == "trees")
+    wachter = cells(table, "Wachter")
+    assert {cell.text for name, cell in wachter.items() if name not in ("data set", "method")} == {
+        "–"
+    }
+    ranks = next(table for table in build_tables(summary) if table.name == "ranks")
+    assert {row[0].text for row in ranks.rows} == {"ProCE", "FACE"}
 
 
-def test_what_is_no_summary_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "other.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(BenchmarkError, match="no summary of a run"):
-        read_summary(tmp_path / "other.csv")
+def test_rows_that_ran_out_of_time_are_counted_where_there_are_any() -> None:
+    late = [line("FACE", "out_of_time_share", 0.25), line("ProCE", "out_of_time_share", 0.0)]
+    summary = pd.concat([SUMMARY, pd.DataFrame(late)])
+    table = next(table for table in build_tables(summary) if table.name == "out_of_time")
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["Adult", "first", "FACE", "25.0"]
+    ]
+    assert "out_of_time" not in [table.name for table in build_tables(SUMMARY)]

@@ -79,6 +79,7 @@ BY_HAND = {
     "actionable_success": [1, 0, 0, 0],
     "actionable_broken_promises": [0, 1, NONE, 1],
     "action_cost": [0.4, 0.5 + 1, NONE, 0.1],
+    "within_limits": [1, 0, 0, 1],
     "robustness": [0.5, 1, 0, 1],
 }
 
@@ -137,7 +138,7 @@ def test_what_was_not_given_is_left_out_and_named(world):
     assert evaluation.left_out["target_class_validity"] == "model="
     assert evaluation.left_out["recourse_success"] == "model= and truth="
     assert len(evaluation.left_out) == len(MEASURES) - 7
-    assert "3 rows, 1 without a counterfactual, 7 metrics, 21 left out" in repr(evaluation)
+    assert "3 rows, 1 without a counterfactual, 7 metrics, 22 left out" in repr(evaluation)
 
 
 def test_the_strict_reading_is_left_out_without_an_equation(world):

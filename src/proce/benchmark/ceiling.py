@@ -22,13 +22,13 @@ from proce.schema import Rule, Schema
 def explain_with_truth(
     world: World, schema: Schema, rules: Sequence[str], frame: Any
 ) -> Explanations:
-    """Return for each row of a frame some way that leads to class 1 in the true world.
+    """Return for each row of a frame some way to the wanted class in the true world.
 
     No method can help more people: the search knows the true equations and each person's own
     noise, asks for no margin and does not look for what is near. What the ways cost says nothing.
     """
     codec = replace(world.codec, schema=schema)
-    classifier, options = as_classifier(world.model, codec), Options(target=1, n=1)
+    classifier, options = as_classifier(world.model, codec), Options(target=world.data.wanted, n=1)
     limits, requirement = CallLimits.read(codec), options.requirement(classifier, margin=0.0)
     context = call_context(codec, classifier, options, limits, requirement, {})
     call = Call(context, classifier, options, limits, frame, None)
@@ -40,7 +40,7 @@ def explain_with_truth(
     reached, exist = ways.reached[ways.exist], ways.exist
     if bool(exist.any()):
         gower = MixedDistance.gower(codec)(reached, factual[exist]).mean(-1)
-        probabilities = classifier.predict_proba(reached)[:, 1].double()
+        probabilities = classifier.predict_proba(reached)[:, world.data.wanted].double()
         losses = torch.full((len(reached), len(Loss)), torch.nan, dtype=torch.float64)
         losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = -probabilities.log(), gower
         changes = _changes(factual[exist], reached, ways.by_hand[exist])

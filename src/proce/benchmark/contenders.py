@@ -74,7 +74,7 @@ class Contenders:
         fitted, seconds = self._fit_once(key, lambda: self._fit_proce(variant, settings))
         fitted = self._in_variant(fitted, variant, settings)
         options = Options(
-            target=1,
+            target=self.world.data.wanted,
             n=1,
             pick=variant.pick,
             keep_front=False,
@@ -113,7 +113,7 @@ class Contenders:
 
     def _published(self, variant: Variant) -> Contender:
         kind: type[Published[Any]] = getattr(methods, variant.method)
-        settings = kind.Settings(**variant.settings)
+        settings = kind.Settings(**self._limited(variant))
         respect_schema = variant.ruled or variant.setting == "recourse"
         key = (variant.method, variant.setting, str(asdict(settings)))
 
@@ -129,7 +129,7 @@ class Contenders:
         def explain(frame: pd.DataFrame) -> Explanations:
             return restricted.explain(
                 frame,
-                target=1,
+                target=self.world.data.wanted,
                 n=1,
                 max_evaluations=self._max_evaluations(variant),
                 budget_seconds=self._budget_seconds(),
@@ -142,6 +142,12 @@ class Contenders:
             start = time.perf_counter()
             self._fits[key] = fit(), time.perf_counter() - start
         return self._fits[key]
+
+    def _limited(self, variant: Variant) -> dict[str, Any]:
+        """Return the settings of a published method, with the plan's time for a row as a limit."""
+        if variant.method == "Dice":  # which has a limit of its own for each row alone
+            return {"seconds_per_row": self.plan.row_seconds, **variant.settings}
+        return dict(variant.settings)
 
     def _max_evaluations(self, variant: Variant) -> int | None:
         return variant.max_evaluations or self.plan.max_evaluations

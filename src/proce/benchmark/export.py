@@ -5,6 +5,7 @@ from pathlib import Path
 from proce.benchmark.figures import draw_figures
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.summary import summarise
+from proce.benchmark.summary_file import Origin, write_summary
 from proce.benchmark.tables import build_tables
 from proce.files import make_folder, write_text
 
@@ -29,7 +30,7 @@ def write_tables(path: str | Path) -> list[Path]:
     summary = summarise(folder)
     make_folder(out)
     written = [out / "summary.csv"]
-    write_text(written[0], summary.to_csv(index=False, float_format=_FLOAT_FORMAT))
+    write_summary(written[0], summary, Origin.of(folder), _FLOAT_FORMAT)
     for table in build_tables(summary):
         for suffix, text in (
             ("md", table.to_markdown()),

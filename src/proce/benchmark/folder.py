@@ -186,6 +186,10 @@ class RunFolder:
         done = [cell for cell in self.plan.cells() if self.is_done(cell)]
         return pd.DataFrame([_cell_columns(cell) | self.check(cell) for cell in done])
 
+    def environment(self) -> dict[str, Any]:
+        """Return what the run was made with: versions, a checksum of the code, hardware."""
+        return _read_record(self.path / "environment.json")
+
     def metrics(self) -> pd.DataFrame:
         """Return one line per measured value, with the cell, the row and the metric it is of."""
         parts = []

@@ -12,7 +12,8 @@ from proce.benchmark.folder import RunFolder
 from proce.benchmark.plan import PlanCell
 from proce.benchmark.world import World
 from proce.errors import BenchmarkError
-from proce.explanation import Explanations
+from proce.explanation import Explanation, Explanations, Outcome
+from proce.methods.published.dice.dice import TOOK_TOO_LONG
 from proce.metrics import evaluate
 
 
@@ -49,6 +50,7 @@ def _measure(
         "status": "done",
         "rows": n,
         "outcomes": dict(Counter(str(item.outcome) for item in result)),
+        "out_of_time_share": sum(map(_ran_out_of_time, result)) / n,
         "fit_seconds": contender.fit_seconds,
         "seconds_per_row": wall / n,
         "cpu_seconds_per_row": cpu / n,
@@ -59,15 +61,22 @@ def _measure(
     return record, measured, rows
 
 
+def _ran_out_of_time(item: Explanation) -> bool:
+    """Return whether a row was given up for its time: the call's, or DiCE's own for a row."""
+    late = any(note.startswith(TOOK_TOO_LONG) for note in item.notes)
+    return late or item.outcome is Outcome.OUT_OF_TIME
+
+
 def evaluate_result(world: World, result: Explanations) -> pd.DataFrame:
     """Return every measure of a result: one line per row, rank and measure."""
     data = world.data
+    follows = any("~>" in rule for rule in data.rules)  # or no equation is asked for
     measured = evaluate(
         result,
         model=world.model,
         train=world.train,
         rules=data.rules,
-        graph=world.equations,
+        graph=world.equations if follows else None,
         truth=None if data.truth is None else data.truth.with_codec(world.codec),
         recourse_schema=data.recourse_schema,
         judges=world.judges,

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from itertools import chain
 from typing import Any, Literal, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,7 +18,7 @@ MethodName = Literal[
 ]
 Graph = Literal["given", "discovered", "true", "none"]
 Setting = Literal["paper", "recourse"]
-CLASSIFIERS = ("first", "second")
+CLASSIFIERS = ("first", "second", "trees")
 _KNOWN: dict[Any, Any] = {"method": MethodName, "graph": Graph, "setting": Setting, "pick": Pick}
 _MAX_CELLS = 100_000
 
@@ -67,6 +68,12 @@ class Variant:
             _check_known(name, getattr(self, name), get_args(known))
 
     @property
+    def needs_gradient(self) -> bool:
+        """Whether the variant can only explain a classifier that has a gradient: a network."""
+        dice = self.method == "Dice" and self.settings.get("method") == "gradient"
+        return self.method == "Wachter" or dice
+
+    @property
     def slug(self) -> str:
         """The name in letters that a file name may have."""
         return re.sub(r"[^a-z0-9.]+", "-", self.name.lower()).strip("-")
@@ -92,6 +99,16 @@ class PlanCell:
         return f"{self.dataset}_{self.classifier}_{self.repetition}_{self.variant.slug}"
 
 
+@dataclass(frozen=True)
+class LeftOut:
+    """A variant that cannot be used with a data set and a classifier; no cell measures it."""
+
+    dataset: str
+    classifier: str
+    variant: Variant
+    reason: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A run, as the file ``plan.json`` in its folder holds it.
@@ -101,7 +118,10 @@ class Plan:
     name
         The name of the preset, or of a plan of one's own.
     datasets, classifiers, variants
-        What the cells of the plan cross.
+        What the cells of the plan cross. A classifier is one of the paper's two networks,
+        ``first`` or ``second``, or ``trees``, gradient-boosted ones.
+    classifiers_of
+        For some data sets, classifiers in place of ``classifiers``.
     repetitions
         How many times each data set is split anew.
     rows
@@ -126,16 +146,17 @@ class Plan:
     row_seconds: float = 10.0
     cell_seconds: float = 900.0
     seed: int = 0
+    classifiers_of: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in self.datasets:
+        for name in (*self.datasets, *self.classifiers_of):
             _check_known("data set", name, LOADERS)
-        for name in self.classifiers:
+        for name in (*self.classifiers, *chain.from_iterable(self.classifiers_of.values())):
             _check_known("classifier", name, CLASSIFIERS)
         for name in ("repetitions", "rows", "max_evaluations"):
             if getattr(self, name) < 1:
                 raise BenchmarkError(f"{name} is {getattr(self, name)}; expected 1 or more.")
-        n_cells = self.repetitions * len(self.datasets) * len(self.classifiers) * len(self.variants)
+        n_cells = self.repetitions * len(self.problems()) * len(self.variants)
         if n_cells > _MAX_CELLS:
             raise BenchmarkError(
                 f"the plan has {n_cells:,} cells; expected at most {_MAX_CELLS:,}. Take fewer"
@@ -150,14 +171,34 @@ class Plan:
                 f"two variants are called {repeated.pop()!r}; give each its own name."
             )
 
+    def problems(self) -> list[tuple[str, str]]:
+        """Return every data set with each of its classifiers."""
+        return [
+            (dataset, classifier)
+            for dataset in self.datasets
+            for classifier in self.classifiers_of.get(dataset, self.classifiers)
+        ]
+
     def cells(self) -> Iterator[PlanCell]:
-        """Yield every cell, world by world; recourse only where the true equations are known."""
+        """Yield every cell, world by world; what cannot be measured is in :meth:`left_out`.
+
+        Recourse is asked for on data sets for which it is known what people can act on, and where
+        either the true equations are known or the rows are those of borrowers.
+        """
         for repetition in range(self.repetitions):
-            for dataset in self.datasets:
-                for classifier in self.classifiers:
-                    for variant in self.variants:
-                        if variant.setting == "paper" or dataset in _DATASETS_WITH_TRUTH:
-                            yield PlanCell(dataset, classifier, repetition, variant)
+            for dataset, classifier in self.problems():
+                for variant in self.variants:
+                    if _is_asked(variant, dataset) and not _obstacle(variant, dataset, classifier):
+                        yield PlanCell(dataset, classifier, repetition, variant)
+
+    def left_out(self) -> list[LeftOut]:
+        """Return the variants that cannot be used with some data set and classifier, and why."""
+        return [
+            LeftOut(dataset, classifier, variant, reason)
+            for dataset, classifier in self.problems()
+            for variant in self.variants
+            if _is_asked(variant, dataset) and (reason := _obstacle(variant, dataset, classifier))
+        ]
 
     def to_json(self) -> str:
         """Return the plan as text that people can read and edit."""
@@ -198,7 +239,21 @@ class Plan:
         ]
 
 
-_DATASETS_WITH_TRUTH = ("loan", "simple_bn", "sangiovese")
+DATASETS_WITH_TRUTH = ("loan", "simple_bn", "sangiovese")
+_DATASETS_WITH_RECOURSE = (*DATASETS_WITH_TRUTH, "credit_card", "german_credit")
+
+
+def _is_asked(variant: Variant, dataset: str) -> bool:
+    return variant.setting == "paper" or dataset in _DATASETS_WITH_RECOURSE
+
+
+def _obstacle(variant: Variant, dataset: str, classifier: str) -> str | None:
+    """Return why a variant cannot be used with a data set and a classifier; else ``None``."""
+    if variant.needs_gradient and classifier == "trees":
+        return "it descends on a gradient, and trees have none"
+    if variant.method == "Ceiling" and dataset not in DATASETS_WITH_TRUTH:
+        return "it searches in the true equations, and those of collected rows are not known"
+    return None
 
 
 def _shorten(value: Any) -> str:

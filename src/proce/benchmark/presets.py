@@ -8,6 +8,7 @@ from proce.benchmark.plan import MethodName, Plan, Variant
 from proce.errors import BenchmarkError, did_you_mean
 
 _DATASETS = ("simple_bn", "sangiovese", "adult", "law", "loan")
+_CREDIT = ("credit_card", "german_credit")  # collected rows with heavy tails and many levels
 
 _HARD = Variant(name="ProCE", method="ProCE")
 _SOFT = Variant(name="ProCE soft", method="ProCE", causal="soft")
@@ -37,16 +38,39 @@ _PUBLISHED_NAMES: Mapping[str, MethodName] = {
     "Nearest": "Nearest",
 }
 _PUBLISHED = tuple(Variant(name=name, method=method) for name, method in _PUBLISHED_NAMES.items())
-_RULED = tuple(
-    replace(variant, name=f"{variant.name}, rules", ruled=True)
-    for variant in (_HARD, _SOFT, *_PUBLISHED)
+_DISCOVERED = Variant(name="ProCE discovered graph", method="ProCE", graph="discovered")
+_DICE_GENETIC = Variant(
+    name="DiCE genetic",
+    method="Dice",
+    # It takes a third of a second for a row, or else it may draw candidates without end.
+    settings={"method": "genetic", "seconds_per_row": 5.0},
 )
-_RECOURSE = tuple(
-    replace(variant, name=f"{variant.name}, recourse", setting="recourse")
-    for variant in (_HARD, _SOFT, _OFF, *_PUBLISHED)
-)
+_DICE_GRADIENT = Variant(name="DiCE gradient", method="Dice", settings={"method": "gradient"})
+
+
+def _ruled(*variants: Variant) -> tuple[Variant, ...]:
+    """Return variants that are given the rules that %Ccv checks."""
+    return tuple(replace(it, name=f"{it.name}, rules", ruled=True) for it in variants)
+
+
+def _recourse(*variants: Variant) -> tuple[Variant, ...]:
+    """Return variants that may only act on what people can act on."""
+    return tuple(replace(it, name=f"{it.name}, recourse", setting="recourse") for it in variants)
+
+
 _MARGIN = replace(_HARD, name="ProCE, recourse, margin 0.1", setting="recourse", margin=0.1)
 _CEILING = Variant(name="ceiling, recourse", method="Ceiling", setting="recourse")
+_RULED = _ruled(_HARD, _SOFT, *_PUBLISHED)
+_QUICK = (
+    *(*_PROCE, *_PUBLISHED, *_RULED, *_recourse(_HARD, _SOFT, _OFF, *_PUBLISHED)),
+    *(_MARGIN, _CEILING),
+)
+_ALL = (*_PROCE, _DISCOVERED, *_PUBLISHED, _DICE_GENETIC, _DICE_GRADIENT)
+_STANDARD = (
+    # The gradient method takes no rules: what breaks one is dropped when it is done.
+    *(*_ALL, *_RULED, *_ruled(_DICE_GENETIC), *_recourse(*_ALL)),
+    *(_MARGIN, _CEILING),
+)
 
 
 def _vary(**values: tuple[Any, ...]) -> tuple[Variant, ...]:
@@ -73,7 +97,17 @@ _SENSITIVITY = _vary(
     margin=(0.0, 0.05, 0.1, 0.2),
 )
 
-_ALL_VARIANTS = (*_PROCE, *_PUBLISHED, *_RULED, *_RECOURSE, _MARGIN, _CEILING)
+_STANDARD_PLAN = Plan(
+    name="standard",
+    datasets=(*_DATASETS, *_CREDIT),
+    classifiers=("first", "second"),
+    classifiers_of=dict.fromkeys(_CREDIT, ("first", "trees")),
+    variants=_STANDARD,
+    repetitions=2,  # of nearly an hour each on two cores, see docs/benchmark.md
+    rows=30,
+    row_seconds=30.0,  # DiCE's gradient method takes up to 10
+    cell_seconds=2400.0,
+)
 PRESETS = {
     "smoke": Plan(
         name="smoke",
@@ -87,18 +121,12 @@ PRESETS = {
         name="quick",
         datasets=_DATASETS,
         classifiers=("first", "second"),
-        variants=_ALL_VARIANTS,
+        variants=_QUICK,
         repetitions=3,
         rows=30,
     ),
-    "paper": Plan(
-        name="paper",
-        datasets=_DATASETS,
-        classifiers=("first", "second"),
-        variants=_ALL_VARIANTS,
-        repetitions=100,
-        rows=100,
-    ),
+    "standard": _STANDARD_PLAN,
+    "paper": replace(_STANDARD_PLAN, name="paper", repetitions=100, rows=100, cell_seconds=7200.0),
     "sensitivity": Plan(
         name="sensitivity",
         datasets=("simple_bn", "sangiovese", "adult", "law"),

@@ -1,4 +1,4 @@
-"""Paired tests over (repetition, factual row), and ranks over many comparisons."""
+"""Paired tests over (repetition, factual row), and the critical difference of mean ranks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -72,12 +72,6 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
         largest = max(largest, min(1.0, p * (len(tested) - rank)))
         corrected[position] = largest
     return corrected
-
-
-def mean_ranks(scores: Values) -> Values:
-    """Return the mean rank of each column over the rows; 1 is the smallest, ties share."""
-    ranks: Values = stats.rankdata(scores, axis=1).mean(axis=0)
-    return ranks
 
 
 def critical_difference(n_methods: int, n_cells: int, alpha: float = 0.05) -> float:

@@ -1,16 +1,14 @@
 """A run as one small table, from which all tables and figures are made."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.plan import Variant
+from proce.benchmark.plan import Plan, Variant
 from proce.benchmark.significance import compare, holm
-from proce.errors import BenchmarkError
 from proce.metrics.measures import MEASURES
 
 # By group, the variant that the others of the group are compared with.
@@ -32,14 +30,23 @@ COLUMNS = (
     "holm_p",
     "effect",
 )
-_CELL_METRICS = ("seconds_per_row", "cpu_seconds_per_row", "fit_seconds", "evaluations_per_row")
+NOT_APPLICABLE = "not_applicable"  # a line of no values: the variant cannot be used there
+_CELL_METRICS = (
+    "seconds_per_row",
+    "cpu_seconds_per_row",
+    "fit_seconds",
+    "evaluations_per_row",
+    "out_of_time_share",
+)
 _KEY_COLUMNS = ["dataset", "classifier", "variant", "metric"]
 
 
 def summarise(folder: RunFolder) -> pd.DataFrame:
     """Return one line per data set, classifier, variant and metric, with :data:`COLUMNS`.
 
-    Rows of a cell that failed count as rows without a counterfactual. ``group`` says how the
+    Rows of a cell that failed count as rows without a counterfactual. A variant that cannot be used
+    with a data set and a classifier has one line there, of the metric :data:`NOT_APPLICABLE` and
+    with an ``n`` of 0. ``group`` says how the
     variant is used: as in the paper, with its rules, or for recourse. ``mean`` and ``median`` are
     over all rows of all repetitions, ``sd`` is the standard deviation of the repetitions' means,
     and ``missing`` the share of rows without a value.
@@ -53,29 +60,54 @@ def summarise(folder: RunFolder) -> pd.DataFrame:
     measured = folder.metrics()
     parts = [measured, _failed_values(folder, measured), _cell_values(folder)]
     values = pd.concat([part for part in parts if len(part)], ignore_index=True)
-    values = values[values["rank"] <= 1]
+    values = lift_ceiling(values[values["rank"] <= 1], folder.plan.variants)
     lines = [_summary_line(key, part) for key, part in values.groupby(_KEY_COLUMNS, sort=False)]
     summary = pd.DataFrame(lines)
     comparisons = pd.DataFrame(list(_comparisons(values, folder.plan.variants)))
     if len(comparisons):
         summary = summary.merge(comparisons, on=_KEY_COLUMNS, how="left")
+    summary = pd.concat([summary, _not_applicable(folder.plan)], ignore_index=True)
     groups = {variant.name: group_of(variant) for variant in folder.plan.variants}
     summary["group"] = summary["variant"].map(groups)
     return summary.reindex(columns=list(COLUMNS))
 
 
-def read_summary(path: str | Path) -> pd.DataFrame:
-    """Read a summary from the csv file that was written of it."""
-    try:
-        summary = pd.read_csv(path)
-    except (OSError, ValueError) as error:  # pandas' own errors of parsing are ValueErrors
-        raise BenchmarkError(
-            f"{path} cannot be read as a summary: {error}. Make it again with 'proce benchmark"
-            " tables'."
-        ) from error
-    if missing := [name for name in COLUMNS if name not in summary]:
-        raise BenchmarkError(f"{path} is no summary of a run: it lacks {', '.join(missing)}.")
-    return summary
+def lift_ceiling(values: pd.DataFrame, variants: tuple[Variant, ...]) -> pd.DataFrame:
+    """Return the values with everybody under the ceiling whom any method of the run has helped.
+
+    Advice that worked in the true world shows that somebody can be helped, whether or not the
+    search of the ceiling has found a way. ``ceiling_missed`` counts for whom it had not.
+    """
+    ceilings = [variant.name for variant in variants if variant.method == "Ceiling"]
+    names = [variant.name for variant in variants if variant.setting == "recourse"]
+    person = ["dataset", "classifier", "repetition", "row"]
+    success = values["metric"] == "actionable_success"
+    helped = values[success & values["variant"].isin(names)].groupby(person)["value"].max()
+    is_ceiling = success & values["variant"].isin(ceilings)
+    own = values[is_ceiling]
+    if not len(own):
+        return values
+    best = own[person].join(helped, on=person)["value"]
+    missed = own.assign(metric="ceiling_missed", value=(best > own["value"]).astype(float))
+    lifted = own.assign(value=np.maximum(best, own["value"]))
+    return pd.concat([values[~is_ceiling], lifted, missed], ignore_index=True)
+
+
+def _not_applicable(plan: Plan) -> pd.DataFrame:
+    """Return the lines of what cannot be measured, so that no table passes over it."""
+    return pd.DataFrame(
+        [
+            {
+                "dataset": left.dataset,
+                "classifier": left.classifier,
+                "variant": left.variant.name,
+                "metric": NOT_APPLICABLE,
+                "n": 0,
+            }
+            for left in plan.left_out()
+        ],
+        columns=[*_KEY_COLUMNS, "n"],
+    )
 
 
 def _failed_values(folder: RunFolder, measured: pd.DataFrame) -> pd.DataFrame:

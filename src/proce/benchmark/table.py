@@ -38,12 +38,15 @@ class Table:
         The names of the columns.
     rows
         The rows, each with a cell for every column.
+    divided
+        Whether LaTeX draws a line between rows whose first cells differ.
     """
 
     name: str
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[TableCell, ...], ...]
+    divided: bool = True
 
     def to_markdown(self) -> str:
         """Return the table for Markdown, best values bold."""
@@ -57,7 +60,7 @@ class Table:
         body = [_latex_row([_escape(name) for name in self.header]), r"\midrule"]
         previous = None
         for row in self.rows:
-            if previous is not None and row[0].text != previous:
+            if self.divided and previous not in (None, row[0].text):
                 body.append(r"\midrule")
             previous = row[0].text
             escaped = [TableCell(_escape(cell.text), cell.best) for cell in row]

@@ -1,13 +1,24 @@
 """The tables of a run, made from its summary alone."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import pandas as pd
 
-from proce.benchmark.printed import read_printed_values
+from proce.benchmark.columns import (
+    DISTANCES,
+    EQUAL_TERMS,
+    LIMITED,
+    NO_VALUE,
+    OUT_OF_TIME,
+    RECOURSE,
+    TIMES,
+    VALIDITY,
+    Column,
+    Line,
+)
+from proce.benchmark.plan import DATASETS_WITH_TRUTH
+from proce.benchmark.ranks import mean_rank_table
 from proce.benchmark.table import Table, TableCell
 
 DATASET_TITLES = {
@@ -16,70 +27,82 @@ DATASET_TITLES = {
     "adult": "Adult",
     "law": "Law",
     "loan": "loan",
+    "credit_card": "Credit card",
+    "german_credit": "German credit",
 }
-_PRINTED_NAMES = {  # of the metrics, in the file of the paper's values
-    "target_class_validity": "tcv",
-    "causal_constraint_validity": "ccv",
-    "im1": "im1",
-    "im2": "im2",
-    "seconds_per_row": "seconds",
-}
-_NO_VALUE = "–"
-
-Line = dict[Any, Any]  # of a summary
 LineKey = tuple[str, str, str, str]  # data set, classifier, variant, metric
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """A column of a table: one statistic of one metric.
-
-    Attributes
-    ----------
-    title
-        The heading of the column.
-    metric
-        The metric that it shows.
-    better
-        ``max`` or ``min``, which finds the best value; ``None`` to mark no value.
-    show
-        Turns a line of the summary into text.
-    statistic
-        The column of the summary by which values are compared.
-    """
-
-    title: str
-    metric: str
-    better: Callable[..., Any] | None
-    show: Callable[[Line], str]
-    statistic: str = "mean"
 
 
 def build_tables(summary: pd.DataFrame) -> list[Table]:
     """Return every table that a summary has the values for."""
     tables = []
-    for number, (classifier, ordinal) in enumerate((("first", "1st"), ("second", "2nd")), start=1):
-        title = f"Validity and interpretability on the {ordinal} classifier; p-values against ProCE"
-        tables.append(_fill(f"table{number}", title, summary, "paper", _VALIDITY, classifier))
+    for name, classifier, words in (
+        ("table1", "first", "the 1st classifier"),
+        ("table2", "second", "the 2nd classifier"),
+        ("trees", "trees", "boosted trees"),
+    ):
+        title = f"Validity and interpretability on {words}; p-values against ProCE"
+        tables.append(_fill(name, title, summary, "paper", VALIDITY, classifier))
+    with_truth = summary["dataset"].isin(DATASETS_WITH_TRUTH)
+    late = _with_late_rows(summary)
     tables += [
-        _fill("table3", "Seconds per explained row, one thread", summary, "paper", _TIMES),
-        _fill("equal_terms", "All under the same rules", summary, "rules", _EQUAL_TERMS),
-        _fill("distances", "Proximity, sparsity, plausibility", summary, "paper", _DISTANCES),
-        _fill("recourse", "Advice taken in the true world", summary, "recourse", _RECOURSE),
+        _fill("table3", "Seconds per explained row, one thread", summary, "paper", TIMES),
+        _fill("equal_terms", "All under the same rules", summary, "rules", EQUAL_TERMS),
+        _fill("distances", "Proximity, sparsity, plausibility", summary, "paper", DISTANCES),
+        _fill(
+            "recourse", "Advice taken in the true world", summary[with_truth], "recourse", RECOURSE
+        ),
+        _fill(
+            "limited",
+            "Advice within what people can act on",
+            summary[~with_truth],
+            "recourse",
+            LIMITED,
+        ),
+        _fill("out_of_time", "Rows that were given up for their time", late, None, OUT_OF_TIME),
+        _rank_table(summary),
     ]
     return [table for table in tables if table.rows]
+
+
+def _with_late_rows(summary: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines that tell how many rows ran out of time, where any did."""
+    return summary[(summary["metric"] == "out_of_time_share") & (summary["mean"] > 0)]
+
+
+def _rank_table(summary: pd.DataFrame) -> Table:
+    """Return the table of mean ranks, in which 1 is best."""
+    ranks = mean_rank_table(summary)
+    best = ranks.drop(columns=["place", "problems"], errors="ignore").round(2).min()
+    rows = []
+    for name, line in ranks.round(2).iterrows():
+        place = f"{line['place']:.0f}" if math.isfinite(line["place"]) else NO_VALUE
+        cells = [
+            TableCell(f"{line[title]:.2f}", line[title] == best[title])
+            if math.isfinite(line[title])
+            else TableCell(NO_VALUE)
+            for title in best.index
+        ]
+        problems = TableCell(f"{line['problems']:.0f}")
+        rows.append((TableCell(str(name)), TableCell(place), *cells, problems))
+    header = ("method", "place", "mean rank", *best.index[1:], "problems")
+    title = "Mean ranks over all data sets and classifiers, 1 is best"
+    return Table("ranks", title, header, tuple(rows), divided=False)
 
 
 def _fill(
     name: str,
     title: str,
     summary: pd.DataFrame,
-    group: str,
+    group: str | None,
     columns: Sequence[Column],
     classifier: str | None = None,
 ) -> Table:
-    """Return a table with a row per data set, classifier (unless one is given) and variant."""
-    part = summary[summary["group"] == group]
+    """Return a table with a row per data set, classifier (unless one is given) and variant.
+
+    A variant that cannot be used somewhere has a dash in every column there.
+    """
+    part = summary if group is None else summary[summary["group"] == group]
     part = part if classifier is None else part[part["classifier"] == classifier]
     lines: dict[LineKey, Line] = {
         (line["dataset"], line["classifier"], line["variant"], line["metric"]): line
@@ -113,7 +136,7 @@ def _order(key: tuple[str, str, str]) -> tuple[int, str]:
 
 def _table_cell(line: Line | None, column: Column, best: float | None) -> TableCell:
     if line is None:
-        return TableCell(_NO_VALUE)
+        return TableCell(NO_VALUE)
     return TableCell(column.show(line), best is not None and _rounded(line, column) == best)
 
 
@@ -136,108 +159,3 @@ def _rounded(line: Line, column: Column) -> float | None:
     if column.better is None or not math.isfinite(value):
         return None
     return float(f"{value:.4g}")
-
-
-def _percent(line: Line) -> str:
-    return _with_sd(100 * line["mean"], 100 * line["sd"], lambda value: f"{value:.1f}")
-
-
-def _mean(line: Line) -> str:
-    return _with_sd(line["mean"], line["sd"], format_number)
-
-
-def _with_sd(mean: float, sd: float, show: Callable[[float], str]) -> str:
-    if not math.isfinite(mean):
-        return _NO_VALUE
-    return f"{show(mean)} ± {show(sd)}" if math.isfinite(sd) else show(mean)
-
-
-def _median(line: Line) -> str:
-    return format_number(line["median"]) if math.isfinite(line["median"]) else _NO_VALUE
-
-
-def format_number(value: float) -> str:
-    """Return a number with three significant digits; with an exponent only if it is tiny."""
-    if value == 0 or abs(value) < 1e-4:
-        return f"{value:.2g}"
-    digits = 2 - math.floor(math.log10(abs(value)))
-    return f"{round(value, digits):,.{max(0, digits)}f}"
-
-
-def _p_value(line: Line) -> str:
-    p, difference = line["holm_p"], line["difference"]
-    if math.isfinite(p):
-        return "< 0.001" if p < 0.001 else f"{p:.3f}"
-    if difference == 0:
-        return "no difference"
-    return _NO_VALUE if not math.isfinite(difference) else "all alike"
-
-
-def _printed(line: Line) -> str:
-    name = _PRINTED_NAMES[line["metric"]]
-    value = read_printed_values().get((line["dataset"], line["classifier"], line["variant"], name))
-    if value is None:
-        return _NO_VALUE
-    return _with_sd(*value, (lambda x: f"{x:.2f}") if name in ("tcv", "ccv") else format_number)
-
-
-_TCV = "target_class_validity"
-_CCV = "causal_constraint_validity"
-_STRICT = "strict_constraint_validity"
-_VALIDITY = (
-    Column("%Tcv", _TCV, max, _percent),
-    Column("%Ccv", _CCV, max, _percent),
-    Column("%Ccv strict", _STRICT, max, _percent),
-    Column("IM1", "im1", min, _mean),
-    Column("IM1 median", "im1", min, _median, "median"),
-    Column("IM2", "im2", min, _mean),
-    Column("IM2 median", "im2", min, _median, "median"),
-    Column("p %Tcv", _TCV, None, _p_value),
-    Column("p %Ccv", _CCV, None, _p_value),
-    Column("p IM1", "im1", None, _p_value),
-    Column("p IM2", "im2", None, _p_value),
-    Column("paper %Tcv", _TCV, None, _printed),
-    Column("paper %Ccv", _CCV, None, _printed),
-    Column("paper IM1", "im1", None, _printed),
-    Column("paper IM2", "im2", None, _printed),
-)
-_TIMES = (
-    Column("seconds", "seconds_per_row", min, _mean),
-    Column("fitting, seconds", "fit_seconds", None, _mean),
-    Column("candidates", "evaluations_per_row", None, _mean),
-    Column("paper, seconds", "seconds_per_row", None, _printed),
-)
-_DISTANCES = (
-    Column("categorical kept", "categorical_proximity", max, _mean),
-    Column("continuous", "continuous_proximity", max, _mean),
-    Column("changed", "sparsity", min, _mean),
-    Column("Gower", "gower_distance", min, _mean),
-    Column("MAD-L1", "mad_l1", min, _mean),
-    Column("nearest target row", "nearest_target_row", min, _mean),
-    Column("outlier factor", "local_outlier_factor", min, _mean),
-    Column("valid after refits", "robustness", max, _percent),
-)
-_EQUAL_TERMS = (
-    Column("%Tcv", _TCV, max, _percent),
-    Column("%Ccv", _CCV, max, _percent),
-    Column("%Ccv strict", _STRICT, max, _percent),
-    Column("Gower", "gower_distance", min, _mean),
-    Column("p Gower", "gower_distance", None, _p_value),
-    Column("continuous", "continuous_proximity", max, _mean),
-    Column("changed", "sparsity", min, _mean),
-    Column("seconds", "seconds_per_row", min, _mean),
-)
-_RECOURSE = (
-    Column("success", "actionable_success", max, _percent),
-    Column("broken promises", "actionable_broken_promises", min, _percent),
-    Column("p success", "actionable_success", None, _p_value),
-    Column("success, all may be acted on", "recourse_success", None, _percent),
-    Column("cost", "action_cost", None, _mean),
-    Column("actions", "n_actions", None, _mean),
-    Column("Gower", "gower_distance", None, _mean),
-)
-SHOWN_METRICS = frozenset(
-    column.metric
-    for columns in (_VALIDITY, _TIMES, _DISTANCES, _EQUAL_TERMS, _RECOURSE)
-    for column in columns
-)

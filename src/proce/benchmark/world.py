@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from proce.benchmark.classifiers import Model, train_model
 from proce.benchmark.plan import Plan
 from proce.causal import CausalGraph, StructuralCausalModel
-from proce.classifier import TrainedNetwork, fit_network
+from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.datasets import Dataset, load_dataset
 from proce.errors import BenchmarkError
 from proce.metrics import Judges, Neighbourhood, bootstrap_refits
@@ -37,11 +37,11 @@ class World:
     train, label
         The training rows and their labels.
     codec, model
-        The codec and the classifier, both fitted on the training rows.
+        The codec, and the model that the methods are given, both fitted on the training rows.
     factual
-        The rows to explain: test rows that the model puts in class 0.
-    architecture
-        The name of the classifier: ``first`` or ``second``.
+        The rows to explain: test rows that the model does not put in the wanted class.
+    kind
+        The name of the classifier: ``first``, ``second`` or ``trees``.
     seed
         The seed of the repetition.
     record
@@ -52,9 +52,9 @@ class World:
     train: pd.DataFrame
     label: "pd.Series[int]"
     codec: Codec
-    model: TrainedNetwork
+    model: Model
     factual: pd.DataFrame
-    architecture: str
+    kind: str
     seed: int
     record: dict[str, Any]
 
@@ -67,9 +67,9 @@ class World:
             data.frame, data.label, test_size=0.2, random_state=seed
         )
         codec = Codec.fit(data.schema, train)
-        model = _train_network(codec, train, label, dataset, classifier, seed)
-        predicted = model.predict(codec.encode(test)).numpy()
-        rejected = np.flatnonzero(predicted == 0)
+        model = train_model(codec, train, label, dataset, classifier, seed)
+        predicted = predict_in_blocks(as_classifier(model, codec), codec.encode(test)).numpy()
+        rejected = np.flatnonzero(predicted != data.wanted)
         if not len(rejected):
             raise BenchmarkError(f"the {classifier} classifier rejects no test row of {dataset}.")
         drawn = np.random.default_rng(seed).permutation(rejected)[: plan.rows]
@@ -93,26 +93,34 @@ class World:
         return self.codec.encode(self.train)
 
     @cached_property
+    def classifier(self) -> Classifier:
+        """The model behind the interface of all models, for rows of the codec."""
+        return as_classifier(self.model, self.codec)
+
+    @cached_property
+    def predicted(self) -> Tensor:
+        """The classes that the model gives to the training rows."""
+        return predict_in_blocks(self.classifier, self.encoded)
+
+    @cached_property
     def judges(self) -> Judges:
         """The auto-encoders of IM1 and IM2, fitted on training rows alone."""
-        predicted = self.model.predict(self.encoded)
-        return Judges.fit(self.codec, self.encoded, predicted, 2, seed=_JUDGES_SEED + self.seed)
+        seed = _JUDGES_SEED + self.seed
+        return Judges.fit(self.codec, self.encoded, self.predicted, 2, seed=seed)
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood:
         """The training rows that the model accepts, for plausibility."""
-        return Neighbourhood.fit(self.codec, self.encoded, self.model.predict(self.encoded), 2)
+        return Neighbourhood.fit(self.codec, self.encoded, self.predicted, 2)
 
     @cached_property
-    def refits(self) -> tuple[TrainedNetwork, ...]:
-        """Classifiers of the same architecture, trained again on resampled rows."""
+    def refits(self) -> tuple[Model, ...]:
+        """Models of the same kind, trained again on resampled rows."""
         labels = self.label.to_numpy()
 
-        def fit(rows: Any, seed: int) -> TrainedNetwork:
-            drawn = self.encoded[torch.from_numpy(rows)]
-            return _train_network(
-                self.codec, drawn, labels[rows], self.data.name, self.architecture, seed
-            )
+        def fit(rows: Any, seed: int) -> Model:
+            drawn = self.train.iloc[rows]
+            return train_model(self.codec, drawn, labels[rows], self.data.name, self.kind, seed)
 
         return bootstrap_refits(fit, labels, n_refits=_N_REFITS, seed=_REFITS_SEED + self.seed)
 
@@ -130,12 +138,3 @@ def hash_dataset(data: Dataset) -> str:
     """Return the SHA-256 of a data set's rows and labels."""
     hashed = pd.util.hash_pandas_object(data.frame.assign(_label=data.label.to_numpy()))
     return hashlib.sha256(hashed.to_numpy().tobytes()).hexdigest()
-
-
-def _train_network(
-    codec: Codec, train: Any, label: Any, dataset: str, classifier: Any, seed: int
-) -> TrainedNetwork:
-    # Nine in ten pass there: trained on unweighted rows, a network would reject nearly nobody.
-    balanced = dataset == "law"
-    torch.set_num_threads(1)
-    return fit_network(codec, train, label, architecture=classifier, balanced=balanced, seed=seed)

@@ -27,7 +27,7 @@ benchmark = typer.Typer(
 def run(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="The folder to record the run in.")],
     preset: Annotated[
-        str, typer.Option(metavar="NAME", help="smoke, quick, paper or sensitivity.")
+        str, typer.Option(metavar="NAME", help="smoke, quick, standard, paper or sensitivity.")
     ] = "smoke",
     plan: Annotated[
         Path | None,
@@ -44,8 +44,13 @@ def run(
     """Run a plan: data sets x classifiers x methods x repetitions.
 
     \b
-    Example:
-      proce benchmark run --preset quick --out runs/quick
+    Examples:
+      proce benchmark run --preset smoke --out runs/smoke        a few minutes
+      proce benchmark run --preset standard --out runs/standard  2 hours on 2 cores
+      proce benchmark run --preset paper --out runs/paper        a week; see --resume
+
+    A method that cannot be used with a classifier, such as a gradient method with trees, is
+    named; tables show dashes for it.
     """
     from proce.benchmark import run_plan
 
@@ -108,8 +113,22 @@ def _read_plan(path: Path | None, preset_name: str) -> "Plan":
         raise BenchmarkError(f"{path}: {error}") from None
 
 
+def _left_out_words(plan: "Plan") -> list[str]:
+    """Return for each data set, classifier and reason what cannot be measured there."""
+    names: dict[tuple[str, str, str], list[str]] = {}
+    for left in plan.left_out():
+        key = (left.dataset, left.classifier, left.reason)
+        names.setdefault(key, []).append(left.variant.name)
+    return [
+        f"not measured on {dataset}, {classifier}: {'; '.join(variants)} ({reason})."
+        for (dataset, classifier, reason), variants in names.items()
+    ]
+
+
 def _show_records(folder: "RunFolder") -> bool:
     """Note how many cells there are, and why some failed; return whether any did."""
+    for words in _left_out_words(folder.plan):
+        note(words)
     records = folder.records()
     failed = records[records["status"] == "failed"]
     note(f"{len(records)} cells in {folder.path}, {len(failed)} failed.")

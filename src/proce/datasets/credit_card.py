@@ -76,6 +76,7 @@ def load_credit_card() -> Dataset:
         recourse_schema=_recourse_schema(schema),
         graph=CausalGraph(_edges(), schema.names),
         rules=RULES,
+        wanted=0,
     )
 
 

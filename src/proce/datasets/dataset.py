@@ -45,6 +45,8 @@ class Dataset:
         The equations that the rows were drawn from, where they are known.
     sampler
         Draws the data set anew from a number of rows and a seed, where that is possible.
+    wanted
+        The class that people want to be in: 1, or 0 where 1 is a default.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Dataset:
     rules: tuple[str, ...]
     truth: StructuralCausalModel | None = None
     sampler: "Callable[[int, int], Dataset] | None" = None
+    wanted: int = 1
 
     def __post_init__(self) -> None:
         check_fields(self, DatasetError)

@@ -180,6 +180,7 @@ def load_german_credit() -> Dataset:
         recourse_schema=schema.edit(improving, action=Action.INCREASE),
         graph=GRAPH,
         rules=("cf.age >= x.age",),
+        wanted=0,
     )
 
 

@@ -74,8 +74,8 @@ def evaluate(
     truth
         The true equations, where they are known.
     recourse_schema
-        Says what can be acted on, for the measures named ``actionable_...``; by default the
-        schema of the result.
+        Says what can be acted on, for ``within_limits`` and for the measures named
+        ``actionable_...``, which take the schema of the result where it is not given.
     judges
         The auto-encoders of IM1 and IM2, trained apart from the explainer.
     neighbourhood
@@ -118,6 +118,8 @@ def evaluate(
         values["target_class_validity"] = _has_target(result, columns, classifier)
     if world is not None:
         values |= _recourse(columns, world, limits, classifier, seed)
+    if recourse_schema is not None:
+        values["within_limits"] = allowed(limits, columns)
     if (checked_judges := read_judges(judges, context)) is not None:
         values |= _interpretability(checked_judges, columns)
     around = read_neighbourhood(neighbourhood, context, classifier, rows, seed)

@@ -70,5 +70,6 @@ MEASURES = (
     Measure("actionable_success", "higher", 0.0, _TRUTH),
     Measure("actionable_broken_promises", "lower", _UNDEFINED, _TRUTH),
     Measure("action_cost", "lower", _UNDEFINED, "truth="),
+    Measure("within_limits", "higher", 0.0, "recourse_schema="),
     Measure("robustness", "higher", 0.0, "refits=, models trained again"),
 )

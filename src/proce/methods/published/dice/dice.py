@@ -25,6 +25,7 @@ from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
 
 DiceMethod = Literal["random", "genetic", "gradient"]
+TOOK_TOO_LONG = "DiCE took longer than"  # how the note of such a row begins
 _BELOW_HALF = 0.5 - 1e-6
 _MIN_ITERATIONS = 500  # of the gradient method, unless max_iterations is smaller
 _OPTIONS = {
@@ -157,7 +158,7 @@ class _RowSearch:
         query = self.view.query(task, self.position, self.varied)
         answer = process.ask(query, self.score, max_seconds, lambda: task.over)
         if answer is None:
-            return nothing, "" if task.over else f"DiCE took longer than {max_seconds:g} s."
+            return nothing, "" if task.over else f"{TOOK_TOO_LONG} {max_seconds:g} s."
         task.evaluations_left[self.position] -= answer.evaluations
         task.call.evaluations += answer.evaluations
         if self.spent:

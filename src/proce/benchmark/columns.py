@@ -1,0 +1,162 @@
+"""The columns of the tables: which statistic of which metric they show, and how."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from proce.benchmark.printed import read_printed_values
+from proce.benchmark.summary import NOT_APPLICABLE
+
+_PRINTED_NAMES = {  # of the metrics, in the file of the paper's values
+    "target_class_validity": "tcv",
+    "causal_constraint_validity": "ccv",
+    "im1": "im1",
+    "im2": "im2",
+    "seconds_per_row": "seconds",
+}
+NO_VALUE = "–"
+
+Line = dict[Any, Any]  # of a summary
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: one statistic of one metric.
+
+    Attributes
+    ----------
+    title
+        The heading of the column.
+    metric
+        The metric that it shows.
+    better
+        ``max`` or ``min``, which finds the best value; ``None`` to mark no value.
+    show
+        Turns a line of the summary into text.
+    statistic
+        The column of the summary by which values are compared.
+    """
+
+    title: str
+    metric: str
+    better: Callable[..., Any] | None
+    show: Callable[[Line], str]
+    statistic: str = "mean"
+
+
+def _percent(line: Line) -> str:
+    return _with_sd(100 * line["mean"], 100 * line["sd"], lambda value: f"{value:.1f}")
+
+
+def _mean(line: Line) -> str:
+    return _with_sd(line["mean"], line["sd"], format_number)
+
+
+def _with_sd(mean: float, sd: float, show: Callable[[float], str]) -> str:
+    if not math.isfinite(mean):
+        return NO_VALUE
+    return f"{show(mean)} ± {show(sd)}" if math.isfinite(sd) else show(mean)
+
+
+def _median(line: Line) -> str:
+    return format_number(line["median"]) if math.isfinite(line["median"]) else NO_VALUE
+
+
+def format_number(value: float) -> str:
+    """Return a number with three significant digits; with an exponent only if it is tiny."""
+    if value == 0 or abs(value) < 1e-4:
+        return f"{value:.2g}"
+    digits = 2 - math.floor(math.log10(abs(value)))
+    return f"{round(value, digits):,.{max(0, digits)}f}"
+
+
+def _p_value(line: Line) -> str:
+    p, difference = line["holm_p"], line["difference"]
+    if math.isfinite(p):
+        return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    if difference == 0:
+        return "no difference"
+    return NO_VALUE if not math.isfinite(difference) else "all alike"
+
+
+def _printed(line: Line) -> str:
+    name = _PRINTED_NAMES[line["metric"]]
+    value = read_printed_values().get((line["dataset"], line["classifier"], line["variant"], name))
+    if value is None:
+        return NO_VALUE
+    return _with_sd(*value, (lambda x: f"{x:.2f}") if name in ("tcv", "ccv") else format_number)
+
+
+_TCV = "target_class_validity"
+_CCV = "causal_constraint_validity"
+_STRICT = "strict_constraint_validity"
+VALIDITY = (
+    Column("%Tcv", _TCV, max, _percent),
+    Column("%Ccv", _CCV, max, _percent),
+    Column("%Ccv strict", _STRICT, max, _percent),
+    Column("IM1", "im1", min, _mean),
+    Column("IM1 median", "im1", min, _median, "median"),
+    Column("IM2", "im2", min, _mean),
+    Column("IM2 median", "im2", min, _median, "median"),
+    Column("p %Tcv", _TCV, None, _p_value),
+    Column("p %Ccv", _CCV, None, _p_value),
+    Column("p IM1", "im1", None, _p_value),
+    Column("p IM2", "im2", None, _p_value),
+    Column("paper %Tcv", _TCV, None, _printed),
+    Column("paper %Ccv", _CCV, None, _printed),
+    Column("paper IM1", "im1", None, _printed),
+    Column("paper IM2", "im2", None, _printed),
+)
+TIMES = (
+    Column("seconds", "seconds_per_row", min, _mean),
+    Column("fitting, seconds", "fit_seconds", None, _mean),
+    Column("candidates", "evaluations_per_row", None, _mean),
+    Column("paper, seconds", "seconds_per_row", None, _printed),
+)
+DISTANCES = (
+    Column("categorical kept", "categorical_proximity", max, _mean),
+    Column("continuous", "continuous_proximity", max, _mean),
+    Column("changed", "sparsity", min, _mean),
+    Column("Gower", "gower_distance", min, _mean),
+    Column("MAD-L1", "mad_l1", min, _mean),
+    Column("nearest target row", "nearest_target_row", min, _mean),
+    Column("outlier factor", "local_outlier_factor", min, _mean),
+    Column("valid after refits", "robustness", max, _percent),
+)
+EQUAL_TERMS = (
+    Column("%Tcv", _TCV, max, _percent),
+    Column("%Ccv", _CCV, max, _percent),
+    Column("%Ccv strict", _STRICT, max, _percent),
+    Column("Gower", "gower_distance", min, _mean),
+    Column("p Gower", "gower_distance", None, _p_value),
+    Column("continuous", "continuous_proximity", max, _mean),
+    Column("changed", "sparsity", min, _mean),
+    Column("seconds", "seconds_per_row", min, _mean),
+)
+RECOURSE = (
+    Column("success", "actionable_success", max, _percent),
+    Column("broken promises", "actionable_broken_promises", min, _percent),
+    Column("p success", "actionable_success", None, _p_value),
+    Column("success, all may be acted on", "recourse_success", None, _percent),
+    Column("cost", "action_cost", None, _mean),
+    Column("actions", "n_actions", None, _mean),
+    Column("Gower", "gower_distance", None, _mean),
+)
+LIMITED = (
+    Column("%Tcv", _TCV, max, _percent),
+    Column("within limits", "within_limits", max, _percent),
+    Column("Gower", "gower_distance", min, _mean),
+    Column("p Gower", "gower_distance", None, _p_value),
+    Column("robust distance", "robust_distance", min, _mean),
+    Column("actions", "n_actions", min, _mean),
+    Column("nearest target row", "nearest_target_row", min, _mean),
+    Column("valid after refits", "robustness", max, _percent),
+    Column("seconds", "seconds_per_row", min, _mean),
+)
+OUT_OF_TIME = (Column("out of time", "out_of_time_share", None, _percent),)
+SHOWN_METRICS = frozenset(
+    column.metric
+    for columns in (VALIDITY, TIMES, DISTANCES, EQUAL_TERMS, RECOURSE, LIMITED, OUT_OF_TIME)
+    for column in columns
+) | {NOT_APPLICABLE}
