@@ -174,7 +174,7 @@ def _draw_sensitivity(summary: pd.DataFrame, title: str) -> Any:
                 colour = f"C{list(DATASET_TITLES).index(str(dataset))}"  # the same in every panel
                 label = DATASET_TITLES[str(dataset)]
                 ax.plot(line.index, line, color=colour, marker="o", ms=3, label=label)
-        if statistic == "median" or metric == "seconds_per_row":
+        if statistic == "median":
             ax.set_yscale("log")
         _label_axes(ax, title, _SENSITIVITY_TITLES[metric], sorted(summary["value"].unique()))
     _place_legend(figure, axes)
