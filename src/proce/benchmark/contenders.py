@@ -182,10 +182,8 @@ class Contenders:
             return None
         if variant.graph == "true":
             return world.equations
-        if variant.graph == "discovered":
-            graph = self._discover(variant)[0]
-        else:
-            graph = world.data.graph
+        discovered = variant.graph == "discovered"
+        graph = self._discover(variant)[0] if discovered else world.data.graph
         if not variant.printed:
             return graph
         return StructuralCausalModel.fit(
