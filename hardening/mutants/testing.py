@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import coverage
@@ -21,9 +22,11 @@ from mutants.rooms import ROOT, SOURCE, holds_kernels
 _MAX_SECONDS = 120.0  # of one file of tests, while its lines are recorded
 _MAX_PYTHON_SECONDS = 10.0  # the same with kernels as Python, after which no other test begins
 _MAX_TEST_SECONDS = 2.0  # of one test with kernels as Python
+_NEXT_TRY_SECONDS = 0.01  # after which such a test is ended that could not be ended at once
 _N_PYTHON_EXAMPLES = 5  # of a property, with kernels as Python
 _IMPORT_SECONDS = 20.0  # of the package and of the tests
 _SLACK_SECONDS, _SLACK_FACTOR = 5.0, 4.0  # what a mutant may take beyond its tests' usual time
+_COVERAGE = Path(coverage.__file__).parent
 
 PYTEST_OPTIONS = (
     *("-q", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:benchmark"),
@@ -75,7 +78,11 @@ class Recorder:
             self._on_context(context)
 
 
-def _stop_test(number: int, frame: object) -> None:
+def _stop_test(number: int, frame: FrameType | None) -> None:
+    # What records lines would keep its lock for ever: it is left to end first.
+    if frame is not None and Path(frame.f_code.co_filename).parent == _COVERAGE:
+        signal.setitimer(signal.ITIMER_PROF, _NEXT_TRY_SECONDS)
+        return
     raise TimeoutError("this test takes too long where kernels run as Python")
 
 
