@@ -85,11 +85,11 @@ class MutationRun:
         for path in modules:
             importlib.import_module(module_name(path))
         tests = CollectedTests(session, modules)
-        recordings = read_recordings(self.recordings)
         for as_python in (False, True):
             self.console.print(f"recording which lines each test runs, kernels {as_python=}")
-            recordings = tests.record(recordings, as_python, self.console.print)
-            write_recordings(self.recordings, recordings)
+            known = read_recordings(self.recordings)
+            for so_far in tests.record(known, as_python, self.console.print):
+                write_recordings(self.recordings, so_far)
         inside = [mutant for mutant in self.mutants if mutant.function]
 
         def trial(mutant: Mutant, names: list[str], seconds: float) -> Verdict:

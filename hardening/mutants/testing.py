@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from mutants.forking import Ending, in_fork
-from mutants.installing import ChangedModule, Functions, interpret, kernels
+from mutants.installing import ChangedModule, Functions, interpret_kernels
 from mutants.mutant import Mutant, Verdict
 from mutants.recording import Recordings, TestRun, fingerprint
 from mutants.rooms import ROOT, SOURCE, holds_kernels
@@ -102,8 +102,8 @@ class CollectedTests:
 
     def record(
         self, known: Recordings, kernels_as_python: bool, on_file: Callable[[str], None]
-    ) -> Recordings:
-        """Return what every test does that passes; a file that is known is not run again."""
+    ) -> Iterator[Recordings]:
+        """Yield what every test does that passes, file by file; one that is known is not run."""
         by_file: dict[str, list[str]] = {}
         for name in self._items:
             by_file.setdefault(name.split("::")[0], []).append(name)
@@ -115,11 +115,11 @@ class CollectedTests:
             ending = in_fork(lambda own=names: self._record(own, kernels_as_python), _MAX_SECONDS)
             told = {name: TestRun(*run) for name, run in (ending.sent or {}).items()}
             known = known.adding(file, kernels_as_python, print_of_file, told)
-        return known
+            yield known
 
     def _record(self, names: Sequence[str], kernels_as_python: bool) -> dict[str, Any]:
         if kernels_as_python:
-            interpret(kernels())
+            interpret_kernels()
             self._try_few_examples()
         files = [str(path) for path in self._modules]
         covering = coverage.Coverage(data_file=None, include=files, config_file=False)
