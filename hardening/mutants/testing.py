@@ -1,15 +1,15 @@
 """Tests that are collected once, and then run in forks: which lines they run, and which fail."""
 
+import importlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import coverage
-import numba
 import pytest
 from hypothesis import settings
 
@@ -17,7 +17,7 @@ from mutants.forking import Ending, in_fork
 from mutants.installing import ChangedModule, Functions, interpret_kernels
 from mutants.mutant import Mutant, Verdict
 from mutants.recording import Recordings, TestRun, fingerprint
-from mutants.rooms import ROOT, SOURCE, holds_kernels
+from mutants.rooms import ROOT, SOURCE, holds_kernels, module_name
 
 _MAX_SECONDS = 120.0  # of one file of tests, while its lines are recorded
 _MAX_PYTHON_SECONDS = 10.0  # the same with kernels as Python, after which no other test begins
@@ -120,7 +120,7 @@ class CollectedTests:
     def _record(self, names: Sequence[str], kernels_as_python: bool) -> dict[str, Any]:
         if kernels_as_python:
             interpret_kernels()
-            self._try_few_examples()
+            _try_few_examples(self._items.values())
         files = [str(path) for path in self._modules]
         covering = coverage.Coverage(data_file=None, include=files, config_file=False)
         covering.start()
@@ -149,15 +149,6 @@ class CollectedTests:
                 told[name] = (recorder.seconds[name], lines)
         return told
 
-    def _try_few_examples(self) -> None:
-        """Let properties be tried on few examples, because kernels as Python take long."""
-        for item in self._items.values():
-            function = getattr(item, "obj", None)
-            held = getattr(function, "_hypothesis_internal_use_settings", None)
-            if held is not None:
-                few = settings(held, max_examples=min(held.max_examples, _N_PYTHON_EXAMPLES))
-                function._hypothesis_internal_use_settings = few
-
     def _run(
         self, items: Sequence[pytest.Item], recorder: Recorder, is_over: Callable[[], bool]
     ) -> None:
@@ -173,7 +164,7 @@ class CollectedTests:
         def work() -> list[str]:
             self._functions.install(mutant)
             if holds_kernels(mutant.module):
-                self._try_few_examples()
+                _try_few_examples(self._items.values())
             recorder = Recorder()
             items = [self._items[name] for name in names]
             self._run(items, recorder, lambda: bool(recorder.failed))
@@ -182,19 +173,43 @@ class CollectedTests:
         return verdict_of(in_fork(work, _SLACK_SECONDS + _SLACK_FACTOR * seconds))
 
 
+class KernelsAsPython:
+    """A plugin that lets the kernels of modules run as Python once the tests are collected."""
+
+    def __init__(self, modules: Sequence[Path]) -> None:
+        self._modules = modules
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Do so, on few examples."""
+        for path in self._modules:
+            importlib.import_module(module_name(path))
+        interpret_kernels()
+        _try_few_examples(session.items)
+
+
+def _try_few_examples(items: Iterable[pytest.Item]) -> None:
+    """Let properties be tried on few examples, because kernels as Python take long."""
+    for item in items:
+        function = getattr(item, "obj", None)
+        held = getattr(function, "_hypothesis_internal_use_settings", None)
+        if held is not None:
+            few = settings(held, max_examples=min(held.max_examples, _N_PYTHON_EXAMPLES))
+            function._hypothesis_internal_use_settings = few
+
+
 def trial_of_import(
-    mutant: Mutant, names: Sequence[str], seconds: float, interpreted: bool
+    mutant: Mutant, names: Sequence[str], seconds: float, modules: Sequence[Path]
 ) -> Verdict:
     """Run tests on a change that is noticed when its module is imported, until one fails.
 
-    Nothing of the package may have been imported in this process.
+    Nothing of the package may have been imported in this process; ``modules`` are the room's.
     """
 
     def work() -> list[str]:
-        numba.config.DISABLE_JIT = interpreted
         sys.meta_path.insert(0, ChangedModule(mutant))
         recorder = Recorder()
-        code = pytest.main([*PYTEST_OPTIONS, "-x", *names], plugins=[recorder])
+        as_python = [KernelsAsPython(modules)] if holds_kernels(mutant.module) else []
+        code = pytest.main([*PYTEST_OPTIONS, "-x", *names], plugins=[recorder, *as_python])
         return recorder.failed[:1] or ([] if code == pytest.ExitCode.OK else ["import"])
 
     return verdict_of(in_fork(work, _IMPORT_SECONDS + _SLACK_SECONDS + _SLACK_FACTOR * seconds))
