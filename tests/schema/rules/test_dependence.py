@@ -55,7 +55,8 @@ def violation(rule: Rule, **changes: float) -> float:
 
 
 def test_cause_and_effect_are_read_in_both_rows() -> None:
-    read = {(reference.row, reference.position) for reference in RULE.tree.references}
+    rule = Rule.parse("LSAT, UGPA ~> ZFYA", CODEC)
+    read = {(reference.row, reference.position) for reference in rule.tree.references}
     assert read == {(row, position) for row in ("x", "cf") for position in (0, 1, 2)}
 
 
