@@ -193,7 +193,7 @@ def test_crowding_by_hand():
 
 
 def test_the_smallest_front_with_two_neighbours_for_everyone_by_hand():
-    """Of (0, 2), (1, 1), (2, 0), on the unit range, the middle one has the others a diagonal off."""
+    """Of (0, 2), (1, 1), (2, 0), on the unit range, half a diagonal lies between neighbours."""
     losses = torch.tensor([[[0.0, 2], [1, 1], [2, 0]]], dtype=torch.float64)
     paper = crowding_distance(losses, torch.zeros(1, 3, dtype=torch.int64), "paper")[0].tolist()
     half = math.hypot(0.5, 0.5)
