@@ -85,11 +85,11 @@ class MutationRun:
         for path in modules:
             importlib.import_module(module_name(path))
         tests = CollectedTests(session, modules)
-        recordings = read_recordings(self.recordings)
         for as_python in (False, True):
             self.console.print(f"recording which lines each test runs, kernels {as_python=}")
-            recordings = tests.record(recordings, as_python, self.console.print)
-            write_recordings(self.recordings, recordings)
+            known = read_recordings(self.recordings)
+            for so_far in tests.record(known, as_python, self.console.print):
+                write_recordings(self.recordings, so_far)
         inside = [mutant for mutant in self.mutants if mutant.function]
 
         def trial(mutant: Mutant, names: list[str], seconds: float) -> Verdict:
@@ -103,10 +103,10 @@ class MutationRun:
         """Try the changes that are noticed when a module is imported, in this process' forks."""
 
         def trial(mutant: Mutant, names: list[str], seconds: float) -> Verdict:
-            return trial_of_import(mutant, names, seconds, holds_kernels(mutant.module))
+            return trial_of_import(mutant, names, seconds, self.room.modules())
 
         at_import = [mutant for mutant in self.mutants if not mutant.function]
-        self._refuse_failing_tests(at_import[:1], trial)
+        self._refuse_failing_tests({own.module: own for own in at_import}.values(), trial)
         self._try_each(at_import, trial)
 
     def _refuse_failing_tests(self, mutants: Iterable[Mutant], trial: Trial) -> None:

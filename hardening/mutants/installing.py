@@ -1,8 +1,9 @@
 """Puts a changed module in the place of the one that is there.
 
 A change inside a function replaces the code of the function where it lives, so that everybody who
-holds the function runs the change, and nothing needs to be imported again. A kernel that is changed
-runs as Python, and so do the kernels that call it; the kernels that it calls stay compiled.
+holds the function runs the change, and nothing needs to be imported again. Where a kernel is
+changed, all kernels run as Python: a compiled one hands a word of 64 bits to Python as a plain
+integer, which the next one takes for a signed number and refuses.
 """
 
 import gc
@@ -44,7 +45,8 @@ class Functions:
         code = _code_at(compile(mutant.source, path, "exec"), mutant.function, mutant.first_line)
         for function in functions:
             function.__code__ = code
-        interpret(kernel for kernel in kernels() if kernel.py_func in functions)
+        if any(kernel.py_func in functions for kernel in _kernels()):
+            interpret_kernels()
 
 
 def _code_at(module: CodeType, name: str, line: int) -> CodeType:
@@ -58,22 +60,16 @@ def _code_at(module: CodeType, name: str, line: int) -> CodeType:
     raise LookupError(f"{name} does not begin at line {line} of {module.co_filename}")
 
 
-def kernels() -> list[Dispatcher]:
+def _kernels() -> list[Dispatcher]:
     """Return every kernel that has been imported."""
     found = [value for module in _own_modules() for value in vars(module).values()]
     own = {id(value): value for value in found if issubclass(type(value), Dispatcher)}
     return list(own.values())
 
 
-def interpret(changed: Iterable[Dispatcher]) -> None:
-    """Let kernels run as Python, and with them those that call them."""
-    every, chosen = kernels(), {id(kernel): kernel for kernel in changed}
-    n_chosen = -1
-    while n_chosen < len(chosen):
-        n_chosen = len(chosen)
-        chosen |= {id(kernel): kernel for kernel in every if _calls(kernel, chosen.values())}
-    if not chosen:
-        return
+def interpret_kernels() -> None:
+    """Let all kernels run as Python."""
+    chosen = {id(kernel): kernel for kernel in _kernels()}
     np.seterr(all="ignore")  # as the kernels are compiled
     for kernel in chosen.values():
         if "math" in kernel.py_func.__globals__:
@@ -117,12 +113,6 @@ def _with_records(function: Callable[..., Any]) -> Callable[..., Any]:
 def _as_records(value: Any) -> Any:
     has_fields = isinstance(value, np.ndarray) and value.dtype.names is not None
     return value.view(np.recarray) if has_fields else value
-
-
-def _calls(kernel: Dispatcher, others: Iterable[Dispatcher]) -> bool:
-    names = kernel.py_func.__code__.co_names
-    held = [kernel.py_func.__globals__.get(name) for name in names]
-    return any(value is other for value in held for other in others)
 
 
 def _own_modules() -> list[ModuleType]:

@@ -1,29 +1,32 @@
 """Tests that are collected once, and then run in forks: which lines they run, and which fail."""
 
+import importlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import coverage
-import numba
 import pytest
 from hypothesis import settings
 
 from mutants.forking import Ending, in_fork
-from mutants.installing import ChangedModule, Functions, interpret, kernels
+from mutants.installing import ChangedModule, Functions, interpret_kernels
 from mutants.mutant import Mutant, Verdict
 from mutants.recording import Recordings, TestRun, fingerprint
-from mutants.rooms import ROOT, SOURCE, holds_kernels
+from mutants.rooms import ROOT, SOURCE, holds_kernels, module_name
 
 _MAX_SECONDS = 120.0  # of one file of tests, while its lines are recorded
 _MAX_PYTHON_SECONDS = 10.0  # the same with kernels as Python, after which no other test begins
 _MAX_TEST_SECONDS = 2.0  # of one test with kernels as Python
+_NEXT_TRY_SECONDS = 0.01  # after which such a test is ended that could not be ended at once
 _N_PYTHON_EXAMPLES = 5  # of a property, with kernels as Python
 _IMPORT_SECONDS = 20.0  # of the package and of the tests
 _SLACK_SECONDS, _SLACK_FACTOR = 5.0, 4.0  # what a mutant may take beyond its tests' usual time
+_COVERAGE = Path(coverage.__file__).parent
 
 PYTEST_OPTIONS = (
     *("-q", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:benchmark"),
@@ -75,7 +78,11 @@ class Recorder:
             self._on_context(context)
 
 
-def _stop_test(number: int, frame: object) -> None:
+def _stop_test(number: int, frame: FrameType | None) -> None:
+    # What records lines would keep its lock for ever: it is left to end first.
+    if frame is not None and Path(frame.f_code.co_filename).parent == _COVERAGE:
+        signal.setitimer(signal.ITIMER_PROF, _NEXT_TRY_SECONDS)
+        return
     raise TimeoutError("this test takes too long where kernels run as Python")
 
 
@@ -95,8 +102,8 @@ class CollectedTests:
 
     def record(
         self, known: Recordings, kernels_as_python: bool, on_file: Callable[[str], None]
-    ) -> Recordings:
-        """Return what every test does that passes; a file that is known is not run again."""
+    ) -> Iterator[Recordings]:
+        """Yield what every test does that passes, file by file; one that is known is not run."""
         by_file: dict[str, list[str]] = {}
         for name in self._items:
             by_file.setdefault(name.split("::")[0], []).append(name)
@@ -108,12 +115,12 @@ class CollectedTests:
             ending = in_fork(lambda own=names: self._record(own, kernels_as_python), _MAX_SECONDS)
             told = {name: TestRun(*run) for name, run in (ending.sent or {}).items()}
             known = known.adding(file, kernels_as_python, print_of_file, told)
-        return known
+            yield known
 
     def _record(self, names: Sequence[str], kernels_as_python: bool) -> dict[str, Any]:
         if kernels_as_python:
-            interpret(kernels())
-            self._try_few_examples()
+            interpret_kernels()
+            _try_few_examples(self._items.values())
         files = [str(path) for path in self._modules]
         covering = coverage.Coverage(data_file=None, include=files, config_file=False)
         covering.start()
@@ -142,15 +149,6 @@ class CollectedTests:
                 told[name] = (recorder.seconds[name], lines)
         return told
 
-    def _try_few_examples(self) -> None:
-        """Let properties be tried on few examples, because kernels as Python take long."""
-        for item in self._items.values():
-            function = getattr(item, "obj", None)
-            held = getattr(function, "_hypothesis_internal_use_settings", None)
-            if held is not None:
-                few = settings(held, max_examples=min(held.max_examples, _N_PYTHON_EXAMPLES))
-                function._hypothesis_internal_use_settings = few
-
     def _run(
         self, items: Sequence[pytest.Item], recorder: Recorder, is_over: Callable[[], bool]
     ) -> None:
@@ -166,7 +164,7 @@ class CollectedTests:
         def work() -> list[str]:
             self._functions.install(mutant)
             if holds_kernels(mutant.module):
-                self._try_few_examples()
+                _try_few_examples(self._items.values())
             recorder = Recorder()
             items = [self._items[name] for name in names]
             self._run(items, recorder, lambda: bool(recorder.failed))
@@ -175,19 +173,43 @@ class CollectedTests:
         return verdict_of(in_fork(work, _SLACK_SECONDS + _SLACK_FACTOR * seconds))
 
 
+class KernelsAsPython:
+    """A plugin that lets the kernels of modules run as Python once the tests are collected."""
+
+    def __init__(self, modules: Sequence[Path]) -> None:
+        self._modules = modules
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Do so, on few examples."""
+        for path in self._modules:
+            importlib.import_module(module_name(path))
+        interpret_kernels()
+        _try_few_examples(session.items)
+
+
+def _try_few_examples(items: Iterable[pytest.Item]) -> None:
+    """Let properties be tried on few examples, because kernels as Python take long."""
+    for item in items:
+        function = getattr(item, "obj", None)
+        held = getattr(function, "_hypothesis_internal_use_settings", None)
+        if held is not None:
+            few = settings(held, max_examples=min(held.max_examples, _N_PYTHON_EXAMPLES))
+            function._hypothesis_internal_use_settings = few
+
+
 def trial_of_import(
-    mutant: Mutant, names: Sequence[str], seconds: float, interpreted: bool
+    mutant: Mutant, names: Sequence[str], seconds: float, modules: Sequence[Path]
 ) -> Verdict:
     """Run tests on a change that is noticed when its module is imported, until one fails.
 
-    Nothing of the package may have been imported in this process.
+    Nothing of the package may have been imported in this process; ``modules`` are the room's.
     """
 
     def work() -> list[str]:
-        numba.config.DISABLE_JIT = interpreted
         sys.meta_path.insert(0, ChangedModule(mutant))
         recorder = Recorder()
-        code = pytest.main([*PYTEST_OPTIONS, "-x", *names], plugins=[recorder])
+        as_python = [KernelsAsPython(modules)] if holds_kernels(mutant.module) else []
+        code = pytest.main([*PYTEST_OPTIONS, "-x", *names], plugins=[recorder, *as_python])
         return recorder.failed[:1] or ([] if code == pytest.ExitCode.OK else ["import"])
 
     return verdict_of(in_fork(work, _IMPORT_SECONDS + _SLACK_SECONDS + _SLACK_FACTOR * seconds))

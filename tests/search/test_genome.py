@@ -46,6 +46,11 @@ def test_an_anchor_between_two_points_of_the_grid_stands_for_the_nearer():
     assert [repaired(of, v)[0] for v in (0.2, 0.55, 0.6, 0.7)] == [0.25, 0.55, 0.55, 0.75]
 
 
+def test_a_grid_begins_at_its_origin():
+    of = genome([0.0], [1.0], [0.85], kind=[GRID], step=[0.25], origin=[0.1])
+    assert [repaired(of, v)[0] for v in (0.0, 0.4, 0.7)] == pytest.approx([0.1, 0.35, 0.6])
+
+
 def test_bounds_move_inwards_onto_the_grid():
     of = genome([0.1], [0.9], [0.5], kind=[GRID], step=[0.25])
     assert (of.lower.item(), of.upper.item()) == (0.25, 0.75)
@@ -71,6 +76,12 @@ def test_a_gene_with_nowhere_to_go_is_not_movable():
     of = genome([0.5, 0.6, 0.5], [0.5, 0.4, 0.5], [0.5, 0.5, 0.7])
     assert of.movable.tolist() == [[False, False, True]]
     assert repaired(of, 0.1, 0.1, 0.1) == [0.5, 0.5, 0.5]
+
+
+def test_without_kinds_all_genes_are_reals():
+    of = genome([0.0, 0.0], [1.0, 1.0], [0.5, 0.5])
+    assert of.kind.tolist() == [REAL, REAL]
+    assert of.kind.dtype == torch.int64
 
 
 def test_what_cannot_be_a_genome_is_said():

@@ -141,6 +141,12 @@ def test_a_start_smaller_than_the_population_is_filled_up(engine):
     assert torch.isfinite(one.population.violation).sum(1).tolist() == [3, 3]
 
 
+def test_a_single_candidate_is_start_enough(engine):
+    result = nsga2(bowls, *task(2, n=1), SMALL, seed=0)
+    assert bool(torch.isfinite(result.population.losses).all())
+    assert result.n_evaluations.tolist() == [1 + 11 * 20] * 2
+
+
 @pytest.mark.parametrize("n_objectives", [1, 2, 5])
 def test_any_number_of_losses_and_a_single_gene(engine, n_objectives):
     def problem(genes, instances):

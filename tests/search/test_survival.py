@@ -162,6 +162,15 @@ def test_survival_writes_into_no_group(engine):
     assert found.losses[0, :, 0].tolist() == [0.0, math.inf, math.inf, math.inf]
 
 
+def test_of_many_copies_the_first_counts(engine):
+    """The second hundred repeats the genes of the first, with losses that would show."""
+    number = [float(c) for c in range(100)]
+    pool = candidates([[c] for c in number * 2], [[c] for c in range(200)], [0.0] * 200)
+    found = survive([pool], 200, "deb")
+    assert found.losses[0, :100, 0].tolist() == found.genes[0, :100, 0].tolist() == number
+    assert bool(torch.isinf(found.losses[0, 100:]).all())
+
+
 def test_ranks_by_hand():
     """Two feasible fronts, two infeasible ones, and what failed behind them."""
     losses = torch.tensor([[[1.0, 2], [2, 1], [2, 2], [0, 0], [0, 0], [math.nan, 0]]])
@@ -181,3 +190,11 @@ def test_crowding_by_hand():
     assert paper[0] == pytest.approx(near_first)
     assert paper[1] == pytest.approx(math.hypot(3, 3) / 4)  # (0, 4) ties with (3, 1)
     assert paper[3] == pytest.approx(near_first)
+
+
+def test_the_smallest_front_with_two_neighbours_for_everyone_by_hand():
+    """Of (0, 2), (1, 1), (2, 0), on the unit range, half a diagonal lies between neighbours."""
+    losses = torch.tensor([[[0.0, 2], [1, 1], [2, 0]]], dtype=torch.float64)
+    paper = crowding_distance(losses, torch.zeros(1, 3, dtype=torch.int64), "paper")[0].tolist()
+    half = math.hypot(0.5, 0.5)
+    assert paper == pytest.approx([half, 2 * half, half])

@@ -107,6 +107,18 @@ def test_a_contradiction_is_proved_without_rows_too() -> None:
     assert conflicting("cf.age > x.age", rows=ROWS[:0]) == []
 
 
+@pytest.mark.parametrize(
+    ("texts", "entry"),
+    [(("cf.age < x.age", "cf.age >= 100"), 2.5), (("cf.age > x.age", "cf.age <= 0"), -1.0)],
+)
+def test_a_person_beyond_the_training_rows_counts(texts: tuple[str, ...], entry: float) -> None:
+    """Nobody in training is younger than 20 or older than 60; then somebody is 120, or -20."""
+    assert conflicting(*texts) == list(texts)
+    rows = ROWS.clone()
+    rows[0, 0] = entry
+    assert conflicting(*texts, rows=rows) == []
+
+
 def test_too_many_cases_are_left_open() -> None:
     texts = ("cf.pay < 1 or cf.pay > 9", "cf.age < 1 or cf.age > 99", "cf.pay == 5")
     assert conflicting(*texts) == ["cf.pay < 1 or cf.pay > 9", "cf.pay == 5"]

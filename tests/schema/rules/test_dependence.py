@@ -54,6 +54,12 @@ def violation(rule: Rule, **changes: float) -> float:
     return float(rule.violation(FACTUAL, candidate(**changes), MECHANISMS).item())
 
 
+def test_cause_and_effect_are_read_in_both_rows() -> None:
+    rule = Rule.parse("LSAT, UGPA ~> ZFYA", CODEC)
+    read = {(reference.row, reference.position) for reference in rule.tree.references}
+    assert read == {(row, position) for row in ("x", "cf") for position in (0, 1, 2)}
+
+
 def test_the_effect_must_move_the_way_its_mechanism_says() -> None:
     assert violation(RULE, LSAT=0.2, ZFYA=0.1) == 0
     assert violation(RULE, LSAT=0.2) == pytest.approx(2e-3)

@@ -68,6 +68,7 @@ CODEC = Codec.fit(SCHEMA, TRAINING)
         ("CF.age > 3", 1, "Did you mean 'cf'?"),
         ("NOT cf.age > 3", 1, "Did you mean 'not'?"),
         ("cf.owner == True", 13, "Did you mean 'true'?"),
+        ("cf.owner == False", 13, "Did you mean 'false'?"),
         ("cf > 3", 4, "expected '.' or '[' after 'cf', got '>'"),
         ("cf.3 > 3", 4, "expected a feature name of letters, digits and '_', got '3'"),
         ("cf.capital.gain > 3", 11, 'Any other name is written cf["name"]'),
