@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,15 @@ class Machines:
             return [one.pid for one in self.started if one.poll() is None]
         guards = [psutil.Process(one.pid) for one in self.started]
         children = [child for guard in guards for child in guard.children()]
-        return sorted(child.pid for child in children if "spawn_main" in " ".join(child.cmdline()))
+        return sorted(child.pid for child in children if _works(child))
+
+
+def _works(child: psutil.Process) -> bool:
+    """Whether a child of a guard is a worker, and alive; one that died meanwhile has no words."""
+    try:
+        return "spawn_main" in " ".join(child.cmdline())
+    except psutil.Error:
+        return False
 
 
 @pytest.fixture
@@ -112,7 +120,8 @@ def killing(machines: Machines, out: Path, seed: int, n_deaths: int) -> Iterator
             alive = [pid for pid in machines.workers() if pid not in dead]
             if alive:
                 victim = int(draw.choice(alive))
-                os.kill(victim, signal.SIGKILL)
+                with suppress(ProcessLookupError):  # it ended by itself
+                    os.kill(victim, signal.SIGKILL)
                 dead.append(victim)
 
     killer = threading.Thread(target=kill)
