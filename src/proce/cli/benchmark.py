@@ -47,7 +47,7 @@ def run(
     Examples:
       proce benchmark run --preset smoke --out runs/smoke        a few minutes
       proce benchmark run --preset standard --out runs/standard  2 hours on 2 cores
-      proce benchmark run --preset paper --out runs/paper        a week; see --resume
+      proce benchmark run --preset paper --out runs/paper        ten days; see --resume
 
     A method that cannot be used with a classifier, such as a gradient method with trees, is
     named; tables show dashes for it.
