@@ -148,5 +148,5 @@ def test_a_graph_survives_pickling_between_processes() -> None:
 def test_names_must_be_text() -> None:
     with pytest.raises(GraphError, match="3, which is not the name of a feature"):
         CausalGraph([], nodes=["a", 3])  # type: ignore[list-item]
-    with pytest.raises(GraphError, match="'' is not the name of a feature"):
+    with pytest.raises(GraphError, match="'', which is not the name of a feature"):
         CausalGraph([], nodes=["a", ""])

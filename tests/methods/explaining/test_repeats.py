@@ -12,6 +12,8 @@ from matplotlib import pyplot
 from proce import ProCE
 from proce.explanation import Explanations
 
+from ...worlds import bank
+
 N_CALLS = 20
 MAX_GROWTH = (
     20_000  # bytes a call: what caches with a bound take until full, not a result or a figure
@@ -60,7 +62,7 @@ def calls(
         "json": lambda _: Explanations.from_json(text).to_json(),
         "page": lambda _: result.save_html(tmp_path / "page.html"),
         "plots": plots,
-        "save and load": lambda _: ProCE.load(causal.save(tmp_path / "saved")),
+        "save and load": lambda _: ProCE.load(banker.save(tmp_path / "saved"), model=bank),
     }
     assert pyplot.get_fignums() == []
 
