@@ -67,11 +67,12 @@ class Machines:
 
 
 def _works(child: psutil.Process) -> bool:
-    """Whether a child of a guard is a worker, and alive; one that died meanwhile has no words."""
+    """Whether a child of a guard is a worker, whatever it calls itself, and alive."""
     try:
-        return "spawn_main" in " ".join(child.cmdline())
-    except psutil.Error:
+        words = " ".join(child.cmdline())
+    except psutil.Error:  # it ended meanwhile
         return False
+    return bool(words) and "resource_tracker" not in words
 
 
 @pytest.fixture
