@@ -98,11 +98,12 @@ def main() -> None:
         ("TrainedNetwork, folded", predict_all(trained), at_once, "-"),
         ("scikit-learn pipeline", predict_all(adapted), predict_directly, "2.00"),
     ]
-    print(f"{f'{N_ROWS:,} rows, CPU ms':28} adapted  model alone   ratio  target")
+    print(f"{N_ROWS:,} rows, CPU ms")
+    print("| model | adapted | model alone | ratio | at most |\n|---|---|---|---|---|")
     for name, through_adapter, direct, target in comparisons:
         with_adapter, alone = compare(through_adapter, direct)
         ratio = with_adapter / alone
-        print(f"{name:28} {with_adapter:7.2f} {alone:12.2f} {ratio:7.2f} {target:>7}")
+        print(f"| {name} | {with_adapter:.2f} | {alone:.2f} | {ratio:.2f} | {target} |")
 
 
 if __name__ == "__main__":
