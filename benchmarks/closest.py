@@ -24,9 +24,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from proce.benchmark.contenders import Contenders
+from proce.benchmark.measuring.contenders import Contenders
+from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Plan, Variant
-from proce.benchmark.world import World
 from proce.metrics import evaluate
 
 DATASETS = ("simple_bn", "sangiovese", "adult", "law", "loan")

@@ -1,8 +1,9 @@
 """Fill the tables of ``docs/results.md`` from the summary of a run.
 
-Run: ``python benchmarks/results.py [RUN_FOLDER]``. With a folder, its summary is first copied to
-``docs/results.csv`` and its figures to ``docs/figures``; the page holds nothing else of the run. A
-run that is not finished, and a file of another version, is refused before anything is written.
+Run: ``python benchmarks/results.py [RUN_FOLDER ...]``. With folders, their summaries are first
+copied to ``docs/results.csv``, or ``docs/sensitivity.csv`` for the preset of that name, and their
+figures to ``docs/figures``; the documentation holds nothing else of a run. A run that is not
+finished, and a file of another version, is refused before anything is written.
 """
 
 import re
@@ -11,10 +12,10 @@ import sys
 from pathlib import Path
 
 from proce.benchmark import RunFolder
-from proce.benchmark.columns import SHOWN_METRICS
-from proce.benchmark.export import write_figures, write_tables
-from proce.benchmark.summary_file import read_summary, write_summary
-from proce.benchmark.tables import build_tables
+from proce.benchmark.reporting.columns import SHOWN_METRICS
+from proce.benchmark.reporting.export import write_figures, write_tables
+from proce.benchmark.reporting.summary_file import read_summary, write_summary
+from proce.benchmark.reporting.tables import build_tables
 from proce.errors import ProceError
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -31,12 +32,12 @@ def fill(page: str, summary: Path) -> str:
 
 
 def copy_run(folder: RunFolder) -> None:
-    """Copy the summary of a run, unless it is of one setting after the other, and its figures."""
+    """Copy the summary of a run, and its figures."""
     write_tables(folder.path)
-    if folder.plan.name != "sensitivity":
-        summary, origin = read_summary(folder.path / "tables" / "summary.csv")
-        shown = summary[summary["metric"].isin(SHOWN_METRICS)]
-        write_summary(SUMMARY, shown, origin, "%.4g")
+    summary, origin = read_summary(folder.path / "tables" / "summary.csv")
+    shown = summary[summary["metric"].isin(SHOWN_METRICS)]
+    swept = folder.plan.name == "sensitivity"
+    write_summary(DOCS / "sensitivity.csv" if swept else SUMMARY, shown, origin, "%.4g")
     figures = DOCS / "figures"
     figures.mkdir(exist_ok=True)
     for path in write_figures(folder.path):

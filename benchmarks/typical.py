@@ -18,9 +18,9 @@ from typing import Any
 
 import torch
 
-from proce.benchmark.contenders import Contenders
+from proce.benchmark.measuring.contenders import Contenders
+from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Plan, Variant
-from proce.benchmark.world import World
 from proce.explanation import Explanations
 from proce.metrics import Judges
 from proce.metrics.columns import CounterfactualColumns

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from proce.benchmark import Plan, RunFolder, Variant, run_plan
+from proce.benchmark.measuring.run import RunProgress
 from proce.benchmark.presets import find_preset
-from proce.benchmark.run import RunProgress
 
 QUICKEST = {"population_size": 20, "n_offspring": 20, "n_generations": 5, "n_refits": 0}
 

@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import Plan
-from proce.benchmark.contenders import Contenders
+from proce.benchmark.measuring.contenders import Contenders
+from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Variant
 from proce.benchmark.presets import find_preset
-from proce.benchmark.summary import lift_ceiling
-from proce.benchmark.world import World
+from proce.benchmark.reporting.summary import lift_ceiling
 from proce.metrics import evaluate
 
 from .conftest import QUICKEST

@@ -6,10 +6,10 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from proce.benchmark import Plan
-from proce.benchmark.contenders import Contenders
-from proce.benchmark.measure import evaluate_result
+from proce.benchmark.measuring.contenders import Contenders
+from proce.benchmark.measuring.measure import evaluate_result
+from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Variant
-from proce.benchmark.world import World
 from proce.explanation import Explanations
 
 from ..datasets.real_files import needs_real_files

@@ -10,7 +10,7 @@ import pytest
 from proce.benchmark import Plan, Variant
 from proce.benchmark.plan import MethodName
 from proce.benchmark.presets import PRESETS, find_preset
-from proce.benchmark.summary import group_of
+from proce.benchmark.reporting.summary import group_of
 from proce.datasets.load import LOADERS
 from proce.errors import BenchmarkError
 

@@ -5,9 +5,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from proce.benchmark.ranks import CRITERIA, mean_rank_table
-from proce.benchmark.summary import COLUMNS
-from proce.benchmark.tables import build_tables
+from proce.benchmark.reporting.ranks import CRITERIA, mean_rank_table
+from proce.benchmark.reporting.summary import COLUMNS
+from proce.benchmark.reporting.tables import build_tables
 
 
 def line(variant: str, metric: str, value: float, **more: Any) -> dict[str, Any]:

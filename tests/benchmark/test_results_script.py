@@ -9,7 +9,7 @@ from types import ModuleType
 import pytest
 
 from proce.benchmark import RunFolder
-from proce.benchmark.summary_file import read_summary
+from proce.benchmark.reporting.summary_file import read_summary
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "results.py"
 PAGE = "A page.\n<!-- ranks -->\nold\n<!-- end -->\n"

@@ -13,11 +13,13 @@ from unittest.mock import Mock
 import pandas as pd
 import pytest
 
-from proce.benchmark import Plan, RunFolder, Variant, export, run, run_plan
+from proce.benchmark import Plan, RunFolder, Variant, run_plan
 from proce.benchmark import folder as folder_module
-from proce.benchmark.export import write_figures, write_tables
-from proce.benchmark.run import RunProgress
-from proce.benchmark.summary import summarise
+from proce.benchmark.measuring import run
+from proce.benchmark.measuring.run import RunProgress
+from proce.benchmark.reporting import export
+from proce.benchmark.reporting.export import write_figures, write_tables
+from proce.benchmark.reporting.summary import summarise
 from proce.cli.main import main
 from proce.errors import BenchmarkError, FileError
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from proce.benchmark.significance import compare, critical_difference, holm
+from proce.benchmark.reporting.significance import compare, critical_difference, holm
 
 
 def test_a_comparison_by_hand() -> None:

@@ -8,15 +8,15 @@ import pandas as pd
 import pytest
 
 from proce.benchmark import RunFolder
-from proce.benchmark.columns import format_number
-from proce.benchmark.export import write_figures, write_tables
-from proce.benchmark.figures import draw_figures
 from proce.benchmark.presets import find_preset
-from proce.benchmark.printed import read_printed_values
-from proce.benchmark.summary import COLUMNS, NOT_APPLICABLE, summarise
-from proce.benchmark.summary_file import read_summary
-from proce.benchmark.table import Table, TableCell
-from proce.benchmark.tables import build_tables
+from proce.benchmark.reporting.columns import format_number
+from proce.benchmark.reporting.export import write_figures, write_tables
+from proce.benchmark.reporting.figures import draw_figures
+from proce.benchmark.reporting.printed import read_printed_values
+from proce.benchmark.reporting.summary import COLUMNS, NOT_APPLICABLE, summarise
+from proce.benchmark.reporting.summary_file import read_summary
+from proce.benchmark.reporting.table import Table, TableCell
+from proce.benchmark.reporting.tables import build_tables
 
 
 def line(variant: str, metric: str, mean: float, **more: Any) -> dict[str, Any]:

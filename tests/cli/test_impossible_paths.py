@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from proce import ProCE, explain_parallel
-from proce.benchmark.export import write_figures, write_tables
+from proce.benchmark.measuring.run import run_plan
 from proce.benchmark.presets import find_preset
-from proce.benchmark.run import run_plan
+from proce.benchmark.reporting.export import write_figures, write_tables
 from proce.classifier.saved import read_model, write_model
 from proce.cli.main import main
 from proce.errors import ProceError

@@ -8,7 +8,7 @@ import pandas as pd
 
 from proce.benchmark.folder import RunFolder
 from proce.benchmark.plan import Plan, Variant
-from proce.benchmark.significance import compare, holm
+from proce.benchmark.reporting.significance import compare, holm
 from proce.metrics.measures import MEASURES
 
 # By group, the variant that the others of the group are compared with.

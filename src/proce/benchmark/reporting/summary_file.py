@@ -14,7 +14,7 @@ import pandas as pd
 
 from proce import __version__
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.summary import COLUMNS
+from proce.benchmark.reporting.summary import COLUMNS
 from proce.errors import BenchmarkError
 from proce.files import read_text, write_text
 from proce.paths import path_of

@@ -12,7 +12,7 @@ from importlib.resources import files
 @lru_cache(maxsize=1)
 def read_printed_values() -> dict[tuple[str, str, str, str], tuple[float, float]]:
     """Return (mean, standard deviation) by data set, classifier, row of the table and metric."""
-    with files("proce.benchmark").joinpath("printed.csv").open(encoding="utf-8") as file:
+    with files("proce.benchmark.reporting").joinpath("printed.csv").open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     return {
         (line["dataset"], line["classifier"], line["row"], line["metric"]): (

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from proce.benchmark.contenders import Contenders
 from proce.benchmark.folder import RunFolder
+from proce.benchmark.measuring.contenders import Contenders
+from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import PlanCell
-from proce.benchmark.world import World
 from proce.errors import BenchmarkError
 from proce.explanation import Explanation, Explanations, Outcome
 from proce.methods.published.dice.dice import TOOK_TOO_LONG

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from proce.benchmark.printed import read_printed_values
-from proce.benchmark.summary import NOT_APPLICABLE
+from proce.benchmark.reporting.printed import read_printed_values
+from proce.benchmark.reporting.summary import NOT_APPLICABLE
 
 _PRINTED_NAMES = {  # of the metrics, in the file of the paper's values
     "target_class_validity": "tcv",

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from proce.benchmark.figures import draw_figures
 from proce.benchmark.folder import RunFolder
-from proce.benchmark.summary import summarise
-from proce.benchmark.summary_file import Origin, write_summary
-from proce.benchmark.tables import build_tables
+from proce.benchmark.reporting.figures import draw_figures
+from proce.benchmark.reporting.summary import summarise
+from proce.benchmark.reporting.summary_file import Origin, write_summary
+from proce.benchmark.reporting.tables import build_tables
 from proce.files import make_folder, write_text
 
 _FLOAT_FORMAT = "%.6g"

@@ -41,9 +41,9 @@ def run_cells(path: str, ids: list[str], outbox: Connection) -> None:
     """
     import torch
 
-    from proce.benchmark.contenders import Contenders
-    from proce.benchmark.measure import run_cell
-    from proce.benchmark.world import World
+    from proce.benchmark.measuring.contenders import Contenders
+    from proce.benchmark.measuring.measure import run_cell
+    from proce.benchmark.measuring.world import World
 
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")  # the warnings of a method say nothing about the run

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 import proce.methods as methods
-from proce.benchmark.ceiling import explain_with_truth
+from proce.benchmark.measuring.ceiling import explain_with_truth
+from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Plan, Variant
-from proce.benchmark.world import World
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.explanation import Explanations
 from proce.methods import SearchSettings

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from proce.benchmark.world import World
+from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
 from proce.explanation import Change, Counterfactuals, Explanations, Outcome
 from proce.losses import Loss

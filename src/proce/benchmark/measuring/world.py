@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
-from proce.benchmark.classifiers import Model, train_model
+from proce.benchmark.measuring.classifiers import Model, train_model
 from proce.benchmark.plan import Plan
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks

@@ -17,13 +17,17 @@ from proce.batch.processes.nursery import Nursery, end_process
 from proce.batch.processes.serving import receive, send
 from proce.batch.processes.worker import death_words
 from proce.benchmark.folder import RunFolder
+from proce.benchmark.measuring.worker import BEGUN, BROKEN, DONE
 from proce.benchmark.plan import Plan, PlanCell
-from proce.benchmark.worker import BEGUN, BROKEN, DONE
 from proce.errors import BenchmarkError, MissingExtraError
 
 _log = logging.getLogger(__name__)
-_SERVING = "proce.benchmark.worker"
-_PRELOAD = ("proce.benchmark.contenders", "proce.benchmark.measure", "proce.benchmark.world")
+_SERVING = "proce.benchmark.measuring.worker"
+_PRELOAD = (
+    "proce.benchmark.measuring.contenders",
+    "proce.benchmark.measuring.measure",
+    "proce.benchmark.measuring.world",
+)
 
 _POLL_SECONDS = 0.5  # between two looks at the clocks of the workers
 _MAX_PREPARE_SECONDS = 3600.0  # for a split, a classifier and what the cells of a world share

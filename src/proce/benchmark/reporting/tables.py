@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from proce.benchmark.columns import (
+from proce.benchmark.plan import DATASETS_WITH_TRUTH
+from proce.benchmark.reporting.columns import (
     DISTANCES,
     EQUAL_TERMS,
     LIMITED,
@@ -17,9 +18,8 @@ from proce.benchmark.columns import (
     Column,
     Line,
 )
-from proce.benchmark.plan import DATASETS_WITH_TRUTH
-from proce.benchmark.ranks import mean_rank_table
-from proce.benchmark.table import Table, TableCell
+from proce.benchmark.reporting.ranks import mean_rank_table
+from proce.benchmark.reporting.table import Table, TableCell
 
 DATASET_TITLES = {
     "simple_bn": "Simple-BN",

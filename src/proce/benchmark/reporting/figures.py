@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from proce.benchmark.ranks import mean_rank_table
-from proce.benchmark.significance import critical_difference
-from proce.benchmark.summary import NOT_APPLICABLE
-from proce.benchmark.tables import DATASET_TITLES
+from proce.benchmark.reporting.ranks import mean_rank_table
+from proce.benchmark.reporting.significance import critical_difference
+from proce.benchmark.reporting.summary import NOT_APPLICABLE
+from proce.benchmark.reporting.tables import DATASET_TITLES
 from proce.errors import BenchmarkError
 from proce.files import atomic_write, make_folder
 from proce.paths import path_of

@@ -1,0 +1,1 @@
+"""Run the cells of a plan: worlds, contenders, processes."""

@@ -1,0 +1,1 @@
+"""Tables and figures of a recorded run, from its summary alone."""
