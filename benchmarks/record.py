@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RECORDS = DOCS / "recorded"
 RUNS = {  # by name: the script and its arguments; {kept} is where it keeps cells that are done
+    "claims": "claims.py",
     "methods": "methods.py",
     "explain": "explain.py",
     "questions": "questions.py",
