@@ -18,7 +18,7 @@ help:
 	@echo "make test       install, then lint and every test not marked slow"
 	@echo "make test-slow  the long fuzzing, fault, load and oracle runs"
 	@echo "make lint       ruff, mypy, import-linter"
-	@echo "make bench      every script in benchmarks/"
+	@echo "make bench      measures again what the pages show, where the code has changed"
 	@echo "make fuzz       a million damaged texts and files for each reader of them; hours"
 	@echo "make mutants    change the modules of a room, ROOM=rules, and see whether its tests notice"
 	@echo "make package-check  build wheel and sdist, install each, run the demo"
@@ -49,8 +49,7 @@ lint: $(VENV)/.dev
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.dev
-	@set -e; for script in $(sort $(wildcard benchmarks/*.py)); do \
-	    echo "== $$script"; $(BIN)/python $$script; done
+	$(BIN)/python benchmarks/record.py --all
 
 fuzz: $(VENV)/.hardening
 	$(BIN)/python hardening/fuzz.py all

@@ -79,9 +79,10 @@ def draw_success(summary: pd.DataFrame) -> Any:
     figure, axes = pyplot.subplots(
         1, len(WORLDS), figsize=(10.5, 3.0), sharey=True, layout="constrained"
     )
-    places = np.arange(len(ROWS))
+    names = {"ProCE default margin": "ProCE, default margin", **ROWS}
+    places = np.arange(len(names))
     for ax, (dataset, title) in zip(axes, WORLDS.items(), strict=True):
-        rows = [f"{row}, recourse" for row in ROWS]
+        rows = [f"{row}, recourse" for row in names]
         kept = [value(summary, "recourse", dataset, row, "actionable_success") for row in rows]
         told = [value(summary, "recourse", dataset, row, "target_class_validity") for row in rows]
         limit = value(summary, "recourse", dataset, "ceiling, recourse", "actionable_success")
@@ -92,8 +93,8 @@ def draw_success(summary: pd.DataFrame) -> Any:
         ax.set_xlim(0, 104)
         ax.set_xlabel("% of the people", fontsize=9)
         ax.tick_params(labelsize=9)
-    axes[0].set_yticks(places, list(ROWS.values()))
-    axes[0].set_ylim(len(ROWS) - 0.5, -0.5)
+    axes[0].set_yticks(places, list(names.values()))
+    axes[0].set_ylim(len(names) - 0.5, -0.5)
     figure.legend(
         *axes[0].get_legend_handles_labels(), loc="outside lower center", ncol=3, fontsize=9
     )

@@ -58,18 +58,18 @@ def _recourse(*variants: Variant) -> tuple[Variant, ...]:
     return tuple(replace(it, name=f"{it.name}, recourse", setting="recourse") for it in variants)
 
 
-_MARGIN = replace(_HARD, name="ProCE, recourse, margin 0.1", setting="recourse", margin=0.1)
+_MARGIN = replace(_HARD, name="ProCE default margin", margin=0.1)  # what users get by default
 _CEILING = Variant(name="ceiling, recourse", method="Ceiling", setting="recourse")
 _RULED = _ruled(_HARD, _SOFT, *_PUBLISHED)
 _QUICK = (
-    *(*_PROCE, *_PUBLISHED, *_RULED, *_recourse(_HARD, _SOFT, _OFF, *_PUBLISHED)),
-    *(_MARGIN, _CEILING),
+    *(*_PROCE, *_PUBLISHED, *_RULED, *_recourse(_HARD, _SOFT, _OFF, *_PUBLISHED, _MARGIN)),
+    _CEILING,
 )
-_ALL = (*_PROCE, _DISCOVERED, *_PUBLISHED, _DICE_GENETIC, _DICE_GRADIENT)
+_ALL = (*_PROCE, _MARGIN, _DISCOVERED, *_PUBLISHED, _DICE_GENETIC, _DICE_GRADIENT)
 _STANDARD = (
     # The gradient method takes no rules: what breaks one is dropped when it is done.
     *(*_ALL, *_RULED, *_ruled(_DICE_GENETIC), *_recourse(*_ALL)),
-    *(_MARGIN, _CEILING),
+    _CEILING,
 )
 
 
