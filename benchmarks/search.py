@@ -125,8 +125,7 @@ def time_parts(n_rows: int) -> dict[str, float]:
         second = Candidates(children, evaluation.losses, evaluation.violation)
         repeats = 300 if n_rows == 1 else 10
         work: dict[str, Callable[[], object]] = {
-            "random numbers, numba": lambda: draw_compiled(streams, 2, 100 * N_GENES),
-            "random numbers, torch": lambda: streams.uniforms(2, Purpose.START, 100 * N_GENES),
+            "random numbers": lambda: streams.uniforms(2, Purpose.START, 100 * N_GENES),
             "variation": lambda: offspring(population.genes, genome, streams, 2, 100, SETTINGS),
             "survival": lambda: survive([population, second], 100, "deb"),
             "survival, paper": lambda: survive([population, second], 100, "paper"),
@@ -139,15 +138,6 @@ def time_parts(n_rows: int) -> dict[str, float]:
             for name in ("variation", "survival"):
                 seconds[f"{name}, torch"] = cpu_seconds(work[name], 3)
         return {name: 1e6 * value / n_rows for name, value in seconds.items()}
-
-
-def draw_compiled(streams: RowStreams, generation: int, count: int) -> Tensor:
-    """Return what ``streams.uniforms`` returns, drawn by the compiled kernels."""
-    from proce.search.kernels import stream
-
-    out = torch.empty(len(streams.states), count, dtype=torch.float64)
-    stream.fill(streams.words, generation, int(Purpose.START), out.numpy())
-    return out
 
 
 def time_search(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, float]:
