@@ -19,6 +19,7 @@ from sklearn.model_selection import train_test_split
 from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
+from proce.latent.variational import VariationalSettings
 from proce.methods import (
     Cchvae,
     Certifai,
@@ -81,7 +82,7 @@ USES = (
     Use("DiCE", "`respect_schema=True`", Dice, options=RESPECTING),
     Use("FACE", "default", Face),
     Use("C-CHVAE", "default", Cchvae),
-    Use("C-CHVAE", "`kl_weight=1`", Cchvae, {"kl_weight": 1.0}),
+    Use("C-CHVAE", "`kl_weight=1`", Cchvae, {"network": VariationalSettings(kl_weight=1.0)}),
     Use("C-CHVAE", "`recourse_schema`", Cchvae, recourse=True),
     Use("Nearest", "default", Nearest),
     Use("Nearest", '`reward="proximity"`', Nearest, {"reward": "proximity"}),
