@@ -64,6 +64,24 @@ def test_what_cannot_be_measured_is_no_cell_and_is_told_with_the_reason() -> Non
     assert "true equations" in told["german_credit", "ceiling"]
 
 
+def test_a_variant_can_be_limited_to_data_sets_it_has_time_for() -> None:
+    limited = Variant(name="slow", method="Nearest", only_on=("law",))
+    plan = Plan(
+        name="x",
+        datasets=("loan", "law"),
+        classifiers=("first",),
+        variants=(limited,),
+        repetitions=1,
+        rows=1,
+    )
+    assert [cell.id for cell in plan.cells()] == ["law_first_0_slow"]
+    (left,) = plan.left_out()
+    assert (left.dataset, left.reason) == ("loan", "it takes more time there than the plan has")
+    assert Plan.from_json(plan.to_json()) == plan
+    with pytest.raises(BenchmarkError, match="Did you mean 'law'"):
+        Variant(name="slow", method="Nearest", only_on=("lawn",))
+
+
 def test_the_standard_preset_leaves_no_method_and_no_data_set_out() -> None:
     plan = find_preset("standard")
     assert set(plan.datasets) == set(LOADERS)

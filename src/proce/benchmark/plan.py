@@ -49,6 +49,8 @@ class Variant:
         Further settings of the method, by name.
     max_evaluations
         A limit in place of the plan's, for a variant that shows what could be reached.
+    only_on
+        Data sets that the variant is limited to, where it takes too long on others; empty for all.
     """
 
     name: str
@@ -62,10 +64,13 @@ class Variant:
     printed: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
     max_evaluations: int | None = None
+    only_on: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name, known in _KNOWN.items():
             _check_known(name, getattr(self, name), get_args(known))
+        for name in self.only_on:
+            _check_known("data set", name, LOADERS)
 
     @property
     def needs_gradient(self) -> bool:
@@ -253,6 +258,8 @@ def _obstacle(variant: Variant, dataset: str, classifier: str) -> str | None:
         return "it descends on a gradient, and trees have none"
     if variant.method == "Ceiling" and dataset not in DATASETS_WITH_TRUTH:
         return "it searches in the true equations, and those of collected rows are not known"
+    if variant.only_on and dataset not in variant.only_on:
+        return "it takes more time there than the plan has"
     return None
 
 
