@@ -1,11 +1,10 @@
-"""How time and memory of ``explain`` grow, and how much of the time a user's own model takes.
+"""How the time of ``explain`` grows with the search, and how much of it a user's own model takes.
 
-Run: ``python benchmarks/growth.py``. Targets: time linear in rows, generations and population;
-10,000 rows in one call under 2 GB of resident memory; with HistGradientBoosting as the model at
-most twice the time of its ``predict_proba`` calls alone.
+Run: ``python benchmarks/growth.py``. Targets: time at most linear in generations and population;
+with HistGradientBoosting as the model at most twice the time of its ``predict_proba`` calls alone.
+How time and memory grow with the table and the rows is measured by ``benchmarks/scaling.py``.
 """
 
-import resource
 import time
 from collections.abc import Callable
 from functools import partial
@@ -21,7 +20,7 @@ from proce.datasets import load_dataset
 from proce.methods import ProCE, SearchSettings
 from proce.schema import Codec
 
-ROWS, GENERATIONS, POPULATIONS = (64, 256, 1024), (20, 40, 80), (50, 100, 200)
+GENERATIONS, POPULATIONS = (20, 40, 80), (50, 100, 200)
 
 
 def cpu(work: Callable[[], Any]) -> float:
@@ -52,9 +51,7 @@ def main() -> None:
             train
         )
 
-    usual = fit_explainer()
-    usual.explain(rejected[:2])
-    by_rows = [cpu(lambda n=n: usual.explain(rejected[:n], n=1)) for n in ROWS]
+    fit_explainer().explain(rejected[:2])  # loads the kernels
     longer = [fit_explainer(n_generations=n) for n in GENERATIONS]
     by_generations = [cpu(partial(other.explain, rejected[:64], n=1)) for other in longer]
     larger = [fit_explainer(population_size=n, n_offspring=n) for n in POPULATIONS]
@@ -62,7 +59,6 @@ def main() -> None:
     print("| grows with | sizes | CPU, s | exponent |")
     print("|---|---|---|---|")
     for name, sizes, seconds in (
-        ("rows", ROWS, by_rows),
         ("generations", GENERATIONS, by_generations),
         ("population", POPULATIONS, by_population),
     ):
@@ -92,23 +88,6 @@ def main() -> None:
         f"\nHistGradientBoosting, 64 rows: {total:.1f} s, of which its own {n_answers:,} answers"
         f" {answer_seconds:.1f} s: ratio {ratio:.2f} (at most 2)",
         flush=True,
-    )
-
-    many = rejected.sample(10_000, replace=True, random_state=0)
-    short = ProCE(
-        network,
-        data.recourse_schema,
-        data.graph,
-        data.rules,
-        settings=SearchSettings(n_generations=20),
-    ).fit(train)
-    peaks = []
-    for n in (1_000, 10_000):
-        short.explain(many[:n], n=1, keep_front=False)
-        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6)
-    print(
-        f"resident memory at its peak: {peaks[0]:.2f} GB after 1,000 rows, {peaks[1]:.2f} GB after"
-        " 10,000 (at most 2)"
     )
 
 

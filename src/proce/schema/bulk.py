@@ -29,7 +29,6 @@ def bulk_ends(codec: Codec) -> Tensor:
     They lie half a range outside of the unit range, and are infinite for levels and for numbers
     without any value out there.
     """
-    number = torch.tensor([isinstance(feature, Continuous) for feature in codec.schema])
-    far = number & ((codec.lowest < -_BEYOND) | (codec.highest > 1 + _BEYOND))
+    far = codec.is_number & ((codec.lowest < -_BEYOND) | (codec.highest > 1 + _BEYOND))
     low, high = torch.where(far, -_BEYOND, -torch.inf), torch.where(far, 1 + _BEYOND, torch.inf)
     return torch.stack([low, high]).double()

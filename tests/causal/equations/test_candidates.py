@@ -198,3 +198,20 @@ def test_of_few_levels_the_chosen_noise_is_the_median_and_those_of_refits_are_dr
     assert torch.equal(scm.abduct(rows, seed=0), scm.abduct(rows, seed=1))
     (member,) = Ensemble.refit(scm, rows, 1).members
     assert not torch.equal(member.abduct(rows, seed=0), member.abduct(rows, seed=1))
+
+
+def test_other_columns_do_not_matter_to_an_effect():
+    """Neither what is missing there, nor outliers, nor how many there are."""
+    frame, graph = plots(200)
+    wide = frame.assign(other=np.where(np.arange(200) % 3, 1.0, np.nan), far=0.0, place="x")
+    wide.loc[[3, 5], "far"] = [1e9, -1e9]
+    wide.loc[7, "width"] = frame.loc[7, "width"] = np.nan
+    codecs = [Codec.fit(Schema.infer(table), table) for table in (frame, wide)]
+    alone, beside = (
+        EffectRows.of("price", graph, codec.encode(table), codec)
+        for codec, table in zip(codecs, (frame, wide), strict=True)
+    )
+    assert alone.n_rows == beside.n_rows == 199
+    assert torch.equal(alone.places, beside.places)
+    assert torch.equal(alone.target, beside.target)
+    assert all(torch.equal(alone.parents[name], beside.parents[name]) for name in alone.parents)

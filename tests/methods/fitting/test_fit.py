@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from proce import ModelOutputError, ProCE, SearchError
+from proce.methods.fitting.fitted import rows_at_once
 
 from ...worlds import SCHEMA, TINY, bank, people, refused
 
@@ -73,3 +74,10 @@ def test_of_a_model_that_is_not_repeatable_its_user_is_told_once(
     told = caplog.records[0].getMessage()
     assert "not repeatable: asked twice about the same 60 training rows" in told
     assert "fix its seed" in told
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_rows"), [(1, 1_024), (8, 500), (20, 256), (125, 256), (300, 44), (5_000, 1)]
+)
+def test_a_wide_table_has_fewer_rows_searched_at_once(n_features: int, n_rows: int) -> None:
+    assert rows_at_once(100, n_features) == n_rows

@@ -10,7 +10,7 @@ from proce import ProCE
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
 from proce.methods.searching.pruning import prune
-from proce.methods.searching.trials import Trials, try_out
+from proce.methods.searching.trials import Trials, concatenate, try_out
 from proce.objective import CounterfactualProblem
 
 Lender = Callable[[str], ProCE]
@@ -50,3 +50,18 @@ def test_in_soft_a_hold_that_keeps_the_row_near_is_not_taken_back(
     pruned, good = prune(problem, holding), holding.is_feasible
     assert good.sum() > 10
     assert bool((pruned.distance <= holding.distance)[good].all())
+
+
+@pytest.mark.parametrize("mode", ["soft", "hard", "off"])
+def test_candidates_are_pruned_alike_however_many_are_tried_at_once(
+    lender: Lender, rejected: pd.DataFrame, mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long candidates and short ones stand in blocks of their own where they are many."""
+    problem, tried = neighbours(lender(mode), rejected)
+    shorter = prune(problem, tried.take_range(0, 4))
+    mixed = concatenate([shorter, tried.take_range(4, 8)])
+    together = prune(problem, mixed)
+    monkeypatch.setattr("proce.methods.searching.trials._BLOCK_CELLS", 300)
+    apart = prune(problem, mixed)
+    for ours, theirs in zip(apart.columns, together.columns, strict=True):
+        assert torch.equal(ours, theirs)

@@ -58,10 +58,11 @@ class EffectRows:
         feature = codec.schema[name]
         causes = tuple(codec.schema[cause] for cause in graph.parents(name))
         positions = [codec.schema.position(used.name) for used in (feature, *causes)]
+        own = rows[:, positions]  # the other columns of a wide table would only be looked through
         low, high = bulk_ends(codec)[:, positions].to(rows)
-        present = ~codec.missing(rows)[:, positions].any(-1)
-        present &= ~((rows[:, positions] < low) | (rows[:, positions] > high)).any(-1)
-        distinct, alike = _distinct(rows[present][:, positions].double())
+        missing = torch.where(codec.is_number[positions].to(rows.device), own.isnan(), own < 0)
+        present = ~(missing | (own < low) | (own > high)).any(-1)
+        distinct, alike = _distinct(own[present].double())
         target, *parents = distinct.unbind(-1)
         places = torch.full((len(rows),), -1)
         places[present] = alike

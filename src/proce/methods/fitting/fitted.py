@@ -24,6 +24,7 @@ from proce.schema import Codec, Level, Schema
 
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
 _MIN_ROWS, _MAX_ROWS = 256, 1_024  # that are searched at once on the CPU
+_N_WAY_CELLS = 4_000_000  # of all rows at once, where each has one way for each feature
 _MAX_ROWS_ON_DEVICE = 32_768  # that are searched at once, so that progress is seen
 _N_COLUMNS_BESIDE = 8  # losses, switches and so on, beside the features
 _N_COPIES = 24  # tensors of the size of a pool that a search holds at a time
@@ -120,8 +121,7 @@ class FittedParts:
         """How many rows are searched at once: as the settings say, or as many as a device holds."""
         if self.settings.chunk_size is not None:
             return self.settings.chunk_size
-        of_row = self.settings.population_size * len(self.codec.schema)
-        few = min(_MAX_ROWS, max(_MIN_ROWS, _N_CELLS // of_row))
+        few = rows_at_once(self.settings.population_size, len(self.codec.schema))
         free = bytes_free(self.twins.device)
         if free is None:
             return few
@@ -226,3 +226,13 @@ class FittedParts:
 def _is_hard(probabilities: Tensor) -> Tensor:
     """Return flags for probabilities that leave no doubt."""
     return (probabilities == 0) | (probabilities == 1)
+
+
+def rows_at_once(population_size: int, n_features: int) -> int:
+    """Return how many rows are searched at once on the CPU.
+
+    The ways of one action are several for each feature, and each is as wide as the table: their
+    memory grows with the square of the features, so that wide tables have fewer rows at once.
+    """
+    n_rows = max(_MIN_ROWS, _N_CELLS // (population_size * n_features))
+    return max(1, min(_MAX_ROWS, n_rows, _N_WAY_CELLS // n_features**2))

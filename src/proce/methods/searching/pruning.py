@@ -17,7 +17,13 @@ from torch import Tensor
 
 from proce.compiled.arrays import as_array
 from proce.compiled.engine import use_kernels
-from proce.methods.searching.trials import Trials, adopt_closer, concatenate, try_out
+from proce.methods.searching.trials import (
+    Trials,
+    adopt_closer,
+    cells_at_once,
+    concatenate,
+    try_out,
+)
 from proce.objective import CounterfactualProblem
 
 _MIN_SAVED = 1e-9  # of distance by an action that is taken back
@@ -31,14 +37,38 @@ def prune(problem: CounterfactualProblem, trials: Trials) -> Trials:
     pruned, owner = trials.each_alone()
     active = torch.nonzero(_can_lose_some(pruned)).flatten()
     while len(active):
-        some = pruned.take_rows(active)
-        shorter = _shorter(problem.take(owner[active]), some)
-        if problem.mode == "soft":  # where all that moves counts, nobody may end farther
-            farther = shorter.distance > some.distance
-            shorter = replace(shorter, violation=shorter.violation.masked_fill(farther, torch.inf))
-        pruned, active = adopt_closer(pruned, active, shorter, -math.inf, shorter=True)
+        shortened = []
+        for block in _blocks(pruned.by_hand[active]):
+            some = pruned.take_rows(active[block])
+            shorter = _shorter(problem.take(owner[active[block]]), some)
+            if problem.mode == "soft":  # where all that moves counts, nobody may end farther
+                farther = shorter.distance > some.distance
+                violation = shorter.violation.masked_fill(farther, torch.inf)
+                shorter = replace(shorter, violation=violation)
+            pruned, better = adopt_closer(pruned, active[block], shorter, -math.inf, shorter=True)
+            shortened.append(better)
+        active = torch.cat(shortened)
         active = active[_can_lose_some(pruned.take_rows(active))]
     return pruned.side_by_side(len(trials.rows))
+
+
+def _blocks(by_hand: Tensor) -> list[Tensor]:
+    """Return the positions of candidates ``(n, 1, f)`` in blocks that are tried at once.
+
+    All candidates of a block get as many variants as the longest has actions. Where these would be
+    too many at once, long candidates and short ones stand in blocks of their own, so that a short
+    one does not cost what the longest does.
+    """
+    n_cells = 2 * by_hand.shape[-1] * by_hand.sum(-1)[:, 0]  # of all variants of each
+    most = cells_at_once(by_hand.device)
+    if len(n_cells) * int(n_cells.max()) <= most:
+        return [torch.arange(len(n_cells))]
+    order, blocks = n_cells.argsort(descending=True, stable=True), []
+    while len(order):
+        size = max(1, most // int(n_cells[order[0]]))
+        blocks.append(order[:size])
+        order = order[size:]
+    return blocks
 
 
 def _can_lose_some(trials: Trials) -> Tensor:

@@ -198,6 +198,12 @@ def _adopt_compiled(
     return Trials(*map(torch.from_numpy, copies)), places[torch.from_numpy(better)]
 
 
+def cells_at_once(device: torch.device) -> int:
+    """Return how many cells of rows are tried at once on a device."""
+    free = bytes_free(device)
+    return _BLOCK_CELLS if free is None else max(_BLOCK_CELLS, int(free * _CELLS_PER_BYTE))
+
+
 def try_out(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Trials:
     """Try candidates.
 
@@ -208,9 +214,7 @@ def try_out(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Tr
     rows, by_hand
         ``(i, c, f)``: the values of what is done by hand, and which cells that are.
     """
-    free = bytes_free(rows.device)
-    n_cells = _BLOCK_CELLS if free is None else max(_BLOCK_CELLS, int(free * _CELLS_PER_BYTE))
-    n_at_once = max(1, n_cells // max(1, rows[0].numel()))
+    n_at_once = max(1, cells_at_once(rows.device) // max(1, rows[0].numel()))
     if len(rows) > n_at_once:
         blocks = torch.split(torch.arange(len(rows)), n_at_once)
         parts = [try_out(problem.take(block), rows[block], by_hand[block]) for block in blocks]
