@@ -14,7 +14,7 @@ def test_the_tables_are_those_of_the_committed_summary() -> None:
     results = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(results)
     page = results.PAGE.read_text(encoding="utf-8")
-    assert page.count("<!-- end -->") == 6
+    assert page.count("<!-- end -->") == 10
     emptied = re.sub(r"(<!-- \w+ -->\n).*?(<!-- end -->)", r"\1\2", page, flags=re.DOTALL)
     assert len(emptied) < len(page) / 2
     assert results.fill(emptied, results.SUMMARY) == page
