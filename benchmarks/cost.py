@@ -143,6 +143,15 @@ def show(cell: Cell, foretold: float) -> None:
     )
 
 
+def print_head() -> None:
+    """Print the head of a table."""
+    print(
+        "| columns | population | model | candidates | answers | own answers, ms | ms a row |"
+        " foretold | | core-hours per million |"
+    )
+    print("|---|---|---|---|---|---|---|---|---|---|")
+
+
 def main() -> None:
     """Measure, fit, foretell and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -160,14 +169,11 @@ def main() -> None:
         f" {cell_cost:.3f} µs a column"
     )
     print(f"a row that needs no change: {already_target(20_000):.0f} µs\n")
-    print(
-        "| columns | population | model | candidates | answers | own answers, ms | ms a row |"
-        " foretold | | core-hours per million |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|")
+    print_head()
     for cell in grid:
         show(cell, float(cell.terms @ constants) + cell.own)
     print("\nnot in the grid:\n")
+    print_head()
     for columns, population, model in HELD_OUT:
         cell = measure(columns, population, model, arguments.rows)
         show(cell, float(cell.terms @ constants) + cell.own)

@@ -46,7 +46,7 @@ def run(
     \b
     Examples:
       proce benchmark run --preset smoke --out runs/smoke        a few minutes
-      proce benchmark run --preset standard --out runs/standard  2 hours on 2 cores
+      proce benchmark run --preset standard --out runs/standard  75 min on 2 cores
       proce benchmark run --preset paper --out runs/paper        ten days; see --resume
 
     A method that cannot be used with a classifier, such as a gradient method with trees, is
