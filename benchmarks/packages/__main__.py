@@ -50,7 +50,7 @@ def ask_packages(worlds: dict[str, World], arguments: argparse.Namespace) -> Non
             continue
         for name in worlds:
             for method in methods_of(package, worlds[name]):
-                out = arguments.out / name / f"{package.name.lower()}-{method}"
+                out = arguments.out / name / f"{package.name.lower()}-{method.replace(' ', '-')}"
                 if (out / "run.json").exists() and not arguments.again:
                     continue
                 print(f"{name}: {package.name}, {method}", flush=True)
@@ -59,8 +59,9 @@ def ask_packages(worlds: dict[str, World], arguments: argparse.Namespace) -> Non
 
 
 def methods_of(package: Package, world: World) -> list[str]:
-    """Return what a package is asked about a data set; consequences only where they are known."""
-    return [m for m in package.methods if m != "what_if" or world.data.truth is not None]
+    """Return what a package is asked about a data set; about causes only where they are known."""
+    of_causes = ("what_if", "no graph")
+    return [m for m in package.methods if m not in of_causes or world.data.truth is not None]
 
 
 def judged(worlds: dict[str, World], out: Path, envs: Path) -> list[dict[str, str]]:
@@ -69,7 +70,7 @@ def judged(worlds: dict[str, World], out: Path, envs: Path) -> list[dict[str, st
     for name, world in worlds.items():
         for package in PACKAGES:
             for method in methods_of(package, world):
-                folder = out / name / f"{package.name.lower()}-{method}"
+                folder = out / name / f"{package.name.lower()}-{method.replace(' ', '-')}"
                 line = {"data set": name, "package": package.name, "method": method}
                 line["lines of code"] = str(lines_of_code(package.adapter, method == "what_if"))
                 line |= installed(package, envs)

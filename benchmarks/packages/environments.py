@@ -39,8 +39,8 @@ class Package:
 
 # The pin of PyTorch is that of constraints.txt, so that the same wheel serves all.
 PACKAGES = (
-    Package("ProCE", "with_proce.py", (), ("graph", "bare", "what_if")),
-    Package("DiCE", "with_dice.py", ("dice-ml==0.12",), ("random", "genetic", "kdtree")),
+    Package("ProCE", "with_proce.py", (), ("default", "no graph", "bare", "what_if")),
+    Package("DiCE", "with_dice.py", ("dice-ml==0.12",), ("random", "genetic")),
     Package("NICE", "with_nice.py", ("NICEx==0.2.3", "scikit-learn"), ("sparsity", "proximity")),
     Package("alibi", "with_alibi.py", ("alibi==0.9.6", "torch==2.13.0"), ("CFRL",)),
     Package("CEL", "with_cel.py", ("ce-library==0.1.1", "torch==2.13.0"), ("PPCEF",)),
@@ -74,7 +74,7 @@ def install(package: Package, envs: Path, seconds: float) -> None:
     failed = envs / f"{package.name.lower()}.failed"
     envs.mkdir(parents=True, exist_ok=True)
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
-    command = [folder / "bin" / "python", "-m", "pip", "install", "--no-compile"]
+    command = [str(folder / "bin" / "python"), "-m", "pip", "install", "--no-compile"]
     failed.write_text("the installation was interrupted", "utf-8")
     with log.open("w", encoding="utf-8") as file:
         try:
@@ -88,7 +88,7 @@ def install(package: Package, envs: Path, seconds: float) -> None:
         except subprocess.TimeoutExpired:
             failed.write_text(f"not installed within {seconds:g} s", "utf-8")
         except subprocess.CalledProcessError:
-            failed.write_text(f"not installed: {last_error(log)}", "utf-8")
+            failed.write_text(f"not installed: {last_collected(log)}{last_error(log)}", "utf-8")
         else:
             failed.unlink()
 
@@ -121,7 +121,8 @@ def run_adapter(
     surroundings = os.environ | settings
     if package.requirements:
         surroundings.pop("PYTHONPATH", None)  # nothing of ours beside another package
-    command = [python, ADAPTERS / package.adapter, task, out, method, str(seconds[1])]
+    paths = [str(path) for path in (python, ADAPTERS / package.adapter, task, out)]
+    command = [*paths, method, str(seconds[1])]
     with (out / "log.txt").open("w", encoding="utf-8") as log:
         try:
             done = subprocess.run(
@@ -130,6 +131,7 @@ def run_adapter(
                 stderr=log,
                 timeout=seconds[0],
                 env=surroundings,
+                cwd=out,
                 check=False,
             )
         except subprocess.TimeoutExpired:
@@ -160,6 +162,12 @@ def last_error(log: Path) -> str:
     ]
     text = " ".join((errors or lines or ["no word of why"])[-1].split())
     return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}…"
+
+
+def last_collected(log: Path) -> str:
+    """Return what pip was after when it failed, for the beginning of a reason."""
+    found = re.findall(r"^Collecting (\S+.*)$", log.read_text("utf-8", errors="replace"), re.M)
+    return f"at {found[-1]}: " if found else ""
 
 
 def lines_of_code(adapter: str, what_if: bool) -> int:

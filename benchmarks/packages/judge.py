@@ -95,7 +95,8 @@ def typed(
 
     Numbers are rounded to their step. One that is rounded back to the old value did not change.
     """
-    broken, columns = [], {}
+    broken: list[str] = []
+    columns: dict[str, Any] = {}
     for feature in world.features:
         value, old = values.get(feature.name), before[feature.name].iloc[0]
         if feature.is_number:
@@ -216,7 +217,8 @@ def followed(
     by_hand = torch.tensor([[name in done for name in truth.codec.schema.names]])
     start = torch.where(by_hand, told, factual)
     reached = reach(truth, start, residual(truth, world, before), by_hand)
-    return truth.codec.decode(reached).astype(dict(before.dtypes.items()))
+    frame: pd.DataFrame = truth.codec.decode(reached)
+    return frame.astype(dict(before.dtypes.items()))
 
 
 def residual(truth: StructuralCausalModel, world: World, before: pd.DataFrame) -> Tensor:

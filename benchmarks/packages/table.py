@@ -13,8 +13,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE, RECORD = DOCS / "comparison.md", DOCS / "packages.csv"
 DASH = "–"
 TITLES = {
-    "graph": "causal graph",
-    "bare": "bare class, no graph",
+    "bare": "no graph, no margin",
     "what_if": "what-if",
 }
 _INSTALLED = ["package", "version", "packages installed", "MB installed", "note"]
@@ -111,9 +110,9 @@ def tables_of(record: pd.DataFrame) -> str:
         columns = [c for c in _MEASURED if not (unknown and c in _OF_TRUTH)]
         parts.append(f"**{name}**\n\n{markdown(shown[columns].replace({'method': TITLES}))}")
     if len(following):
-        columns = following[_FOLLOWING].rename(columns={"a row, CPU s": "a question, CPU s"})
+        shown = following[_FOLLOWING].rename(columns={"a row, CPU s": "a question, CPU s"})
         parts.append(
-            f"**What would follow** ({following['data set'].iloc[0]})\n\n{markdown(columns)}"
+            f"**What would follow** ({following['data set'].iloc[0]})\n\n{markdown(shown)}"
         )
     installed = record[_INSTALLED].drop_duplicates("package").drop(columns="note")
     notes = record.groupby("package", sort=False)["note"].agg(_joined)

@@ -88,8 +88,9 @@ def describe(schema: Schema, train: pd.DataFrame) -> list[Feature]:
             low, high = column.min().item(), column.max().item()
             features.append(Feature(feature.name, "number", move, low, high, feature.step))
         else:
+            levels = tuple(str(level) for level in feature.levels)
             kind = "rank" if isinstance(feature, Ordinal) else "level"
-            features.append(Feature(feature.name, kind, move, levels=tuple(feature.levels)))
+            features.append(Feature(feature.name, kind, move, levels=levels))
     return features
 
 

@@ -3,7 +3,8 @@
 from typing import Any
 
 import pandas as pd
-from shared import Answer, Explain, Feature, Task, serve
+from serving import Answer, Explain, serve
+from shared import Feature, Task
 from sklearn.pipeline import Pipeline
 
 

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from shared import Answer, Task, WhatIf, serve
+from serving import Answer, WhatIf, serve
+from shared import Task
 from sklearn.pipeline import Pipeline
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pandas as pd
-from shared import Answer, Explain, Task, serve
+from serving import Answer, Explain, serve
+from shared import Task
 from sklearn.pipeline import Pipeline
 
 

@@ -1,17 +1,20 @@
-"""ProCE itself: with the graph, without it, for the bare class, and its ``what_if``."""
+"""ProCE itself: with its defaults, without the graph, for the bare class, and its ``what_if``."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
-from shared import Answer, Explain, Feature, Task, WhatIf, serve
+from serving import Answer, Explain, WhatIf, serve
+from shared import Feature, Task
 from sklearn.pipeline import Pipeline
 
 import proce
 
+Edges = tuple[tuple[str, str], ...] | None
 
-def fitted(task: Task, model: Pipeline, graph: bool) -> proce.ProCE:
-    """Return ProCE, fitted."""
+
+def fitted(task: Task, model: Pipeline, edges: Edges) -> proce.ProCE:
+    """Return ProCE, fitted, with a causal graph or without."""
     # user code begins
     from proce.schema import Action, Categorical, Continuous, Ordinal, Schema
 
@@ -25,13 +28,13 @@ def fitted(task: Task, model: Pipeline, graph: bool) -> proce.ProCE:
         return kind(feature.name, feature.levels, action)
 
     schema = Schema([described(feature) for feature in task.features])
-    return proce.ProCE(model, schema, task.edges if graph else None).fit(task.train)
+    return proce.ProCE(model, schema, edges).fit(task.train)
     # user code ends
 
 
 def explainer(task: Task, model: Pipeline, method: str) -> Explain:
     """Return ProCE with its defaults, or asked for the bare class as the others are."""
-    explainer = fitted(task, model, graph="graph" in method)
+    explainer = fitted(task, model, (task.edges or None) if method == "default" else None)
     bare = 0.5 if "bare" in method else None
 
     # user code begins
@@ -53,7 +56,7 @@ def explainer(task: Task, model: Pipeline, method: str) -> Explain:
 
 def what_if(task: Task, model: Pipeline, method: str) -> WhatIf:
     """Return what would follow, by ProCE's own equations."""
-    explainer = fitted(task, model, graph=True)
+    explainer = fitted(task, model, task.edges)
 
     # user code begins
     def follow(row: pd.DataFrame, changes: Mapping[str, Any]) -> Answer:
