@@ -29,12 +29,15 @@ class Package:
         What pip is asked for; none where the adapter runs beside ProCE.
     methods
         What it is asked to do, each in a process of its own; ``what_if`` tells consequences.
+    before
+        What pip is asked for first, call by call, where a package does not say what it needs.
     """
 
     name: str
     adapter: str
     requirements: tuple[str, ...]
     methods: tuple[str, ...]
+    before: tuple[tuple[str, ...], ...] = ()
 
 
 # The pin of PyTorch is that of constraints.txt, so that the same wheel serves all.
@@ -43,7 +46,17 @@ PACKAGES = (
     Package("DiCE", "with_dice.py", ("dice-ml==0.12",), ("random", "genetic")),
     Package("NICE", "with_nice.py", ("NICEx==0.2.3", "scikit-learn"), ("sparsity", "proximity")),
     Package("alibi", "with_alibi.py", ("alibi==0.9.6", "torch==2.13.0"), ("CFRL",)),
-    Package("CEL", "with_cel.py", ("ce-library==0.1.1", "torch==2.13.0"), ("PPCEF",)),
+    Package(
+        "CEL",
+        "with_cel.py",
+        # It imports GPyOpt, which imports GPy and pkg_resources; none of them says so.
+        ("ce-library==0.1.1", "torch==2.13.0", "GPyOpt", "GPy", "setuptools<80"),
+        ("PPCEF",),
+        before=(
+            ("Cython", "numpy<2", "setuptools<80", "wheel"),
+            ("--no-build-isolation", "portmin"),  # is built with Cython, and does not say so
+        ),
+    ),
     Package("DoWhy", "with_dowhy.py", ("dowhy==0.14",), ("what_if",)),
 )
 
@@ -78,13 +91,10 @@ def install(package: Package, envs: Path, seconds: float) -> None:
     failed.write_text("the installation was interrupted", "utf-8")
     with log.open("w", encoding="utf-8") as file:
         try:
-            subprocess.run(
-                [*command, *package.requirements],
-                stdout=file,
-                stderr=file,
-                check=True,
-                timeout=seconds,
-            )
+            for wanted in (*package.before, package.requirements):
+                subprocess.run(
+                    [*command, *wanted], stdout=file, stderr=file, check=True, timeout=seconds
+                )
         except subprocess.TimeoutExpired:
             failed.write_text(f"not installed within {seconds:g} s", "utf-8")
         except subprocess.CalledProcessError:
