@@ -45,12 +45,13 @@ PACKAGES = (
     Package("ProCE", "with_proce.py", (), ("default", "no graph", "bare", "what_if")),
     Package("DiCE", "with_dice.py", ("dice-ml==0.12",), ("random", "genetic")),
     Package("NICE", "with_nice.py", ("NICEx==0.2.3", "scikit-learn"), ("sparsity", "proximity")),
-    Package("alibi", "with_alibi.py", ("alibi==0.9.6", "torch==2.13.0"), ("CFRL",)),
+    # Its spaCy imports click, which came with typer once and does no longer.
+    Package("alibi", "with_alibi.py", ("alibi==0.9.6", "torch==2.13.0", "click"), ("CFRL",)),
     Package(
         "CEL",
         "with_cel.py",
         # It imports GPyOpt, which imports GPy and pkg_resources; none of them says so.
-        ("ce-library==0.1.1", "torch==2.13.0", "GPyOpt", "GPy", "setuptools<80"),
+        ("ce-library==0.1.1", "torch==2.13.0", "GPyOpt", "GPy", "setuptools<80", "click"),
         ("PPCEF",),
         before=(
             ("Cython", "numpy<2", "setuptools<80", "wheel"),

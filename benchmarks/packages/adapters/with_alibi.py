@@ -55,14 +55,9 @@ def explainer(task: Task, model: Pipeline, method: str) -> Explain:
         optimizer=torch.optim.Adam(networks.parameters(), lr=1e-3),
         loss=[torch.nn.MSELoss(), *(torch.nn.CrossEntropyLoss() for _ in levels)],
         loss_weights=[1.0, *(1 / len(levels) for _ in levels)],
+        metrics={},
     )
-    pairs = TensorDataset(inputs, *outputs)
-
-    def as_lists(batch: list[Any]) -> tuple[Any, list[Any]]:
-        first, *others = (torch.stack(part) for part in zip(*batch, strict=True))
-        return first, others
-
-    loader = DataLoader(pairs, batch_size=128, shuffle=True, collate_fn=as_lists)
+    loader = DataLoader(TensorDataset(inputs, *outputs), batch_size=128, shuffle=True)
     networks.fit(loader, epochs=50)
     one_way = {"up": [0.0, 1.0], "down": [-1.0, 0.0]}
     generator = CounterfactualRLTabular(
