@@ -1,0 +1,1 @@
+"""One small script for each package, run in its own environment."""
