@@ -38,10 +38,8 @@ RUNS = {  # by name: the script and its arguments; {kept} is where it keeps cell
     "cost": "cost.py",
     "recourse": "recourse.py --seeds 0 1 2 --rows 100 --discovered --out {kept}/cells.jsonl",
     "exactness": "exactness.py --rows 200000",
-    "closest": "closest.py --seeds 0-1 --folder {kept}",
     "optimum": "optimum.py",
     "real_data": "real_data.py --out {kept}",
-    "robust": "robust.py --rows 20 --out {kept}/cells.jsonl",
 }
 _BLOCK = re.compile(r"(<!-- recorded (\w+)(?:: ([^>]+?))? -->\n).*?(<!-- end -->)", re.DOTALL)
 _TABLE = re.compile(r"(?:^\|.*\n?)+", re.MULTILINE)
