@@ -151,7 +151,7 @@ def _laws_table(known: Records) -> str:
 
 def cost_model(columns: int, candidates: float) -> float:
     """Return the milliseconds of a row by the formula of ``docs/howto/batches.md``."""
-    return 0.25 * columns + candidates * (1.2 + 0.05 * columns) / 1000
+    return 0.57 + 0.20 * columns + candidates * (1.1 + 0.044 * columns) / 1000
 
 
 def _portfolio_table(known: Records) -> str:

@@ -47,8 +47,8 @@ def test_every_committed_point_belongs_to_a_sweep(parts: Parts) -> None:
 
 def test_the_cost_model_beside_the_points_is_that_of_the_how_to(parts: Parts) -> None:
     text = (ROOT / "docs" / "howto" / "batches.md").read_text(encoding="utf-8")
-    assert "0.25 · columns + candidates · (1.2 + 0.05 · columns) / 1000" in text
-    assert parts.page.cost_model(20, 3_500) == pytest.approx(5.0 + 7.7)
+    assert "0.57 + 0.20 · columns + candidates · (1.1 + 0.044 · columns) / 1000" in text
+    assert parts.page.cost_model(20, 3_500) == pytest.approx(4.57 + 6.93)
 
 
 def test_a_law_finds_the_constants_of_its_points(parts: Parts) -> None:
