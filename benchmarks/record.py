@@ -26,6 +26,7 @@ DOCS = ROOT / "docs"
 RECORDS = DOCS / "recorded"
 RUNS = {  # by name: the script and its arguments; {kept} is where it keeps cells that are done
     "claims": "claims.py",
+    "quickstart": "quickstart.py",
     "methods": "methods.py",
     "explain": "explain.py",
     "questions": "questions.py",
