@@ -99,7 +99,7 @@ def compared_with_none(values: list[float], without: list[float]) -> str:
     return f"above the search without it in {verdict(above)}; equal in {n_equal}"
 
 
-Line = tuple[str, str, str, str]  # the claim, what the paper prints, as printed, ours
+Line = tuple[str, ...]  # the claim, what the paper prints, as printed, ours
 
 
 def causal_claims(evidence: Evidence) -> Iterator[Line]:

@@ -21,6 +21,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from proce.benchmark.environment import describe_environment
+
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 RECORDS = DOCS / "recorded"
@@ -116,11 +118,11 @@ def commit_of(script: str) -> str:
 
 def describe_machine(minutes: float) -> str:
     """Return the processor and how busy it was, for whoever compares times."""
-    model = re.search(r"model name\s*: (.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    load = os.getloadavg()[2]
+    hardware = describe_environment()["hardware"]
+    load = os.getloadavg()[2] if hasattr(os, "getloadavg") else float("nan")
     return (
-        f"{model[1] if model else 'unknown processor'}, {os.cpu_count()} cores, {minutes:.1f} min,"
-        f" load {load:.1f} at the end"
+        f"{hardware['processor'] or hardware['machine']}, {hardware['cores']} cores,"
+        f" {minutes:.1f} min, load {load:.1f} over the last 15 min"
     )
 
 
@@ -168,10 +170,12 @@ def pages() -> Iterator[Path]:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run what was asked for, then fill the pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", choices=[*RUNS, []], metavar="NAME")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(RUNS))
     parser.add_argument("--all", action="store_true", help="all that this commit has not recorded")
     parsed = parser.parse_args(arguments)
     names = list(parsed.names)
+    if unknown := set(names) - set(RUNS):
+        parser.error(f"unknown {', '.join(sorted(unknown))}; expected some of {', '.join(RUNS)}")
     if parsed.all:
         names = [name for name in RUNS if not _is_recorded(name)]
     if names and (changed := git("status", "--porcelain", "src", "benchmarks")):

@@ -67,3 +67,21 @@ def test_pages_show_what_is_recorded() -> None:
         shown |= set(re.findall(r"<!-- recorded (\w+)", page))
     assert shown == {path.stem for path in script.RECORDS.glob("*.txt")}
     assert shown <= set(script.RUNS)
+
+
+def test_the_claims_are_those_of_the_committed_summaries(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module_at(ROOT / "benchmarks" / "claims.py").main()
+    recorded = module_at(ROOT / "benchmarks" / "record.py").Record.read("claims")
+    assert capsys.readouterr().out == recorded.output, "run benchmarks/record.py claims"
+
+
+def test_an_unknown_name_is_refused_with_those_that_there_are(
+    record: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        record.main(["method"])
+    told = capsys.readouterr().err
+    assert "unknown method" in told
+    assert "methods, explain" in told
