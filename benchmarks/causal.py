@@ -1,4 +1,4 @@
-"""Propagate a million candidates through a graph of Adult's size, beside hand-written torch.
+"""Propagate a million candidates through a graph of Adult's size, beside hand-written NumPy.
 
 Run: ``python benchmarks/causal.py``. Target: at most 3 times the time of the same matrix
 products written out by hand, in one call.
@@ -10,10 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
-from torch.nn.functional import one_hot
 
+from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.schema import Codec, Schema
 
@@ -42,29 +40,29 @@ def people(n: int) -> pd.DataFrame:
     return frame
 
 
-def by_hand(scm: StructuralCausalModel, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
+def by_hand(scm: StructuralCausalModel, rows: Array, residual: Array, acted_on: Array) -> Array:
     """The same equations as matrix products on one-hot columns."""
     age, gender, race, education, occupation, hours = range(6)
     weights = {name: scm.mechanisms[name].predict.weights for name in scm.mechanisms}
-    out = rows.clone()
+    out = rows.copy()
     residual = residual[:, None, :]
-    sexes = one_hot(rows[..., gender].long(), 2).double()
-    races = one_hot(rows[..., race].long(), 2).double()
+    sexes = np.eye(2)[rows[..., gender].astype(int)]
+    races = np.eye(2)[rows[..., race].astype(int)]
 
     w = weights["education"]
-    design = torch.cat([rows[..., age, None], sexes, races], dim=-1)
-    rank = (design @ w[1:] + w[0] + residual[..., 0]).round().clamp(0, 7)
-    out[..., education] = torch.where(acted_on[..., education], rows[..., education], rank)
+    design = np.concatenate([rows[..., age, None], sexes, races], axis=-1)
+    rank = (design @ w[1:] + w[0] + residual[..., 0]).round().clip(0, 7)
+    out[..., education] = np.where(acted_on[..., education], rows[..., education], rank)
 
     school = out[..., education, None] / 7
     w = weights["occupation"]
-    level = (school @ w[1:] + w[0] + residual[..., 1:7]).argmax(-1).double()
-    out[..., occupation] = torch.where(acted_on[..., occupation], rows[..., occupation], level)
+    level = (school @ w[1:] + w[0] + residual[..., 1:7]).argmax(-1)
+    out[..., occupation] = np.where(acted_on[..., occupation], rows[..., occupation], level)
 
     w = weights["hours"]
-    design = torch.cat([rows[..., age, None], sexes, school], dim=-1)
+    design = np.concatenate([rows[..., age, None], sexes, school], axis=-1)
     value = design @ w[1:] + w[0] + residual[..., 7]
-    out[..., hours] = torch.where(acted_on[..., hours], rows[..., hours], value)
+    out[..., hours] = np.where(acted_on[..., hours], rows[..., hours], value)
     return out
 
 
@@ -81,21 +79,20 @@ def seconds(work: Callable[[], object]) -> float:
 
 def main() -> None:
     """Measure and print."""
-    torch.set_num_threads(1)
     frame = people(30_000)
     codec = Codec.fit(Schema.infer(frame), frame)
-    rows = codec.encode(frame).contiguous()
+    rows = np.ascontiguousarray(codec.encode(frame))
     graph = CausalGraph(EDGES, nodes=codec.schema.names)
     scm = StructuralCausalModel.fit(graph, rows, codec, mechanism="linear")
     factual = rows[:INSTANCES]
     residual = scm.abduct(factual)
-    generator = torch.Generator().manual_seed(0)
-    positions = torch.randint(len(rows), (INSTANCES, CANDIDATES), generator=generator)
+    draw = np.random.default_rng(0)
+    positions = draw.integers(0, len(rows), (INSTANCES, CANDIDATES))
     candidates = rows[positions]
-    acted_on = torch.rand(candidates.shape, generator=generator) < 0.3
+    acted_on = draw.random(candidates.shape) < 0.3
 
     expected = by_hand(scm, candidates, residual, acted_on)
-    torch.testing.assert_close(scm.propagate(candidates, residual, acted_on), expected)
+    np.testing.assert_allclose(scm.propagate(candidates, residual, acted_on), expected)
     ours = seconds(lambda: scm.propagate(candidates, residual, acted_on))
     theirs = seconds(lambda: by_hand(scm, candidates, residual, acted_on))
     separating = seconds(lambda: scm.actions(factual, candidates, residual))

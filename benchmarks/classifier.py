@@ -23,7 +23,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from proce.classifier import Classifier, as_classifier, fit_network
 from proce.classifier.adapters.from_torch import CPU_BLOCK_ROWS
 from proce.schema import Codec, Schema
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 N_ROWS = 25_600
 N_REPETITIONS = 41
@@ -65,11 +65,11 @@ def main() -> None:
     torch.set_num_threads(1)
     frame, label = adult_like()
     codec = Codec.fit(Schema.infer(frame), frame)
-    rows = codec.encode(frame).contiguous()  # as the search has them: row by row
+    rows = np.ascontiguousarray(codec.encode(frame))  # as the search has them: row by row
 
     trained = fit_network(codec, rows, label, settings=TrainingSettings(n_epochs=1))
-    network = as_classifier(trained.module, codec)
-    inputs = trained.inputs(rows)
+    network = as_classifier(trained.module.module, codec)
+    module, inputs = trained.module.module, torch.from_numpy(trained.inputs(rows)).float()
 
     levels = list(LEVELS)
     columns = make_column_transformer(
@@ -80,13 +80,13 @@ def main() -> None:
 
     @torch.inference_mode()
     def at_once() -> torch.Tensor:
-        return trained.module(inputs)
+        return module(inputs)
 
     @torch.inference_mode()
     def in_blocks() -> torch.Tensor:
-        return torch.cat([trained.module(block) for block in inputs.split(CPU_BLOCK_ROWS)])
+        return torch.cat([module(block) for block in inputs.split(CPU_BLOCK_ROWS)])
 
-    def predict_all(classifier: Classifier) -> Callable[[], torch.Tensor]:
+    def predict_all(classifier: Classifier) -> Callable[[], np.ndarray]:
         return lambda: classifier.predict_proba(rows)
 
     def predict_directly() -> np.ndarray:

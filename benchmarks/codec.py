@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import torch
 from sklearn.preprocessing import MinMaxScaler, OrdinalEncoder
 
 from proce.schema import Codec, Layout, Schema
@@ -72,7 +71,6 @@ def _resident(field: str) -> int:
 
 def main() -> None:
     """Measure and print."""
-    torch.set_num_threads(1)
     pa.set_cpu_count(1)
     frame = people(ROWS)
     codec = Codec.fit(Schema.infer(frame), frame)

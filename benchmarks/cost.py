@@ -84,7 +84,7 @@ def measure(columns: int, population: int, model_name: str, n_rows: int) -> Cell
     explainer = proce.ProCE(model, graph=graph, settings=settings).fit(train)
     rows = people(8 * n_rows, columns, seed=2)[0].astype(train.dtypes)
     asked = explainer.fitted_.classifier
-    rejected = rows[asked.predict(explainer.fitted_.codec.encode(rows)).numpy() == 0][:n_rows]
+    rejected = rows[asked.predict(explainer.fitted_.codec.encode(rows)) == 0][:n_rows]
     explainer.explain(rejected[:16], target=1, n=1, keep_front=False)
     spent = {"seconds": 0.0, "answers": 0, "inside": 0}
 
@@ -127,7 +127,7 @@ def already_target(n_rows: int) -> float:
     explainer = proce.ProCE(fit_network(codec, train, label)).fit(train)
     rows = people(4 * n_rows, 20, seed=2)[0]
     asked = explainer.fitted_.classifier
-    good = rows[asked.predict(explainer.fitted_.codec.encode(rows)).numpy() == 1][:n_rows]
+    good = rows[asked.predict(explainer.fitted_.codec.encode(rows)) == 1][:n_rows]
     start = time.process_time()
     explainer.explain(good, target=1, n=1).to_frame()
     return 1e6 * (time.process_time() - start) / len(good)

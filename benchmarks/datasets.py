@@ -90,7 +90,7 @@ def train_network(split: Split, architecture: Any) -> Scorer:
         balanced=split.balanced,
         seed=SEED,
     )
-    return lambda frame: model.predict_proba(codec.encode(frame))[:, 1].numpy()
+    return lambda frame: model.predict_proba(codec.encode(frame))[:, 1]
 
 
 MODELS: dict[str, Callable[[Split], Scorer]] = {
@@ -120,7 +120,7 @@ def broken_promises(split: Split, score: Scorer) -> tuple[int, float, float]:
     helped = ~np.isnan(raised)
     codec = split.data.truth.codec
     world = split.data.truth.counterfactual(
-        codec.encode(rejected[helped]), {"income": torch.tensor(raised[helped])}
+        codec.encode(rejected[helped]), {"income": raised[helped]}
     )
     failed = score(codec.decode(world)) < 0.5
     return len(rejected), float(helped.mean()), float(failed.mean())

@@ -18,7 +18,7 @@ import pandas as pd
 
 from proce import Explanations, ProCE, SearchSettings
 from proce.latent import AutoEncoderSettings
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 N_TRAINING = 2000
 MAX_EVALUATIONS = 80
@@ -142,12 +142,12 @@ def send_back(name: str, seed: int) -> Tally:
     # Where answers are counted, none are spent on how far each action may go.
     result = explainer.explain(rows, n=8, max_evaluations=MAX_EVALUATIONS)
     returned, ways = result.counterfactuals(), result.rows.counterfactuals
-    target = result.rows.target[ways.owner].numpy()
+    target = result.rows.target[ways.owner]
     order = np.random.default_rng(seed).permutation(len(returned))
     answers = np.empty((len(returned), 2))
     answers[order] = model.predict_proba(returned.iloc[order])
     now = answers[np.arange(len(target)), target]
-    told = ways.probabilities.numpy()
+    told = ways.probabilities
     part = result[:100]
     again = Explanations.from_json(part.to_json()).counterfactuals()
     changed = (again.to_numpy() != part.counterfactuals().to_numpy()).any(1)

@@ -69,7 +69,7 @@ def make_world() -> World:
     train, test, label, _ = train_test_split(data.frame, data.label, test_size=0.2, random_state=0)
     codec = Codec.fit(data.schema, train)
     model = fit_network(codec, train, label)
-    rejected = test[(model.predict(codec.encode(test)) == 0).numpy()]
+    rejected = test[model.predict(codec.encode(test)) == 0]
     return World(data, train, label, codec, model, rejected)
 
 
@@ -98,7 +98,7 @@ def full_length(explainer: ProCE) -> ProCE:
 def pose_problem(explainer: ProCE, frame: Any) -> CounterfactualProblem:
     """Return the search problem of some rows."""
     call = ProceCall(explainer.fitted_, Options(), frame)
-    return call.terms.problem(call.query(torch.arange(len(call))))
+    return call.terms.problem(call.query(np.arange(len(call))))
 
 
 def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
@@ -112,7 +112,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
 
     problem, settings = pose_problem(explainer, frame), explainer.fitted_.settings
     genome = genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
-    only = torch.zeros(1, dtype=torch.long)
+    only = np.zeros(1, dtype=np.int64)
 
     class SameProblem(Problem):
         def __init__(self) -> None:
@@ -120,17 +120,17 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
                 n_var=genome.n_genes,
                 n_obj=3,
                 n_ieq_constr=1,
-                xl=torch.minimum(genome.lower, genome.anchor)[0].numpy(),
-                xu=torch.maximum(genome.upper, genome.anchor)[0].numpy(),
+                xl=np.minimum(genome.lower, genome.anchor)[0],
+                xu=np.maximum(genome.upper, genome.anchor)[0],
             )
 
         def _evaluate(self, x: np.ndarray, out: dict[str, Any], *_: Any, **__: Any) -> None:
-            answer = problem(genome.repair(torch.from_numpy(x)[None]), only)
-            out["F"], out["G"] = answer.losses[0].numpy(), answer.violation[0, :, None].numpy()
+            answer = problem(genome.repair(x[None]), only)
+            out["F"], out["G"] = answer.losses[0], answer.violation[0, :, None]
 
     class OntoGrid(Repair):
         def _do(self, _: Any, x: np.ndarray, **__: Any) -> np.ndarray:
-            return genome.repair(torch.from_numpy(x)[None])[0].numpy()
+            return genome.repair(x[None])[0]
 
     start = initial_population(
         genome,
@@ -143,7 +143,7 @@ def pymoo_front(explainer: ProCE, frame: Any) -> tuple[float, np.ndarray]:
     )
     algorithm = NSGA2(
         pop_size=settings.population_size,
-        sampling=start[0].numpy(),
+        sampling=start[0],
         crossover=SBX(eta=15, prob=0.9),
         mutation=PM(eta=20),
         repair=OntoGrid(),
@@ -159,11 +159,11 @@ def our_fronts(explainer: ProCE, frame: Any) -> tuple[float, list[np.ndarray]]:
     """Return the CPU time of our search per row, and the front of each row."""
     problem = pose_problem(explainer, frame)
     seconds, searched = cpu(
-        lambda: search(problem, torch.arange(len(frame)), explainer.fitted_, Options())
+        lambda: search(problem, np.arange(len(frame)), explainer.fitted_, Options())
     )
     kept = searched.population.front
     losses = searched.population.losses
-    fronts = [losses[row][kept[row]].numpy() for row in range(len(frame))]
+    fronts = [losses[row][kept[row]] for row in range(len(frame))]
     return seconds / len(frame), fronts
 
 
@@ -229,7 +229,7 @@ class ByHand:
     def __init__(self, explainer: ProCE, world: World) -> None:
         self.parts, self.rejected = explainer.fitted_, world.rejected
         self.codec = self.parts.codec.by_range
-        rows = self.parts.codec.on_range(self.parts.rows).numpy()
+        rows = self.parts.codec.on_range(self.parts.rows)
         edges = tuple(world.data.graph.edges) if self.parts.scm is not None else ()
         self.setting = Setting(self.codec, rows, world.model, self.parts.autoencoder, edges)
 
@@ -237,7 +237,7 @@ class ByHand:
         """Return the CPU time that pymoo takes for one rejected row."""
         names, parts = list(self.codec.schema.names), self.parts
         frame = self.rejected[position : position + 1]
-        factual = self.codec.encode(frame)[0].numpy()
+        factual = self.codec.encode(frame)[0]
         latent = parts.autoencoder.encode(parts.codec.encode(frame))
         prototype = parts.index.prototype(latent, 1, parts.settings.n_neighbours).latents[0]
         lower = np.zeros(len(names))
@@ -249,7 +249,7 @@ class ByHand:
         if parts.rules:
             lower[education] = factual[education]
             ranks = education, age
-        taken, front = front_by_hand(self.setting, factual, prototype.numpy(), lower, upper, ranks)
+        taken, front = front_by_hand(self.setting, factual, prototype, lower, upper, ranks)
         assert len(front), "pymoo found nothing"
         return taken
 
@@ -328,7 +328,7 @@ class NetworkForDice:
     def predict_proba(self, frame: Any) -> np.ndarray:
         """Return the probabilities of both classes."""
         typed = frame[list(self.codec.schema.columns)].astype(self.codec.layout.dtypes)
-        return self.model.predict_proba(self.codec.encode(typed)).numpy()
+        return self.model.predict_proba(self.codec.encode(typed))
 
     def predict(self, frame: Any) -> np.ndarray:
         """Return the likelier class."""

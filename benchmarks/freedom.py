@@ -26,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 
 import proce
+from proce.arrays import Array, with_rows
 from proce.classifier import fit_network
 from proce.datasets import load_dataset
 from proce.losses import Loss
@@ -50,9 +51,9 @@ class Answers:
         Whether the margin is kept.
     """
 
-    distance: torch.Tensor
-    missing: torch.Tensor
-    with_margin: torch.Tensor
+    distance: Array
+    missing: Array
+    with_margin: Array
 
 
 def world_of(name: str, folder: Path) -> tuple[proce.ProCE, pd.DataFrame]:
@@ -86,10 +87,10 @@ def answers_to(explainer: proce.ProCE, rows: pd.DataFrame, target: Any, vary: An
     """Return the recommended answers of some rows."""
     result = explainer.explain(rows, target=target, vary=vary, n=1, keep_front=False)
     ways = result.rows.counterfactuals
-    nothing = torch.full((len(rows),), torch.inf, dtype=torch.float64)
-    lacking = (SURE - ways.confidence.nan_to_num(nan=1.0)).clamp(min=0).double()
-    distance = nothing.index_copy(0, ways.owner, ways.losses[:, Loss.DISTANCE].double())
-    missing = nothing.index_copy(0, ways.owner, lacking)
+    nothing = np.full(len(rows), np.inf)
+    lacking = np.maximum(SURE - np.nan_to_num(ways.confidence, nan=1.0), 0.0)
+    distance = with_rows(nothing, ways.owner, ways.losses[:, Loss.DISTANCE])
+    missing = with_rows(nothing, ways.owner, lacking)
     return Answers(distance, missing, result.rows.margin_met)
 
 
@@ -107,15 +108,15 @@ def chains(explainer: proce.ProCE, n: int, seed: int) -> Iterator[list[list[str]
 
 def compare(less: Answers, more: Answers, tally: dict[str, float]) -> None:
     """Count the rows whose answer with more freedom is worse."""
-    counts = less.with_margin & less.distance.isfinite()
+    counts = less.with_margin & np.isfinite(less.distance)
     worse = counts & is_better(
         less.missing, less.distance * (1 + SAME), more.missing, more.distance
     )
-    farther = worse & more.distance.isfinite() & (less.distance < more.distance)
-    excess = (more.distance / less.distance - 1).where(farther, 0.0)
+    farther = worse & np.isfinite(more.distance) & (less.distance < more.distance)
+    excess = np.where(farther, more.distance / less.distance - 1, 0.0)
     tally["pairs"] += int(counts.sum())
     tally["worse"] += int(worse.sum())
-    tally["missing"] += int((worse & more.distance.isinf()).sum())
+    tally["missing"] += int((worse & np.isinf(more.distance)).sum())
     tally["by 1%"] += int((excess > 0.01).sum())
     tally["by 10%"] += int((excess > 0.1).sum())
     tally["excess"] += float(excess.sum())
@@ -129,7 +130,7 @@ def measure(name: str, folder: Path, split: str, n_rows: int, n_chains: int) -> 
     rows = (rest.iloc[:half] if split == "choose" else rest.iloc[half:]).head(4 * n_rows)
     first = explainer.explain(rows, target=target, n=1, max_evaluations=50)
     needs = first.rows.predicted != first.rows.target
-    rows = rows[needs.numpy()].head(n_rows)
+    rows = rows[needs].head(n_rows)
     keys = ("pairs", "worse", "missing", "by 1%", "by 10%", "excess")
     tally = dict.fromkeys(keys, 0.0)
     distances: list[float] = []
@@ -139,9 +140,9 @@ def measure(name: str, folder: Path, split: str, n_rows: int, n_chains: int) -> 
         n_asked += len(rows) * len(chain)
         for less, more in combinations(answers, 2):
             compare(less, more, tally)
-        n_found += sum(int(own.distance.isfinite().sum()) for own in answers)
+        n_found += sum(int(np.isfinite(own.distance).sum()) for own in answers)
         n_sure += sum(int((own.missing <= 0).sum()) for own in answers)
-        distances += [float(own.distance[own.distance.isfinite()].sum()) for own in answers]
+        distances += [float(own.distance[np.isfinite(own.distance)].sum()) for own in answers]
     tally["ms a row"] = 1e3 * (time.process_time() - began) / n_asked
     counts = {"asked": n_asked, "found": n_found, "sure": n_sure}
     return tally | counts | {"distance": sum(distances) / n_found}

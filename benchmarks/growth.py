@@ -43,7 +43,7 @@ def main() -> None:
     codec = Codec.fit(data.recourse_schema, train)
     network = fit_network(codec, train, label)
     others = data.frame[4_000:]
-    rejected = others[(network.predict(codec.encode(others)) == 0).numpy()]
+    rejected = others[network.predict(codec.encode(others)) == 0]
 
     def fit_explainer(model: Any = network, **settings: Any) -> ProCE:
         full_length = SearchSettings(stop_improvement=None, **settings)

@@ -11,10 +11,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import torch
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import NearestNeighbors
 
+from proce.arrays import Array
 from proce.datasets import load_dataset
 from proce.latent import AutoEncoder, AutoEncoderSettings, PrototypeIndex, fit_autoencoder
 from proce.schema import Codec, Continuous
@@ -29,20 +31,20 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def measure_reconstruction(autoencoder: AutoEncoder, rows: torch.Tensor) -> tuple[float, float]:
+def measure_reconstruction(autoencoder: AutoEncoder, rows: Array) -> tuple[float, float]:
     """Return the share of levels that are rebuilt, and the error of the numbers."""
     schema = autoencoder.codec.schema
     rebuilt = autoencoder.reconstruct(rows)
     numbers = [
         position for position, feature in enumerate(schema) if isinstance(feature, Continuous)
     ]
-    error = (rebuilt.units - rows[:, numbers]).square().mean().sqrt()
+    error = np.sqrt(np.square(rebuilt.units - rows[:, numbers]).mean())
     right = [
-        (rebuilt.probabilities[feature.name].argmax(-1) == rows[:, position]).double().mean()
+        (rebuilt.probabilities[feature.name].argmax(-1) == rows[:, position]).mean()
         for position, feature in enumerate(schema)
         if position not in numbers
     ]
-    return float(torch.stack(right).mean()), float(error)
+    return float(np.mean(right)), float(error)
 
 
 def measure_fits() -> None:
@@ -71,18 +73,18 @@ def measure_fits() -> None:
 
 def measure_prototypes() -> None:
     """Time 1,000 queries against 50,000 rows of latent 64."""
-    generator = torch.Generator().manual_seed(0)
-    latents = torch.randn(50_000, 64, generator=generator)
-    queries = torch.randn(1_000, 64, generator=generator)
-    index = PrototypeIndex(latents, torch.zeros(50_000, dtype=torch.long), classes=[0])
-    brute = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(latents.numpy())
+    draw = np.random.default_rng(0)
+    latents = draw.standard_normal((50_000, 64), dtype=np.float32)
+    queries = draw.standard_normal((1_000, 64), dtype=np.float32)
+    index = PrototypeIndex(latents, np.zeros(50_000, dtype=np.int64), classes=[0])
+    brute = NearestNeighbors(n_neighbors=10, algorithm="brute").fit(latents)
     index.prototype(queries, 0, 10)
     before = _resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     index.prototype(queries, 0, 10)
     memory = (_resident("VmHWM") - before) / 1e6
     ours = [cpu_seconds(lambda: index.prototype(queries, 0, 10)) for _ in range(REPEATS)]
-    theirs = [cpu_seconds(lambda: brute.kneighbors(queries.numpy())) for _ in range(REPEATS)]
+    theirs = [cpu_seconds(lambda: brute.kneighbors(queries)) for _ in range(REPEATS)]
     proce, sklearn = statistics.median(ours), statistics.median(theirs)
     print("\n1,000 queries, 50,000 rows, latent 64, K = 10, one thread")
     print("| proce, s | scikit-learn, s | ratio (at most 2) | peak, MB (at most 500) |")

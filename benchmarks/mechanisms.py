@@ -12,7 +12,7 @@ import argparse
 import time
 from statistics import mean
 
-import torch
+import numpy as np
 from sklearn.model_selection import train_test_split
 
 from proce.causal import StructuralCausalModel
@@ -34,26 +34,26 @@ def errors(data: Dataset, kind: str, seed: int = 0) -> tuple[list[float], list[f
     rows, factual = codec.encode(train), codec.encode(test)
     fitted = StructuralCausalModel.fit(data.graph, rows, codec, mechanism=kind)
     truth = data.truth.with_codec(codec)
-    generator = torch.Generator().manual_seed(seed)
+    draw = np.random.default_rng(seed)
     numbers, levels = [], []
     for name in data.graph.nodes:
         position, feature = codec.schema.position(name), codec.schema[name]
         effects = data.graph.descendants(name)
         if not effects or not isinstance(feature, Continuous) or feature.action is Action.FIXED:
             continue
-        start = factual.clone()
-        drawn = torch.randint(len(rows), (len(start),), generator=generator)
+        start = factual.copy()
+        drawn = draw.integers(0, len(rows), len(start))
         start[:, position] = rows[drawn, position]
-        acted_on = torch.arange(len(codec.schema)) == position
+        acted_on = np.arange(len(codec.schema)) == position
         learned = fitted.propagate(start, fitted.abduct(factual, seed=0), acted_on)
         true = truth.propagate(start, truth.abduct(factual, seed=1), acted_on)
         for effect in effects:
             column = codec.schema.position(effect)
             if isinstance(codec.schema[effect], Continuous):
-                gap = (learned[:, column] - true[:, column]).abs().mean()
-                numbers.append(float(gap / rows[:, column].std()))
+                gap = np.abs(learned[:, column] - true[:, column]).mean()
+                numbers.append(float(gap / rows[:, column].std(ddof=1)))
             else:
-                levels.append(float((learned[:, column] != true[:, column]).double().mean()))
+                levels.append(float((learned[:, column] != true[:, column]).mean()))
     return numbers, levels
 
 
@@ -99,7 +99,6 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", action="store_true")
-    torch.set_num_threads(1)
     if parser.parse_args().times:
         print_times()
     else:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 from sklearn.model_selection import train_test_split
 
 from proce.classifier import TrainedNetwork, fit_network
 from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
-from proce.latent.variational import VariationalSettings
+from proce.latent import VariationalSettings
 from proce.methods import (
     Cchvae,
     Certifai,
@@ -109,7 +110,7 @@ class Setting:
         )
         codec = Codec.fit(data.schema, train)
         model = fit_network(codec, train, label)
-        rejected = test[(model.predict(codec.encode(test)) == 0).numpy()][:ROWS]
+        rejected = test[model.predict(codec.encode(test)) == 0][:ROWS]
         return cls(model, codec, data, train, rejected)
 
 
@@ -144,9 +145,9 @@ def mean_changes(result: Explanations, codec: Codec) -> tuple[float, float]:
     answered = [item for item in result if len(item)]
     if not answered:
         return float("nan"), float("nan")
-    rows = torch.stack([item.rows[0] for item in answered])
-    gaps = MixedDistance.gower(codec)(rows, torch.stack([item.factual for item in answered]))
-    return float(gaps.mean()), float((gaps > 0).double().sum(-1).mean())
+    rows = np.stack([item.rows[0] for item in answered])
+    gaps = MixedDistance.gower(codec)(rows, np.stack([item.factual for item in answered]))
+    return float(gaps.mean()), float((gaps > 0).sum(-1).mean())
 
 
 def main() -> None:

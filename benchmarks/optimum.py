@@ -170,8 +170,8 @@ def optimum(problem: CounterfactualProblem, frame: pd.DataFrame, log_odds: LogOd
             programme.add(Choice(slope, unit, here, grid))
             continue
         codes = sorted({*np.arange(low, high + 1), here})
-        rows = own[:, None].repeat(1, len(codes), 1)
-        rows[0, :, position] = torch.tensor(codes, dtype=rows.dtype)
+        rows = np.repeat(own[:, None], len(codes), axis=1)
+        rows[0, :, position] = codes
         realised = problem.realise(rows)
         allowed = realised.point[0, :, position] == rows[0, :, position]  # no level to avoid
         cost = problem.final_distance(realised)[0]
@@ -179,8 +179,7 @@ def optimum(problem: CounterfactualProblem, frame: pd.DataFrame, log_odds: LogOd
         tried = pd.concat([frame] * len(codes), ignore_index=True)
         tried[feature.name] = pd.Series(levels).astype(frame[feature.name].dtype)
         gain = log_odds(tried) - base
-        kept = allowed.numpy()
-        programme.add(Choice(gain[kept], cost.numpy()[kept], here))
+        programme.add(Choice(gain[allowed], cost[allowed], here))
     return programme.optimum(base)
 
 
@@ -201,7 +200,7 @@ def ratios(
     call = ProceCall(explainer.fitted_, Options(target=1, n=1), frame)
     result, ratio, n_missed = call.run(), [], 0
     for line, item in enumerate(result):
-        problem = call.terms.problem(call.query(torch.tensor([line])))
+        problem = call.terms.problem(call.query(np.array([line])))
         best = optimum(problem, frame.iloc[[line]], log_odds)
         if best is None:
             continue

@@ -119,7 +119,7 @@ def growth(folder: Path, sizes: list[int]) -> None:
     """Measure memory and time by the number of rows: a short search, one row in ten refused."""
     fitted = proce.ProCE.load(folder / "quick").fitted_
     some = people(100_000, seed=1)[0]
-    refused = fitted.classifier.predict(fitted.codec.encode(some)).numpy() == 0
+    refused = fitted.classifier.predict(fitted.codec.encode(some)) == 0
     block = pd.concat([some[refused][:1000], some[~refused][:9000]], ignore_index=True)
     print("\n| rows, short search, 2 workers | seconds | ms a row | memory, MB |")
     print("|---|---|---|---|")

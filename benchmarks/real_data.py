@@ -127,8 +127,6 @@ def trained(kind: str, data: Dataset, train: pd.DataFrame, label: Any) -> tuple[
 
 
 def _answer(probabilities: Any) -> NDArray[np.float64]:
-    if isinstance(probabilities, torch.Tensor):
-        probabilities = probabilities.numpy()
     return np.asarray(probabilities[:, TARGET], dtype=np.float64)
 
 

@@ -25,6 +25,7 @@ import numpy as np
 import torch
 from sklearn.model_selection import train_test_split
 
+from proce.arrays import Array
 from proce.causal import CausalGraph
 from proce.classifier import as_classifier, fit_network
 from proce.datasets import Dataset, load_dataset
@@ -106,7 +107,7 @@ def measure(cell: Cell, n_rows: int, settings: SearchSettings | None = None) -> 
     )
     codec = Codec.fit(data.recourse_schema, train)
     model = fit_network(codec, train, label, architecture=cell.classifier, seed=cell.seed)
-    rejected = test[(model.predict(codec.encode(test)) == 0).numpy()].head(n_rows)
+    rejected = test[model.predict(codec.encode(test)) == 0].head(n_rows)
     rules = [rule for rule in data.rules if "~>" not in rule]
     start = time.process_time()
     graph = data.graph if cell.graph == "given" else discovered(data, train, cell.seed)
@@ -187,7 +188,7 @@ def follow(
     )
 
 
-def chances(confidence: torch.Tensor) -> list[float | None]:
+def chances(confidence: Array) -> list[float | None]:
     """Return how likely advice says that it works; None where it says nothing."""
     return [None if math.isnan(chance) else chance for chance in confidence.tolist()]
 

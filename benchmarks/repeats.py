@@ -24,7 +24,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from proce import ProCE, SearchSettings, load_dataset
 from proce.explanation import Explanations
 from proce.latent import AutoEncoderSettings
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 SMALL = SearchSettings(
     population_size=16,

@@ -106,7 +106,7 @@ def prepare(name: str, kind: str, seed: int, n_rows: int) -> Cell:
     def fit(rows: Any, own_seed: int) -> Any:
         return fit_network(
             codec,
-            encoded[torch.from_numpy(rows)],
+            encoded[rows],
             labels[rows],
             architecture=kind,
             balanced=name == "law",
@@ -118,7 +118,7 @@ def prepare(name: str, kind: str, seed: int, n_rows: int) -> Cell:
     unseen = bootstrap_refits(fit, labels, n_refits=N_UNSEEN, seed=UNSEEN_SEED + seed)
     explainer = ProCE(model, data.schema, data.graph, data.rules, seed=seed).fit(train)
     adapted = [as_classifier(refit, explainer.fitted_.codec) for refit in unseen]
-    rejected = test[(model.predict(codec.encode(test)) == 0).numpy()].head(n_rows)
+    rejected = test[model.predict(codec.encode(test)) == 0].head(n_rows)
     return Cell(explainer, rejected, list(models), adapted)
 
 
@@ -179,7 +179,7 @@ def _survival(result: Explanations, unseen: Sequence[Classifier]) -> list[float 
     survives: list[float | None] = []
     for item in result:
         if len(item):
-            target = torch.tensor([item.target])
+            target = np.array([item.target])
             survives.append(float(share_still_valid(unseen, item.rows[:1], target)[0]))
         else:
             survives.append(None)

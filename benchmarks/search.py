@@ -3,7 +3,7 @@
 Run: ``python benchmarks/search.py``. One thread, CPU time, best of several runs. The problem
 looks like Adult: 12 genes (4 numbers, 8 features of 7 levels), a classifier of 64-32-16 and
 an encoder of 128-256 as float32 networks, three losses, feasible where the classifier says
-yes. Its weights are random, since only their shape costs time.
+yes. Their weights are random, since only their shape costs time.
 """
 
 import statistics
@@ -11,12 +11,12 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
-from unittest import mock
 
-import torch
-from torch import Tensor, nn
+import numpy as np
 
-from proce.compiled import engine
+from proce.arrays import Array, Floats, Ints
+from proce.compiled.elementary import exponentials, logarithms
+from proce.compiled.row_network import CellInput, CellKind, Layer, RowNetwork
 from proce.search import (
     Evaluation,
     GeneKind,
@@ -54,90 +54,81 @@ class AdultLike:
     """
 
     def __init__(self, n_rows: int) -> None:
-        keys = torch.arange(n_rows)
-        kind = torch.tensor([GeneKind.GRID] * N_NUMBERS + [GeneKind.LEVEL] * N_CATEGORICAL)
-        upper = torch.where(kind == GeneKind.LEVEL, N_LEVELS - 1.0, 1.0).double()
-        upper = upper.expand(n_rows, -1)
+        keys = np.arange(n_rows)
+        kind = np.array([GeneKind.GRID] * N_NUMBERS + [GeneKind.LEVEL] * N_CATEGORICAL)
+        upper = np.tile(np.where(kind == GeneKind.LEVEL, N_LEVELS - 1.0, 1.0), (n_rows, 1))
         draw = RowStreams.of(1, keys).uniforms(0, Purpose.START, N_GENES)
-        step = torch.full((N_GENES,), 0.01)
-        lower = torch.zeros_like(upper)
+        step = np.full(N_GENES, 0.01)
+        lower = np.zeros_like(upper)
         rough = Genome.of(lower, upper, draw * upper, kind=kind, step=step)
         anchor = rough.repair((draw * upper)[:, None] + 1e-9)[:, 0]
-        self.genome = Genome.of(lower, upper, anchor.round(decimals=2), kind=kind, step=step)
+        self.genome = Genome.of(lower, upper, anchor.round(2), kind=kind, step=step)
         start = RowStreams.of(2, keys).uniforms(1, Purpose.START, 100 * N_GENES)
         coin = RowStreams.of(3, keys).uniforms(1, Purpose.START, 100 * N_GENES)
-        start, coin = (tensor.view(n_rows, 100, N_GENES) for tensor in (start, coin))
-        mixed = torch.where(coin < 0.5, self.genome.anchor[:, None], start * upper[:, None])
+        start, coin = (numbers.reshape(n_rows, 100, N_GENES) for numbers in (start, coin))
+        mixed = np.where(coin < 0.5, self.genome.anchor[:, None], start * upper[:, None])
         self.initial = self.genome.repair(mixed)
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            width = N_NUMBERS + N_LEVELS * N_CATEGORICAL
-            self.classifier = _network(width, 64, 32, 16, 1)
-            self.encoder = _network(width, 128, 256)
-        with torch.no_grad():
-            score = self.classifier(self._inputs(self.initial)).flatten()
-            self.threshold = float(score.quantile(0.9))  # one random candidate in ten is feasible
-            self.scale = float(score.std())
-            latents = self.encoder(self._inputs(self.initial)).view(n_rows, 100, -1)
-        self.prototype = latents[:, -10:].mean(1)  # (i, e)
+        weights = np.random.default_rng(0)
+        self.classifier = _network(weights, 64, 32, 16, 1)
+        self.encoder = _network(weights, 128, 256)
+        score = self.classifier.outputs(self.initial)
+        self.threshold = float(np.quantile(score, 0.9))  # one random candidate in ten is feasible
+        self.scale = float(score.std())
+        self.prototype = self.encoder.outputs(self.initial[:, -10:]).mean(1)  # (i, e)
 
-    def _inputs(self, genes: Tensor) -> Tensor:
-        rows = genes.flatten(0, 1)
-        codes = rows[:, N_NUMBERS:].long() + N_LEVELS * torch.arange(N_CATEGORICAL)
-        hot = torch.zeros(len(rows), N_LEVELS * N_CATEGORICAL).scatter_(1, codes, 1.0)
-        return torch.cat([rows[:, :N_NUMBERS].float(), hot], dim=1)
-
-    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+    def __call__(self, genes: Floats, instances: Ints) -> Evaluation:
         """Return three losses and the violation of candidates ``(i, c, g)``."""
-        shape = genes.shape[:2]
-        parts = [self._answers(part) for part in torch.split(genes, 64)]
-        score, latent = (torch.cat(part).view(*shape, -1) for part in zip(*parts, strict=True))
-        p = torch.sigmoid((score[..., 0] - self.threshold) / self.scale)
-        typical = (latent - self.prototype[instances][:, None]).square().mean(-1)
-        offset = (genes - self.genome.anchor[instances][:, None]).abs()
+        score = (self.classifier.outputs(genes)[..., 0] - self.threshold) / self.scale
+        p = 1 / (1 + exponentials(-score))
+        typical = self.encoder.mean_squared_offsets(genes, self.prototype[instances])
+        offset = np.abs(genes - self.genome.anchor[instances][:, None])
         numbers = offset[..., :N_NUMBERS].sum(-1)
         distance = numbers + (offset[..., N_NUMBERS:] > 0).sum(-1)
-        losses = torch.stack([-p.clamp(min=1e-7).log().double(), typical.double(), distance], -1)
-        return Evaluation(losses, (0.5 - p).clamp(min=0).double())
-
-    def _answers(self, genes: Tensor) -> tuple[Tensor, Tensor]:
-        inputs = self._inputs(genes)
-        return self.classifier(inputs), self.encoder(inputs)
+        losses = np.stack([-logarithms(np.maximum(p, 1e-7)), typical, distance], axis=-1)
+        return Evaluation(losses, np.maximum(0.5 - p, 0))
 
 
-def _network(*sizes: int) -> nn.Sequential:
-    layers: list[nn.Module] = []
-    for before, after in pairwise(sizes):
-        layers += [nn.Linear(before, after), nn.ReLU()]
-    return nn.Sequential(*layers[:-1]).eval()
+def _network(weights: np.random.Generator, *sizes: int) -> RowNetwork:
+    """Return a network on the genes, whose hidden layers set to 0 what is negative."""
+    width = N_NUMBERS + N_LEVELS * N_CATEGORICAL
+
+    def drawn(n_inputs: int, *shape: int) -> Array:
+        return weights.uniform(-1, 1, shape) * n_inputs**-0.5
+
+    inputs = [CellInput(CellKind.NUMBER, drawn(width, 1, sizes[0]), None)] * N_NUMBERS
+    inputs += [
+        CellInput(CellKind.LEVEL, drawn(width, N_LEVELS, sizes[0]), None)
+        for _ in range(N_CATEGORICAL)
+    ]
+    layers = [
+        Layer(drawn(before, after, before), drawn(before, after), after != sizes[-1])
+        for before, after in pairwise(sizes)
+    ]
+    return RowNetwork.of(inputs, drawn(width, sizes[0]), True, layers)
 
 
 def time_parts(n_rows: int) -> dict[str, float]:
     """Return microseconds per row and generation of each part."""
     problem = AdultLike(n_rows)
-    genome, streams = problem.genome, RowStreams.of(0, torch.arange(n_rows))
-    with torch.no_grad():
-        evaluation = problem(problem.initial, torch.arange(n_rows))
-        first = Candidates(problem.initial, evaluation.losses, evaluation.violation)
-        population = survive([first], 100, "deb")
-        children = offspring(population.genes, genome, streams, 2, 100, SETTINGS)
-        evaluation = problem(children, torch.arange(n_rows))
-        second = Candidates(children, evaluation.losses, evaluation.violation)
-        repeats = 300 if n_rows == 1 else 10
-        work: dict[str, Callable[[], object]] = {
-            "random numbers": lambda: streams.uniforms(2, Purpose.START, 100 * N_GENES),
-            "variation": lambda: offspring(population.genes, genome, streams, 2, 100, SETTINGS),
-            "survival": lambda: survive([population, second], 100, "deb"),
-            "survival, paper": lambda: survive([population, second], 100, "paper"),
-            "evaluation": lambda: problem(children, torch.arange(n_rows)),
-        }
-        for call in work.values():
-            call()  # compiles
-        seconds = {name: cpu_seconds(call, repeats) for name, call in work.items()}
-        with mock.patch.object(engine, "use_kernels", return_value=False):
-            for name in ("variation", "survival"):
-                seconds[f"{name}, torch"] = cpu_seconds(work[name], 3)
-        return {name: 1e6 * value / n_rows for name, value in seconds.items()}
+    genome, streams = problem.genome, RowStreams.of(0, np.arange(n_rows))
+    evaluation = problem(problem.initial, np.arange(n_rows))
+    first = Candidates(problem.initial, evaluation.losses, evaluation.violation)
+    population = survive([first], 100, "deb")
+    children = offspring(population.genes, genome, streams, 2, 100, SETTINGS)
+    evaluation = problem(children, np.arange(n_rows))
+    second = Candidates(children, evaluation.losses, evaluation.violation)
+    repeats = 300 if n_rows == 1 else 10
+    work: dict[str, Callable[[], object]] = {
+        "random numbers": lambda: streams.uniforms(2, Purpose.START, 100 * N_GENES),
+        "variation": lambda: offspring(population.genes, genome, streams, 2, 100, SETTINGS),
+        "survival": lambda: survive([population, second], 100, "deb"),
+        "survival, paper": lambda: survive([population, second], 100, "paper"),
+        "evaluation": lambda: problem(children, np.arange(n_rows)),
+    }
+    for call in work.values():
+        call()  # compiles
+    seconds = {name: cpu_seconds(call, repeats) for name, call in work.items()}
+    return {name: 1e6 * value / n_rows for name, value in seconds.items()}
 
 
 def time_search(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, float]:
@@ -145,7 +136,7 @@ def time_search(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, flo
     problem = AdultLike(n_rows)
     inside = 0.0
 
-    def timed(genes: Tensor, instances: Tensor) -> Evaluation:
+    def timed(genes: Floats, instances: Ints) -> Evaluation:
         nonlocal inside
         start = time.process_time()
         answer = problem(genes, instances)
@@ -158,7 +149,7 @@ def time_search(n_rows: int, settings: NSGA2Settings) -> tuple[float, float, flo
         result = nsga2(timed, problem.genome, problem.initial, settings, seed=0, archive_by=2)
         runs.append((time.process_time() - start, inside))
     seconds, evaluating = min(runs)
-    generations = float(result.n_generations.double().mean())
+    generations = float(result.n_generations.mean())
     return 1e3 * seconds / n_rows, evaluating / seconds, generations
 
 
@@ -176,22 +167,21 @@ def time_pymoo(n_rows: int) -> float | None:
     class OneRow(Problem):  # type: ignore[misc]
         def __init__(self, row: int) -> None:
             genome = problem.genome
-            bounds = {"xl": genome.lower[row].numpy(), "xu": genome.upper[row].numpy()}
+            bounds = {"xl": genome.lower[row], "xu": genome.upper[row]}
             super().__init__(n_var=N_GENES, n_obj=3, n_ieq_constr=1, **bounds)
-            self.row = torch.tensor([row])
+            self.row = np.array([row])
 
-        def _evaluate(self, x: object, out: dict[str, object], *_: object, **__: object) -> None:
-            with torch.no_grad():
-                answer = problem(torch.as_tensor(x)[None], self.row)
-            out["F"], out["G"] = answer.losses[0].numpy(), answer.violation[0, :, None].numpy()
+        def _evaluate(self, x: Array, out: dict[str, object], *_: object, **__: object) -> None:
+            answer = problem(x[None], self.row)
+            out["F"], out["G"] = answer.losses[0], answer.violation[0, :, None]
 
     class Rounded(Repair):  # type: ignore[misc]
-        def _do(self, one: OneRow, x: object, **_: object) -> object:
-            return problem.genome.take(one.row).repair(torch.as_tensor(x)[None])[0].numpy()
+        def _do(self, one: OneRow, x: Array, **_: object) -> Array:
+            return problem.genome.take(one.row).repair(x[None])[0]
 
     times = []
     for row in range(min(n_rows, 5)):
-        algorithm = NSGA2(pop_size=100, sampling=problem.initial[row].numpy(), repair=Rounded())
+        algorithm = NSGA2(pop_size=100, sampling=problem.initial[row], repair=Rounded())
         start = time.process_time()
         minimize(OneRow(row), algorithm, ("n_gen", SETTINGS.n_generations), seed=row)
         times.append(time.process_time() - start)
@@ -199,7 +189,6 @@ def time_pymoo(n_rows: int) -> float | None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     start = time.process_time()
     small = AdultLike(1)
     brief = replace(SETTINGS, n_generations=2)

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import (
     Change,
     Context,
@@ -37,10 +37,10 @@ KINDS = {
 BY_HAND = Provenance({}, "by hand", 0, {}, {}, "off", None, 5, "", 0.0, 0, 0)
 
 
-def changed_rows(codec: Codec, factual: Tensor, ways: Sequence[Way]) -> tuple[Tensor, Tensor]:
+def changed_rows(codec: Codec, factual: Array, ways: Sequence[Way]) -> tuple[Array, Array]:
     """Return a row for each way, and the kinds of its changes; what is held stays as it was."""
-    rows = factual.repeat(len(ways), 1)
-    changes = torch.zeros(rows.shape, dtype=torch.int8)
+    rows = np.tile(factual, (len(ways), 1))
+    changes = np.zeros(rows.shape, dtype=np.int8)
     for rank, way in enumerate(ways):
         for name, (kind, value, *_) in way.items():
             position = codec.schema.position(name)
@@ -52,12 +52,12 @@ def changed_rows(codec: Codec, factual: Tensor, ways: Sequence[Way]) -> tuple[Te
 
 def explained_row(
     shared: Context,
-    factual: Tensor,
-    raw: Tensor,
-    rows: Tensor,
-    changes: Tensor,
-    probabilities: Tensor,
-    losses: Tensor,
+    factual: Array,
+    raw: Array,
+    rows: Array,
+    changes: Array,
+    probabilities: Array,
+    losses: Array,
     *,
     row: int = 0,
     predicted: int = 0,
@@ -66,34 +66,34 @@ def explained_row(
     outcome: Outcome | None = None,
     margin_met: bool = True,
     dropped: int = 0,
-    expected: Tensor | None = None,
-    contributions: Tensor | None = None,
-    support: Tensor | None = None,
-    refits: Tensor | None = None,
-    confidence: Tensor | None = None,
-    robustness: Tensor | None = None,
+    expected: Array | None = None,
+    contributions: Array | None = None,
+    support: Array | None = None,
+    refits: Array | None = None,
+    confidence: Array | None = None,
+    robustness: Array | None = None,
     intervals: Intervals | None = None,
-    asked_by: Tensor | None = None,
-    steps: Sequence[Tensor] = (),
+    asked_by: Array | None = None,
+    steps: Sequence[Array] = (),
     front: Front | None = None,
     diagnosis: Diagnosis | None = None,
     notes: tuple[str, ...] = (),
 ) -> Explanation:
-    """Return one row of tensors as an explanation: found where it has a counterfactual."""
+    """Return one row of arrays as an explanation: found where it has a counterfactual."""
     usual = Outcome.FOUND if len(rows) else Outcome.NOT_FOUND
     columns = ExplainedRows(
         context=shared,
-        positions=torch.tensor([row]),
+        positions=np.array([row]),
         factual=factual[None],
         raw=raw[None],
-        predicted=torch.tensor([predicted]),
-        target=torch.tensor([target]),
-        probability=torch.tensor([probability], dtype=torch.float64),
-        outcomes=torch.tensor([(outcome or usual).code]),
-        margin_met=torch.tensor([margin_met]),
-        dropped=torch.tensor([dropped]),
+        predicted=np.array([predicted]),
+        target=np.array([target]),
+        probability=np.array([probability], dtype=np.float64),
+        outcomes=np.array([(outcome or usual).code]),
+        margin_met=np.array([margin_met]),
+        dropped=np.array([dropped]),
         counterfactuals=Counterfactuals.of(
-            torch.zeros(len(rows), dtype=torch.long),
+            np.zeros(len(rows), dtype=np.int64),
             rows,
             changes,
             probabilities,
@@ -126,9 +126,9 @@ def together(items: Sequence[Explanation]) -> ExplainedRows:
     parts = [item.alone() for item in items]
     first = parts[0]
     columns = {
-        name: torch.cat([getattr(part, name) for part in parts])
+        name: np.concatenate([getattr(part, name) for part in parts])
         for name, column in vars(first).items()
-        if isinstance(column, Tensor)
+        if isinstance(column, np.ndarray)
     }
     ways = [_owned(part.counterfactuals, index) for index, part in enumerate(parts)]
     fronts = [_owned(part.fronts, index) for index, part in enumerate(parts)]
@@ -143,10 +143,10 @@ def together(items: Sequence[Explanation]) -> ExplainedRows:
 
 
 def _owned(lines: Any, index: int) -> Any:
-    return replace(lines, owner=torch.full_like(lines.owner, index))
+    return replace(lines, owner=np.full_like(lines.owner, index))
 
 
 def _fronts(front: Front | None, n_features: int) -> Fronts:
     if front is None:
         return Fronts.empty(n_features)
-    return Fronts(torch.zeros(len(front), dtype=torch.long), front.rows, front.losses)
+    return Fronts(np.zeros(len(front), dtype=np.int64), front.rows, front.losses)

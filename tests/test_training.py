@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from proce.training import Rates, TrainingSettings, random_stream, train
+from proce.training import Rates, random_stream, train
+from proce.training_settings import TrainingSettings
 
 ROWS = torch.linspace(-1, 1, 200)[:, None]
 

@@ -16,7 +16,7 @@ from proce import Progress, SearchSettings
 from proce.causal import Additive, CausalGraph
 from proce.latent import AutoEncoderSettings
 from proce.schema import Action, Categorical, Continuous, Ordinal, Schema
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 QUICK = AutoEncoderSettings(training=TrainingSettings(n_epochs=3))
 SETTINGS = SearchSettings(

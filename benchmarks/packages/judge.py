@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from benchmarks.packages.adapters.shared import Feature
 from benchmarks.packages.task import World
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.metrics.true_world import reach
 
@@ -214,16 +213,16 @@ def followed(
     truth = world.data.truth
     assert truth is not None
     factual, told = truth.codec.encode(before), truth.codec.encode(after)
-    by_hand = torch.tensor([[name in done for name in truth.codec.schema.names]])
-    start = torch.where(by_hand, told, factual)
+    by_hand = np.array([[name in done for name in truth.codec.schema.names]])
+    start = np.where(by_hand, told, factual)
     reached = reach(truth, start, residual(truth, world, before), by_hand)
     frame: pd.DataFrame = truth.codec.decode(reached)
     return frame.astype(dict(before.dtypes.items()))
 
 
-def residual(truth: StructuralCausalModel, world: World, before: pd.DataFrame) -> Tensor:
+def residual(truth: StructuralCausalModel, world: World, before: pd.DataFrame) -> Array:
     """Return the noise of one person, the same whoever gives the advice."""
-    keys = torch.tensor([int(before.index[0])])
+    keys = np.array([int(before.index[0])])
     return truth.abduct(truth.codec.encode(before), seed=0, keys=keys)
 
 

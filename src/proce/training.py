@@ -8,86 +8,31 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from proce.arguments import check_between, check_count, check_fields
-from proce.errors import SearchError
+from proce.training_settings import Epoch, EpochCallback, TrainingRecord, TrainingSettings
 
+_DEVICES = ("cpu", "cuda")
 _HELD_OUT_BATCH = 4_096  # rows
 _WARM_UP_SHARE = 0.1  # of all steps, over which the rate of a cosine rises
-_MAX_RATE = 1_000.0  # of learning: each step would throw a weight that far
 _MIN_IMPROVEMENT = 1e-4  # of the best loss: less does not keep the rate where it is
 _MEAN_DECAY, _SQUARE_DECAY, _ADAM_EPSILON = 0.9, 0.999, 1e-8  # Kingma and Ba 2015
 
 BatchLoss = Callable[[Tensor], Tensor]  # row positions -> mean loss of these rows
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingSettings:
-    """How long and how fast a network learns.
-
-    Attributes
-    ----------
-    n_epochs
-        The largest number of passes over the training rows.
-    batch_size
-        The number of rows per step.
-    learning_rate
-        The highest learning rate of Adam.
-    patience
-        The number of epochs without improvement on the held-out rows after which training stops.
-    held_out
-        The share of the rows that are not learned from; their loss says when to stop.
-    halve_after
-        The number of epochs without improvement after which the learning rate is halved.
-    schedule
-        How the learning rate falls: ``plateau`` halves it, ``cosine`` lets it rise over the first
-        tenth of all steps and fall along a cosine to zero at the last one, so that the loss rests
-        when the epochs are over.
-    """
-
-    n_epochs: int = 60
-    batch_size: int = 256
-    learning_rate: float = 2e-3
-    patience: int = 6
-    held_out: float = 0.1
-    halve_after: int = 2
-    schedule: Literal["plateau", "cosine"] = "plateau"
-
-    def __post_init__(self) -> None:
-        check_fields(self, SearchError)
-        for name in ("n_epochs", "batch_size", "patience", "halve_after"):
-            check_count(name, getattr(self, name), SearchError)
-        check_between("learning_rate", self.learning_rate, SearchError, 0, _MAX_RATE)
-        check_between("held_out", self.held_out, SearchError, 0, 1)
-        if self.schedule not in ("plateau", "cosine"):
-            raise SearchError(f"schedule is {self.schedule!r}; expected 'plateau' or 'cosine'.")
-
-
-@dataclass(frozen=True, slots=True)
-class Epoch:
-    """What a progress callback gets after each epoch; it stops the training by returning False."""
-
-    number: int
-    n_epochs: int
-    held_out_loss: float
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingRecord:
-    """How a training went."""
-
-    n_epochs: int
-    best_epoch: int
-    held_out_loss: float
-    elapsed_seconds: float
-
-
-EpochCallback = Callable[[Epoch], object]
+def has_device(device: Any) -> bool:
+    """Whether networks can learn on a device: ``cpu``, or ``cuda`` on a machine that has one."""
+    try:
+        if isinstance(device, str | torch.device) and torch.device(device).type in _DEVICES:
+            torch.empty(0, device=device)
+            return True
+    except (RuntimeError, AssertionError):
+        pass
+    return False
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
-import torch
 from pandas.testing import assert_frame_equal
 
 from proce import Explanations, ProCE
@@ -59,9 +59,9 @@ def test_rows_whose_advice_is_in_doubt_are_counted() -> None:
             samples.RAISE_SAVINGS,
             row=row,
             shared=shared,
-            refits=torch.tensor([20]),
-            confidence=torch.tensor([chance]),
-            robustness=torch.tensor([count]),
+            refits=np.array([20]),
+            confidence=np.array([chance]),
+            robustness=np.array([count]),
         )
         for row, (chance, count) in enumerate([(0.99, 18), (0.97, 17), (0.99, 17)])
     ]

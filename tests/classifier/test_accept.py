@@ -29,10 +29,10 @@ class OneOfOurs:
     threshold = 0.5
 
     def predict_proba(self, rows):
-        return torch.full((len(rows), 2), 0.5, dtype=torch.float64)
+        return np.full((len(rows), 2), 0.5)
 
     def predict(self, rows):
-        return torch.zeros(len(rows), dtype=torch.long)
+        return np.zeros(len(rows), np.int64)
 
 
 def test_a_classifier_passes_through():
@@ -62,7 +62,7 @@ def test_a_classifier_made_for_other_rows_is_refused():
 def test_a_classifier_answers_the_same_for_rows_on_another_scale_of_the_same_training_rows():
     adapted, twice = as_classifier(MODEL, CODEC), replace(CODEC, span=CODEC.span * 2)
     expected = adapted.predict_proba(CODEC.encode(X))
-    assert torch.equal(as_classifier(adapted, twice).predict_proba(twice.encode(X)), expected)
+    assert np.array_equal(as_classifier(adapted, twice).predict_proba(twice.encode(X)), expected)
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_the_probe_asks_with_valid_rows(low, span, step):
     schema = Schema([Continuous("x", step=step), Categorical("job", ("a", "b", "c"))])
     codec = Codec.fit(schema, frame)
     rows = probe_rows(codec)
-    assert torch.equal(rows, probe_rows(codec))
+    assert np.array_equal(rows, probe_rows(codec))
     assert set(rows[:, 1].tolist()) == {0, 1, 2}
     reach = (step or 0) / span
     assert -reach <= rows[:, 0].min() <= rows[:, 0].max() <= 1 + reach
     if step:
         raw = codec.to_raw(rows)[:, 0]
-        assert raw.numpy() == pytest.approx((raw / step).round().numpy() * step, rel=1e-9)
+        assert raw == pytest.approx((raw / step).round() * step, rel=1e-9)
 
 
 class Duck:

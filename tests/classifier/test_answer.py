@@ -19,7 +19,7 @@ from proce.errors import ModelError, ModelOutputError
 
 
 def columns(rows):
-    return torch.tensor(rows, dtype=torch.float64)
+    return np.array(rows, np.float64)
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,14 @@ def columns(rows):
         [[0.2, 0.8], [0.5, 0.5]],
         np.array([[0.2, 0.8], [0.5, 0.5]], dtype=np.float32),
         torch.tensor([[0.2, 0.8], [0.5, 0.5]]),
+        torch.tensor([[0.2, 0.8], [0.5, 0.5]], requires_grad=True),
         pd.DataFrame({"no": [0.2, 0.5], "yes": [0.8, 0.5]}),
         pl.DataFrame({"no": [0.2, 0.5], "yes": [0.8, 0.5]}),
     ],
 )
 def test_an_answer_may_come_from_any_library(answer):
     values = as_columns(answer, 2, "m")
-    assert values.dtype == torch.float64
+    assert values.dtype == np.float64
     assert values.tolist() == [pytest.approx([0.2, 0.8]), pytest.approx([0.5, 0.5])]
 
 

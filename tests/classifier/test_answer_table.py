@@ -1,10 +1,11 @@
 """A row that a model has answered is not asked about again, and every answer is its own."""
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proce.arrays import Floats, Ints, blocks
 from proce.classifier import AnswerTable
 from proce.errors import ModelError
 
@@ -17,16 +18,16 @@ class Model:
 
     def __call__(self, rows):
         self.asked += [tuple(row) for row in rows.tolist()]
-        first = torch.sin(rows.nan_to_num(nan=7.5) * torch.arange(1, rows.shape[1] + 1)).sum(-1)
-        return torch.stack([first, 1 - first], dim=-1)
+        first = np.sin(np.nan_to_num(rows, nan=7.5) * np.arange(1, rows.shape[1] + 1)).sum(-1)
+        return np.stack([first, 1 - first], axis=-1)
 
 
-def numbers(*rows) -> torch.Tensor:
-    return torch.tensor(rows, dtype=torch.float64)
+def numbers(*rows) -> Floats:
+    return np.array(rows, np.float64)
 
 
-def owners(*keys) -> torch.Tensor:
-    return torch.tensor(keys)
+def owners(*keys) -> Ints:
+    return np.array(keys, np.int64)
 
 
 def test_a_row_is_asked_about_once_and_copies_in_a_batch_are_too():
@@ -34,10 +35,10 @@ def test_a_row_is_asked_about_once_and_copies_in_a_batch_are_too():
     rows = numbers([1, 2], [3, 4], [1, 2])
     answers = table.ask(rows, owners(5, 5, 5), model)
     assert model.asked == [(1, 2), (3, 4)]
-    assert torch.equal(answers, Model()(rows))
+    assert np.array_equal(answers, Model()(rows))
     again = table.ask(numbers([3, 4], [5, 6]), owners(5, 5), model)
     assert model.asked == [(1, 2), (3, 4), (5, 6)]
-    assert torch.equal(again, Model()(numbers([3, 4], [5, 6])))
+    assert np.array_equal(again, Model()(numbers([3, 4], [5, 6])))
 
 
 def test_every_person_has_answers_of_their_own():
@@ -49,11 +50,10 @@ def test_every_person_has_answers_of_their_own():
 
 def test_rows_are_the_same_bit_by_bit():
     table, model = AnswerTable(1, 2), Model()
-    near = torch.nextafter(torch.tensor(1.0, dtype=torch.float64), torch.tensor(2.0).double())
-    rows = torch.stack([numbers([1.0])[0], near[None], numbers([torch.nan])[0]])
+    rows = numbers([1.0], [np.nextafter(1.0, 2.0)], [np.nan])
     table.ask(rows, owners(1, 1, 1), model)
     assert len(model.asked) == 3
-    assert torch.equal(table.ask(rows, owners(1, 1, 1), model), Model()(rows))
+    assert np.array_equal(table.ask(rows, owners(1, 1, 1), model), Model()(rows))
     assert len(model.asked) == 3
 
 
@@ -67,7 +67,7 @@ def test_what_a_model_failed_on_is_asked_again():
         table.ask(numbers([1, 2], [3, 4]), owners(0, 0), failing)
     answers = table.ask(numbers([1, 2]), owners(0), model)
     assert model.asked == [(1, 2)]
-    assert torch.equal(answers, Model()(numbers([1, 2])))
+    assert np.array_equal(answers, Model()(numbers([1, 2])))
 
 
 @given(
@@ -80,22 +80,22 @@ def test_answers_are_those_of_the_model_whatever_was_asked_before(batches, max_b
     table, model = AnswerTable(2, 2, max_bytes), Model()
     pairs = set()
     for batch in batches:
-        rows = torch.tensor(batch, dtype=torch.float64).reshape(-1, 2)
-        keys = rows[:, 0].long() % 2
-        assert torch.equal(table.ask(rows, keys, model), Model()(rows))
+        rows = np.array(batch, np.float64).reshape(-1, 2)
+        keys = rows[:, 0].astype(np.int64) % 2
+        assert np.array_equal(table.ask(rows, keys, model), Model()(rows))
         pairs |= set(batch)
     assert len(model.asked) == len(pairs)
 
 
 def test_a_table_grows_and_forgets_but_never_errs():
-    rows = torch.rand(40_000, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    keys = torch.zeros(len(rows), dtype=torch.long)
+    rows = np.random.default_rng(0).random((40_000, 3))
+    keys = np.zeros(len(rows), np.int64)
     expected = Model()(rows)
     small, large, model, other = AnswerTable(3, 2, max_bytes=0), AnswerTable(3, 2), Model(), Model()
     for table, asked in ((small, model), (large, other)):
         for _ in range(2):
-            for part in torch.split(torch.arange(len(rows)), 7_000):
+            for part in blocks(np.arange(len(rows)), 7_000):
                 answers = table.ask(rows[part], keys[part], asked)
-                assert torch.equal(answers, expected[part])
+                assert np.array_equal(answers, expected[part])
     assert len(model.asked) > 60_000  # 4,096 rows are kept
     assert len(other.asked) < 41_000

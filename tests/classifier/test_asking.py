@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import torch
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
+from proce.arrays import Array
 from proce.classifier import (
     as_classifier,
     ask_about_changes,
@@ -112,7 +112,7 @@ def test_unchanged_cells_are_asked_about_bit_for_bit() -> None:
     assert (codec.to_raw(rows) != raw).any()
     ask_about_changes(classifier, rows, rows, raw, codec)
     assert lender.frames[-1]["pay"].tolist() == wild["pay"].tolist()
-    moved = rows.clone()
+    moved = rows.copy()
     moved[:, 1] = 0.5
     ask_about_changes(classifier, moved, rows, raw, codec)
     assert lender.frames[-1]["pay"].tolist() == codec.decode(moved)["pay"].tolist()
@@ -123,20 +123,20 @@ class Units:
 
     classes, threshold = ("no", "yes"), None
 
-    def predict_proba(self, rows: torch.Tensor) -> torch.Tensor:
-        return torch.stack([1 - rows[:, 1], rows[:, 1]], dim=-1)
+    def predict_proba(self, rows: Array) -> Array:
+        return np.stack([1 - rows[:, 1], rows[:, 1]], axis=-1)
 
-    def predict(self, rows: torch.Tensor) -> torch.Tensor:
+    def predict(self, rows: Array) -> Array:
         return self.predict_proba(rows).argmax(-1)
 
 
 def test_a_classifier_that_takes_rows_only_is_asked_about_rows() -> None:
     rows = CODEC.encode(TRAINING)
     expected = Units().predict_proba(rows)
-    assert torch.equal(ask_frame(Units(), TRAINING, CODEC), expected)
-    assert torch.equal(ask_raw(Units(), CODEC.raw_of_frame(TRAINING), CODEC), expected)
+    assert np.array_equal(ask_frame(Units(), TRAINING, CODEC), expected)
+    assert np.array_equal(ask_raw(Units(), CODEC.raw_of_frame(TRAINING), CODEC), expected)
     changed = ask_about_changes(Units(), rows, rows, CODEC.raw_of_frame(TRAINING), CODEC)
-    assert torch.equal(changed, expected)
+    assert np.array_equal(changed, expected)
 
 
 def test_boosted_trees_are_checked_without_frames_and_told_by_them():
@@ -155,5 +155,5 @@ def test_boosted_trees_are_checked_without_frames_and_told_by_them():
         read = ReadFrame(codec, codec.raw_of_frame(frame), make)
         shown = ask_about_shown(classifier, read)
         assert len(made) == n_frames
-        assert torch.equal(shown, ask_read_frame(classifier, read))
+        assert np.array_equal(shown, ask_read_frame(classifier, read))
         assert len(made) == 1

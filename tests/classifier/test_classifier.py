@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from proce.classifier import decide, position_of
 from proce.classifier.classifier import checked_classes, checked_threshold
@@ -10,12 +9,12 @@ from proce.errors import ModelError
 
 
 def test_without_a_threshold_the_likeliest_class_is_predicted_and_the_first_of_equals():
-    probabilities = torch.tensor([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4], [0.5, 0.5, 0.0]])
+    probabilities = np.array([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4], [0.5, 0.5, 0.0]])
     assert decide(probabilities, None).tolist() == [1, 0, 0]
 
 
 def test_with_a_threshold_the_second_class_is_predicted_where_it_reaches_it():
-    probabilities = torch.tensor([[0.71, 0.29], [0.7, 0.3], [0.2, 0.8]], dtype=torch.float64)
+    probabilities = np.array([[0.71, 0.29], [0.7, 0.3], [0.2, 0.8]])
     assert decide(probabilities, 0.3).tolist() == [0, 1, 1]
 
 

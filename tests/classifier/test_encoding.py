@@ -73,16 +73,16 @@ def test_one_hot_equals_a_slow_reference(drawn):
         schools = [float(school == code) for code in range(3)]
         row = [age, *jobs, 0.0 if gone else income, *schools, float(job == -1), float(gone)]
         expected.append(row)
-    got = one_hot(CODEC)(torch.tensor(cells, dtype=torch.float64), torch.float64)
+    got = one_hot(CODEC)(np.array(cells), np.float64)
     assert got.tolist() == expected
 
 
 def test_rows_are_only_read_in_any_memory_order():
     rows = CODEC.encode(FRAME)
-    kept = rows.clone()
+    kept = rows.copy()
     first = one_hot(CODEC)(rows)
-    assert torch.equal(first, one_hot(CODEC)(rows.contiguous()))
-    assert torch.equal(rows.nan_to_num(-9), kept.nan_to_num(-9))
+    assert np.array_equal(first, one_hot(CODEC)(np.ascontiguousarray(rows)))
+    assert np.array_equal(rows, kept, equal_nan=True)
 
 
 @pytest.mark.parametrize(("position", "value"), [(0, math.nan), (3, -1.0)])
@@ -98,12 +98,12 @@ def test_a_cell_that_was_never_missing_in_training_is_refused(position, value):
 def test_a_function_of_the_frame_encodes_too():
     encode = as_encoding(lambda frame: frame[["age", "income"]].to_numpy(), CODEC)
     inputs = encode(CODEC.encode(FRAME))
-    assert inputs.dtype == torch.float32
+    assert inputs.dtype == np.float32
     assert inputs[0].tolist() == [20.0, 10.0]
     flags = as_encoding(lambda frame: (frame[["age"]] > 30).to_numpy(), CODEC)
     assert flags(CODEC.encode(FRAME)).tolist() == [[0.0], [0.0], [1.0], [1.0]]
     codes = as_encoding(lambda frame: torch.tensor(frame["age"].to_numpy()), CODEC)
-    assert codes(CODEC.encode(FRAME)).dtype == torch.int64
+    assert codes(CODEC.encode(FRAME)).dtype == np.int64
 
 
 def test_a_function_that_fails_or_loses_rows_is_named():

@@ -1,8 +1,5 @@
 """The paper's two classifiers: architecture, training, reproducibility."""
 
-from copy import deepcopy
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,11 +8,11 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from proce.classifier import Classifier, DifferentiableClassifier, as_classifier, fit_network
-from proce.classifier.adapters.from_torch import TorchClassifier
-from proce.classifier.networks import BLOCK_ROWS, build_network, fold
+from proce.classifier.network_training import build_network
+from proce.classifier.networks import TrainedNetwork
 from proce.errors import ModelError
 from proce.schema import Codec, Schema
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 from ..worlds import applicants
 
@@ -38,16 +35,26 @@ ROWS = CODEC.encode(X)
 
 
 def weights(network):
-    return list(network.module.state_dict().values())
+    return list(network.weights.values())
+
+
+def by_layers(network, rows):
+    """What PyTorch makes of the weights that were learned, normalisation and all."""
+    hidden = tuple(network.layer_sizes[:-1])
+    module = build_network(network.encoding.width, hidden, network.layer_sizes[-1]).eval()
+    module.load_state_dict({name: torch.tensor(own) for name, own in network.weights.items()})
+    classifier = as_classifier(module, network.codec, encoding=network.encoding.kind)
+    return classifier.predict_proba(rows)
 
 
 def test_the_layers_are_those_of_the_paper():
     kinds = [type(layer) for layer in build_network(5, (64, 32, 16), 1)]
     assert kinds == [nn.Linear, nn.BatchNorm1d, nn.Dropout, nn.ReLU] * 3 + [nn.Linear]
-    second = fit_network(CODEC, ROWS, Y, architecture="second", settings=QUICK).module
-    sizes = [layer.out_features for layer in second if isinstance(layer, nn.Linear)]
-    assert sizes == [256, 128, 64, 32, 16, 1]
-    assert {layer.p for layer in second if isinstance(layer, nn.Dropout)} == {0.1}
+    assert {layer.p for layer in build_network(5, (8,), 1) if isinstance(layer, nn.Dropout)} == {
+        0.1
+    }
+    second = fit_network(CODEC, ROWS, Y, architecture="second", settings=QUICK)
+    assert second.layer_sizes == [256, 128, 64, 32, 16, 1]
 
 
 def test_it_learns_what_depends_on_several_features():
@@ -70,30 +77,29 @@ def test_the_same_seed_gives_the_same_weights_and_leaves_the_callers_stream_alon
     other = fit_network(CODEC, ROWS, Y, seed=4, settings=QUICK)
     assert torch.equal(torch.random.get_rng_state(), before)
     pairs = zip(weights(first), weights(again), strict=True)
-    assert all(torch.equal(a, b) for a, b in pairs)
-    assert not torch.equal(weights(first)[0], weights(other)[0])
+    assert all(np.array_equal(a, b) for a, b in pairs)
+    assert not np.array_equal(weights(first)[0], weights(other)[0])
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_row_has_the_same_answer_to_the_last_bit_whatever_its_batch(seed):
     network = fit_network(CODEC, ROWS, Y, seed=seed, settings=QUICK)
-    many = ROWS.repeat(2, 1)
-    assert len(many) > 2 * BLOCK_ROWS
+    many = np.tile(ROWS, (2, 1))
     whole = network.predict_proba(many)
     for start, n_rows in ((0, 1), (5, 7), (1000, 100), (17, 1500)):
         part = network.predict_proba(many[start : start + n_rows])
-        assert torch.equal(part, whole[start : start + n_rows])
+        assert np.array_equal(part, whole[start : start + n_rows])
     few, all_of_them = network.gradient(many[5:12], 1), network.gradient(many, 1)
-    assert few.numpy() == pytest.approx(all_of_them[5:12].numpy(), abs=1e-6)
+    assert few == pytest.approx(all_of_them[5:12], abs=1e-6)
 
 
 def test_folding_keeps_the_function():
     network = fit_network(CODEC, ROWS, Y, settings=QUICK)
-    inputs = network.inputs(ROWS)
-    assert [type(layer) for layer in fold(network.module)] == [nn.Linear, nn.ReLU] * 3 + [nn.Linear]
-    assert network.folded(inputs).numpy() == pytest.approx(network.module(inputs).numpy(), abs=1e-5)
-    asked = as_classifier(network.module, CODEC, classes=["no", "yes"]).predict_proba(ROWS)
-    assert network.predict_proba(ROWS).numpy() == pytest.approx(asked.numpy(), abs=1e-5)
+    folded = network.module
+    assert [type(layer) for layer in folded.module] == [nn.Linear, nn.ReLU] * 3 + [nn.Linear]
+    expected = by_layers(network, ROWS)
+    assert folded.predict_proba(ROWS) == pytest.approx(expected, abs=1e-5)
+    assert network.predict_proba(ROWS) == pytest.approx(expected, abs=1e-5)
 
 
 def test_it_passes_the_door_and_takes_a_threshold():
@@ -101,14 +107,17 @@ def test_it_passes_the_door_and_takes_a_threshold():
     assert as_classifier(network, CODEC) is network
     strict = as_classifier(network, Codec.fit(CODEC.schema, X), 0.9)
     second = network.predict_proba(ROWS)[:, 1]
-    assert torch.equal(strict.predict(ROWS), (second >= 0.9).long())
+    assert np.array_equal(strict.predict(ROWS), second >= 0.9)
 
 
 def test_its_gradient_is_that_of_the_network_itself():
     network = fit_network(CODEC, ROWS, Y, settings=QUICK)
-    asked = as_classifier(network.module, CODEC)
-    expected = asked.gradient(ROWS, 1).numpy()
-    assert network.gradient(ROWS, 1).numpy() == pytest.approx(expected, abs=1e-5)
+    asked = as_classifier(network.module.module, CODEC)
+    assert network.gradient(ROWS, 1) == pytest.approx(asked.gradient(ROWS, 1), abs=1e-5)
+    target = np.arange(len(ROWS)) % 2
+    chances, _ = network.chances_and_gradient(network.inputs(ROWS), target)
+    answers = network.predict_proba(ROWS)[np.arange(len(ROWS)), target]
+    assert chances == pytest.approx(answers, abs=1e-6)
 
 
 def test_balanced_classes_count_the_same():
@@ -127,7 +136,7 @@ def test_more_classes_than_two(label):
     assert network.classes == tuple(label)
     hits = np.array(label)[network.predict(ROWS)] == wanted
     assert hits.mean() > 0.9
-    assert network.predict_proba(ROWS).sum(-1).numpy() == pytest.approx(1)
+    assert network.predict_proba(ROWS).sum(-1) == pytest.approx(1)
 
 
 @pytest.mark.parametrize(
@@ -186,30 +195,54 @@ def test_kernels_give_what_the_layers_give_for_rows_raw_values_and_frames(
     labels = np.digitize(X["income"].fillna(45), [48, 72][: n_classes - 1])
     network = fit_network(codec, X, labels, encoding=encoding, settings=QUICK)
     rows, raw = codec.encode(X), codec.raw_of_frame(X)
-    assert rows.isnan().any()
-    by_layers = TorchClassifier._probabilities_of(network, rows)
-    torch.testing.assert_close(network.predict_proba(rows), by_layers, rtol=0, atol=1e-6)
+    assert np.isnan(rows).any()
+    assert network.predict_proba(rows) == pytest.approx(by_layers(network, rows), abs=1e-6)
     by_frame = network.predict_frame(X)
-    assert torch.equal(network.predict_raw(raw), by_frame)
+    assert np.array_equal(network.predict_raw(raw), by_frame)
     on_range = fit_network(CODEC, ROWS, labels, encoding=encoding, settings=QUICK)
-    assert torch.equal(on_range.predict_frame(X), on_range.predict_proba(ROWS))
-    torch.testing.assert_close(network.predict_proba(rows), by_frame, rtol=0, atol=1e-6)
+    assert np.array_equal(on_range.predict_frame(X), on_range.predict_proba(ROWS))
+    assert network.predict_proba(rows) == pytest.approx(by_frame, abs=1e-6)
 
 
 def test_a_cell_that_was_never_missing_is_refused_by_name():
     network = fit_network(CODEC, ROWS, Y, settings=QUICK)
-    lacking = ROWS[:3].clone()
-    lacking[1, 0] = torch.nan
+    lacking = ROWS[:3].copy()
+    lacking[1, 0] = np.nan
     with pytest.raises(ModelError, match="feature 'age' is missing in row 1"):
         network.predict_proba(lacking)
 
 
-def test_a_network_of_doubles_is_asked_through_its_layers():
+def test_the_weights_make_the_same_network():
     network = fit_network(CODEC, ROWS, Y, settings=QUICK)
-    before = network.predict_proba(ROWS)
-    double = replace(
-        network, module=deepcopy(network.module).double(), folded=deepcopy(network.folded).double()
+    again = TrainedNetwork.of(
+        CODEC, network.weights, network.classes, None, "one_hot", network.record
     )
-    answer = double.predict_proba(ROWS)
-    assert torch.equal(answer, TorchClassifier._probabilities_of(double, ROWS))
-    torch.testing.assert_close(answer, before, rtol=0, atol=1e-6)
+    assert np.array_equal(again.predict_proba(ROWS), network.predict_proba(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda weights: {}, "not the weights of a network that was trained on such rows"),
+        (
+            lambda weights: weights | {"0.weight": weights["0.weight"][:, 1:]},
+            "not the weights of a",
+        ),
+        (lambda weights: weights | {"0.bias": weights["0.bias"][1:]}, "not the weights of a"),
+        (lambda weights: weights | {"1.running_var": np.ones(3)}, "1.running_var does not fit"),
+    ],
+)
+def test_weights_of_another_network_are_refused(change, message):
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    with pytest.raises(ModelError, match=message):
+        TrainedNetwork.of(
+            CODEC, change(network.weights), network.classes, None, "one_hot", network.record
+        )
+
+
+def test_a_network_that_overflows_is_refused_by_row():
+    network = fit_network(CODEC, ROWS, Y, settings=QUICK)
+    weights = {**network.weights, "12.bias": np.array([np.nan], np.float32)}
+    broken = TrainedNetwork.of(CODEC, weights, network.classes, None, "one_hot", network.record)
+    with pytest.raises(ModelError, match="the network: row 0 has NaN among its probabilities"):
+        broken.predict_proba(ROWS)

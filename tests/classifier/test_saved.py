@@ -261,5 +261,5 @@ def test_an_onnx_classifier_goes_to_other_processes(tmp_path: Path) -> None:
     classifier = as_classifier(read_model(path), codec, 0.4)
     copy = pickle.loads(pickle.dumps(classifier))  # noqa: S301
     rows = codec.encode(frame)
-    assert copy.predict_proba(rows).equal(classifier.predict_proba(rows))
+    assert np.array_equal(copy.predict_proba(rows), classifier.predict_proba(rows))
     assert (copy.classes, copy.threshold) == (classifier.classes, 0.4)

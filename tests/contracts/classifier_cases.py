@@ -148,7 +148,8 @@ def ask_network(module: nn.Module, frame: pd.DataFrame, answer: Callable[..., An
     codec = Codec.fit(Schema.infer(applicants()), applicants())
     asked = pickle.loads(pickle.dumps(module)).eval()  # noqa: S301
     with torch.no_grad():
-        return answer(asked(one_hot(codec)(codec.encode(frame)))).double().numpy()
+        inputs = torch.from_numpy(one_hot(codec)(codec.encode(frame)))
+        return answer(asked(inputs)).double().numpy()
 
 
 def torch_one_logit() -> Case:

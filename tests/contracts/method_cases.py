@@ -25,7 +25,7 @@ from proce.methods import (
     WachterSettings,
 )
 from proce.schema import Schema
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 from .. import worlds
 from ..worlds import APPLICANT_SCHEMA, lender, logistic, never

@@ -12,7 +12,7 @@ from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.models.columnwise import ColumnEquations
 from proce.explanation.tables.reasons import Reasons
 from proce.latent import AutoEncoderSettings, VariationalSettings
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 _FOR_MEASURES = ("Evaluation.of",)  # takes what only the measures make
 _RETURNED = {"Reasons": Reasons}  # what public calls return: people call its methods only

@@ -7,12 +7,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 import proce
 from proce import methods
+from proce.arrays import Floats
 
 from ..worlds import SCHEMA, TINY, bank, people, refused
 from .public_surface import PublicCall
@@ -63,7 +64,7 @@ class World:
         return face.explain(self.rows)[0]
 
     @cached_property
-    def units(self) -> torch.Tensor:
+    def units(self) -> Floats:
         return self.codec.encode(self.frame)
 
     @cached_property
@@ -149,11 +150,11 @@ def right_argument(call: PublicCall, parameter: str, world: World) -> Any:
 _NEEDED_TOO = {"ProCE.load": ("model",), "explain_parallel": ("n_jobs",)}
 _BY_NAME: dict[str, Any] = {
     "X": lambda world: world.rows,
-    "acted_on": lambda world: torch.ones(world.units[:2].shape, dtype=torch.bool),
+    "acted_on": lambda world: np.ones(world.units[:2].shape, dtype=bool),
     "actions": lambda world: {"savings": 50.0},
     "changes": lambda world: {"savings": 50},
     "codec": lambda world: world.codec,
-    "codes": lambda world: torch.zeros(2, dtype=torch.int64),
+    "codes": lambda world: np.zeros(2, dtype=np.int64),
     "edges": lambda world: EDGES,
     "explainer": lambda world: world.explainer,
     "factual": lambda world: world.units[:2],
@@ -177,7 +178,7 @@ _BY_NAME: dict[str, Any] = {
     "n_levels": lambda world: 3,
     "predict": lambda world: lambda parents: 0.0,
     "score": lambda world: lambda parents: 0.0,
-    "thresholds": lambda world: torch.tensor([-1.0, 1.0], dtype=torch.float64),
+    "thresholds": lambda world: np.array([-1.0, 1.0]),
     "provenance": lambda world: world.result.provenance,
     "raw": lambda world: world.codec.to_raw(world.units[:2]),
     "record": lambda world: world.result.rows,

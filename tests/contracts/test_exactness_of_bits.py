@@ -42,7 +42,7 @@ def bits(frame: pd.DataFrame) -> Any:
 def assert_as_told(result: Explanations, model: Any) -> None:
     """Check what is told against the model, asked about the frame that is returned."""
     answers, ways = model(result.counterfactuals()), result.rows.counterfactuals
-    target = result.rows.target[ways.owner].numpy()
+    target = result.rows.target[ways.owner]
     assert len(target), "a search that finds nothing proves nothing"
     assert answers.argmax(1).tolist() == target.tolist()
     assert ways.probabilities.tolist() == answers[np.arange(len(target)), target].tolist()
@@ -65,7 +65,7 @@ def test_the_search_asks_what_is_shown(explainer: ProCE, seed: int) -> None:
     assert_as_told(result, bits)
     assert result.rows.dropped.sum() == 0
     told = result.rows.probability.tolist()
-    before = bits(rows)[np.arange(len(rows)), result.rows.target.numpy()]
+    before = bits(rows)[np.arange(len(rows)), result.rows.target]
     assert told == before.tolist()
 
 

@@ -11,7 +11,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce import CausalGraph, ProCE, SearchSettings
 from proce.causal import StructuralCausalModel
@@ -68,7 +67,7 @@ ROWS = everybody_who_leaves()
 
 @pytest.fixture(scope="module", params=["fitted", "given"])
 def graph(request: pytest.FixtureRequest) -> Any:
-    """The graph alone, whose equations kernels run, or with equations that only tensors can."""
+    """The graph alone, whose equations kernels run, or with equations that are functions of Python."""
     if request.param == "fitted":
         return GRAPH
     codec = Codec.fit(SCHEMA, customers())
@@ -110,7 +109,7 @@ def ways(explainer: ProCE) -> list[tuple[int, str, int]]:
 
 def problem_of(explainer: ProCE, row: int) -> CounterfactualProblem:
     call = ProceCall(explainer.fitted_, Options(target=STAYS, n=1), ROWS)
-    return call.terms.problem(call.query(torch.tensor([row])))
+    return call.terms.problem(call.query(np.array([row])))
 
 
 def test_every_single_step_that_works_is_found_or_beaten(
@@ -120,12 +119,12 @@ def test_every_single_step_that_works_is_found_or_beaten(
     assert {name for _, name, _ in ways} == set(NUMBERS)
     for row, name, value in ways:
         problem, position = problem_of(explainer, row), SCHEMA.position(name)
-        wanted, by_hand = problem.query.factual[:, None].clone(), torch.zeros(1, 1, 4).bool()
+        wanted, by_hand = problem.query.factual[:, None].copy(), np.zeros((1, 1, 4), bool)
         wanted[..., position] = problem.codec.encode_value(name, value)
         by_hand[..., position] = True
         realised = problem.realise_by_hand(wanted, by_hand)
         scored = problem.score(realised)
-        assert torch.equal(realised.acted_on, by_hand)
+        assert np.array_equal(realised.acted_on, by_hand)
         assert scored.violation.item() <= 0
         assert distances[row] <= scored.losses[0, 0, 2].item() + 1e-9
 

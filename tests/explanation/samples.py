@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.explanation import (
     Blocker,
     Context,
@@ -80,15 +80,15 @@ def explanation(
     row: int = 0,
     shared: Context | None = None,
     frame: Any = None,
-    probabilities: Tensor | None = None,
-    losses: Tensor | None = None,
+    probabilities: Array | None = None,
+    losses: Array | None = None,
     **fields: Any,
 ) -> Explanation:
     """Return what was found for an applicant; fields are those of :func:`explained_row`."""
     frame = people() if frame is None else frame
     factual, raw = CODEC.encode(frame)[row], CODEC.raw_of_frame(frame)[row]
     rows, changes = changed_rows(CODEC, factual, ways)
-    expected = torch.full_like(rows, torch.nan)
+    expected = np.full_like(rows, np.nan)
     for line, way in enumerate(ways):
         for name, (_, _, *would) in way.items():
             if would:
@@ -96,9 +96,9 @@ def explanation(
     chances = [0.62 + 0.1 * line for line in range(len(ways))]
     usual_losses = [[-math.log(chance), 0.01, 0.2 * rank] for rank, chance in enumerate(chances, 1)]
     if probabilities is None:
-        probabilities = torch.tensor(chances, dtype=torch.float64)
+        probabilities = np.array(chances, dtype=np.float64)
     if losses is None:
-        losses = torch.tensor(usual_losses, dtype=torch.float64).reshape(-1, 3)
+        losses = np.array(usual_losses, dtype=np.float64).reshape(-1, 3)
     return explained_row(
         shared or context(),
         factual,
@@ -116,8 +116,8 @@ def explanation(
 def holds(**ends: tuple[float, float, str]) -> Intervals:
     """Return intervals of one counterfactual: by feature both ends, and which of them are open."""
     shape = (1, len(SCHEMA))
-    low, high = (torch.full(shape, math.nan, dtype=torch.float64) for _ in range(2))
-    open_ends = torch.zeros(shape, dtype=torch.int8)
+    low, high = (np.full(shape, math.nan, dtype=np.float64) for _ in range(2))
+    open_ends = np.zeros(shape, dtype=np.int8)
     for name, (first, last, is_open) in ends.items():
         position = SCHEMA.position(name)
         low[0, position], high[0, position] = first, last
@@ -125,9 +125,9 @@ def holds(**ends: tuple[float, float, str]) -> Intervals:
     return Intervals(low, high, open_ends)
 
 
-def asked_by(**rules: int) -> Tensor:
+def asked_by(**rules: int) -> Array:
     """Return for one counterfactual which rule asks for the actions on some features."""
-    cells = torch.full((1, len(SCHEMA)), NO_RULE)
+    cells = np.full((1, len(SCHEMA)), NO_RULE)
     for name, rule in rules.items():
         cells[0, SCHEMA.position(name)] = rule
     return cells
@@ -137,7 +137,7 @@ def front(*ways: Way) -> Front:
     """Return a front of the first applicant."""
     rows = explanation(*ways).rows
     losses = [[0.1 * (3 - line), 0.02 / (line + 1), 0.1 * line] for line in range(len(ways))]
-    return Front(rows, torch.tensor(losses, dtype=torch.float64))
+    return Front(rows, np.array(losses, dtype=np.float64))
 
 
 def diagnosis() -> Diagnosis:

@@ -7,9 +7,10 @@ import torch
 
 from proce.errors import SchemaError
 from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
-from proce.latent.row_network import Cells
+from proce.latent.row_module import Cells
+from proce.latent.training import AutoEncoderModule
 from proce.schema import Codec, Schema
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 from ..worlds import APPLICANT_SCHEMA, applicants
 
@@ -34,9 +35,9 @@ def test_it_rebuilds_rows_that_it_has_not_seen():
     settings = AutoEncoderSettings(training=TrainingSettings(n_epochs=40, learning_rate=5e-3))
     autoencoder, _ = fit_autoencoder(codec, rows[:2500], settings)
     back = autoencoder.reconstruct(rows[2500:])
-    assert (back.units - rows[2500:, :2]).square().mean().sqrt() < 0.05
-    assert (back.probabilities["job"].argmax(-1) == rows[2500:, 2]).double().mean() > 0.95
-    assert (back.probabilities["school"].argmax(-1) == rows[2500:, 3]).double().mean() > 0.95
+    assert np.sqrt(np.square(back.units - rows[2500:, :2]).mean()) < 0.05
+    assert (back.probabilities["job"].argmax(-1) == rows[2500:, 2]).mean() > 0.95
+    assert (back.probabilities["school"].argmax(-1) == rows[2500:, 3]).mean() > 0.95
 
 
 def test_shapes_follow_the_rows():
@@ -46,23 +47,25 @@ def test_shapes_follow_the_rows():
     assert autoencoder.encode(candidates).shape == (3, 4, 5)
     back = autoencoder.reconstruct(candidates)
     assert back.units.shape == (3, 4, 2)
-    assert {name: tuple(p.shape) for name, p in back.probabilities.items()} == {
+    assert {name: p.shape for name, p in back.probabilities.items()} == {
         "job": (3, 4, 3),
         "school": (3, 4, 3),
     }
-    torch.testing.assert_close(back.probabilities["job"].sum(-1), torch.ones(3, 4))
+    assert back.probabilities["job"].sum(-1) == pytest.approx(np.ones((3, 4)))
 
 
 def test_the_inputs_are_numbers_ranks_embeddings_and_flags_for_what_is_missing():
     codec, _ = encoded(people())
-    autoencoder = AutoEncoder(codec, latent_size=2, hidden_size=4)
-    row = torch.tensor([[0.25, torch.nan, 1.0, 1.0], [0.5, 0.75, -1.0, -1.0]])
-    inputs = autoencoder.inputs(row)
-    driver = autoencoder.embed("job", torch.tensor(1))
-    assert torch.equal(inputs[0, :3], torch.tensor([0.25, 0.0, 0.5]))  # the middle school
-    assert torch.equal(inputs[0, 3:5], driver)
-    assert torch.equal(inputs[0, 5:], torch.tensor([0.0, 1.0, 0.0, 0.0]))
-    assert torch.equal(inputs[1], torch.tensor([0.5, 0.75, 0, 0, 0, 0, 0, 1, 1]))
+    module = AutoEncoderModule(codec, latent_size=2, hidden_size=4)
+    autoencoder = AutoEncoder.of_weights(codec, module.learned_arrays())
+    rows = np.array([[0.25, np.nan, 1.0, 1.0], [0.5, 0.75, -1.0, -1.0]])
+    inputs = autoencoder.columns.inputs(rows, autoencoder.weights["embeddings.weight"])
+    assert inputs[0, :3].tolist() == [0.25, 0.0, 0.5]  # the middle school
+    assert inputs[0, 3:5].tolist() == autoencoder.embed("job", np.array(1)).tolist()
+    assert inputs[0, 5:].tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert inputs[1].tolist() == [0.5, 0.75, 0, 0, 0, 0, 0, 1, 1]
+    with torch.no_grad():
+        assert np.array_equal(module.inputs(torch.tensor(rows)), inputs)  # while it learns, too
 
 
 @pytest.mark.parametrize("latent_size", [32, 256, 512])
@@ -88,22 +91,20 @@ def test_fewer_rows_are_learned_in_smaller_batches_and_more_epochs():
 
 def test_inputs_of_rows_taken_apart_are_those_of_the_rows():
     codec, rows = encoded(people())
-    rows[::3, 0], rows[::4, 2] = torch.nan, -1
-    autoencoder = AutoEncoder(codec, latent_size=2, hidden_size=4)
-    cells = autoencoder.cells(rows)
-    assert torch.equal(
-        autoencoder.join(Cells(*(part[5:9] for part in cells))), autoencoder.inputs(rows[5:9])
-    )
+    rows[::3, 0], rows[::4, 2] = np.nan, -1
+    module = AutoEncoderModule(codec, latent_size=2, hidden_size=4)
+    cells = module.cells(torch.tensor(rows))
+    some = module.join(Cells(*(part[5:9] for part in cells)))
+    assert torch.equal(some, module.inputs(torch.tensor(rows[5:9])))
     hidden = cells._replace(missing=torch.ones_like(cells.missing))
-    nothing = autoencoder.inputs(autoencoder.unknown)
-    assert torch.equal(autoencoder.join(hidden)[7], nothing)
+    assert torch.equal(module.join(hidden)[7], module.inputs(module.unknown))
 
 
 def test_the_same_seed_gives_the_same_latents():
     codec, rows = encoded(people(100))
     latents = [fit_autoencoder(codec, rows, brief(), seed=s)[0].encode(rows) for s in (3, 3, 4)]
-    assert torch.equal(latents[0], latents[1])
-    assert not torch.equal(latents[0], latents[2])
+    assert np.array_equal(latents[0], latents[1])
+    assert not np.array_equal(latents[0], latents[2])
 
 
 def test_missing_cells_are_neither_fed_nor_asked_for():
@@ -113,22 +114,22 @@ def test_missing_cells_are_neither_fed_nor_asked_for():
     codec, rows = encoded(frame)
     autoencoder, record = fit_autoencoder(codec, rows, brief())
     assert np.isfinite(record.held_out_loss)
-    assert autoencoder.encode(rows).isfinite().all()
+    assert np.isfinite(autoencoder.encode(rows)).all()
 
 
 def test_frames_of_one_type_work():
     for columns in (["age", "income"], ["job"], ["school"]):
         codec, rows = encoded(people(80)[columns])
         autoencoder, _ = fit_autoencoder(codec, rows, brief())
-        assert autoencoder.encode(rows).isfinite().all()
+        assert np.isfinite(autoencoder.encode(rows)).all()
 
 
 def test_only_categorical_features_are_embedded():
     codec, rows = encoded(people(80))
     autoencoder, _ = fit_autoencoder(codec, rows, brief())
-    assert autoencoder.embed("job", torch.tensor([[0, 1], [2, 2]])).shape == (2, 2, 2)
+    assert autoencoder.embed("job", np.array([[0, 1], [2, 2]])).shape == (2, 2, 2)
     with pytest.raises(SchemaError, match="'school' is ordinal; only categorical"):
-        autoencoder.embed("school", torch.tensor([0]))
+        autoencoder.embed("school", np.array([0]))
 
 
 def test_the_weights_make_the_same_auto_encoder():
@@ -137,10 +138,10 @@ def test_the_weights_make_the_same_auto_encoder():
     before = torch.random.get_rng_state()
     again = AutoEncoder.of_weights(codec, autoencoder.weights)
     assert torch.equal(before, torch.random.get_rng_state())
-    assert torch.equal(autoencoder.encode(rows), again.encode(rows))
+    assert np.array_equal(autoencoder.encode(rows), again.encode(rows))
     first, second = autoencoder.reconstruct(rows), again.reconstruct(rows)
-    assert torch.equal(first.units, second.units)
-    assert {parameter.requires_grad for parameter in again.parameters()} == {False}
+    assert np.array_equal(first.units, second.units)
+    assert again.latent_size == autoencoder.latent_size == 16
 
 
 def test_weights_of_other_features_are_refused():
@@ -177,8 +178,8 @@ def _one_row():
 
 
 def with_gaps(rows):
-    rows = rows.clone()
-    rows[::7, 0] = torch.nan
+    rows = rows.copy()
+    rows[::7, 0] = np.nan
     rows[1::5, 2] = -1
     rows[2::5, 3] = -1
     rows[3::9, 1] = 40.0  # far outside of what was seen
@@ -191,14 +192,18 @@ def test_kernels_encode_and_rebuild_as_the_layers_do():
     codec = Codec.fit(Schema([APPLICANT_SCHEMA[name] for name in frame]), frame, "bulk")
     rows = with_gaps(codec.encode(frame))
     autoencoder, _ = fit_autoencoder(codec, rows, brief(latent_size=5))
+    module = AutoEncoderModule(codec, 5, 10)
+    learned = {name: torch.tensor(own) for name, own in autoencoder.weights.items()}
+    module.load_state_dict(learned)
     with torch.no_grad():
-        latents = autoencoder.encoder(autoencoder.inputs(rows))
-        units, logits = autoencoder.outputs(latents)
-    torch.testing.assert_close(autoencoder.encode(rows), latents, rtol=1e-5, atol=1e-5)
+        latents = module.encoder(module.inputs(torch.tensor(rows)))
+        units, logits = module.outputs(latents)
+    assert autoencoder.encode(rows) == pytest.approx(latents.numpy(), rel=1e-5, abs=1e-5)
     back = autoencoder.reconstruct(rows)
-    torch.testing.assert_close(back.units, units, rtol=1e-5, atol=1e-5)
+    assert back.units == pytest.approx(units.numpy(), rel=1e-5, abs=1e-5)
     for name, own in logits.items():
-        torch.testing.assert_close(back.probabilities[name], own.softmax(-1), rtol=1e-5, atol=1e-5)
+        expected = own.softmax(-1).numpy()
+        assert back.probabilities[name] == pytest.approx(expected, rel=1e-5, abs=1e-5)
 
 
 def test_the_latents_of_a_row_do_not_depend_on_its_batch():
@@ -207,15 +212,4 @@ def test_the_latents_of_a_row_do_not_depend_on_its_batch():
     latents = autoencoder.encode(with_gaps(rows))
     for start, count in ((0, 1), (3, 7), (100, 65)):
         some = slice(start, start + count)
-        assert torch.equal(autoencoder.encode(with_gaps(rows)[some]), latents[some])
-
-
-def test_weights_that_change_later_count():
-    codec, rows = encoded(people(60))
-    autoencoder, _ = fit_autoencoder(codec, rows, brief())
-    before = autoencoder.encode(rows)
-    with torch.no_grad():
-        autoencoder.encoder[2].bias += 1
-    torch.testing.assert_close(autoencoder.encode(rows), before + 1)
-    autoencoder.double()
-    assert autoencoder.encode(rows).dtype == torch.float64
+        assert np.array_equal(autoencoder.encode(with_gaps(rows)[some]), latents[some])

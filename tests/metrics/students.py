@@ -6,8 +6,8 @@ In truth ``skill = study + u``; the model says yes where skill is above 5. Numbe
 
 from dataclasses import dataclass, field
 
+import numpy as np
 import pandas as pd
-import torch
 
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.explanation import Context, Explanation, Explanations, Outcome
@@ -61,7 +61,7 @@ class World:
 
         return probabilities
 
-    def row(self, study=2.0, skill=3.0, city="a", grade="low") -> torch.Tensor:
+    def row(self, study=2.0, skill=3.0, city="a", grade="low") -> np.ndarray:
         return self.codec.encode(
             pd.DataFrame({"study": [study], "skill": [skill], "city": [city], "grade": [grade]})
         )[0]
@@ -76,8 +76,8 @@ class World:
             self.codec.to_raw(factual),
             rows,
             changes,
-            torch.ones(len(ways), dtype=torch.float64),
-            torch.tensor([[0.0, 0.0, cost]] * len(ways), dtype=torch.float64).reshape(-1, 3),
+            np.ones(len(ways), dtype=np.float64),
+            np.array([[0.0, 0.0, cost]] * len(ways), dtype=np.float64).reshape(-1, 3),
             row=row,
             probability=0.0,
             outcome=outcome,

@@ -4,11 +4,12 @@ In truth the noise of a business grows with its size; the model wants large busi
 quiet. Both numbers run from 0 to 10.
 """
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
-from torch import Tensor
+from scipy import special
 
+from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, Ranked, StructuralCausalModel
 from proce.classifier import fit_network
 from proce.datasets.worlds import random_world
@@ -36,7 +37,7 @@ def truth(**actions: str) -> StructuralCausalModel:
             Categorical("owner", ("a", "b", "c"), action=actions.get("owner", "fixed")),
         ]
     )
-    noise = Additive(lambda parents: parents["size"].square() / 10 - 4 * parents["walls"])
+    noise = Additive(lambda parents: parents["size"] ** 2 / 10 - 4 * parents["walls"])
     graph = CausalGraph([("size", "noise"), ("walls", "noise")])
     return StructuralCausalModel(graph, {"noise": noise}, Codec.fit(schema, TRAIN))
 
@@ -49,25 +50,25 @@ class Model:
     def __init__(self, wanted: float = 10.0) -> None:
         self.wanted = wanted
 
-    def predict_proba(self, rows: Tensor) -> Tensor:
-        yes = torch.sigmoid(2 * 10 * rows[:, 0] - 10 * rows[:, 1] - self.wanted)
-        return torch.stack([1 - yes, yes], dim=-1)
+    def predict_proba(self, rows: Array) -> Array:
+        yes = special.expit(2 * 10 * rows[:, 0] - 10 * rows[:, 1] - self.wanted)
+        return np.stack([1 - yes, yes], axis=-1)
 
 
-def person(size: float, noise: float, walls: int = 0) -> Tensor:
-    return torch.tensor([[size / 10, noise / 10, walls, 0]], dtype=torch.float64)
+def person(size: float, noise: float, walls: int = 0) -> Array:
+    return np.array([[size / 10, noise / 10, walls, 0]], dtype=np.float64)
 
 
-def ways(people: Tensor, world: StructuralCausalModel, wanted: float = 10.0, rules=()) -> Ways:
-    target = torch.ones(len(people), dtype=torch.long)
+def ways(people: Array, world: StructuralCausalModel, wanted: float = 10.0, rules=()) -> Ways:
+    target = np.ones(len(people), dtype=np.int64)
     parsed = [Rule.parse(rule, world.codec) for rule in rules]
     return find_ways(people, target, world, Model(wanted), parsed)
 
 
 def best_by_hand(own_noise: float, walls: int = 0) -> float:
     """Return the most that twice the size can exceed the noise by, over a very fine grid."""
-    size = torch.linspace(0, 10, 100_001, dtype=torch.float64)
-    return float((2 * size - (size.square() / 10 - 4 * walls + own_noise)).max())
+    size = np.linspace(0, 10, 100_001, dtype=np.float64)
+    return float((2 * size - (size**2 / 10 - 4 * walls + own_noise)).max())
 
 
 @pytest.mark.parametrize("lacking", [-1e-3, -1e-6, 1e-6, 1e-3])
@@ -81,22 +82,22 @@ def test_the_peak_inside_the_range_is_found_however_narrow():
     """The model wants a size between 6.4999 and 6.5001, which no coarse grid has."""
 
     class Narrow(Model):
-        def predict_proba(self, rows: Tensor) -> Tensor:
-            yes = torch.sigmoid(1e-4 - (10 * rows[:, 0] - 6.5).abs())
-            return torch.stack([1 - yes, yes], dim=-1)
+        def predict_proba(self, rows: Array) -> Array:
+            yes = special.expit(1e-4 - np.abs(10 * rows[:, 0] - 6.5))
+            return np.stack([1 - yes, yes], axis=-1)
 
-    found = find_ways(person(2, 1), torch.ones(1, dtype=torch.long), truth(), Narrow())
+    found = find_ways(person(2, 1), np.ones(1, dtype=np.int64), truth(), Narrow())
     assert found.exist.tolist() == [True]
 
 
 def test_a_way_leads_where_it_says():
-    world, people = truth(walls="free"), torch.cat([person(2, 1), person(5, 6), person(1, 9)])
+    world, people = truth(walls="free"), np.concatenate([person(2, 1), person(5, 6), person(1, 9)])
     found = ways(people, world)
     assert found.exist.tolist() == [True, True, False]
-    start = torch.where(found.by_hand, found.reached, people)
-    assert torch.equal(reach(world, start, world.abduct(people), found.by_hand), found.reached)
+    start = np.where(found.by_hand, found.reached, people)
+    assert np.array_equal(reach(world, start, world.abduct(people), found.by_hand), found.reached)
     assert (Model().predict_proba(found.reached)[:, 1] > 0.5).tolist() == found.exist.tolist()
-    assert torch.equal(found.reached[2], people[2])
+    assert np.array_equal(found.reached[2], people[2])
 
 
 def test_only_what_the_schema_allows_is_done():
@@ -135,12 +136,12 @@ def test_a_person_without_anything_to_do_has_no_way():
 
 def test_what_a_person_can_do_does_not_depend_on_the_others():
     world = truth(walls="free")
-    people = torch.cat([person(size, 3) for size in (0.0, 1.0, 2.0, 3.0, 4.0)])
+    people = np.concatenate([person(size, 3) for size in (0.0, 1.0, 2.0, 3.0, 4.0)])
     together = ways(people, world)
     for index in range(len(people)):
         alone = ways(people[[index]], world)
         assert alone.exist == together.exist[index]
-        assert torch.equal(alone.reached[0], together.reached[index])
+        assert np.array_equal(alone.reached[0], together.reached[index])
 
 
 def test_where_there_are_too_many_features_for_a_grid_ways_are_drawn():
@@ -154,13 +155,13 @@ def test_where_there_are_too_many_features_for_a_grid_ways_are_drawn():
     )
 
     class Picky(Model):
-        def predict_proba(self, rows: Tensor) -> Tensor:
+        def predict_proba(self, rows: Array) -> Array:
             score = rows[:, :3].sum(-1) - rows[:, 3] - 2.98
-            return torch.stack([torch.sigmoid(-score), torch.sigmoid(score)], dim=-1)
+            return np.stack([special.expit(-score), special.expit(score)], axis=-1)
 
-    people = torch.full((2, 9), 0.5, dtype=torch.float64)
+    people = np.full((2, 9), 0.5, dtype=np.float64)
     people[:, 8] = 0
-    assert find_ways(people, torch.ones(2, dtype=torch.long), world, Picky()).exist.all()
+    assert find_ways(people, np.ones(2, dtype=np.int64), world, Picky()).exist.all()
 
 
 @pytest.mark.parametrize("kind", ["mixed", "opposing", "levels"])
@@ -171,20 +172,20 @@ def test_random_ways_never_help_who_cannot_be_helped(kind: str):
     model = fit_network(codec, data.frame, data.label, seed=0)
     rows = codec.encode(data.frame)
     people = rows[model.predict(rows) == 0][:40]
-    world, target = data.truth.with_codec(codec), torch.ones(40, dtype=torch.long)
+    world, target = data.truth.with_codec(codec), np.ones(40, dtype=np.int64)
     found = find_ways(people, target, world, model)
     assert found.exist.any()
     hopeless = people[~found.exist]
     residual = world.abduct(people)[~found.exist]
-    draw = torch.Generator().manual_seed(1)
+    draw = np.random.default_rng(1)
     for _ in range(300):
-        start = hopeless.clone()
-        by_hand = torch.zeros_like(start, dtype=torch.bool)
+        start = hopeless.copy()
+        by_hand = np.zeros_like(start, dtype=np.bool_)
         for position, feature in enumerate(codec.schema):
-            if feature.can_be_acted_on and torch.rand((), generator=draw) < 0.6:
-                values = torch.rand(len(start), generator=draw, dtype=torch.float64)
+            if feature.can_be_acted_on and draw.random() < 0.6:
+                values = draw.random(len(start))
                 if not isinstance(feature, Continuous):
-                    values = (values * len(feature.levels)).floor()
+                    values = np.floor(values * len(feature.levels))
                 start[:, position], by_hand[:, position] = values, True
         assert not (model.predict(reach(world, start, residual, by_hand)) == 1).any()
 

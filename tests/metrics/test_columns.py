@@ -1,6 +1,6 @@
 """The counterfactuals of a result as columns of tensors."""
 
-import torch
+import numpy as np
 
 from proce.metrics.columns import CounterfactualColumns
 
@@ -11,7 +11,7 @@ def test_every_counterfactual_of_the_rows_that_needed_one_is_there(world):
     assert columns.counts.tolist() == [2, 0, 1]
     assert columns.frame_row.tolist() == [0, 0, 3]
     assert columns.rank.tolist() == [1, 2, 1]
-    assert torch.allclose(columns.rows[1], world.row(skill=8, city="b"))
+    assert np.allclose(columns.rows[1], world.row(skill=8, city="b"))
     assert (columns.predicted.tolist(), columns.target.tolist()) == ([0, 0, 0], [1, 1, 1])
 
 

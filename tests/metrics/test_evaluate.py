@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 import proce
 from proce.explanation import Outcome
@@ -24,10 +24,9 @@ class Says:
     skill: float
 
     def reconstruct(self, rows):
-        hot = torch.nn.functional.one_hot
-        units = torch.stack([rows[:, 0], torch.full_like(rows[:, 1], self.skill)], dim=-1)
-        levels = {"city": hot(rows[:, 2].long(), 3), "grade": hot(rows[:, 3].long(), 3)}
-        return Reconstruction(units, {name: each.double() for name, each in levels.items()})
+        units = np.stack([rows[:, 0], np.full_like(rows[:, 1], self.skill)], axis=-1)
+        city, grade = (np.eye(3)[rows[:, position].astype(np.int64)] for position in (2, 3))
+        return Reconstruction(units, {"city": city, "grade": grade})
 
 
 def everything(world, result):
@@ -239,7 +238,7 @@ def test_where_nobody_asked_there_is_nothing_to_say(world, people):
 
 def test_a_neighbourhood_may_be_made_once_for_many_results(world):
     rows, result = world.codec.encode(world.train), world.four_people()
-    predicted = torch.tensor([0, 0, 1, 1, 1])
+    predicted = np.array([0, 0, 1, 1, 1])
     once = Neighbourhood.fit(world.codec, rows, predicted, 2)
     whole = proce.evaluate(result, model=world.model(), train=world.train).frame
     again = proce.evaluate(result, neighbourhood=once).frame
@@ -255,7 +254,7 @@ def test_measures_of_features_that_are_not_there_are_left_out(world):
         world,
         codec=Codec.fit(Schema([Categorical("city", ("a", "b", "c"))]), world.train[["city"]]),
     )
-    half, first = torch.tensor([0.5]).double(), torch.tensor([0.0]).double()
+    half, first = np.array([0.5]), np.array([0.0])
     one = numbers.explained({"study": ("action", 9)}, own=half)
     other = levels.explained({"city": ("action", "b")}, own=first)
     left_out = proce.evaluate(numbers.result(one), train=world.train[["study"]]).left_out

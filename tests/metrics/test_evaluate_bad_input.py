@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 import proce
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
@@ -98,7 +97,7 @@ def test_judges_and_neighbours_of_other_rows(world):
     training = TrainingSettings(n_epochs=1)
     settings = AutoEncoderSettings(latent_size=2, hidden_size=2, training=training)
     wide = replace(world.codec, span=2 * world.codec.span)
-    rows, predicted = world.codec.encode(world.train), torch.tensor([0, 0, 1, 1, 1])
+    rows, predicted = world.codec.encode(world.train), np.array([0, 0, 1, 1, 1])
     others = Judges.fit(wide, rows, predicted, 2, settings=settings)
     refused(world, proce.ModelError, "Fit them with result.context.codec", judges=others)
     around = Neighbourhood.fit(world.codec, rows, predicted, 3)

@@ -5,8 +5,8 @@ The truth is ``skill = study + u`` on a range of 0 to 10 each; the model wants s
 
 import math
 
+import numpy as np
 import pytest
-import torch
 
 from proce.explanation import Explanation, Outcome
 from proce.metrics import recourse
@@ -21,7 +21,7 @@ class WantsSkill:
     """Says its second class where skill is above 5."""
 
     def predict(self, rows):
-        return (rows[:, 1] > 0.5).long()
+        return (rows[:, 1] > 0.5).astype(np.int64)
 
 
 def with_actions(**actions) -> World:
@@ -135,7 +135,7 @@ def test_where_nobody_asked_there_is_nothing_to_say():
 
 
 def test_shares_agree_with_a_loop():
-    draw = torch.rand(40, 4, generator=torch.Generator().manual_seed(0)).mul(10).round().tolist()
+    draw = (10 * np.random.default_rng(0).random((40, 4))).round().tolist()
     items, works, found = [], 0, 0
     for study, whole, wanted, shown in draw:
         skill = whole + 0.25  # never right on the boundary

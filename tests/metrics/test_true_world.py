@@ -1,7 +1,7 @@
 """Where actions lead in the true world, in which numbers have steps."""
 
+import numpy as np
 import pandas as pd
-import torch
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.metrics.true_world import reach
@@ -18,14 +18,14 @@ TRUTH = StructuralCausalModel(
     },
     Codec.fit(SCHEMA, TRAIN),
 )
-PERSON = torch.tensor([[0.20, 0.10, 0.25]], dtype=torch.float64)  # rent is 5 more than it should
+PERSON = np.array([[0.20, 0.10, 0.25]], dtype=np.float64)  # rent is 5 more than it should
 
 
 def after(hours: float, *, hold_pay: bool = False) -> list[float]:
-    row = PERSON.clone()
+    row = PERSON.copy()
     row[0, 0] = hours
-    by_hand = torch.tensor([[True, hold_pay, False]])
-    return reach(TRUTH, row, TRUTH.abduct(PERSON), by_hand)[0].mul(100).tolist()
+    by_hand = np.array([[True, hold_pay, False]])
+    return (reach(TRUTH, row, TRUTH.abduct(PERSON), by_hand)[0] * 100).tolist()
 
 
 def test_a_number_that_follows_is_rounded_before_others_follow_from_it():
@@ -38,14 +38,14 @@ def test_what_is_done_by_hand_does_not_follow():
 
 
 def test_nobody_who_does_nothing_moves():
-    assert torch.equal(
-        reach(TRUTH, PERSON, TRUTH.abduct(PERSON), torch.zeros(1, 3, dtype=torch.bool)), PERSON
+    assert np.array_equal(
+        reach(TRUTH, PERSON, TRUTH.abduct(PERSON), np.zeros((1, 3), dtype=np.bool_)), PERSON
     )
 
 
 def test_many_ways_of_a_person_are_followed_at_once():
-    rows = PERSON[:, None].repeat(1, 2, 1)
-    rows[0, :, 0] = torch.tensor([0.33, 0.9], dtype=torch.float64)
-    by_hand = torch.tensor([True, False, False])
+    rows = np.tile(PERSON[:, None], (1, 2, 1))
+    rows[0, :, 0] = np.array([0.33, 0.9], dtype=np.float64)
+    by_hand = np.array([True, False, False])
     reached = reach(TRUTH, rows, TRUTH.abduct(PERSON), by_hand)
-    assert reached.mul(100).round(decimals=6).tolist() == [[[33, 20, 45], [90, 40, 85]]]
+    assert (reached * 100).round(6).tolist() == [[[33, 20, 45], [90, 40, 85]]]

@@ -3,9 +3,9 @@
 import itertools
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce.errors import RuleError
 from proce.metrics import causal_constraint_validity, target_class_validity
@@ -27,38 +27,37 @@ class SaysA:
     """Its second class where a is above one half."""
 
     def predict(self, rows):
-        return (rows[:, A] > 0.5).long()
+        return (rows[:, A] > 0.5).astype(np.int64)
 
 
 def rule(text) -> Rule:
     return Rule.parse(text, CODEC)
 
 
-def flags(*values) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.bool)
+def flags(*values) -> np.ndarray:
+    return np.array(values, dtype=np.bool_)
 
 
-def rows_at(*moves, start=0.5) -> tuple[torch.Tensor, torch.Tensor]:
+def rows_at(*moves, start=0.5) -> tuple[np.ndarray, np.ndarray]:
     """Rows in the middle, and the same moved by a, b and c, and by ranks."""
-    change = torch.tensor([[*move, 0][:4] for move in moves], dtype=torch.float64)
-    before = torch.full_like(change, start)
+    change = np.array([[*move, 0][:4] for move in moves], dtype=np.float64)
+    before = np.full_like(change, start)
     before[:, RANK] = 1
     return before, before + change
 
 
 def test_a_row_without_a_counterfactual_stays_in_the_denominator():
-    rows = torch.zeros(4, 4, dtype=torch.float64)
-    rows[:, A] = torch.tensor([0.9, 0.1, 0.9, 0.1])
-    target = torch.tensor([1, 1, 1, 0])
+    rows = np.zeros((4, 4), dtype=np.float64)
+    rows[:, A] = np.array([0.9, 0.1, 0.9, 0.1])
+    target = np.array([1, 1, 1, 0])
     assert target_class_validity(SaysA(), rows, flags(1, 1, 0, 1), target) == 0.5
     assert target_class_validity(SaysA(), rows, flags(0, 0, 0, 0), target) == 0
 
 
 def test_class_validity_agrees_with_a_loop():
-    generator = torch.Generator().manual_seed(0)
-    rows = torch.rand(60, 4, generator=generator).double()
-    found = torch.rand(60, generator=generator) < 0.8
-    target = torch.randint(2, (60,), generator=generator)
+    draw = np.random.default_rng(0)
+    rows, found = draw.random((60, 4)), draw.random(60) < 0.8
+    target = draw.integers(2, size=60)
     hits = 0
     for row, there, wanted in zip(rows.tolist(), found.tolist(), target.tolist(), strict=True):
         hits += there and (row[A] > 0.5) == wanted
@@ -66,7 +65,7 @@ def test_class_validity_agrees_with_a_loop():
 
 
 def measured(rules, before, after, found=None, **options):
-    found = torch.ones(len(before), dtype=torch.bool) if found is None else found
+    found = np.ones(len(before), dtype=np.bool_) if found is None else found
     return causal_constraint_validity(
         [rule(text) for text in rules], before, after, found, **options
     )
@@ -154,8 +153,8 @@ def test_an_unknown_reading_is_refused():
 @pytest.mark.parametrize("reading", ["direction", "strict"])
 def test_a_condition_is_silent_where_a_cell_that_it_names_is_missing(missing, reading):
     before, after = rows_at((0.1, 0, -0.1))
-    before[0, missing] = after[0, missing] = torch.nan
-    mechanisms = {"c": lambda rows: rows[..., A].nan_to_num()}
+    before[0, missing] = after[0, missing] = np.nan
+    mechanisms = {"c": lambda rows: np.nan_to_num(rows[..., A])}
     result = measured(["a ~> c"], before, after, reading=reading, mechanisms=mechanisms)
     assert (result.valid, result.triggered) == (1, 0)
 
@@ -174,7 +173,7 @@ def test_causal_validity_agrees_with_a_loop():
     steps = (-0.1, 0.0, 0.1)
     moves = list(itertools.product(steps, steps, steps, (-1, 0, 1)))
     before, after = rows_at(*moves)
-    found = torch.arange(len(moves)) % 5 > 0
+    found = np.arange(len(moves)) % 5 > 0
     rules = ["a, b ~> c", "c ~> rank", "cf.rank > x.rank => cf.a > x.a"]
     result = measured(rules, before, after, found)
     valid = triggered = satisfied = 0

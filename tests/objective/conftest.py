@@ -7,12 +7,15 @@ begin at 0; study and skill end at 10, pay at 20.
 
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
+from scipy import special
 
+from proce.arrays import Array
 from proce.causal import CausalGraph, Choice, Ranked, StructuralCausalModel
 from proce.latent import AutoEncoder
+from proce.latent.training import AutoEncoderModule
 from proce.objective import (
     CallLimits,
     CounterfactualProblem,
@@ -23,6 +26,7 @@ from proce.objective import (
     genome_of,
 )
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
+from proce.training import random_stream
 
 from ..worlds import STUDY_EQUATIONS, STUDY_GRAPH
 
@@ -36,7 +40,7 @@ GRAPH = CausalGraph(
 
 
 def club_logits(parents):
-    return torch.stack([torch.zeros_like(parents["study"]), 5 - parents["study"]], dim=-1)
+    return np.stack([np.zeros_like(parents["study"]), 5 - parents["study"]], axis=-1)
 
 
 EQUATIONS = {
@@ -46,6 +50,13 @@ EQUATIONS = {
 }
 
 
+def random_autoencoder(codec: Codec, seed: int = 0) -> AutoEncoder:
+    """Return an auto-encoder that has learned nothing: its weights are as they are drawn."""
+    with random_stream(seed):
+        module = AutoEncoderModule(codec, latent_size=3, hidden_size=8)
+    return AutoEncoder.of_weights(codec, module.learned_arrays())
+
+
 class PayClassifier:
     """Says its second class the surer, the higher the pay is."""
 
@@ -53,8 +64,8 @@ class PayClassifier:
     threshold = None
 
     def predict_proba(self, rows):
-        second = torch.sigmoid(8 * (rows[:, 2].nan_to_num(nan=0.0) - 0.5))
-        return torch.stack([1 - second, second], dim=-1)
+        second = special.expit(8 * (np.nan_to_num(rows[:, 2]) - 0.5))
+        return np.stack([1 - second, second], axis=-1)
 
     def predict(self, rows):
         return self.predict_proba(rows).argmax(-1)
@@ -69,37 +80,37 @@ class World:
     autoencoder: AutoEncoder
     distance: FeatureDistance
 
-    def rows(self, *people) -> torch.Tensor:
+    def rows(self, *people) -> Array:
         """Rows from raw numbers and levels; None is missing."""
         names = self.codec.schema.names
         entries = [
             [self._entry(name, value) for name, value in zip(names, person, strict=True)]
             for person in people
         ]
-        return torch.tensor(entries, dtype=torch.float64)
+        return np.array(entries, dtype=np.float64)
 
     def _entry(self, name, value) -> float:
         if value is None:
             return float("nan") if isinstance(self.codec.schema[name], Continuous) else -1.0
         return float(self.codec.encode_value(name, value))
 
-    def random_rows(self, count, seed=0) -> torch.Tensor:
+    def random_rows(self, count, seed=0) -> Array:
         """Rows anywhere on the unit range, with any level."""
-        draw = torch.rand(count, 6, generator=torch.Generator().manual_seed(seed)).double()
+        draw = np.random.default_rng(seed).random((count, 6))
         n_levels = {3: len(DEGREES), 4: len(CITIES), 5: len(CLUBS)}
         for position, n in n_levels.items():
-            draw[:, position] = (draw[:, position] * n).floor()
+            draw[:, position] = np.floor(draw[:, position] * n)
         return draw
 
     def query(self, factual, target=1, keys=None) -> Query:
         n = len(factual)
         return Query(
             factual,
-            torch.full((n,), target),
-            torch.linspace(0, 1, 3 * n).reshape(n, 3),
-            torch.arange(4) + torch.arange(n)[:, None],
+            np.full(n, target),
+            np.linspace(0, 1, 3 * n).reshape(n, 3),
+            np.arange(4) + np.arange(n)[:, None],
             self.scm.abduct(factual),
-            torch.arange(n) if keys is None else keys,
+            np.arange(n) if keys is None else keys,
         )
 
     def problem(
@@ -117,16 +128,16 @@ class World:
             mode=mode,
             gene_map=gene_map_of(self.codec, self.scm, mode),
             rules=[(Rule.parse(text, self.codec), {}) for text in rules],
-            effort=torch.ones(6, dtype=torch.float64) if effort is None else effort,
+            effort=np.ones(6) if effort is None else effort,
             **options,
         )
 
-    def genes(self, problem, rows, acting=()) -> torch.Tensor:
+    def genes(self, problem, rows, acting=()) -> Array:
         """Genes for rows ``(i, c, f)``, with the switches of some features on."""
         names = self.codec.schema.names
         on = [float(names[position] in acting) for position in problem.gene_map.switched]
-        switches = torch.tensor(on, dtype=torch.float64).expand(*rows.shape[:-1], len(on))
-        return torch.cat([rows, switches], dim=-1)
+        switches = np.broadcast_to(on, (*rows.shape[:-1], len(on)))
+        return np.concatenate([rows, switches], axis=-1)
 
     def genome(self, problem):
         return genome_of(self.codec, problem.query.factual, problem.limits, problem.gene_map)
@@ -160,9 +171,7 @@ def make_world():
             }
         )
         codec = Codec.fit(schema, frame)
-        with torch.random.fork_rng():
-            torch.manual_seed(0)
-            autoencoder = AutoEncoder(codec, 3, 8).requires_grad_(False)
+        autoencoder = random_autoencoder(codec)
         scm = StructuralCausalModel(GRAPH, EQUATIONS, codec)
         return World(codec, scm, autoencoder, FeatureDistance.of(autoencoder))
 
@@ -175,6 +184,6 @@ def world(make_world) -> World:
 
 
 @pytest.fixture(scope="session")
-def ann(world) -> torch.Tensor:
+def ann(world) -> Array:
     """One better than studied for, and one on top in pay."""
     return world.rows((2, 3, 7, "school", "north", "chess"))

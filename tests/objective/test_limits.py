@@ -1,10 +1,14 @@
 """Where each feature may end: by action, and as a consequence."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proce.arrays import Array
+from proce.causal import Actions
 from proce.errors import SchemaError
 from proce.objective import CallLimits, Limits
 
@@ -13,6 +17,13 @@ STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
 
 def limits_of(codec, factual, vary=None, ranges=None) -> Limits:
     return CallLimits.read(codec, vary, ranges).of_rows(codec, factual)
+
+
+def excess_of(world, limits, factual, rows, by_hand) -> Array:
+    """How far rows ``(i, c, f)``, some of whose cells are set by hand, are beyond limits."""
+    nothing = np.zeros(rows.shape, np.bool_)
+    told = Actions(rows, np.broadcast_to(by_hand, rows.shape), nothing, nothing, rows, nothing)
+    return replace(world.problem(factual, "off"), limits=limits).excess(told)
 
 
 def bounds(limits, at) -> list[float]:
@@ -58,8 +69,7 @@ def test_a_range_of_the_call_binds_the_final_value(world, ann):
     limits = limits_of(world.codec, ann, ranges=ranges)
     assert bounds(limits, SKILL) == pytest.approx([0.4, 0.9, 0.4, 0.9])
     assert bounds(limits, DEGREE) == [2, 3, 2, 3]
-    nobody = torch.zeros(1, 1, 6, dtype=torch.bool)
-    excess = limits.excess(ann[:, None], nobody, world.codec.reach)
+    excess = excess_of(world, limits, ann, ann[:, None], by_hand=False)
     assert excess.item() == pytest.approx(0.1 + 1 / 3)  # staying is not allowed
 
 
@@ -74,11 +84,9 @@ def test_who_is_outside_of_the_permitted_range_may_stay_or_must_end_inside(make_
     limits = limits_of(world.codec, ann)
     assert bounds(limits, SKILL)[:2] == pytest.approx([0.3, 0.8])
     assert limits.action_lower[0, SKILL].item() == pytest.approx(0.4)
-    by_hand = torch.zeros(1, 3, 6, dtype=torch.bool)
-    by_hand[..., SKILL] = True
-    rows = ann[:, None].repeat(1, 3, 1)
-    rows[0, 1:, SKILL] = torch.tensor([0.35, 0.4], dtype=torch.float64)  # held, between, inside
-    excess = limits.excess(rows, by_hand, world.codec.reach)[0]
+    rows = ann[:, None].repeat(3, axis=1)
+    rows[0, 1:, SKILL] = 0.35, 0.4  # held, between, inside
+    excess = excess_of(world, limits, ann, rows, by_hand=np.arange(6) == SKILL)[0]
     assert excess.tolist() == pytest.approx([0, 0.05, 0])
 
 
@@ -87,8 +95,8 @@ def test_vary_limits_what_may_be_acted_on_and_not_where_it_may_end(world, ann):
         limits_of(world.codec, ann, vary=["study", "city"]),
         limits_of(world.codec, ann),
     )
-    assert limits.movable[0].nonzero().flatten().tolist() == [STUDY, CITY]
-    assert torch.equal(limits.consequence_upper, all_of_them.consequence_upper)
+    assert np.flatnonzero(limits.movable[0]).tolist() == [STUDY, CITY]
+    assert np.array_equal(limits.consequence_upper, all_of_them.consequence_upper)
 
 
 def test_what_is_missing_never_moves_and_breaks_no_range(world):
@@ -96,18 +104,15 @@ def test_what_is_missing_never_moves_and_breaks_no_range(world):
     ranges = {"study": (4, 9), "degree": ("college", "doctor")}
     limits = limits_of(world.codec, person, ranges=ranges)
     assert limits.movable[0].tolist() == [False, True, True, False, False, True]
-    nobody = torch.zeros(1, 1, 6, dtype=torch.bool)
-    assert limits.excess(person[:, None], nobody, world.codec.reach).item() == 0
+    assert excess_of(world, limits, person, person[:, None], by_hand=False).item() == 0
 
 
 def test_excess_is_measured_on_the_unit_range_and_by_how_a_feature_moved(make_world, ann):
     world = make_world(skill={"range": (0, 15)})
     limits = limits_of(world.codec, ann)
     rows = world.rows((2, 12, 7, "school", "north", "chess"))[None]
-    acted_on = torch.zeros(1, 1, 6, dtype=torch.bool)
-    assert limits.excess(rows, acted_on, world.codec.reach).item() == pytest.approx(0.2)
-    acted_on[..., SKILL] = True
-    assert limits.excess(rows, acted_on, world.codec.reach).item() == 0
+    assert excess_of(world, limits, ann, rows, by_hand=False).item() == pytest.approx(0.2)
+    assert excess_of(world, limits, ann, rows, by_hand=np.arange(6) == SKILL).item() == 0
 
 
 def test_excess_agrees_with_a_loop(make_world):
@@ -117,7 +122,7 @@ def test_excess_agrees_with_a_loop(make_world):
     rows = world.random_rows(50, seed=1).reshape(5, 10, 6)
     rows[..., :3] = 2 * rows[..., :3] - 0.5
     acted_on = world.random_rows(50, seed=2).reshape(5, 10, 6) > 0.5
-    excess = limits.excess(rows, acted_on, world.codec.reach)
+    excess = excess_of(world, limits, factual, rows, acted_on)
     for i in range(5):
         for c in range(10):
             total = 0.0
@@ -135,18 +140,16 @@ SHARES = st.lists(st.floats(0, 1), min_size=3, max_size=3)
 
 @given(own=SHARES, shares=SHARES, by_hand=st.lists(st.booleans(), min_size=6, max_size=6))
 def test_between_the_bounds_nothing_is_exceeded(limited, own, shares, by_hand):
-    factual = torch.tensor([[*own, 1, 0, 0]], dtype=torch.float64)
-    limits, flags = limits_of(limited.codec, factual), torch.tensor([[by_hand]])
-    low = torch.where(flags[:, 0], limits.action_lower, limits.consequence_lower)
-    high = torch.where(flags[:, 0], limits.action_upper, limits.consequence_upper)
-    share = torch.tensor([[*shares, 0, 0, 0]], dtype=torch.float64)
-    rows = (low + share * (high - low)).maximum(low).minimum(high)
-    assert limits.excess(rows[:, None], flags, limited.codec.reach).item() == 0
-    assert bool(
-        (limits.lower <= limits.consequence_lower).all()
-        & (limits.consequence_upper <= limits.upper).all()
-    )
-    assert limits.excess(factual[:, None], flags, limited.codec.reach).item() == 0  # may stay
+    factual = np.array([[*own, 1, 0, 0]], dtype=np.float64)
+    limits, flags = limits_of(limited.codec, factual), np.array([[by_hand]])
+    low = np.where(flags[:, 0], limits.action_lower, limits.consequence_lower)
+    high = np.where(flags[:, 0], limits.action_upper, limits.consequence_upper)
+    share = np.array([[*shares, 0, 0, 0]], dtype=np.float64)
+    rows = np.minimum(np.maximum(low + share * (high - low), low), high)
+    assert excess_of(limited, limits, factual, rows[:, None], flags).item() == 0
+    assert (limits.lower <= limits.consequence_lower).all()
+    assert (limits.consequence_upper <= limits.upper).all()
+    assert excess_of(limited, limits, factual, factual[:, None], flags).item() == 0  # may stay
 
 
 @pytest.fixture(scope="module")
@@ -158,10 +161,10 @@ def limited(make_world):
 
 def test_limits_of_some_rows_are_those_rows_of_the_limits(world):
     factual = world.random_rows(5)
-    some = torch.tensor([3, 1])
+    some = np.array([3, 1])
     taken, alone = limits_of(world.codec, factual).take(some), limits_of(world.codec, factual[some])
     for name in ("movable", "lower", "upper", "consequence_lower", "consequence_upper"):
-        assert torch.equal(getattr(taken, name), getattr(alone, name))
+        assert np.array_equal(getattr(taken, name), getattr(alone, name))
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce.objective import MixedDistance
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -26,8 +26,8 @@ FRAME = pd.DataFrame(
     }
 )
 CODEC = Codec.fit(SCHEMA, FRAME)
-HERE = torch.tensor([0.2, 0.0, 0.0, 0.0], dtype=torch.float64)
-THERE = torch.tensor([0.6, 0.5, 2.0, 1.0], dtype=torch.float64)
+HERE = np.array([0.2, 0.0, 0.0, 0.0])
+THERE = np.array([0.6, 0.5, 2.0, 1.0])
 
 
 def test_gower_divides_numbers_and_ranks_by_their_range() -> None:
@@ -51,7 +51,7 @@ def test_a_feature_that_never_varies_or_is_always_missing_is_divided_by_1() -> N
 
 
 def test_a_cell_that_is_missing_in_one_row_is_at_distance_1_and_in_both_at_0() -> None:
-    one = torch.tensor([math.nan, math.nan, 1.0, 1.0], dtype=torch.float64)
-    other = torch.tensor([0.6, math.nan, 1.0, 0.0], dtype=torch.float64)
+    one = np.array([math.nan, math.nan, 1.0, 1.0])
+    other = np.array([0.6, math.nan, 1.0, 0.0])
     assert MixedDistance.gower(CODEC)(one, other).tolist() == [1.0, 0.0, 0.0, 1.0]
     assert MixedDistance.gower(CODEC)(other, one).tolist() == [1.0, 0.0, 0.0, 1.0]

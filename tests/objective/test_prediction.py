@@ -4,27 +4,28 @@ import math
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy import special
 
+from proce.arrays import Array
 from proce.classifier import decide
 from proce.objective import Requirement
 from proce.objective.prediction import prediction_loss
 
 
-def chances(*rows) -> torch.Tensor:
+def chances(*rows) -> Array:
     """One instance with a candidate per row."""
-    return torch.tensor([rows], dtype=torch.float64)
+    return np.array([rows], dtype=np.float64)
 
 
-def target(*classes) -> torch.Tensor:
-    return torch.tensor(classes)
+def target(*classes) -> Array:
+    return np.array(classes)
 
 
-def random_chances(n_classes, seed=0) -> torch.Tensor:
-    draw = torch.rand(20, 30, n_classes, generator=torch.Generator().manual_seed(seed))
-    return torch.softmax(4 * draw.double(), dim=-1)
+def random_chances(n_classes, seed=0) -> Array:
+    draw = np.random.default_rng(seed).random((20, 30, n_classes))
+    return special.softmax(4 * draw, axis=-1)
 
 
 def test_the_loss_is_minus_the_logarithm_of_the_target():
@@ -33,9 +34,9 @@ def test_the_loss_is_minus_the_logarithm_of_the_target():
 
 
 def test_every_instance_has_its_own_target():
-    both = chances([0.1, 0.2, 0.7]).expand(2, 1, 3)
+    both = chances([0.1, 0.2, 0.7]).repeat(2, axis=0)
     loss = prediction_loss(both, target(0, 2))
-    assert loss.flatten().tolist() == pytest.approx([math.log(10), -math.log(0.7)])
+    assert loss.ravel().tolist() == pytest.approx([math.log(10), -math.log(0.7)])
 
 
 def test_a_class_that_is_ruled_out_costs_much_but_not_infinitely():
@@ -43,7 +44,7 @@ def test_a_class_that_is_ruled_out_costs_much_but_not_infinitely():
 
 
 def test_losses_agree_with_a_loop():
-    probabilities, classes = random_chances(4), torch.arange(20) % 4
+    probabilities, classes = random_chances(4), np.arange(20) % 4
     loss = prediction_loss(probabilities, classes)
     for i, wanted in enumerate(classes.tolist()):
         for c in range(30):
@@ -114,7 +115,7 @@ def test_of_two_classes_nothing_is_lacking_exactly_where_the_model_says_target(
     second, off, threshold
 ):
     row = [min(1.0, max(0.0, 1 - second + off)), second]
-    said = int(decide(torch.tensor(row, dtype=torch.float64), threshold))
+    said = int(decide(np.array(row, dtype=np.float64), threshold))
     requirement = Requirement(threshold, 0.0)
     assert [lacking(requirement, [row], k)[0] == 0 for k in range(2)] == [said == 0, said == 1]
 
@@ -122,7 +123,7 @@ def test_of_two_classes_nothing_is_lacking_exactly_where_the_model_says_target(
 @given(st.lists(st.integers(0, 5), min_size=3, max_size=4).filter(any))
 def test_of_more_classes_nothing_is_lacking_exactly_where_the_model_says_target(votes):
     row = [vote / sum(votes) for vote in votes]  # ties are common
-    said = int(decide(torch.tensor(row, dtype=torch.float64), None))
+    said = int(decide(np.array(row, dtype=np.float64), None))
     for k in range(len(row)):
         assert (lacking(Requirement(None, 0.0), [row], k)[0] == 0) == (said == k)
 
@@ -130,7 +131,7 @@ def test_of_more_classes_nothing_is_lacking_exactly_where_the_model_says_target(
 @given(second=UNIT, threshold=THRESHOLD, margin=st.floats(0, 0.4))
 def test_who_has_the_margin_has_the_decision(second, threshold, margin):
     row, requirement = [1 - second, second], Requirement(threshold, margin)
-    said = int(decide(torch.tensor(row, dtype=torch.float64), threshold))
+    said = int(decide(np.array(row, dtype=np.float64), threshold))
     for k in range(2):
         assert said == k or lacking(requirement, [row], k)[0] > 0
 
@@ -138,7 +139,7 @@ def test_who_has_the_margin_has_the_decision(second, threshold, margin):
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
 @pytest.mark.parametrize("margin", [0.0, 0.1])
 def test_what_is_lacking_agrees_with_a_loop(n_classes, margin):
-    probabilities, classes = random_chances(n_classes), torch.arange(20) % n_classes
+    probabilities, classes = random_chances(n_classes), np.arange(20) % n_classes
     short = Requirement(None, margin).shortfall(probabilities, classes)
     for i, wanted in enumerate(classes.tolist()):
         for c in range(30):
@@ -170,7 +171,7 @@ def test_what_a_person_reads_is_what_is_required():
         for target, needed in enumerate(requirement.probabilities(2)):
             for chance, enough in ((needed + 1e-6, True), (needed - 1e-6, False)):
                 row = [1 - chance, chance] if target else [chance, 1 - chance]
-                short = requirement.shortfall(torch.tensor([[row]]), torch.tensor([target]))
+                short = requirement.shortfall(np.array([[row]]), np.array([target]))
                 assert (short.item() <= 0) is enough
 
 
@@ -211,6 +212,6 @@ def test_log_odds_end_at_a_millionth():
 @given(second=UNIT, threshold=THRESHOLD, margin=st.sampled_from([0.0, 0.1]))
 def test_the_decision_is_passed_exactly_where_the_model_says_target(second, threshold, margin):
     row = [1 - second, second]
-    said = int(decide(torch.tensor(row, dtype=torch.float64), threshold))
+    said = int(decide(np.array(row, dtype=np.float64), threshold))
     for k in range(2):
         assert (beyond(Requirement(threshold, margin), [row], k)[0] >= 0) == (said == k)

@@ -3,30 +3,31 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proce.arrays import Array
 from proce.objective import Requirement, effect_predictors
-from proce.objective.distance import causal_gap, printed_gap
+from proce.objective.distance import printed_gap
 from proce.schema import Rule
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
 MODES = ("hard", "soft", "paper", "off")
 
 
-def everyone(problem) -> torch.Tensor:
-    return torch.arange(len(problem.query.factual))
+def everyone(problem) -> Array:
+    return np.arange(len(problem.query.factual))
 
 
 def distances(world, problem, rows, acting=()) -> list[float]:
     told = problem.realise(world.genes(problem, rows, acting))
-    return problem.final_distance(told).flatten().tolist()
+    return problem.final_distance(told).ravel().tolist()
 
 
 @pytest.fixture(scope="module")
-def moved(world) -> torch.Tensor:
+def moved(world) -> Array:
     """Ann with four more years of study, two more of skill than that leads to, in the south."""
     return world.rows((6, 9, 19, "college", "south", "chess"))[None]
 
@@ -78,7 +79,7 @@ def test_as_printed_roots_cost_their_distance_and_effects_that_of_their_predicti
 
 
 def test_without_causes_every_difference_costs_its_distance_by_effort(world, ann, moved):
-    effort = torch.tensor([1.0, 2, 1, 1, 0.5, 1], dtype=torch.float64)
+    effort = np.array([1.0, 2, 1, 1, 0.5, 1])
     south = 0.5 + 0.5 * float(world.distance.tables[CITY][0, 1])
     expected = 0.4 + 2 * 0.6 + 0.6 + 1 / 3 + 0.5 * south + 5 * 0.02
     problem = world.problem(ann, "off", effort=effort)
@@ -88,43 +89,13 @@ def test_without_causes_every_difference_costs_its_distance_by_effort(world, ann
     assert distances(world, printed, moved) == pytest.approx([squares])
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("squares", [False, True])
-def test_final_distances_agree_with_a_loop_over_the_features(world, mode, squares):
-    factual, rows = world.random_rows(5), world.random_rows(40, seed=1).reshape(5, 8, 6)
-    effort = torch.linspace(0.5, 2, 6).double()
-    problem = world.problem(factual, mode, effort=effort, causal_weight=3.0, squared=squares)
-    squares = squares or mode == "paper"
-    told = problem.realise(world.genes(problem, rows, acting=["skill", "club"]))
-    measure = problem.distance.squared if squares else problem.distance.absolute
-    apart = measure(told.point, factual) * effort
-    sizes = problem.distance.absolute(told.point, told.expected) * effort
-    soft = causal_gap(told.point, factual, problem.query.residual, world.scm)
-    soft = soft.square() if squares else soft
-    printed = printed_gap(told.point, factual, world.scm)
-    total = problem.final_distance(told)
-    for i in range(5):
-        for c in range(8):
-            expected = 0.0
-            for at in range(6):
-                here = i, c, at
-                if mode == "hard" and (told.held[here] or told.acted_on[here]):
-                    expected += sizes[here].item() + 0.02
-                elif mode == "paper" and at not in (STUDY, CITY):
-                    expected += printed[here].item()
-                elif mode != "hard":
-                    expected += apart[here].item() + 3 * soft[here].item() * (mode == "soft")
-                    expected += 0.02 * (not squares and told.by_hand[here].item())
-            assert total[i, c].item() == pytest.approx(expected)
-
-
 ENTRIES = st.tuples(*[st.floats(0, 1)] * 3, *(st.integers(0, n - 1) for n in (4, 3, 2)))
 
 
 @settings(max_examples=50)
 @given(ENTRIES)
 def test_an_unchanged_row_costs_nothing_except_as_printed(world, entries):
-    row = torch.tensor([entries], dtype=torch.float64)
+    row = np.array([entries], dtype=np.float64)
     for mode in ("hard", "soft", "off"):
         assert distances(world, world.problem(row, mode), row[:, None]) == pytest.approx([0])
     expected = float(printed_gap(row[:, None], row, world.scm).sum())
@@ -140,24 +111,26 @@ def test_an_unchanged_row_costs_nothing_except_as_printed(world, entries):
     vary=st.sets(st.sampled_from(["study", "skill", "pay", "degree", "city", "club"]), min_size=1),
 )
 def test_in_hard_mode_what_is_not_switched_on_follows(world, own, wanted, acting, vary):
-    row, rows = (torch.tensor([each], dtype=torch.float64) for each in (own, wanted))
+    row, rows = (np.array([each], dtype=np.float64) for each in (own, wanted))
     problem = world.problem(row, vary=sorted(vary))
     genes = world.genome(problem).repair(world.genes(problem, rows[:, None], acting))
     told = problem.realise(genes)
     by_hand = told.acted_on | told.held
-    on = problem.limits.movable & problem.gene_map.acting(genes)[:, 0]
-    assert not bool((by_hand[:, 0] & ~on).any())
-    start = torch.where(by_hand, told.point, row[:, None])
+    on = problem.limits.movable.copy()
+    for position, gene in problem.gene_map.switch_of.items():
+        on[:, position] &= genes[:, 0, gene] > 0.5
+    assert not (by_hand[:, 0] & ~on).any()
+    start = np.where(by_hand, told.point, row[:, None])
     again = world.scm.propagate(start, problem.query.residual, by_hand)
-    torch.testing.assert_close(told.point, again, rtol=0, atol=2e-3)  # tiny drifts are none
-    assert torch.equal(told.point[told.acted_on], genes[..., :6][told.acted_on])
-    assert torch.equal(told.point[told.held], row[:, None][told.held])
+    np.testing.assert_allclose(told.point, again, rtol=0, atol=2e-3)  # tiny drifts are none
+    assert np.array_equal(told.point[told.acted_on], genes[..., :6][told.acted_on])
+    assert np.array_equal(told.point[told.held], row[:, None][told.held])
 
 
 @pytest.mark.parametrize("mode", ["hard", "soft"])
 def test_what_may_not_be_varied_still_follows(world, ann, mode):
     problem = world.problem(ann, mode, vary=["study"])
-    genes = world.genome(problem).anchor[:, None].clone()
+    genes = world.genome(problem).anchor[:, None].copy()
     genes[..., STUDY] = 0.6
     told = problem.realise(genes)
     assert told.point[0, 0, :DEGREE].tolist() == pytest.approx([0.6, 0.7, 0.75])
@@ -167,9 +140,10 @@ def test_what_may_not_be_varied_still_follows(world, ann, mode):
 @pytest.mark.parametrize("mode", ["paper", "off"])
 def test_without_propagation_every_change_is_an_action(world, ann, moved, mode):
     told = world.problem(ann, mode).realise(moved)
-    assert torch.equal(told.point, moved)
+    assert np.array_equal(told.point, moved)
     assert told.acted_on[0, 0].tolist() == [True, True, True, True, True, False]
-    assert not bool(told.held.any() | told.consequence.any())
+    assert not told.held.any()
+    assert not told.consequence.any()
 
 
 def test_as_printed_without_causes_the_distance_is_a_sum_of_squares(world, ann, moved):
@@ -186,7 +160,7 @@ def test_the_three_losses_come_in_their_order(world, ann, moved):
     losses = problem(moved, everyone(problem)).losses[0, 0]
     chance = 1 / (1 + math.exp(-8 * (0.95 - 0.5)))
     offset = world.autoencoder.encode(moved[0]) - problem.query.prototype
-    expected = [-math.log(chance), offset.square().mean().item()]
+    expected = [-math.log(chance), np.square(offset).mean().item()]
     assert losses.tolist() == pytest.approx([*expected, distances(world, problem, moved)[0]])
 
 
@@ -197,9 +171,9 @@ def test_an_instance_is_scored_alike_alone_and_among_others_in_any_order(world, 
     genes = world.genes(problem, rows, acting=["skill"])
     together = problem(genes, everyone(problem))
     for some in ([2], [5, 0], [5, 4, 3, 2, 1, 0]):
-        part = problem(genes[some], torch.tensor(some))
-        torch.testing.assert_close(part.losses, together.losses[some])
-        torch.testing.assert_close(part.violation, together.violation[some])
+        part = problem(genes[some], np.array(some))
+        np.testing.assert_allclose(part.losses, together.losses[some])
+        np.testing.assert_allclose(part.violation, together.violation[some])
 
 
 def violations(problem, rows) -> float:
@@ -228,7 +202,7 @@ def test_the_violation_adds_up_class_limits_rules_and_number_of_changes(world, a
 def test_a_consequence_outside_the_training_rows_disqualifies(world, ann):
     problem = world.problem(ann)
     far = world.rows((10, 3, 7, "school", "north", "chess"))[None]  # skill 11, pay 23
-    excess = problem.violation(problem.realise(world.genes(problem, far)))
+    excess = problem.excess(problem.realise(world.genes(problem, far)))
     assert excess.item() == pytest.approx(0.1 + 3 / 20)
 
 
@@ -242,7 +216,7 @@ def test_an_action_is_bound_by_what_is_permitted_and_not_by_the_training_rows(ma
         world.genes(problem, rows[:1], ["skill", "pay"]),
         world.genes(problem, rows[1:], ["pay"]),
     ]
-    by_hand, following = problem.violation(problem.realise(torch.stack(genes, dim=1)))[0].tolist()
+    by_hand, following = problem.excess(problem.realise(np.stack(genes, axis=1)))[0].tolist()
     assert (by_hand, following) == (0, pytest.approx(0.1))  # the pay is held in both
 
 
@@ -258,7 +232,7 @@ def test_holds_count_as_changes(world, ann):
     rows = world.rows((6, 3, 7, "school", "north", "chess"))[None]
     told = problem.realise(world.genes(problem, rows, acting=["skill"]))
     assert told.held[0, 0, SKILL]
-    assert problem.violation(told).item() == 1
+    assert problem.excess(told).item() == 1
 
 
 def test_a_rule_uses_the_equation_of_the_graph_where_it_names_its_causes(world):
@@ -270,7 +244,7 @@ def test_a_rule_uses_the_equation_of_the_graph_where_it_names_its_causes(world):
 
     rows = world.random_rows(5)
     known = effect_predictors(Rule.parse("study ~> degree", world.codec), world.scm, fitted)
-    torch.testing.assert_close(known["degree"](rows), 10 * rows[:, STUDY] / 4 / 3)
+    np.testing.assert_allclose(known["degree"](rows), 10 * rows[:, STUDY] / 4 / 3)
     assert asked == []
     effect_predictors(Rule.parse("city ~> degree", world.codec), world.scm, fitted)
     effect_predictors(Rule.parse("study ~> degree", world.codec), None, fitted)

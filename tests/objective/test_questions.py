@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import torch
+import numpy as np
 
 from proce.classifier import AnswerTable
 from proce.objective.questions import ask_about_candidates
@@ -29,17 +29,17 @@ def test_a_candidate_of_a_person_is_asked_about_once(world):
     factual = world.random_rows(3)
     problem = world.problem(factual, "off")
     model, table = Recorder(problem.classifier), AnswerTable(factual.shape[1], 2)
-    rows = factual[:, None].repeat(1, 4, 1)
+    rows = factual[:, None].repeat(4, axis=1)
     rows[:, 1:3, PAY] = 0.25
     first = ask_about_candidates(model, rows, problem.query, problem.codec, table)
     assert [len(asked) for asked in model.asked] == [6]  # of each person the row and one other
     rows[0, 0, STUDY] = 0.75
     again = ask_about_candidates(model, rows, problem.query, problem.codec, table)
     assert [len(asked) for asked in model.asked] == [6, 1]
-    assert torch.equal(again[1:], first[1:])
+    assert np.array_equal(again[1:], first[1:])
     for answers, candidates in ((first[1:], rows[1:]), (again, rows)):
-        expected = problem.classifier.predict_proba(candidates.flatten(0, 1))
-        assert torch.equal(answers.flatten(0, 1), expected)
+        expected = problem.classifier.predict_proba(candidates.reshape(-1, 6))
+        assert np.array_equal(answers.reshape(-1, 2), expected)
 
 
 def test_a_problem_looks_up_the_answers_of_its_own_model_alone(world):
@@ -49,7 +49,7 @@ def test_a_problem_looks_up_the_answers_of_its_own_model_alone(world):
     problem = replace(plain, classifier=model, answers=AnswerTable(factual.shape[1], 2))
     for _ in range(2):
         answers = problem.ask(factual[:, None])
-        assert torch.equal(problem.ask(factual[:, None], other), answers)
+        assert np.array_equal(problem.ask(factual[:, None], other), answers)
     assert (len(model.asked), len(other.asked)) == (1, 2)
 
 
@@ -57,7 +57,7 @@ def test_without_a_table_everything_is_asked(world):
     factual = world.random_rows(2)
     problem = world.problem(factual, "off")
     model = Recorder(problem.classifier)
-    rows = factual[:, None].repeat(1, 3, 1)
+    rows = factual[:, None].repeat(3, axis=1)
     ask_about_candidates(model, rows, problem.query, problem.codec, None)
     assert [len(asked) for asked in model.asked] == [6]
 
@@ -66,7 +66,7 @@ def test_what_lies_absurdly_far_out_is_moved_nearer(world):
     factual = world.random_rows(1)
     problem = world.problem(factual, "off")
     model = Recorder(problem.classifier)
-    rows = factual[:, None].clone()
+    rows = factual[:, None].copy()
     rows[0, 0, PAY] = 1e300
     ask_about_candidates(model, rows, problem.query, problem.codec, None)
     assert model.asked[0][0, PAY] == 1e6

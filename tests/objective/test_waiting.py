@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -43,8 +43,8 @@ def test_a_year_is_twelve_months(passed: int, age: int, months: int) -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
     assert clock is not None
-    factual = codec.to_unit(torch.tensor([[age, months, 7.0]], dtype=torch.float64))
-    rows = factual[:, None].clone()
+    factual = codec.to_unit(np.array([[age, months, 7.0]], dtype=np.float64))
+    rows = factual[:, None].copy()
     rows[0, 0, 0] += passed / 100
     moved = codec.to_raw(clock.advance(rows, factual))[0, 0].tolist()
     assert moved == pytest.approx([age + passed, months + 12 * passed, 7])
@@ -55,7 +55,7 @@ def test_limits_open_by_the_time_that_all_features_have_left() -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
     assert clock is not None
-    raw = torch.tensor([[30.0, 76.0, 5.0], [30.0, 4.0, 5.0], [100.0, 4.0, 5.0]]).double()
+    raw = np.array([[30.0, 76.0, 5.0], [30.0, 4.0, 5.0], [100.0, 4.0, 5.0]])
     factual = codec.to_unit(raw)
     call = CallLimits.read(codec)
     limits = clock.open(call.of_rows(codec, factual), call, codec, factual, max_years=5)
@@ -80,8 +80,8 @@ def test_a_feature_moves_by_whole_steps_however_long_a_year_is() -> None:
         codec = codec_of(YEARS, weeks)
         clock = Clock.of(codec)
         assert clock is not None
-        factual = codec.to_unit(torch.tensor([[30.0, 10.0]], dtype=torch.float64))
-        rows = factual[:, None].clone()
+        factual = codec.to_unit(np.array([[30.0, 10.0]]))
+        rows = factual[:, None].copy()
         rows[0, 0, 0] += 3 / 100
         moved = codec.to_raw(clock.advance(rows, factual))[0, 0, 1].item()
         exactly = 10 + 3 * 365.25 / 7
@@ -92,10 +92,10 @@ def test_what_waits_with_the_lead_follows_and_costs_nothing() -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
     assert clock is not None
-    effort = torch.tensor([2.0, 3.0, 5.0], dtype=torch.float64)
+    effort = np.array([2.0, 3.0, 5.0])
     assert clock.weigh(effort, max_years=10).tolist() == pytest.approx([2 * 100 / 10, 0.0, 5.0])
     assert effort.tolist() == [2.0, 3.0, 5.0]
-    by_hand = torch.tensor([[True, False, False], [False, True, True]])
+    by_hand = np.array([[True, False, False], [False, True, True]])
     assert clock.with_others(by_hand).tolist() == [[True, True, False], [False, False, True]]
     assert by_hand.tolist() == [[True, False, False], [False, True, True]]
 
@@ -104,12 +104,12 @@ def test_time_is_one_action_and_what_it_moves_a_consequence() -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
     assert clock is not None
-    point = torch.tensor([[[0.4, 0.5, 0.6]]], dtype=torch.float64)
-    none, every = torch.zeros(1, 1, 3, dtype=torch.bool), torch.ones(1, 1, 3, dtype=torch.bool)
+    point = np.array([[[0.4, 0.5, 0.6]]])
+    none, every = np.zeros((1, 1, 3), np.bool_), np.ones((1, 1, 3), np.bool_)
     told = clock.as_one_action(Actions(point, every, none, none, point - 0.1, none))
     assert told.acted_on.tolist() == [[[True, False, True]]]
     assert told.consequence.tolist() == [[[False, True, False]]]
-    assert told.expected.flatten().tolist() == pytest.approx([0.3, 0.5, 0.5])
+    assert told.expected.ravel().tolist() == pytest.approx([0.3, 0.5, 0.5])
 
 
 def test_a_number_that_is_told_to_round_values_moves_onto_them() -> None:
@@ -121,8 +121,8 @@ def test_a_number_that_is_told_to_round_values_moves_onto_them() -> None:
     assert step > 0
     clock = Clock.of(codec)
     assert clock is not None
-    factual = codec.to_unit(torch.tensor([[30.0, 11.3]], dtype=torch.float64))
-    rows = factual[:, None].clone()
+    factual = codec.to_unit(np.array([[30.0, 11.3]]))
+    rows = factual[:, None].copy()
     rows[0, 0, 0] += 3 / 100
     moved = codec.to_raw(clock.advance(rows, factual))[0, 0, 1].item()
     assert moved == pytest.approx(round((11.3 + 3 * 365.25 / 7) / step) * step)

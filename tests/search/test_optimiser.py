@@ -6,8 +6,8 @@ ZDT (Zitzler, Deb and Thiele 2000), DTLZ2 (Deb et al. 2002) and BNH (Binh and Ko
 import math
 from itertools import pairwise
 
+import numpy as np
 import pytest
-import torch
 
 from proce.search import Evaluation, Genome, NSGA2Settings, Purpose, RowStreams, nsga2
 
@@ -36,33 +36,33 @@ def hypervolume(points, reference) -> float:
 def zdt(x, second):
     """Return the two losses of a ZDT problem; ``second(f1, g) / g`` is its shape."""
     first, g = x[..., 0], 1 + 9 * x[..., 1:].mean(-1)
-    return torch.stack([first, g * second(first, g)], -1), torch.zeros_like(first)
+    return np.stack([first, g * second(first, g)], -1), np.zeros_like(first)
 
 
 def zdt1(x):
-    return zdt(x, lambda f, g: 1 - (f / g).sqrt())
+    return zdt(x, lambda f, g: 1 - np.sqrt(f / g))
 
 
 def zdt2(x):
-    return zdt(x, lambda f, g: 1 - (f / g).square())
+    return zdt(x, lambda f, g: 1 - (f / g) ** 2)
 
 
 def zdt3(x):
-    return zdt(x, lambda f, g: 1 - (f / g).sqrt() - f / g * (10 * math.pi * f).sin())
+    return zdt(x, lambda f, g: 1 - np.sqrt(f / g) - f / g * np.sin(10 * math.pi * f))
 
 
 def dtlz2(x):
     a, b = x[..., 0] * math.pi / 2, x[..., 1] * math.pi / 2
-    radius = 1 + (x[..., 2:] - 0.5).square().sum(-1)
-    losses = torch.stack([a.cos() * b.cos(), a.cos() * b.sin(), a.sin()], -1)
-    return losses * radius[..., None], torch.zeros_like(a)
+    radius = 1 + ((x[..., 2:] - 0.5) ** 2).sum(-1)
+    losses = np.stack([np.cos(a) * np.cos(b), np.cos(a) * np.sin(b), np.sin(a)], -1)
+    return losses * radius[..., None], np.zeros_like(a)
 
 
 def bnh(x):
-    a, b = x.unbind(-1)
-    losses = torch.stack([4 * (a * a + b * b), (a - 5) ** 2 + (b - 5) ** 2], -1)
-    over = ((a - 5) ** 2 + b * b - 25).clamp(min=0) / 25
-    return losses, over + (7.7 - (a - 8) ** 2 - (b + 3) ** 2).clamp(min=0) / 7.7
+    a, b = np.moveaxis(x, -1, 0)
+    losses = np.stack([4 * (a * a + b * b), (a - 5) ** 2 + (b - 5) ** 2], -1)
+    over = np.maximum((a - 5) ** 2 + b * b - 25, 0) / 25
+    return losses, over + np.maximum(7.7 - (a - 8) ** 2 - (b + 3) ** 2, 0) / 7.7
 
 
 #                problem, upper bounds, generations, reference, share of the true volume
@@ -77,23 +77,23 @@ PROBLEMS = {
 
 def true_volume(name) -> float:
     """Return the volume of a dense sample of the true front."""
-    x = torch.linspace(0, 1, 5001, dtype=torch.float64)
+    x = np.linspace(0, 1, 5001)
     if name == "dtlz2":
         return 1.1**3 - math.pi / 6
     if name == "bnh":
-        rows = torch.stack([5 * x, (5 * x).clamp(max=3)], -1)
+        rows = np.stack([5 * x, np.minimum(5 * x, 3)], -1)
     else:
-        rows = torch.cat([x[:, None], torch.zeros(len(x), 29, dtype=torch.float64)], -1)
+        rows = np.concatenate([x[:, None], np.zeros((len(x), 29))], -1)
     problem, _, _, reference, _ = PROBLEMS[name]
     return hypervolume(problem(rows)[0].tolist(), reference)
 
 
 def our_volumes(name, n_seeds) -> list[float]:
     problem, upper, n_generations, reference, _ = PROBLEMS[name]
-    high = torch.tensor(upper, dtype=torch.float64).expand(n_seeds, -1)
-    genome = Genome.of(torch.zeros_like(high), high, torch.zeros_like(high))
-    streams = RowStreams.of(7, torch.arange(n_seeds))
-    start = streams.uniforms(1, Purpose.START, N * len(upper)).view(n_seeds, N, -1)
+    high = np.tile(np.array(upper, np.float64), (n_seeds, 1))
+    genome = Genome.of(np.zeros_like(high), high, np.zeros_like(high))
+    streams = RowStreams.of(7, np.arange(n_seeds))
+    start = streams.uniforms(1, Purpose.START, N * len(upper)).reshape(n_seeds, N, -1)
     settings = NSGA2Settings(n_generations=n_generations, revert_rate=0.0, stop_improvement=None)
     result = nsga2(
         lambda x, _: Evaluation(*problem(x)), genome, start * high[:, None], settings, seed=1
@@ -111,8 +111,8 @@ def pymoo_volume(name, seed) -> float:
 
     class Same(Problem):
         def _evaluate(self, x, out, *_, **__):
-            losses, violation = problem(torch.from_numpy(x))
-            out["F"], out["G"] = losses.numpy(), violation[:, None].numpy()
+            losses, violation = problem(x)
+            out["F"], out["G"] = losses, violation[:, None]
 
     same = Same(n_var=len(upper), n_obj=len(reference), n_ieq_constr=1, xl=0.0, xu=upper)
     found = minimize(same, NSGA2(pop_size=N), ("n_gen", n_generations), seed=seed)

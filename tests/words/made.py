@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from proce.explanation import Context, Diagnosis, Explanation, Explanations, Outcome
 from proce.explanation.record.counterfactuals import Intervals
@@ -128,27 +127,27 @@ def _item(shared: Context, frame: pd.DataFrame, row: int, rng: np.random.Generat
     below = _near(line, -1, rng)
     there = outcome is Outcome.ALREADY_TARGET
     ways = [_way(codec, factual, frame, rng) for _ in range(n_ways)]
-    empty = factual.new_zeros(0, len(factual))
+    empty = np.zeros((0, len(factual)))
     columns = {
-        name: torch.stack([way[name] for way in ways]) if ways else empty
+        name: np.stack([way[name] for way in ways]) if ways else empty
         for name in ("rows", "changes", "expected", "low", "high", "open", "rule")
     }
     counts = {
-        name: torch.tensor([int(rng.integers(0, n + 1)) for _ in ways])
+        name: np.array([int(rng.integers(0, n + 1)) for _ in ways])
         for name, n in (("support", shared.n_graphs), ("refits", shared.n_refits))
         if n and ways
     }
     if shared.n_models and ways:
-        counts["robustness"] = torch.tensor([int(rng.integers(shared.n_models + 1)) for _ in ways])
-    confidence = torch.tensor([_one(rng, [1.0, 0.99, 0.5, math.nan]) for _ in ways]).double()
+        counts["robustness"] = np.array([int(rng.integers(shared.n_models + 1)) for _ in ways])
+    confidence = np.array([_one(rng, [1.0, 0.99, 0.5, math.nan]) for _ in ways], dtype=np.float64)
     return explained_row(
         shared,
         factual,
         raw,
         columns["rows"],
-        columns["changes"].to(torch.int8),
-        torch.tensor([_near(line, 1, rng) for _ in ways], dtype=torch.float64),
-        torch.rand(len(ways), 3, dtype=torch.float64),
+        columns["changes"].astype(np.int8),
+        np.array([_near(line, 1, rng) for _ in ways], dtype=np.float64),
+        rng.random((len(ways), 3)),
         row=row,
         predicted=target if there else (target + 1) % len(shared.classes),
         target=target,
@@ -156,26 +155,26 @@ def _item(shared: Context, frame: pd.DataFrame, row: int, rng: np.random.Generat
         outcome=outcome,
         margin_met=bool(rng.random() < 0.8),
         expected=columns["expected"] if ways else None,
-        contributions=torch.from_numpy(rng.normal(0, 0.1, (len(ways), len(factual))))
+        contributions=rng.normal(0, 0.1, (len(ways), len(factual)))
         if ways and rng.random() < 0.7
         else None,
         confidence=confidence if ways else None,
-        intervals=Intervals(columns["low"], columns["high"], columns["open"].to(torch.int8))
+        intervals=Intervals(columns["low"], columns["high"], columns["open"].astype(np.int8))
         if ways
         else None,
-        asked_by=columns["rule"].long() if ways else None,
+        asked_by=columns["rule"].astype(np.int64) if ways else None,
         diagnosis=_diagnosis(shared, target, line, below) if outcome is Outcome.NOT_FOUND else None,
         notes=_one(rng, [(), ("Missing, and so left as it is: age.",)]),
         **counts,
     )
 
 
-def _way(codec: Codec, factual: torch.Tensor, frame: pd.DataFrame, rng: Any) -> dict[str, Any]:
+def _way(codec: Codec, factual: np.ndarray, frame: pd.DataFrame, rng: Any) -> dict[str, Any]:
     other = codec.encode(_frame(codec.schema, rng, 2).astype(frame.dtypes.to_dict()))
     n = len(factual)
-    rows, changes = factual.clone(), torch.zeros(n)
-    expected, low, high = (torch.full((n,), math.nan, dtype=torch.float64) for _ in range(3))
-    open_ends, rule = torch.zeros(n), torch.full((n,), -1)
+    rows, changes = factual.copy(), np.zeros(n)
+    expected, low, high = (np.full(n, math.nan) for _ in range(3))
+    open_ends, rule = np.zeros(n), np.full(n, -1)
     for position, feature in enumerate(codec.schema):
         kind = int(_one(rng, _KINDS))
         if feature.action is Action.FIXED or feature.protected:
@@ -184,9 +183,7 @@ def _way(codec: Codec, factual: torch.Tensor, frame: pd.DataFrame, rng: Any) -> 
             kind = 3 if kind == 3 else 0
         wanted = other[0, position]
         if feature.action is Action.WAITS:
-            kind, wanted = (
-                (1, torch.maximum(wanted, factual[position])) if kind == 1 else (0, wanted)
-            )
+            kind, wanted = (1, max(wanted, factual[position])) if kind == 1 else (0, wanted)
         if kind != 2 and wanted == factual[position]:
             continue
         if kind == 0:

@@ -1,4 +1,9 @@
-"""Any model behind one interface, and the paper's two networks."""
+"""Any model behind one interface, and the paper's two networks.
+
+What learns a network is loaded when it is first used: learning needs PyTorch.
+"""
+
+from typing import TYPE_CHECKING
 
 from proce.classifier.accept import as_classifier
 from proce.classifier.answer_table import AnswerTable
@@ -19,7 +24,10 @@ from proce.classifier.classifier import (
     predict_in_blocks,
 )
 from proce.classifier.encoding import InputEncoding, label, one_hot
-from proce.classifier.networks import TrainedNetwork, fit_network
+from proce.classifier.networks import TrainedNetwork
+
+if TYPE_CHECKING:
+    from proce.classifier.network_training import fit_network
 
 __all__ = [
     "AnswerTable",
@@ -42,3 +50,14 @@ __all__ = [
     "position_of",
     "predict_in_blocks",
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
+
+    def __getattr__(name: str) -> object:
+        if name != "fit_network":
+            raise AttributeError(f"module 'proce.classifier' has no attribute {name!r}")
+        from proce.classifier.network_training import fit_network
+
+        globals()[name] = fit_network
+        return fit_network

@@ -1,13 +1,14 @@
 """Accept any kind of model: the first function that a model meets."""
 
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+import numpy as np
 
 from proce.arguments import checked, kind_name
+from proce.arrays import Array
 from proce.classifier.answer import Output
 from proce.classifier.asking import FrameClassifier, ask_frame, ask_raw
 from proce.classifier.classifier import Adapter, Classifier
@@ -101,7 +102,7 @@ def _adapted(
     output: Output | None,
 ) -> Classifier:
     """Return the adapter for the kind of a model."""
-    if isinstance(model, nn.Module):
+    if is_torch_module(model):
         from proce.classifier.adapters.from_torch import from_torch
 
         return from_torch(
@@ -128,6 +129,12 @@ def _adapted(
     raise ModelInterfaceError(
         f"{kind_name(model)} offers no way to ask for probabilities; expected {_ACCEPTED}."
     )
+
+
+def is_torch_module(model: Any) -> bool:
+    """Whether a model is a torch module, which there can be only where torch was imported."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(model, torch.nn.Module)
 
 
 def _is_estimator(model: Any) -> bool:
@@ -182,11 +189,11 @@ class OnRange:
         """The threshold of the classifier."""
         return self.inner.threshold
 
-    def predict_proba(self, rows: Tensor) -> Tensor:
+    def predict_proba(self, rows: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``."""
         return self.inner.predict_proba(self.codec.on_range(rows))
 
-    def predict(self, rows: Tensor) -> Tensor:
+    def predict(self, rows: Array) -> Array:
         """Return the predicted class of each row, as a position among the classes."""
         return self.inner.predict(self.codec.on_range(rows))
 
@@ -195,21 +202,21 @@ class OnRange:
         """Whether the model itself is given numbers on the unit range."""
         return not isinstance(self.inner, FrameClassifier) or self.inner.takes_units
 
-    def predict_frame(self, frame: Any) -> Tensor:
+    def predict_frame(self, frame: Any) -> Array:
         """Return the class probabilities ``(n, k)`` of the rows of a frame."""
         return ask_frame(self.inner, frame, self.codec.by_range)
 
-    def predict_raw(self, raw: Tensor) -> Tensor:
+    def predict_raw(self, raw: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
         return ask_raw(self.inner, raw, self.codec.by_range)
 
 
 def same_rows(first: Codec, second: Codec) -> bool:
-    """Whether both codecs turn the same row into the same tensor."""
+    """Whether both codecs turn the same row into the same array."""
     levels = [
         [(f.name, None if isinstance(f, Continuous) else f.levels) for f in codec.schema]
         for codec in (first, second)
     ]
     scales = [(codec.low, codec.span) for codec in (first, second)]
-    same_scale = all(torch.equal(a, b) for a, b in zip(*scales, strict=True))
+    same_scale = all(np.array_equal(a, b) for a, b in zip(*scales, strict=True))
     return levels[0] == levels[1] and same_scale

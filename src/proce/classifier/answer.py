@@ -9,17 +9,15 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from proce.arguments import kind_name
+from proce.arrays import Array, Floats
+from proce.compiled.elementary import write_probabilities
 from proce.errors import ModelError, ModelOutputError, ProceError
 
 Output = Literal["logit", "probability"]
 SUM_TOLERANCE = 1e-3
 _MAX_ROUNDING = 1e-6
-_VECTOR_ROWS = 64  # a multiple of what any processor computes at once
 
 
 @contextmanager
@@ -37,8 +35,8 @@ def translate_errors(name: str, n_rows: int, advice: str = "") -> Iterator[None]
         ) from error
 
 
-def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
-    """Return an answer of any library as a float64 tensor ``(n, m)``."""
+def as_columns(answer: Any, n_rows: int, name: str) -> Array:
+    """Return an answer of any library as a float64 array ``(n, m)``."""
     if answer is None:
         raise ModelOutputError(
             f"{name} answered None; expected probabilities of shape ({n_rows}, k). Does it return"
@@ -49,53 +47,57 @@ def as_columns(answer: Any, n_rows: int, name: str) -> Tensor:
             f"{name} answered with complex numbers; expected probabilities of shape ({n_rows}, k),"
             " real numbers from 0 to 1."
         )
-    if isinstance(answer, Tensor):
-        values = answer.double()
-    else:
-        try:
-            values = torch.from_numpy(np.array(answer, dtype=np.float64))
-        except (TypeError, ValueError):
-            raise ModelOutputError(
-                f"{name} answered with {kind_name(answer)} that is not an array of numbers;"
-                f" expected probabilities of shape ({n_rows}, k), one column per class."
-            ) from None
-    if values.ndim not in (1, 2) or len(values) != n_rows or values[:1].numel() == 0:
+    try:
+        values = np.array(on_host(answer), dtype=np.float64)
+    except (TypeError, ValueError):
         raise ModelOutputError(
-            f"{name} gave an answer of shape {tuple(values.shape)} for {n_rows} rows; expected"
-            f" ({n_rows}, k) with a column per class, or ({n_rows},) for the second of two classes."
-        )
+            f"{name} answered with {kind_name(answer)} that is not an array of numbers;"
+            f" expected probabilities of shape ({n_rows}, k), one column per class."
+        ) from None
+    check_shape(values.shape, n_rows, name)
     return values[:, None] if values.ndim == 1 else values
 
 
+def check_shape(shape: tuple[int, ...], n_rows: int, name: str) -> None:
+    """Refuse an answer of a shape that no probabilities of so many rows have."""
+    if len(shape) not in (1, 2) or shape[0] != n_rows or 0 in shape[1:]:
+        raise ModelOutputError(
+            f"{name} gave an answer of shape {tuple(shape)} for {n_rows} rows; expected"
+            f" ({n_rows}, k) with a column per class, or ({n_rows},) for the second of two classes."
+        )
+
+
+def on_host(answer: Any) -> Any:
+    """Return a tensor of PyTorch, on whatever device and with a gradient or not, as an array.
+
+    Anything else is returned as it is.
+    """
+    if not hasattr(answer, "detach"):
+        return answer
+    values = answer.detach().cpu()
+    return (values.double() if values.is_floating_point() else values).numpy()
+
+
 def _is_complex(answer: Any) -> bool:
-    if isinstance(answer, Tensor):
-        return answer.is_complex()
-    return getattr(getattr(answer, "dtype", None), "kind", "") == "c"
+    dtype = getattr(answer, "dtype", None)
+    return getattr(dtype, "kind", "") == "c" or bool(getattr(dtype, "is_complex", False))
 
 
-def to_probabilities(columns: Tensor, output: Output) -> Tensor:
+def to_probabilities(columns: Floats, output: Output) -> Floats:
     """Return columns ``(n, m)`` as class probabilities ``(n, k)``.
 
     A single column holds the second of two classes.
     """
-    if columns.shape[1] > 1:
-        return columns if output == "probability" else columns.softmax(-1)
     if output == "probability":
-        return torch.cat([1 - columns, columns], dim=-1)
-    return _sigmoid(torch.cat([-columns, columns], dim=-1))  # 1 - p loses digits near 1
+        if columns.shape[1] > 1:
+            return columns
+        return np.concatenate([1 - columns, columns], axis=-1)
+    probabilities = np.empty((len(columns), count_classes(columns)))
+    write_probabilities(np.ascontiguousarray(columns, np.float64), probabilities)
+    return probabilities
 
 
-def _sigmoid(values: Tensor) -> Tensor:
-    """Return the sigmoid of values ``(n, 2)``, that of a row the same to the last bit in any batch.
-
-    PyTorch computes the last few values of a tensor by other instructions than the rest, so whole
-    blocks are computed.
-    """
-    n_padding = -len(values) % _VECTOR_ROWS
-    return functional.pad(values, (0, 0, 0, n_padding)).sigmoid()[: len(values)]
-
-
-def count_classes(columns: Tensor) -> int:
+def count_classes(columns: Array) -> int:
     """Return how many classes the columns ``(n, m)`` of an output describe."""
     return max(2, columns.shape[1])
 
@@ -105,12 +107,12 @@ def _by_number(row: int) -> str:
 
 
 def check_probabilities(
-    columns: Tensor,
+    columns: Array,
     output: Output,
     n_classes: int,
     name: str,
     row_words: Callable[[int], str] = _by_number,
-) -> Tensor:
+) -> Array:
     """Return columns ``(n, m)`` as sound probabilities ``(n, k)``, or name the row that is not.
 
     ``row_words`` says which row that is, given its position.
@@ -122,23 +124,23 @@ def check_probabilities(
         )
     if output == "logit":
         probabilities = to_probabilities(columns, output)
-        if probabilities[:, 0].isnan().any():
+        if np.isnan(probabilities[:, 0]).any():
             _refuse_entries(probabilities, name, row_words)
         return probabilities
-    low, high = (end.item() for end in columns.aminmax())
+    low, high = float(columns.min()), float(columns.max())
     if not (low >= 0 and high <= 1):  # NaN fails both
         _refuse_entries(columns, name, row_words)
-        columns = columns.clamp(0, 1)
+        columns = np.clip(columns, 0, 1)
     if columns.shape[1] > 1:
         _refuse_sums(columns, name, row_words)
     return to_probabilities(columns, output)
 
 
-def _refuse_sums(probabilities: Tensor, name: str, row_words: Callable[[int], str]) -> None:
+def _refuse_sums(probabilities: Array, name: str, row_words: Callable[[int], str]) -> None:
     sums = probabilities.sum(-1)
-    off = (sums - 1).abs() > SUM_TOLERANCE
+    off = np.abs(sums - 1) > SUM_TOLERANCE
     if off.any():
-        row = int(off.int().argmax())
+        row = int(off.argmax())
         raise ModelOutputError(
             f"{name}: {row_words(row)} has probabilities {_listed(probabilities[row])}, which sum"
             f" to {sums[row].item():.6g}; expected 1. Normalise them, or say output='logit' where"
@@ -146,9 +148,9 @@ def _refuse_sums(probabilities: Tensor, name: str, row_words: Callable[[int], st
         )
 
 
-def _refuse_entries(probabilities: Tensor, name: str, row_words: Callable[[int], str]) -> None:
+def _refuse_entries(probabilities: Array, name: str, row_words: Callable[[int], str]) -> None:
     for bad, what in (
-        (probabilities.isnan(), "NaN among its probabilities"),
+        (np.isnan(probabilities), "NaN among its probabilities"),
         (
             (probabilities < -_MAX_ROUNDING) | (probabilities > 1 + _MAX_ROUNDING),
             "a probability outside the range from 0 to 1",
@@ -156,13 +158,13 @@ def _refuse_entries(probabilities: Tensor, name: str, row_words: Callable[[int],
     ):
         rows = bad.any(-1)
         if rows.any():
-            row = int(rows.int().argmax())
+            row = int(rows.argmax())
             raise ModelOutputError(
                 f"{name}: {row_words(row)} has {what}: {_listed(probabilities[row])}. Ask the model"
                 " for that row directly to see why."
             )
 
 
-def _listed(values: Tensor) -> str:
+def _listed(values: Array) -> str:
     few = ", ".join(f"{value:.6g}" for value in values[:6].tolist())
     return f"[{few}{', …' if len(values) > 6 else ''}]"

@@ -10,12 +10,10 @@ about, even for a model whose answers depend on the batch.
 from collections.abc import Callable
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.answer_places import ANSWERED, EMPTY
-from proce.compiled.engine import use_kernels
 
 MAX_BYTES = 32 * 2**20  # of a table; three times as much saves two questions of a hundred more
 _FIRST_SIZE = 4096  # rows
@@ -40,7 +38,7 @@ class AnswerTable:
         self._max_size = 1 << (most.bit_length() - 1)
         self._empty(0)
 
-    def ask(self, values: Tensor, keys: Tensor, ask: Callable[[Tensor], Tensor]) -> Tensor:
+    def ask(self, values: Array, keys: Array, ask: Callable[[Array], Array]) -> Array:
         """Return the class probabilities ``(n, k)`` of rows; the model is asked about new ones.
 
         Parameters
@@ -52,20 +50,18 @@ class AnswerTable:
         ask
             Asks the model about some of the rows.
         """
-        if not use_kernels(values.device):
-            return ask(values)
         self._grow_for(len(values))
-        bits = values.double().contiguous().numpy().view(np.int64)
+        bits = np.ascontiguousarray(values.astype(np.float64)).view(np.int64)
         answers = np.empty((len(values), self._shape[1]))
-        asked, source, places = self._look_up(bits, keys.contiguous().numpy(), answers)
+        asked, source, places = self._look_up(bits, np.ascontiguousarray(keys), answers)
         if len(asked):
             try:
-                given = ask(values[torch.from_numpy(asked)])
+                given = ask(values[asked])
             except BaseException:
                 self._states[self._states >= 0] = EMPTY  # what was never answered is not known
                 raise
-            self._keep(given.double().contiguous().numpy(), places, source, answers)
-        return torch.from_numpy(answers)
+            self._keep(np.ascontiguousarray(given.astype(np.float64)), places, source, answers)
+        return answers
 
     def _look_up(
         self, bits: Ints, keys: Ints, answers: NDArray[np.float64]

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import pandas as pd
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.classifier import Adapter, Classifier
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous, Layout
@@ -27,14 +27,14 @@ class FrameClassifier(Protocol):
     def takes_units(self) -> bool:
         """Whether the model itself is given numbers on the unit range."""
 
-    def predict_frame(self, frame: Any) -> Tensor:
+    def predict_frame(self, frame: Any) -> Array:
         """Return the class probabilities ``(n, k)`` of the rows of a frame."""
 
-    def predict_raw(self, raw: Tensor) -> Tensor:
+    def predict_raw(self, raw: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units."""
 
 
-def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Tensor:
+def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Array:
     """Return the class probabilities ``(n, k)`` of the rows of a frame.
 
     A classifier that takes the rows of a codec only is asked about those.
@@ -53,7 +53,7 @@ def ask_frame(classifier: Classifier, frame: Any, codec: Codec) -> Tensor:
     return classifier.predict_proba(codec.encode(frame))
 
 
-def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Tensor:
+def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Array:
     """Return the class probabilities ``(n, k)`` of the rows of a frame that a codec has read.
 
     A model that is given numbers on the unit range gets them from what was read, and no frame is
@@ -69,7 +69,7 @@ def ask_read_frame(classifier: Classifier, read: ReadFrame) -> Tensor:
     return classifier.predict_frame(read.frame)
 
 
-def ask_about_shown(classifier: Classifier, read: ReadFrame) -> Tensor:
+def ask_about_shown(classifier: Classifier, read: ReadFrame) -> Array:
     """Return what :func:`ask_read_frame` returns, without a frame where a model is known to agree.
 
     What a person is told in the end comes from frames.
@@ -83,8 +83,8 @@ def ask_about_shown(classifier: Classifier, read: ReadFrame) -> Tensor:
 
 
 def ask_about_changes(
-    classifier: Classifier, rows: Tensor, factual: Tensor, raw: Tensor, codec: Codec
-) -> Tensor:
+    classifier: Classifier, rows: Array, factual: Array, raw: Array, codec: Codec
+) -> Array:
     """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` that began as other rows.
 
     A cell that is as it was goes to the model as it came in, bit for bit, unless the model is
@@ -102,12 +102,12 @@ def ask_about_changes(
         The features and their scale.
     """
     values = given_to_model(classifier, rows, factual, raw, codec)
-    return ask_as_given(classifier, values).to(rows.device)
+    return ask_as_given(classifier, values)
 
 
 def given_to_model(
-    classifier: Classifier, rows: Tensor, factual: Tensor, raw: Tensor | None, codec: Codec
-) -> Tensor:
+    classifier: Classifier, rows: Array, factual: Array, raw: Array | None, codec: Codec
+) -> Array:
     """Return rows ``(…, f)`` as a model is asked about them: on the unit range or in raw units.
 
     Parameters
@@ -119,21 +119,21 @@ def given_to_model(
         codec gives it.
     """
     if not isinstance(classifier, Adapter | FrameClassifier):
-        return rows.cpu()
+        return rows
     if classifier.takes_units:
         return rows
     before = codec.to_raw(factual) if raw is None else raw
-    return codec.raw_of_changes(rows, factual, before).cpu()
+    return codec.raw_of_changes(rows, factual, before)
 
 
-def ask_as_given(classifier: Classifier, values: Tensor) -> Tensor:
+def ask_as_given(classifier: Classifier, values: Array) -> Array:
     """Return the class probabilities ``(n, k)`` of what :func:`given_to_model` made of rows."""
     if isinstance(classifier, Adapter | FrameClassifier) and not classifier.takes_units:
         return classifier.predict_raw(values)
     return classifier.predict_proba(values)
 
 
-def ask_raw(classifier: Classifier, raw: Tensor, codec: Codec) -> Tensor:
+def ask_raw(classifier: Classifier, raw: Array, codec: Codec) -> Array:
     """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units and level codes.
 
     A classifier that takes the rows of a codec only is asked about those.

@@ -1,6 +1,6 @@
 """The interface of every model: its classes, its probabilities, one decision rule.
 
-Rows are the codec's: a float64 tensor ``(n, f)``. Classes are named by their position.
+Rows are the codec's: a float64 array ``(n, f)``. Classes are named by their position.
 """
 
 import math
@@ -11,11 +11,10 @@ from numbers import Real
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from proce.arguments import brief
+from proce.arrays import Array, blocks
 from proce.classifier.missing import name_missing
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
@@ -40,10 +39,10 @@ class Classifier(Protocol):
         ``None``: the model predicts the likeliest class.
         """
 
-    def predict_proba(self, rows: Tensor) -> Tensor:
+    def predict_proba(self, rows: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
 
-    def predict(self, rows: Tensor) -> Tensor:
+    def predict(self, rows: Array) -> Array:
         """Return the predicted class of each row, as a position among the classes."""
 
 
@@ -51,14 +50,14 @@ class Classifier(Protocol):
 class DifferentiableClassifier(Classifier, Protocol):
     """A classifier whose probabilities have a gradient with respect to its own input."""
 
-    def inputs(self, rows: Tensor) -> Tensor:
+    def inputs(self, rows: Array) -> Array:
         """Return what the model itself is given for these rows, ``(n, w)``."""
 
-    def probabilities(self, inputs: Tensor) -> Tensor:
-        """Return the class probabilities ``(n, k)`` of inputs; autograd runs through."""
-
-    def gradient(self, rows: Tensor, target: Tensor | int) -> Tensor:
+    def gradient(self, rows: Array, target: Array | int) -> Array:
         """Return the gradient of p(target) with respect to the inputs, ``(n, w)``."""
+
+    def chances_and_gradient(self, inputs: Array, target: Array) -> tuple[Array, Array]:
+        """Return p(target) ``(n,)`` of inputs ``(n, w)``, and its gradient, of their shape."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +73,10 @@ class Adapter(ABC):
             threshold = checked_threshold(self.threshold, self.classes)
             object.__setattr__(self, "threshold", threshold)
 
-    def predict_proba(self, rows: Tensor) -> Tensor:
+    def predict_proba(self, rows: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``, in float64."""
         if len(rows) == 0:
-            return rows.new_empty((0, len(self.classes)), dtype=torch.float64)
+            return np.empty((0, len(self.classes)), dtype=np.float64)
         try:
             return self._probabilities_of(rows)
         except ModelError as error:
@@ -86,7 +85,7 @@ class Adapter(ABC):
                 error, missing, names, lambda some: self._probabilities_of(rows[some])
             ) from error
 
-    def predict(self, rows: Tensor) -> Tensor:
+    def predict(self, rows: Array) -> Array:
         """Return the predicted class of each row, as a position among the classes."""
         return decide(self.predict_proba(rows), self.threshold)
 
@@ -100,7 +99,7 @@ class Adapter(ABC):
         """Whether raw values get the same answers as the frame that holds them, but sooner."""
         return False
 
-    def predict_frame(self, frame: Any) -> Tensor:
+    def predict_frame(self, frame: Any) -> Array:
         """Return the class probabilities ``(n, k)`` of the rows of a frame, in float64.
 
         The model is given the frame as it is, but for columns that are not of the schema. Where
@@ -108,7 +107,7 @@ class Adapter(ABC):
         or a tensor like those of its training rows.
         """
         if count_rows(frame) == 0:
-            return torch.empty((0, len(self.classes)), dtype=torch.float64)
+            return np.empty((0, len(self.classes)), dtype=np.float64)
         try:
             return self._probabilities_of_frame(frame)
         except ModelError as error:
@@ -120,13 +119,13 @@ class Adapter(ABC):
                 lambda some: self._probabilities_of_raw(raw[some]),
             ) from error
 
-    def predict_raw(self, raw: Tensor) -> Tensor:
+    def predict_raw(self, raw: Array) -> Array:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in raw units, in float64.
 
         Numbers reach the model as they are; levels are given by their codes.
         """
         if len(raw) == 0:
-            return raw.new_empty((0, len(self.classes)), dtype=torch.float64)
+            return np.empty((0, len(self.classes)), dtype=np.float64)
         return self._probabilities_of_raw(raw)
 
     def with_codec(self, codec: Codec) -> Self:
@@ -134,19 +133,19 @@ class Adapter(ABC):
         return replace(self, codec=codec)
 
     @abstractmethod
-    def _probabilities_of(self, rows: Tensor) -> Tensor:
+    def _probabilities_of(self, rows: Array) -> Array:
         """Return the checked probabilities of at least one row."""
 
     @abstractmethod
-    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+    def _probabilities_of_frame(self, frame: Any) -> Array:
         """Return the checked probabilities of a frame of at least one row."""
 
     @abstractmethod
-    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+    def _probabilities_of_raw(self, raw: Array) -> Array:
         """Return the checked probabilities of at least one row in raw units."""
 
 
-def decide(probabilities: Tensor, threshold: float | None) -> Tensor:
+def decide(probabilities: Array, threshold: float | None) -> Array:
     """Return the predicted class of probabilities ``(…, k)``, as a position.
 
     Without a threshold the likeliest class, the first of equals; with one, the second of
@@ -154,7 +153,7 @@ def decide(probabilities: Tensor, threshold: float | None) -> Tensor:
     """
     if threshold is None:
         return probabilities.argmax(-1)
-    return (probabilities[..., 1] >= threshold).long()
+    return (probabilities[..., 1] >= threshold).astype(np.int64)
 
 
 def position_of(label: object, classes: Sequence[Level]) -> int:
@@ -241,6 +240,6 @@ def _plain_class(label: Any, name: str) -> Level:
     return value
 
 
-def predict_in_blocks(classifier: Classifier, rows: Tensor) -> Tensor:
+def predict_in_blocks(classifier: Classifier, rows: Array) -> Array:
     """Return the class of each of many rows ``(n, f)``, asking about a block of them at a time."""
-    return torch.cat([classifier.predict(block) for block in torch.split(rows, _BLOCK_ROWS)])
+    return np.concatenate([classifier.predict(block) for block in blocks(rows, _BLOCK_ROWS)])

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch import Tensor, nn
+from numpy.typing import DTypeLike
 
-from proce.classifier.answer import translate_errors
+from proce.arrays import Array
+from proce.classifier.answer import on_host, translate_errors
 from proce.classifier.asking import ask_with
 from proce.compiled.row_network import CellInput, CellKind
 from proce.errors import ModelError
@@ -55,32 +55,33 @@ class InputEncoding:
     kind: EncodingName
     features: tuple[str, ...]
     names: tuple[str, ...]
-    source: Tensor
-    codes: tuple[Tensor | None, ...]
-    is_level: Tensor
-    may_miss: Tensor
-    range_map: tuple[Tensor, Tensor] | None = None
+    source: Array
+    codes: tuple[Array | None, ...]
+    is_level: Array
+    may_miss: Array
+    range_map: tuple[Array, Array] | None = None
 
     @property
     def width(self) -> int:
         """How many columns the input has."""
         return len(self.names)
 
-    def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Return the input ``(n, w)`` for rows ``(n, f)``, on their device."""
+    def __call__(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
+        """Return the input ``(n, w)`` for rows ``(n, f)``."""
         if self.range_map is not None:
             factor, shift = self.range_map
-            rows = rows.double() * factor.to(rows.device) + shift.to(rows.device)
+            rows = rows * factor + shift
         return self.of_range(rows, dtype)
 
-    def of_range(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    def of_range(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
         """Return the input ``(n, w)`` for rows whose numbers are on the range of the training rows.
 
         They are rows of ``codec.by_range``.
         """
-        by_feature = rows.to(dtype).T.contiguous()  # (f, n): whole columns are written below
+        # (f, n): whole columns are written below
+        by_feature = np.ascontiguousarray(rows.T, dtype)
         missing = self._missing(by_feature).tolist()
-        inputs = by_feature.new_empty(self.width, len(rows))  # (w, n)
+        inputs = np.empty((self.width, len(rows)), dtype=by_feature.dtype)  # (w, n)
         start = 0
         for values, codes in zip(by_feature, self.codes, strict=True):
             if codes is None:
@@ -88,18 +89,18 @@ class InputEncoding:
                 start += 1
             else:
                 block = inputs[start : start + len(codes)]
-                torch.eq(values, codes.to(values), out=block)  # a missing level equals no code
+                block[:] = values == codes  # a missing level equals no code
                 start += len(codes)
         self._write_missing(inputs, by_feature, missing, start)
         return inputs.T
 
-    def cell_inputs(self, first: nn.Linear) -> list[CellInput]:
-        """Return how the cells of each feature enter a first layer, without columns."""
+    def cell_inputs(self, weights: Array) -> list[CellInput]:
+        """Return how the cells of each feature enter a first layer ``(h, w)``, without columns."""
         n_features = len(self.features)
-        factor, shift = self.range_map or (torch.ones(n_features), torch.zeros(n_features))
+        factor, shift = self.range_map or (np.ones(n_features), np.zeros(n_features))
         cells = []
         for position, codes in enumerate(self.codes):
-            own = first.weight.detach().T[self.source.to(first.weight.device) == position]
+            own = weights.T[self.source == position]
             missing = own[-1] if self.may_miss[position] else None
             number = CellKind.RANK if self.is_level[position] else CellKind.NUMBER
             cells.append(
@@ -113,13 +114,13 @@ class InputEncoding:
             )
         return cells
 
-    def _missing(self, by_feature: Tensor) -> Tensor:
+    def _missing(self, by_feature: Array) -> Array:
         """Return which features ``(f,)`` are missing in some row; refuse one without a flag."""
-        lowest = by_feature.amin(-1).to(self.is_level.device)  # NaN where one is NaN
-        missing = torch.where(self.is_level, lowest < 0, lowest.isnan())
+        lowest = by_feature.min(-1, initial=np.inf)  # NaN where one is NaN
+        missing = np.where(self.is_level, lowest < 0, np.isnan(lowest))
         if (missing & ~self.may_miss).any():
-            position = int((missing & ~self.may_miss).int().argmax())
-            row = int(_is_missing(by_feature[position], self.is_level[position]).int().argmax())
+            position = int((missing & ~self.may_miss).argmax())
+            row = int(_is_missing(by_feature[position], self.is_level[position]).argmax())
             raise ModelError(
                 f"feature {self.features[position]!r} is missing in row {row}, and it was never"
                 " missing in the training rows, so the network has not learned what that means."
@@ -128,32 +129,32 @@ class InputEncoding:
         return missing
 
     def _write_missing(
-        self, inputs: Tensor, by_feature: Tensor, missing: list[bool], start: int
+        self, inputs: Array, by_feature: Array, missing: list[bool], start: int
     ) -> None:
-        for position in self.may_miss.nonzero()[:, 0].tolist():
+        for position in np.flatnonzero(self.may_miss).tolist():
             if not missing[position]:
                 inputs[start] = 0
             else:
                 flags = _is_missing(by_feature[position], self.is_level[position])
                 inputs[start] = flags
-                columns = (self.source == position).nonzero()[:, 0][:-1]
-                inputs[columns] = inputs[columns].masked_fill(flags, 0)
+                columns = np.flatnonzero(self.source == position)[:-1]
+                inputs[columns] = np.where(flags, 0, inputs[columns])
             start += 1
 
 
-def _is_missing(values: Tensor, is_level: Tensor) -> Tensor:
-    return values < 0 if is_level else values.isnan()
+def _is_missing(values: Array, is_level: Array) -> Array:
+    return values < 0 if is_level else np.isnan(values)
 
 
 def one_hot(codec: Codec) -> InputEncoding:
     """Return the default encoding: unit-range numbers, a column per level, missing flags.
 
-    ``one_hot(codec)(codec.encode(frame))`` is the tensor to train a network of your own on. It is
+    ``one_hot(codec)(codec.encode(frame))`` is the array to train a network of your own on. It is
     the same whatever the scale of the codec: the unit range is always that from the lowest to the
     highest value of the training rows.
     """
     codes = [
-        None if isinstance(f, Continuous) else torch.arange(float(len(f.levels)))[:, None]
+        None if isinstance(f, Continuous) else np.arange(float(len(f.levels)))[:, None]
         for f in codec.schema
     ]
     return _encoding("one_hot", codec, codes)
@@ -164,7 +165,7 @@ def label(codec: Codec) -> InputEncoding:
     return _encoding("label", codec, [None] * len(codec.schema))
 
 
-def _encoding(kind: EncodingName, codec: Codec, codes: list[Tensor | None]) -> InputEncoding:
+def _encoding(kind: EncodingName, codec: Codec, codes: list[Array | None]) -> InputEncoding:
     names: list[str] = []
     source: list[int] = []
     for position, (feature, level_columns) in enumerate(zip(codec.schema, codes, strict=True)):
@@ -174,17 +175,17 @@ def _encoding(kind: EncodingName, codec: Codec, codes: list[Tensor | None]) -> I
             columns = [f"{feature.name}={level}" for level in feature.levels]
         names += columns
         source += [position] * len(columns)
-    flags = codec.may_miss.nonzero()[:, 0].tolist()
+    flags = np.flatnonzero(codec.may_miss).tolist()
     names += [f"{codec.schema.names[position]} is missing" for position in flags]
-    is_level = torch.tensor([not isinstance(f, Continuous) for f in codec.schema])
+    is_level = np.array([not isinstance(f, Continuous) for f in codec.schema])
     return InputEncoding(
         kind,
         codec.schema.names,
         tuple(names),
-        torch.tensor(source + flags),
+        np.array(source + flags, np.int64),
         tuple(codes),
         is_level,
-        codec.may_miss.cpu(),
+        codec.may_miss,
         None if codec.by_range is codec else codec.range_map,
     )
 
@@ -196,34 +197,34 @@ class FrameEncoding:
     codec: Codec
     function: FrameFunction
 
-    def __call__(self, rows: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    def __call__(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
         """Return the input for rows, as the function makes it from their frame."""
         return self._inputs(self.codec.decode(rows), dtype)
 
-    def of_frame(self, frame: Any, dtype: torch.dtype = torch.float32) -> Tensor:
+    def of_frame(self, frame: Any, dtype: DTypeLike = np.float32) -> Array:
         """Return the input for the rows of a frame, as the function makes it."""
 
-        def ask(given: Any) -> Tensor:
+        def ask(given: Any) -> Array:
             return self._inputs(given, dtype)
 
         return ask_with(ask, frame, self.codec, self.codec.layout, same_levels=False)
 
-    def of_raw(self, raw: Tensor, dtype: torch.dtype = torch.float32) -> Tensor:
+    def of_raw(self, raw: Array, dtype: DTypeLike = np.float32) -> Array:
         """Return the input for rows ``(n, f)`` in raw units, as the function makes it."""
         return self._inputs(frame_of_raw(self.codec, raw, self.codec.layout), dtype)
 
-    def _inputs(self, frame: Any, dtype: torch.dtype) -> Tensor:
+    def _inputs(self, frame: Any, dtype: DTypeLike) -> Array:
         n_rows = count_rows(frame)
         with translate_errors("the encoding function", n_rows):
             result = self.function(frame)
-            inputs = result if isinstance(result, Tensor) else torch.from_numpy(np.array(result))
+            inputs = np.array(on_host(result))
         if len(inputs) != n_rows:
             raise ModelError(
                 f"the encoding function gave {len(inputs)} rows for {n_rows}; expected one per"
                 " row of the frame."
             )
-        keeps_codes = not inputs.is_floating_point() and inputs.dtype != torch.bool
-        return inputs if keeps_codes else inputs.to(dtype)
+        keeps_codes = not np.issubdtype(inputs.dtype, np.floating) and inputs.dtype != np.bool_
+        return inputs if keeps_codes else inputs.astype(dtype)
 
 
 Encoding = InputEncoding | FrameEncoding

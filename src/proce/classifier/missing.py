@@ -2,14 +2,14 @@
 
 from collections.abc import Callable
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import ModelError
 
 
 def name_missing(
-    error: ModelError, missing: Tensor, names: tuple[str, ...], ask: Callable[[Tensor], object]
+    error: ModelError, missing: Array, names: tuple[str, ...], ask: Callable[[Array], object]
 ) -> ModelError:
     """Return an error that names the feature whose missing cells a model refuses.
 
@@ -29,21 +29,21 @@ def name_missing(
 
     def refuses(position: int) -> bool:
         try:
-            ask(torch.tensor([position]))
+            ask(np.array([position]))
         except ModelError:
             return True
         return False
 
-    complete = torch.nonzero(~missing.any(1)).flatten()
+    complete = np.flatnonzero(~missing.any(1))
     if not bool(missing.any()) or (len(complete) and refuses(int(complete[0]))):
         return error
-    alone = missing & (missing.sum(1, keepdim=True) == 1)
-    for feature in torch.nonzero(alone.any(0)).flatten().tolist():
-        row = int(alone[:, feature].int().argmax())
+    alone = missing & (missing.sum(1, keepdims=True) == 1)
+    for feature in np.flatnonzero(alone.any(0)).tolist():
+        row = int(alone[:, feature].astype(np.int32).argmax())
         if refuses(row):
             return _refusal(error, f"feature {names[feature]!r} is missing in row {row}")
-    row = int(missing.any(1).int().argmax())
-    listed = ", ".join(repr(names[f]) for f in torch.nonzero(missing[row]).flatten().tolist())
+    row = int(missing.any(1).astype(np.int32).argmax())
+    listed = ", ".join(repr(names[f]) for f in np.flatnonzero(missing[row]).tolist())
     return _refusal(error, f"row {row} lacks {listed}")
 
 

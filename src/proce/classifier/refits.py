@@ -6,9 +6,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.accept import as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
 from proce.classifier.classifier import Classifier, label_values, position_of
@@ -42,8 +41,8 @@ class ModelRefits:
     """
 
     classifier: Classifier
-    rows: Tensor
-    labels: Tensor
+    rows: Array
+    labels: Array
     threshold: float | None = None
     seed: int = 0
     kept: list[Classifier] = field(default_factory=list)
@@ -70,7 +69,7 @@ class ModelRefits:
         frame = adapted.codec.decode(self.rows[drawn], adapted.layout)
         opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         known = getattr(adapted.model, "classes_", np.asarray(adapted.classes))
-        labels = np.asarray(known)[self.labels[drawn].numpy()]
+        labels = np.asarray(known)[self.labels[drawn]]
         refit = _clone(adapted, self.seed + 1 + number)
         try:
             refit.fit(opened.to_numpy() if adapted.as_array else frame, labels)
@@ -83,7 +82,7 @@ class ModelRefits:
         return as_classifier(refit, adapted.codec, self.threshold)
 
 
-def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Tensor:
+def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Array:
     """Return the class of each training row as a position ``(n,)``.
 
     Parameters
@@ -113,7 +112,7 @@ def read_known_labels(label: Any, classifier: Classifier, n_rows: int) -> Tensor
             f"y is not of the model's classes: {error} Leave y out if the model is not to be fitted"
             " again."
         ) from error
-    return torch.tensor(positions)[torch.from_numpy(inverse)]
+    return np.array(positions)[inverse]
 
 
 def require_same_order(frame: Any, label: Any) -> None:
@@ -141,11 +140,11 @@ def can_refit(classifier: Classifier) -> bool:
     return hasattr(classifier.model, "fit") and hasattr(classifier.model, "get_params")
 
 
-def _draw_within_classes(labels: Tensor, generator: np.random.Generator) -> Tensor:
+def _draw_within_classes(labels: Array, generator: np.random.Generator) -> Array:
     """Return positions of as many rows as there are, drawn with replacement in each class."""
-    members = [np.flatnonzero(labels.numpy() == label) for label in np.unique(labels.numpy())]
+    members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     drawn = [generator.choice(rows, len(rows)) for rows in members]
-    return torch.from_numpy(np.concatenate(drawn))
+    return np.concatenate(drawn)
 
 
 def _clone(adapted: SklearnClassifier, seed: int) -> Any:

@@ -5,30 +5,28 @@ Models that only Python code can make (functions, a network's own class) are han
 when the explainer is loaded.
 """
 
-from collections.abc import Callable
+import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import torch
-from torch import Tensor, nn
-
 from proce.arguments import kind_name
-from proce.classifier.accept import as_classifier
+from proce.arrays import Array
+from proce.classifier.accept import as_classifier, is_torch_module
 from proce.classifier.adapters.from_function import FunctionClassifier
 from proce.classifier.adapters.from_onnx import OnnxClassifier, open_session
 from proce.classifier.adapters.from_sklearn import SklearnClassifier, is_boosted
-from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.classifier.answer import Output
 from proce.classifier.classifier import Classifier
 from proce.classifier.encoding import EncodingName, InputEncoding
-from proce.classifier.networks import TrainedNetwork, rebuild_network
+from proce.classifier.networks import TrainedNetwork
 from proce.classifier.sklearn_file import estimator_bytes, estimator_of
 from proce.errors import ModelError, PersistenceError
 from proce.files import read_bytes, write_bytes
 from proce.paths import path_of
 from proce.schema import Codec, Level
-from proce.training import TrainingRecord
+from proce.training_settings import TrainingRecord
 
 Kind = Literal["skops", "onnx", "torch", "network", "none"]
 _MAX_MODEL_BYTES = 4 * 2**30
@@ -67,10 +65,10 @@ class SavedClassifier:
 
 @dataclass(frozen=True)
 class Content:
-    """The model itself: a file's bytes, or the weights of a network."""
+    """The model itself: a file's bytes, or the weights of one of the paper's networks."""
 
     file: bytes | None = None
-    weights: dict[str, Tensor] | None = None
+    weights: Mapping[str, Array] | None = None
 
 
 def pack_classifier(
@@ -94,8 +92,12 @@ def pack_classifier(
         return saved, Content(file=_estimator_bytes(classifier.model))  # type: ignore[attr-defined]
     if kind == "onnx":
         return saved, Content(file=classifier.content)  # type: ignore[attr-defined]
-    if kind in ("torch", "network"):
-        return saved, Content(weights=_weights(classifier.module))  # type: ignore[attr-defined]
+    if kind == "torch":
+        from proce.classifier.adapters.from_torch import module_bytes
+
+        return saved, Content(file=module_bytes(classifier.module))  # type: ignore[attr-defined]
+    if isinstance(classifier, TrainedNetwork) and kind == "network":
+        return saved, Content(weights=classifier.weights)
     return saved, Content()
 
 
@@ -115,9 +117,11 @@ def adapt_given_model(
     saved: SavedClassifier, content: Content, codec: Codec, model: Any
 ) -> tuple[Any, Classifier]:
     """Return the model that a person hands over, and the classifier around it."""
-    constructor = isinstance(model, type) or (callable(model) and not isinstance(model, nn.Module))
+    constructor = isinstance(model, type) or (callable(model) and not is_torch_module(model))
     if saved.kind == "torch" and constructor and not isinstance(model, Classifier):
-        model = _with_weights(model, content.weights or {})
+        from proce.classifier.adapters.from_torch import module_with
+
+        model = module_with(model, content.file or b"")
     return model, _adapt(saved, model, codec)
 
 
@@ -181,17 +185,26 @@ def _kind(classifier: Classifier) -> Kind:
         return "none" if is_boosted(classifier.model) else "skops"
     if isinstance(classifier, OnnxClassifier):
         return "none" if callable(classifier.encoding) else "onnx"
-    if isinstance(classifier, TorchClassifier):
-        return "torch" if isinstance(classifier.encoding, InputEncoding) else "none"
+    if _is_torch_classifier(classifier):
+        encoding = classifier.encoding  # type: ignore[attr-defined]
+        return "torch" if isinstance(encoding, InputEncoding) else "none"
     return "none"
 
 
+def _is_torch_classifier(classifier: Classifier) -> bool:
+    """Whether a classifier is around a torch module; its adapter was loaded then."""
+    adapter = sys.modules.get("proce.classifier.adapters.from_torch")
+    return adapter is not None and isinstance(classifier, adapter.TorchClassifier)
+
+
 def _name(classifier: Classifier) -> str:
-    inner = getattr(classifier, "model", getattr(classifier, "module", None))
-    if isinstance(classifier, FunctionClassifier):
-        inner = classifier.function
     if isinstance(classifier, OnnxClassifier):
         return "an ONNX model"
+    inner = getattr(classifier, "model", None)
+    if isinstance(classifier, FunctionClassifier):
+        inner = classifier.function
+    elif _is_torch_classifier(classifier):
+        inner = classifier.module  # type: ignore[attr-defined]
     named = classifier if inner is None else inner
     return str(getattr(named, "__name__", type(named).__name__))
 
@@ -206,46 +219,17 @@ def _estimator_bytes(model: Any) -> bytes:
         ) from error
 
 
-def _weights(module: nn.Module) -> dict[str, Tensor]:
-    state = module.state_dict()
-    if odd := [name for name, value in state.items() if not isinstance(value, Tensor)]:
-        raise PersistenceError(
-            f"the network {type(module).__name__} keeps {odd[0]!r}, which is not a tensor; leave"
-            " the model out with save(folder, model=False), and hand it over at loading."
-        )
-    return {name: tensor.detach().cpu().clone().contiguous() for name, tensor in state.items()}
-
-
 def _network(saved: SavedClassifier, content: Content, codec: Codec) -> TrainedNetwork:
     if saved.encoding is None or saved.training is None or content.weights is None:
         raise PersistenceError("the network was saved without its encoding or its weights.")
-    return rebuild_network(
+    return TrainedNetwork.of(
         codec, content.weights, saved.classes, saved.threshold, saved.encoding, saved.training
     )
 
 
-def _with_weights(constructor: Callable[[], Any], weights: dict[str, Tensor]) -> nn.Module:
-    module = constructor()
-    if not isinstance(module, nn.Module):
-        raise PersistenceError(
-            f"model= gave a {type(module).__name__} when it was called without arguments; expected"
-            " a torch module, into which the saved weights are put."
-        )
-    try:
-        with torch.no_grad():
-            module.load_state_dict(weights)
-    except RuntimeError as error:
-        raise PersistenceError(
-            f"the saved weights do not fit the network {type(module).__name__} that model= gave:"
-            f" {str(error).splitlines()[-1].strip()} Give the constructor of the network that was"
-            " saved."
-        ) from error
-    return module
-
-
 def _adapt(saved: SavedClassifier, model: Any, codec: Codec) -> Classifier:
     options: dict[str, Any] = {"classes": saved.classes, "output": saved.output}
-    if isinstance(model, nn.Module | str | Path | bytes):
+    if is_torch_module(model) or isinstance(model, str | Path | bytes):
         options["encoding"] = saved.encoding
     elif isinstance(model, Classifier) or hasattr(model, "classes_"):
         options = {}

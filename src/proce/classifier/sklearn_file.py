@@ -11,6 +11,7 @@ import numpy as np
 
 from proce.classifier.sklearn_trees import check_trees
 from proce.classifier.sklearn_types import PERMITTED, TRUSTED
+from proce.classifier.skops_import import import_skops
 from proce.errors import PersistenceError
 from proce.schema.features.levels import shown
 
@@ -26,10 +27,10 @@ def estimator_bytes(model: Any) -> bytes:
     PersistenceError
         The estimator holds something that :func:`estimator_of` would refuse.
     """
-    from skops.io import dumps
+    skops = import_skops()
 
     try:
-        content: bytes = dumps(model)
+        content: bytes = skops.dumps(model)
     except Exception as error:
         raise PersistenceError(f"skops cannot write it: {_first_line(error)}.") from error
     estimator_of(content)
@@ -44,12 +45,12 @@ def estimator_of(content: bytes) -> Any:
     PersistenceError
         The file is damaged, or holds a type that is not on the list.
     """
-    from skops.io import loads
+    skops = import_skops()
 
     _check_types(_description(content))
     try:
         _check_arrays(content)
-        model = loads(content, trusted=TRUSTED)
+        model = skops.loads(content, trusted=TRUSTED)
         check_trees(model)
     except Exception as error:  # of a file that somebody changed; skops and numpy raise any
         raise PersistenceError(f"the skops file is damaged: {_first_line(error)}.") from error

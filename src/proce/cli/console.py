@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -12,7 +13,7 @@ import typer
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from proce.training import Epoch
+    from proce.training_settings import Epoch
 
 
 class StageProgress(Protocol):
@@ -101,11 +102,17 @@ def print_table(
     console.print(table, *below, sep="\n")
 
 
-def use_one_thread() -> None:
+def learn_on_one_thread() -> None:
     """Let torch use one thread: its tensors are small here, and threads would only wait."""
     import torch
 
     torch.set_num_threads(1)
+
+
+def ask_on_one_thread() -> None:
+    """Let torch use one thread where a model is of torch, which is then loaded already."""
+    if "torch" in sys.modules:
+        learn_on_one_thread()
 
 
 class InterruptWatch:

@@ -30,7 +30,7 @@ def demo(
         explainer, others = fit_demo(progress)
         model, codec = explainer.fitted_.classifier, explainer.fitted_.codec
         probabilities = model.predict_proba(codec.encode(others))
-        approval = probabilities[:, model.classes.index("approved")].numpy()
+        approval = probabilities[:, model.classes.index("approved")]
         low, high = _NARROWLY_REJECTED
         applicant = others[(approval > low) & (approval < high)].head(1)
         result = explainer.explain(applicant, target="approved", progress=progress)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from proce import __version__
-from proce.cli.console import note, progress_bars, use_one_thread
+from proce.cli.console import learn_on_one_thread, note, progress_bars
 from proce.errors import WorkerError
 from proce.files import cache_folder
 
@@ -27,7 +27,7 @@ def fit_demo(progress: "ProgressBars") -> "tuple[ProCE, pd.DataFrame]":
     from proce.methods import ProCE
     from proce.schema import Codec
 
-    use_one_thread()
+    learn_on_one_thread()
     data = load_dataset("loan")
     decision = data.label.map(dict(enumerate(data.class_names)))
     train = data.frame[:_N_TRAINING_ROWS]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from proce.cli.console import ProgressBars, note, progress_bars, use_one_thread
+from proce.cli.console import ProgressBars, learn_on_one_thread, note, progress_bars
 from proce.cli.data import (
     DataArgument,
     DropOption,
@@ -100,7 +100,7 @@ def fit(
     from proce.schema.unguarded import unguarded_text
 
     read_class_labels(classes, ())  # or a slip of the pen would be told after the fit only
-    use_one_thread()
+    learn_on_one_thread()
     require_place(out / "manifest.json" if out.is_dir() else out)
     rows = read_training_data(data, label, schema, drop, separator)
     codec = Codec.fit(rows.schema, rows.frame)

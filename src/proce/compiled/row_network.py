@@ -1,25 +1,39 @@
-"""Networks on rows as flat arrays, for the kernels of :mod:`proce.compiled.row_network_kernels`."""
+"""Networks on rows of numbers and level codes, as flat arrays and the kernels that run them.
 
+The arithmetic is in float32. The first layer adds up rows of a table: a number takes its share of
+one row, a level picks one. The further layers are products. Candidates stand side by side in lanes,
+every lane is computed by the same operations in the same order, and nothing is added up across
+lanes; so what a row gives does not depend on its batch, to the last bit.
+"""
+
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Self
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
 
-if TYPE_CHECKING:
-    from proce.compiled.gpu.row_network import RowNetworkOnDevice
+from proce.arrays import Array, Floats, Ints, Singles
+from proce.compiled.elementary import write_chances
+from proce.compiled.kernel import kernel
 
 
 class CellKind(IntEnum):
-    """How a cell enters a network; the numbers are those that the kernels know."""
+    """How a cell enters a network."""
 
     NUMBER = 0  # as a number that is NaN where it is missing
     RANK = 1  # as a number that is below 0 where it is missing
     LEVEL = 2  # by one row of weights for each level; below 0 where it is missing
+
+
+LANES = 64  # candidates at a time; a constant, so that the loops over them become vectors
+_NUMBER, _LEVEL = int(CellKind.NUMBER), int(CellKind.LEVEL)
+KIND, FIRST_ROW, N_LEVELS, MISSING_ROW = 0, 1, 2, 3  # columns of `cells`
+FACTOR, SHIFT, LOW, HIGH, REACH = 0, 1, 2, 3, 4  # columns of `scales`
+N_INPUTS, N_OUTPUTS, IS_RAMP = 0, 1, 2  # columns of `layers`
+_ZERO = np.float32(0)
+_ONE = np.float32(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +53,8 @@ class CellInput:
     """
 
     kind: CellKind
-    weights: Tensor
-    missing: Tensor | None
+    weights: Array
+    missing: Array | None
     factor: float = 1.0
     shift: float = 0.0
     low: float = -np.inf
@@ -48,8 +62,15 @@ class CellInput:
     reach: float = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class RowNetworkArrays:
+class Layer(NamedTuple):
+    """A linear layer: ``weights (o, i)``, ``bias (o,)``, and whether what is negative becomes 0."""
+
+    weights: Array
+    bias: Array
+    is_ramp: bool = False
+
+
+class RowNetwork(NamedTuple):
     """A network from rows ``(n, f)`` to outputs ``(n, o)``; make it with :meth:`of`.
 
     Attributes
@@ -67,27 +88,26 @@ class RowNetworkArrays:
         The weights and biases of all layers but the first, one after the other.
     """
 
-    cells: NDArray[np.int64]
-    scales: NDArray[np.float64]
-    table: NDArray[np.float32]
-    layers: NDArray[np.int64]
-    weights: NDArray[np.float32]
-    _on_devices: "dict[torch.device, RowNetworkOnDevice]" = field(
-        default_factory=dict, init=False, repr=False
-    )
+    cells: Ints
+    scales: Floats
+    table: Singles
+    layers: Ints
+    weights: Singles
 
     @classmethod
-    def of(cls, inputs: Sequence[CellInput], bias: Tensor, layers: Sequence[nn.Module]) -> Self:
+    def of(
+        cls, inputs: Sequence[CellInput], bias: Array, is_ramp: bool, layers: Sequence[Layer]
+    ) -> "RowNetwork":
         """Return a network as arrays.
 
         Parameters
         ----------
         inputs
             How the cells of each feature enter the first layer, in the order of the features.
-        bias
-            ``(h,)``, of the first layer.
+        bias, is_ramp
+            ``(h,)``, of the first layer, and whether negative outputs of it become 0.
         layers
-            What follows the first layer: linear layers, and ReLU after some of them.
+            What follows the first layer.
         """
         rows, cells, n_rows = [bias[None]], [], 1
         for given in inputs:
@@ -98,107 +118,282 @@ class RowNetworkArrays:
                 rows.append(given.missing[None])
                 missing, n_rows = n_rows, n_rows + 1
             cells.append((given.kind, first, len(given.weights), missing))
-        shapes = [[len(inputs), len(bias), 0]]
-        flat: list[Tensor] = []
-        for layer in layers:
-            if isinstance(layer, nn.Linear):
-                shapes.append([layer.in_features, layer.out_features, 0])
-                flat += [layer.weight.flatten(), layer.bias]
-            else:
-                assert isinstance(layer, nn.ReLU), f"{layer} has no kernel"
-                shapes[-1][2] = 1
+        shapes = [[len(inputs), len(bias), int(is_ramp)]]
+        shapes += [[*layer.weights.shape[::-1], int(layer.is_ramp)] for layer in layers]
+        flat = [part.ravel() for layer in layers for part in (layer.weights, layer.bias)]
         scales = [(own.factor, own.shift, own.low, own.high, own.reach) for own in inputs]
         return cls(
             np.array(cells, np.int64).reshape(-1, 4),
             np.array(scales, np.float64).reshape(-1, 5),
-            torch.cat(rows).detach().float().cpu().numpy(),
+            np.concatenate(rows).astype(np.float32, order="C"),
             np.array(shapes, np.int64),
-            torch.cat(flat).detach().float().cpu().numpy(),
+            np.concatenate([np.empty(0, np.float32), *flat]).astype(np.float32),
         )
 
-    def without_scale(self) -> Self:
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers the network gives for a row."""
+        return int(self.layers[-1, N_OUTPUTS])
+
+    def without_scale(self) -> "RowNetwork":
         """Return the network for numbers that need neither factor nor shift."""
         scales = self.scales.copy()
         scales[:, :2] = 1.0, 0.0
-        return replace(self, scales=scales)
+        return self._replace(scales=scales)
 
-    def outputs(self, rows: Tensor) -> Tensor:
-        """Return the outputs ``(…, o)`` of rows ``(…, f)`` in float32; any cell may be missing."""
-        if rows.is_cuda:
-            return self._outputs_on_device(rows)
-        from proce.compiled.row_network_kernels import outputs
-
-        flat = _flat(rows)
-        given = np.empty((len(flat), self.layers[-1, 1]), np.float32)
-        done = outputs(flat, *self.parts, given)
+    def outputs(self, rows: Floats) -> Singles:
+        """Return the outputs ``(…, o)`` of rows ``(…, f)``; any cell may be missing."""
+        given = np.empty((*rows.shape[:-1], self.n_outputs), np.float32)
+        done = write_outputs(_lines(rows), self, given.reshape(-1, self.n_outputs))
         assert done, "every feature of such a network may be missing"
-        return torch.from_numpy(given).reshape(*rows.shape[:-1], given.shape[1])
+        return given
 
-    def class_probabilities(self, rows: Tensor) -> Tensor | None:
-        """Return the class probabilities ``(n, k)`` of rows ``(n, f)`` in float64.
+    def class_probabilities(self, rows: Floats) -> Floats | None:
+        """Return the class probabilities ``(n, k)`` of rows ``(n, f)``.
 
-        ``None`` where a cell is missing that may not be, or a probability is not a number.
+        ``None`` where a cell is missing that may not be.
         """
-        if rows.is_cuda:
-            answers = _class_probabilities(self._outputs_on_device(rows).double())
-            return None if bool(answers.isnan().any()) else answers
-        from proce.compiled.row_network_kernels import class_probabilities
+        given = np.empty((len(rows), max(2, self.n_outputs)))
+        return given if write_class_probabilities(_lines(rows), self, given) else None
 
-        flat = _flat(rows)
-        given = np.empty((len(flat), max(2, self.layers[-1, 1])))
-        done = class_probabilities(flat, *self.parts, given)
-        return torch.from_numpy(given) if done else None
-
-    def mean_squared_offsets(self, rows: Tensor, points: Tensor) -> Tensor:
+    def mean_squared_offsets(self, rows: Floats, points: Singles) -> Floats:
         """Return how far the outputs of rows ``(i, c, f)`` are from ``points (i, o)``, ``(i, c)``.
 
         That is the mean of the squared differences; any cell may be missing.
         """
-        if rows.is_cuda:
-            return self._on(rows.device).mean_squared_offsets(rows.detach(), points)
-        from proce.compiled.row_network_kernels import mean_squared_offsets
-
-        given = np.empty(rows.shape[0] * rows.shape[1])
-        own = points.detach().float().contiguous().numpy()
-        done = mean_squared_offsets(_flat(rows), *self.parts, own, given)
+        given = np.empty(rows.shape[:2])
+        done = write_offsets(_lines(rows), self, points, given.reshape(-1))
         assert done, "every feature of such a network may be missing"
-        return torch.from_numpy(given).reshape(rows.shape[:-1])
-
-    def _outputs_on_device(self, rows: Tensor) -> Tensor:
-        """Return the outputs ``(…, o)`` of rows on a CUDA device; NaN where they cannot be read."""
-        given = self._on(rows.device)(rows.detach().flatten(0, -2))
-        return given.reshape(*rows.shape[:-1], given.shape[1])
-
-    def _on(self, device: torch.device) -> "RowNetworkOnDevice":
-        """Return the network on a CUDA device."""
-        from proce.compiled.gpu.row_network import RowNetworkOnDevice
-
-        if device not in self._on_devices:
-            tensors = (torch.from_numpy(array).to(device) for array in self.parts)
-            self._on_devices[device] = RowNetworkOnDevice(*tensors)
-        return self._on_devices[device]
-
-    @property
-    def parts(
-        self,
-    ) -> tuple[
-        NDArray[np.int64],
-        NDArray[np.float64],
-        NDArray[np.float32],
-        NDArray[np.int64],
-        NDArray[np.float32],
-    ]:
-        """The arrays, in the order in which every kernel takes them."""
-        return self.cells, self.scales, self.table, self.layers, self.weights
+        return given
 
 
-def _class_probabilities(logits: Tensor) -> Tensor:
-    """Return the probabilities ``(n, k)`` of logits ``(n, o)``, of which two classes have one."""
-    if logits.shape[1] > 1:
-        return logits.softmax(-1)
-    return torch.cat([-logits, logits], dim=1).sigmoid()
-
-
-def _flat(rows: Tensor) -> NDArray[np.float64]:
+def _lines(rows: Floats) -> Floats:
     """Return rows ``(…, f)`` as one contiguous array ``(n, f)``."""
-    return rows.detach().double().reshape(-1, rows.shape[-1]).contiguous().numpy()
+    return np.ascontiguousarray(rows, np.float64).reshape(-1, rows.shape[-1])
+
+
+@kernel
+def write_outputs(
+    rows: Floats,
+    network: RowNetwork,
+    given: Singles,
+) -> bool:
+    """Write the outputs ``given (n, o)`` of rows ``(n, f)``; return whether all could be read."""
+    first, second, hidden, taken, shares = _buffers(network)
+    n_rows, n_outputs = given.shape
+    for start in range(0, n_rows, LANES):
+        count = min(LANES, n_rows - start)
+        if not _enter(rows, start, count, network, first, hidden, taken, shares):
+            return False
+        last = _pass_on(network, first, second)
+        for lane in range(count):
+            for output in range(n_outputs):
+                given[start + lane, output] = last[output * LANES + lane]
+    return True
+
+
+@kernel
+def write_class_probabilities(
+    rows: Floats,
+    network: RowNetwork,
+    given: Floats,
+) -> bool:
+    """Write the class probabilities ``given (n, k)`` of rows; return whether all could be read.
+
+    One output is the logit of the second of two classes; several are logits of their classes.
+    """
+    first, second, hidden, taken, shares = _buffers(network)
+    n_rows = len(given)
+    n_outputs = network.layers[-1, N_OUTPUTS]
+    logits = np.empty(n_outputs)
+    for start in range(0, n_rows, LANES):
+        count = min(LANES, n_rows - start)
+        if not _enter(rows, start, count, network, first, hidden, taken, shares):
+            return False
+        last = _pass_on(network, first, second)
+        for lane in range(count):
+            for output in range(n_outputs):
+                logits[output] = last[output * LANES + lane]
+            write_chances(logits, given[start + lane])
+    return True
+
+
+@kernel
+def write_offsets(
+    rows: Floats,
+    network: RowNetwork,
+    points: Singles,
+    given: Floats,
+) -> bool:
+    """Write how far the outputs of rows are from points: the mean of the squares ``given (n,)``.
+
+    The rows stand in as many groups of equal size as there are ``points (i, o)``.
+    """
+    first, second, hidden, taken, shares = _buffers(network)
+    n_rows, n_outputs = len(given), points.shape[1]
+    size = max(1, n_rows // max(1, len(points)))
+    wanted = np.zeros(n_outputs * LANES, np.float32)
+    totals = np.zeros(LANES, np.float32)
+    filled = -1  # the point that all lanes hold
+    for start in range(0, n_rows, LANES):
+        count = min(LANES, n_rows - start)
+        if not _enter(rows, start, count, network, first, hidden, taken, shares):
+            return False
+        last = _pass_on(network, first, second)
+        lowest, highest = start // size, (start + count - 1) // size
+        if lowest != highest or lowest != filled:
+            for lane in range(LANES):
+                point = points[min(start + lane, n_rows - 1) // size]
+                for output in range(n_outputs):
+                    wanted[output * LANES + lane] = point[output]
+            filled = lowest if lowest == (start + LANES - 1) // size else -1
+        totals[:] = _ZERO
+        for output in range(n_outputs):
+            offset = output * LANES
+            for lane in range(LANES):
+                gap = last[offset + lane] - wanted[offset + lane]
+                totals[lane] += gap * gap
+        for lane in range(count):
+            given[start + lane] = totals[lane] / np.float32(n_outputs)
+    return True
+
+
+@kernel
+def _buffers(network: RowNetwork) -> tuple[Singles, Singles, Singles, Ints, Singles]:
+    """Return the memory of a call: two blocks of lanes, one hidden layer, and picked rows."""
+    widest = 0
+    for layer in range(len(network.layers)):
+        widest = max(widest, network.layers[layer, N_OUTPUTS])
+    n_picked = len(network.cells) + 4
+    return (
+        np.zeros(widest * LANES, np.float32),
+        np.zeros(widest * LANES, np.float32),
+        np.zeros(network.layers[0, N_OUTPUTS], np.float32),
+        np.zeros(n_picked, np.int64),
+        np.zeros(n_picked, np.float32),
+    )
+
+
+@kernel
+def _enter(
+    rows: Floats,
+    start: int,
+    count: int,
+    network: RowNetwork,
+    block: Singles,
+    hidden: Singles,
+    taken: Ints,
+    shares: Singles,
+) -> bool:
+    """Write the first layer of some rows into lanes; return whether the rows could be read."""
+    table = network.table
+    n_hidden, is_ramp = network.layers[0, N_OUTPUTS], network.layers[0, IS_RAMP] == 1
+    for lane in range(count):
+        n_picked = _pick(rows[start + lane], network, taken, shares)
+        if n_picked == 0:
+            return False
+        hidden[:] = _ZERO
+        for picked in range(0, n_picked, 4):
+            a, b, c, d = taken[picked], taken[picked + 1], taken[picked + 2], taken[picked + 3]
+            p, q, r, s = shares[picked], shares[picked + 1], shares[picked + 2], shares[picked + 3]
+            one, two, three, four = table[a], table[b], table[c], table[d]
+            for unit in range(n_hidden):
+                added = p * one[unit] + q * two[unit] + r * three[unit] + s * four[unit]
+                hidden[unit] += added
+        for unit in range(n_hidden):
+            value = hidden[unit]
+            block[unit * LANES + lane] = _ZERO if is_ramp and value < _ZERO else value
+    return True
+
+
+@kernel
+def _pick(row: Floats, network: RowNetwork, taken: Ints, shares: Singles) -> int:
+    """Write which rows of the table a row takes, and what share of each; return how many.
+
+    The number is a multiple of four, or 0 where a cell is missing that may not be. The first row of
+    the table is the bias. A code that no level has takes nothing.
+    """
+    cells, scales = network.cells, network.scales
+    taken[0], shares[0], count = 0, _ONE, 1
+    for feature in range(len(row)):
+        value = row[feature] * scales[feature, FACTOR] + scales[feature, SHIFT]
+        kind = cells[feature, KIND]
+        if math.isnan(value) if kind == _NUMBER else value < 0:
+            if cells[feature, MISSING_ROW] < 0:
+                return 0
+            taken[count], shares[count] = cells[feature, MISSING_ROW], _ONE
+        elif kind == _LEVEL:
+            if not (value < cells[feature, N_LEVELS] and value == math.floor(value)):
+                continue
+            taken[count], shares[count] = cells[feature, FIRST_ROW] + np.int64(value), _ONE
+        else:
+            value = min(max(value, scales[feature, LOW]), scales[feature, HIGH])
+            taken[count] = cells[feature, FIRST_ROW]
+            shares[count] = np.float32(value) / np.float32(scales[feature, REACH])
+        count += 1
+    while count % 4:
+        taken[count], shares[count] = 0, _ZERO
+        count += 1
+    return count
+
+
+@kernel
+def _pass_on(network: RowNetwork, first: Singles, second: Singles) -> Singles:
+    """Return the outputs of the last layer, in lanes, from those of the first."""
+    layers, weights = network.layers, network.weights
+    values, others, offset = first, second, 0
+    for layer in range(1, len(layers)):
+        n_inputs, n_outputs = layers[layer, N_INPUTS], layers[layer, N_OUTPUTS]
+        middle = offset + n_inputs * n_outputs
+        _multiply(
+            values, weights[offset:middle], weights[middle : middle + n_outputs], n_inputs, others
+        )
+        if layers[layer, IS_RAMP] == 1:
+            for position in range(n_outputs * LANES):
+                value = others[position]
+                others[position] = _ZERO if value < _ZERO else value
+        offset = middle + n_outputs
+        values, others = others, values
+    return values
+
+
+@kernel
+def _multiply(
+    inputs: Singles,
+    weights: Singles,
+    bias: Singles,
+    n_inputs: int,
+    given: Singles,
+) -> None:
+    """Write a linear layer's outputs in lanes, four inputs and four outputs at a time."""
+    n_outputs = len(bias)
+    for output in range(n_outputs):
+        own = given[output * LANES : (output + 1) * LANES]
+        own[:] = bias[output]
+    n_fours, n_whole = n_inputs - n_inputs % 4, n_outputs - n_outputs % 4
+    for output in range(0, n_whole, 4):
+        own = given[output * LANES : (output + 4) * LANES]
+        for entry in range(0, n_fours, 4):
+            o = output * n_inputs + entry
+            a0, a1, a2, a3 = weights[o], weights[o + 1], weights[o + 2], weights[o + 3]
+            o += n_inputs
+            b0, b1, b2, b3 = weights[o], weights[o + 1], weights[o + 2], weights[o + 3]
+            o += n_inputs
+            c0, c1, c2, c3 = weights[o], weights[o + 1], weights[o + 2], weights[o + 3]
+            o += n_inputs
+            d0, d1, d2, d3 = weights[o], weights[o + 1], weights[o + 2], weights[o + 3]
+            x = inputs[entry * LANES : (entry + 4) * LANES]
+            for lane in range(LANES):
+                x0, x1 = x[lane], x[LANES + lane]
+                x2, x3 = x[2 * LANES + lane], x[3 * LANES + lane]
+                own[lane] += a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
+                own[LANES + lane] += b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3
+                own[2 * LANES + lane] += c0 * x0 + c1 * x1 + c2 * x2 + c3 * x3
+                own[3 * LANES + lane] += d0 * x0 + d1 * x1 + d2 * x2 + d3 * x3
+    for output in range(n_outputs):
+        own = given[output * LANES : (output + 1) * LANES]
+        for entry in range(n_fours if output < n_whole else 0, n_inputs):
+            weight = weights[output * n_inputs + entry]
+            x = inputs[entry * LANES : (entry + 1) * LANES]
+            for lane in range(LANES):
+                own[lane] += weight * x[lane]

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from torch import Tensor
 
 from proce.arguments import brief, check_count, check_fields
+from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import DatasetError, did_you_mean
 from proce.schema import Continuous, Ordinal, Schema
@@ -100,11 +100,11 @@ def level_columns(frame: pd.DataFrame, schema: Schema) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def generated_frame(values: dict[str, Tensor], schema: Schema) -> pd.DataFrame:
+def generated_frame(values: dict[str, Array], schema: Schema) -> pd.DataFrame:
     """Return generated raw values as a frame: whole numbers as integers, codes as levels."""
     columns: dict[str, Any] = {}
     for feature in schema:
-        column = values[feature.name].numpy()
+        column = values[feature.name]
         if isinstance(feature, Continuous):
             columns[feature.name] = column.astype(np.int64) if feature.integer else column
         else:

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from scipy import special
 
+from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel, generate
 from proce.datasets.dataset import Dataset, check_draw, generated_frame, label_column
 from proce.datasets.loan_equations import EDUCATION, HOUSING, JOBS, MECHANISMS, START_OF_WORK
@@ -125,17 +125,17 @@ def chance_of_approval(frame: pd.DataFrame) -> NDArray[np.float64]:
     return np.asarray(1 / (1 + np.exp(-1.3 * logit)))
 
 
-def _roots(n: int, rng: np.random.Generator) -> dict[str, Tensor]:
+def _roots(n: int, rng: np.random.Generator) -> dict[str, Array]:
     """Draw the features that have no cause; nobody is too young for an education."""
     education = rng.choice(len(EDUCATION), n, p=(0.07, 0.31, 0.25, 0.24, 0.1, 0.03))
     youngest = np.array(START_OF_WORK)[education] + 1
     age = youngest + (72 - youngest) * rng.beta(1.4, 2.4, n)
     sex = rng.random(n) < 0.52
     roots = {"age": np.floor(age), "sex": sex, "education": education}
-    return {name: torch.from_numpy(root.astype(np.float64)) for name, root in roots.items()}
+    return {name: root.astype(np.float64) for name, root in roots.items()}
 
 
-def _noise(n: int, rng: np.random.Generator) -> dict[str, Tensor]:
+def _noise(n: int, rng: np.random.Generator) -> dict[str, Array]:
     """Draw the noise of every equation."""
     without_debt = rng.random(n) < 0.12
     noise = {
@@ -149,10 +149,10 @@ def _noise(n: int, rng: np.random.Generator) -> dict[str, Tensor]:
         "amount": _normal(0.45, n, rng),
         "duration": _normal(9.0, n, rng),
     }
-    return {name: torch.from_numpy(draws.reshape(n, -1)) for name, draws in noise.items()}
+    return {name: draws.reshape(n, -1) for name, draws in noise.items()}
 
 
 def _normal(sd: float, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw normal noise without the outermost 0.6%, so that no row is absurd."""
-    quantile = torch.from_numpy(rng.uniform(0.003, 0.997, n))
-    return np.asarray(sd * torch.special.ndtri(quantile).numpy())
+    quantile = rng.uniform(0.003, 0.997, n)
+    return np.asarray(sd * special.ndtri(quantile))

@@ -1,8 +1,8 @@
 """The equations of the loan data, in dollars, years and level codes."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ordered
 from proce.causal.equations.mechanism import Parents
 
@@ -22,8 +22,8 @@ START_OF_WORK = (17, 18, 20, 22, 24, 27)  # the usual age, by education
 TYPICAL_INCOME = 45_000.0
 
 
-def _table(*figures: object) -> Tensor:
-    return torch.tensor(figures, dtype=torch.float64)
+def _table(*figures: object) -> Array:
+    return np.array(figures, dtype=np.float64)
 
 
 _START = _table(*START_OF_WORK)
@@ -38,7 +38,7 @@ _JOB_BY_EDUCATION = _table(
 )
 _JOB_BY_SEX = _table((-0.9, 0.4, 0.6, -0.4, 0.2, -0.2, -0.2), (0.6, -0.3, -0.4, 0.3, 0.0, 0.1, 0.1))
 _JOB_BY_DECADE = _table(-0.05, -0.1, 0.0, -0.05, 0.0, 0.45, 0.25)
-_PAY_OF_JOB = _table(33_000, 27_500, 35_500, 47_000, 52_000, 60_000, 40_000).log()
+_PAY_OF_JOB = np.log(_table(33_000, 27_500, 35_500, 47_000, 52_000, 60_000, 40_000))
 _PAY_BY_EDUCATION = _table(-0.14, 0.0, 0.05, 0.18, 0.3, 0.42)
 _PAY_BY_SEX = _table(0.0, 0.06)
 _HOUSING_NOISE = 0.7  # of a level
@@ -46,71 +46,71 @@ _HOUSING_THRESHOLDS = _table(0.5, 1.5, 2.5) / _HOUSING_NOISE
 _AMOUNT_BY_HOUSING = _table(0.8, 1.0, 1.2, 1.15)
 
 
-def _job(p: Parents) -> Tensor:
+def _job(p: Parents) -> Array:
     decades = (p["age"] - 40) / 10
     return (
         _look_up(_JOB_BY_EDUCATION, p["education"])
         + _look_up(_JOB_BY_SEX, p["sex"])
-        + _JOB_BY_DECADE.to(decades.device) * decades[..., None]
+        + _JOB_BY_DECADE * decades[..., None]
     )
 
 
-def _years_employed(p: Parents) -> Tensor:
+def _years_employed(p: Parents) -> Array:
     return p["age"] - _look_up(_START, p["education"])
 
 
-def _income(p: Parents) -> Tensor:
+def _income(p: Parents) -> Array:
     years = p["years_employed"]
-    career = 0.031 * years - 0.00055 * years.square()
+    career = 0.031 * years - 0.00055 * np.square(years)
     log_pay = (
         _look_up(_PAY_OF_JOB, p["job"])
         + _look_up(_PAY_BY_EDUCATION, p["education"])
         + _look_up(_PAY_BY_SEX, p["sex"])
     )
-    return (log_pay + career).exp()
+    return np.exp(log_pay + career)
 
 
-def _housing(p: Parents) -> Tensor:
+def _housing(p: Parents) -> Array:
     return (0.8 + 0.036 * (p["age"] - 30) + 0.8 * _log_income(p)) / _HOUSING_NOISE
 
 
-def _savings(p: Parents) -> Tensor:
-    return 8_000 * (1.5 * _log_income(p) + 0.03 * (p["age"] - 35)).exp()
+def _savings(p: Parents) -> Array:
+    return 8_000 * np.exp(1.5 * _log_income(p) + 0.03 * (p["age"] - 35))
 
 
-def _debt(p: Parents) -> Tensor:
-    prime = torch.exp(-((p["age"] - 36) / 22).square())
+def _debt(p: Parents) -> Array:
+    prime = np.exp(-np.square((p["age"] - 36) / 22))
     thrift = 1 + p["savings"] / p["income"]
-    return (2_500 + 7_500 * prime) * (0.35 * _log_income(p)).exp() / thrift
+    return (2_500 + 7_500 * prime) * np.exp(0.35 * _log_income(p)) / thrift
 
 
-def _credit_score(p: Parents) -> Tensor:
+def _credit_score(p: Parents) -> Array:
     return (
         655
-        + 30 * torch.tanh((p["age"] - 35) / 20)
-        + 35 * torch.tanh(p["years_employed"] / 8)
-        + 40 * torch.tanh(p["savings"] / 25_000)
-        - 160 * torch.tanh(p["debt"] / p["income"])
+        + 30 * np.tanh((p["age"] - 35) / 20)
+        + 35 * np.tanh(p["years_employed"] / 8)
+        + 40 * np.tanh(p["savings"] / 25_000)
+        - 160 * np.tanh(p["debt"] / p["income"])
     )
 
 
-def _amount(p: Parents) -> Tensor:
+def _amount(p: Parents) -> Array:
     # People who earn more ask for more, which takes back part of what a raise does for them.
-    return 13_500 * (0.6 * _log_income(p)).exp() * _look_up(_AMOUNT_BY_HOUSING, p["housing"])
+    return 13_500 * np.exp(0.6 * _log_income(p)) * _look_up(_AMOUNT_BY_HOUSING, p["housing"])
 
 
-def _duration(p: Parents) -> Tensor:
-    return 12 + 60 * (1 - torch.exp(-p["amount"] / (0.5 * p["income"])))
+def _duration(p: Parents) -> Array:
+    return 12 + 60 * (1 - np.exp(-p["amount"] / (0.5 * p["income"])))
 
 
-def _log_income(p: Parents) -> Tensor:
+def _log_income(p: Parents) -> Array:
     """Return the logarithm of the income over the typical one."""
-    return (p["income"] / TYPICAL_INCOME).log()
+    return np.log(p["income"] / TYPICAL_INCOME)
 
 
-def _look_up(table: Tensor, codes: Tensor) -> Tensor:
+def _look_up(table: Array, codes: Array) -> Array:
     """Return the entries of a table for level codes."""
-    return table.to(codes.device)[codes.long()]
+    return table[codes.astype(np.int64)]
 
 
 MECHANISMS: dict[str, Mechanism] = {

@@ -12,9 +12,8 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
 from proce.causal.equations.mechanism import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
@@ -63,7 +62,7 @@ def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> D
     # The equation of a node without causes is its intercept, of its treatment, and its noise.
     equations = {name: Regression.of(name, treatment) for name in (*FEATURES, "GrapeW")}
     noise = {
-        name: torch.from_numpy(rng.normal(size=(n, 1))) * equation.sd_under(treated)[:, None]
+        name: rng.normal(size=(n, 1)) * equation.sd_under(treated)[:, None]
         for name, equation in equations.items()
     }
     mechanisms = {name: Additive(equations[name]) for name in graph.endogenous}
@@ -79,7 +78,7 @@ def load_sangiovese(treatment: str = "T2a", n: int = 11_569, seed: int = 0) -> D
     return Dataset(
         name="sangiovese",
         frame=frame,
-        label=label_column("heavy_grapes", (weight > 0).numpy()),
+        label=label_column("heavy_grapes", weight > 0),
         class_names=("light grapes", "heavy grapes"),
         schema=schema,
         recourse_schema=schema.edit(indirect, action=Action.INDIRECT),
@@ -102,9 +101,9 @@ class Regression:
         The slope of each cause, by name.
     """
 
-    intercept: Tensor
-    sd: Tensor
-    coefficients: Mapping[str, Tensor]
+    intercept: Array
+    sd: Array
+    coefficients: Mapping[str, Array]
 
     @classmethod
     def of(cls, name: str, treatment: str) -> "Regression":
@@ -114,7 +113,7 @@ class Regression:
         slopes = {cause: parameter(slope) for cause, slope in node["coefficients"].items()}
         return cls(parameter(node["intercept"]), parameter(node["sd"]), slopes)
 
-    def __call__(self, parents: Parents) -> Tensor:
+    def __call__(self, parents: Parents) -> Array:
         """Return what the causes lead to, without noise."""
         under = partial(_under, treatment=parents.get("Treatment"))
         total = under(self.intercept)
@@ -122,23 +121,23 @@ class Regression:
             total = total + under(slope) * parents[cause]
         return total
 
-    def sd_under(self, treatment: Tensor) -> Tensor:
+    def sd_under(self, treatment: Array) -> Array:
         """Return the standard deviation of the noise of rows with these treatments."""
-        return _under(self.sd, treatment).expand(len(treatment))
+        return np.broadcast_to(_under(self.sd, treatment), (len(treatment),))
 
 
-def _parameter(published: float | list[float], treatment: str) -> Tensor:
+def _parameter(published: float | list[float], treatment: str) -> Array:
     """Return a published parameter of one treatment, or of all of them for the mixture."""
     if isinstance(published, list) and treatment != MIXTURE:
         published = published[_network()["treatments"].index(treatment)]
-    return torch.tensor(published, dtype=torch.float64)
+    return np.array(published, dtype=np.float64)
 
 
-def _under(parameter: Tensor, treatment: Tensor | None) -> Tensor:
+def _under(parameter: Array, treatment: Array | None) -> Array:
     """Return a parameter for rows with these treatments."""
     if parameter.ndim == 0 or treatment is None:
         return parameter
-    return parameter[treatment.long()]
+    return parameter[treatment.astype(np.int64)]
 
 
 @cache
@@ -148,12 +147,12 @@ def _network() -> dict[str, Any]:
     return network
 
 
-def _treatments(treatment: str, n: int, rng: np.random.Generator) -> Tensor:
+def _treatments(treatment: str, n: int, rng: np.random.Generator) -> Array:
     levels = _network()["treatments"]
     if treatment != MIXTURE:
-        return torch.full((n,), float(levels.index(treatment)), dtype=torch.float64)
+        return np.full(n, float(levels.index(treatment)))
     chances = np.array(_network()["probabilities"])
-    return torch.from_numpy(rng.choice(len(levels), n, p=chances / chances.sum())).double()
+    return rng.choice(len(levels), n, p=chances / chances.sum()).astype(np.float64)
 
 
 def _schema(treatment: str) -> Schema:

@@ -9,10 +9,9 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
 from proce.causal.equations.mechanism import Parents
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
@@ -50,10 +49,10 @@ def load_simple_bn(label: str = "threshold", n: int = 10_000, seed: int = 0) -> 
         mechanisms,
         SCHEMA,
         roots={
-            "x1": torch.from_numpy(rng.normal(X1_MEAN, X1_SD, n)),
-            "x2": torch.from_numpy(rng.normal(X2_MEAN, X2_SD, n)),
+            "x1": rng.normal(X1_MEAN, X1_SD, n),
+            "x2": rng.normal(X2_MEAN, X2_SD, n),
         },
-        noise={"x3": torch.from_numpy(rng.normal(0.0, X3_SD, (n, 1)))},
+        noise={"x3": rng.normal(0.0, X3_SD, (n, 1))},
     )
     frame = generated_frame(values, SCHEMA)
     chance = chance_of_one(frame)
@@ -78,5 +77,5 @@ def chance_of_one(frame: pd.DataFrame) -> NDArray[np.float64]:
     return np.asarray(1 / (1 + np.exp(-(LABEL_SLOPE * x1 * x2 + LABEL_INTERCEPT - x3))))
 
 
-def _x3(parents: Parents) -> Tensor:
-    return X3_SLOPE * (parents["x1"] + parents["x2"]).square() + X3_INTERCEPT
+def _x3(parents: Parents) -> Array:
+    return X3_SLOPE * np.square(parents["x1"] + parents["x2"]) + X3_INTERCEPT

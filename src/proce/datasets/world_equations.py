@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.mechanism import Parents
 
 
@@ -27,15 +27,15 @@ class Term:
     shape: str
     weight: float
 
-    def __call__(self, standard: Parents) -> Tensor:
+    def __call__(self, standard: Parents) -> Array:
         """Return the summand for standardised causes."""
         value = standard[self.causes[0]]
         for cause in self.causes[1:]:
             value = value * standard[cause]
         if self.shape == "square":
-            value = (value.square() - 1) / 2
+            value = (np.square(value) - 1) / 2
         elif self.shape == "saturating":
-            value = 1.5 * torch.tanh(value)
+            value = 1.5 * np.tanh(value)
         return self.weight * value
 
 
@@ -50,11 +50,11 @@ class Scale:
     spread: float
     scores: tuple[float, ...] = ()
 
-    def __call__(self, values: Tensor) -> Tensor:
+    def __call__(self, values: Array) -> Array:
         """Return raw values or level codes in standard deviations."""
         if self.scores:
-            return torch.tensor(self.scores, dtype=torch.float64)[values.long()]
-        return (values.double() - self.centre) / self.spread
+            return np.array(self.scores, dtype=np.float64)[values.astype(np.int64)]
+        return (values.astype(np.float64) - self.centre) / self.spread
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class Response:
     gain: float = 1.0
     slopes: tuple[float, ...] = ()
 
-    def __call__(self, parents: Parents) -> Tensor:
+    def __call__(self, parents: Parents) -> Array:
         """Return the prediction for causes in raw units, or the logits of levels."""
         standard = {name: self.scales[name](values) for name, values in parents.items()}
-        total = torch.stack([term(standard) for term in self.terms]).sum(0)
+        total = np.stack([term(standard) for term in self.terms]).sum(0)
         total = self.centre + self.gain * total
         if self.slopes:
-            return total[..., None] * torch.tensor(self.slopes, dtype=torch.float64)
+            return total[..., None] * np.array(self.slopes, dtype=np.float64)
         return total

@@ -11,9 +11,8 @@ from functools import partial
 from typing import Literal, get_args
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, Choice, Mechanism, Ordered, StructuralCausalModel
 from proce.causal.equations.mechanism import Parents
 from proce.causal.models.generate import generate
@@ -58,7 +57,7 @@ def random_world(kind: Kind, world: int = 0, n: int = 6_000, seed: int = 0) -> D
     values = plan.people(n, np.random.default_rng([seed, 1]))
     frame = generated_frame(values, plan.schema)
     noise = np.random.default_rng([seed, 2]).normal(0, _LABEL_NOISE, n)
-    labels = plan.score(values).numpy() + noise > 0
+    labels = plan.score(values) + noise > 0
     indirect = [name for name in plan.schema.names if name not in plan.actionable]
     return Dataset(
         name=f"random {kind} {world}",
@@ -100,20 +99,20 @@ class _Plan:
         self.mechanisms: dict[str, Mechanism] = {}
         self._noise_spread: dict[str, float] = {}
         self._scales: dict[str, Scale] = {}
-        values: dict[str, Tensor] = {}
+        values: dict[str, Array] = {}
         for feature in self.schema:
             values[feature.name] = self._calibrate(feature, values)
             self._scales[feature.name] = _scale(feature, values[feature.name], rng)
         self.actionable = _actionable(kind, self.schema.names, rng)
         self.score = self._label(values)
 
-    def people(self, n: int, rng: np.random.Generator) -> dict[str, Tensor]:
+    def people(self, n: int, rng: np.random.Generator) -> dict[str, Array]:
         """Return the features of new people, in raw units and level codes."""
         roots = {name: _root(self.schema[name], n, rng) for name in self.graph.roots}
         noise = {name: self._noise(name, n, rng) for name in self.mechanisms}
         return generate(self.graph, self.mechanisms, self.schema, roots, noise)
 
-    def _calibrate(self, feature: Feature, values: Parents) -> Tensor:
+    def _calibrate(self, feature: Feature, values: Parents) -> Array:
         """Draw the equation of a feature, and return its values for the calibration rows."""
         name, causes = feature.name, self.graph.parents(feature.name)
         if not causes:
@@ -130,18 +129,18 @@ class _Plan:
         """Return the equation with these terms that is standardised over the parents given."""
         scales = {name: self._scales[name] for name in parents}
         total = Response(tuple(terms), scales)(parents)
-        gain = 1 / float(total.std())
+        gain = 1 / float(total.std(ddof=1))
         return Response(tuple(terms), scales, -gain * float(total.mean()), gain)
 
     def _label(self, values: Parents) -> Response:
         response = self._response(_label_terms(self.kind, self.graph, self.rng), values)
-        cut = float(response(values).quantile(1 - _ACCEPTED))
+        cut = float(np.quantile(response(values), 1 - _ACCEPTED))
         return replace(response, centre=response.centre - cut)
 
-    def _noise(self, name: str, n: int, rng: np.random.Generator) -> Tensor:
+    def _noise(self, name: str, n: int, rng: np.random.Generator) -> Array:
         size = self.mechanisms[name].noise_size
         draw = rng.gumbel(size=(n, size)) if size > 1 else rng.normal(size=(n, 1))
-        return torch.from_numpy(draw) * self._noise_spread[name]
+        return draw * self._noise_spread[name]
 
 
 def _feature(kind: Kind, position: int) -> Feature:
@@ -207,18 +206,18 @@ def _weight(rng: np.random.Generator) -> float:
     return float(rng.uniform(0.5, 1.5) * rng.choice([-1, 1]))
 
 
-def _root(feature: Feature, n: int, rng: np.random.Generator) -> Tensor:
+def _root(feature: Feature, n: int, rng: np.random.Generator) -> Array:
     """Draw a feature without causes: levels are equally frequent, numbers are bell-shaped."""
     if not isinstance(feature, Continuous):
-        return torch.from_numpy(rng.integers(0, len(feature.levels), n)).double()
+        return rng.integers(0, len(feature.levels), n).astype(np.float64)
     centre, spread = _UNITS[feature.step]
-    return torch.from_numpy(rng.normal(centre, spread, n))
+    return rng.normal(centre, spread, n)
 
 
-def _scale(feature: Feature, values: Tensor, rng: np.random.Generator) -> Scale:
+def _scale(feature: Feature, values: Array, rng: np.random.Generator) -> Scale:
     if isinstance(feature, Categorical):
         return Scale(0.0, 1.0, tuple(rng.permutation([-1.2, 0.0, 1.2]).tolist()))
-    return Scale(float(values.mean()), float(values.std()))
+    return Scale(float(values.mean()), float(values.std(ddof=1)))
 
 
 def _mechanism(
@@ -232,8 +231,8 @@ def _mechanism(
     if isinstance(feature, Ordinal):
         # The noise is 1; levels are as wide as makes the causes explain their share.
         signal = explained / own
-        ends = signal * (torch.arange(1, len(feature.levels)) / len(feature.levels) - 0.5) * 4
-        return Ordered(_in_units(response, 0.0, signal), ends.double()), 1.0
+        ends = signal * (np.arange(1, len(feature.levels)) / len(feature.levels) - 0.5) * 4
+        return Ordered(_in_units(response, 0.0, signal), ends), 1.0
     centre, spread = _UNITS[feature.step]
     return Additive(_in_units(response, centre, spread * explained)), spread * own
 

@@ -1,14 +1,20 @@
-"""The latent space of mixed rows, and prototypes in it."""
+"""The latent space of mixed rows, and prototypes in it.
+
+What learns such a space is loaded when it is first used: learning needs PyTorch.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 from proce.latent.autoencoder import AutoEncoder, Reconstruction
 from proce.latent.judges import Judges
 from proce.latent.prototype import PrototypeIndex, Prototypes
-from proce.latent.training import MAX_WIDTH, AutoEncoderSettings, fit_autoencoder
-from proce.latent.variational import (
-    VariationalAutoEncoder,
-    VariationalSettings,
-    fit_variational,
-)
+from proce.latent.settings import MAX_WIDTH, AutoEncoderSettings, VariationalSettings
+from proce.latent.variational import VariationalAutoEncoder
+
+if TYPE_CHECKING:
+    from proce.latent.training import fit_autoencoder
+    from proce.latent.variational_training import fit_variational
 
 __all__ = [
     "MAX_WIDTH",
@@ -23,3 +29,18 @@ __all__ = [
     "fit_autoencoder",
     "fit_variational",
 ]
+
+_LOCATIONS = {
+    "fit_autoencoder": "proce.latent.training",
+    "fit_variational": "proce.latent.variational_training",
+}
+
+
+if not TYPE_CHECKING:  # a type checker would take every misspelt name for an object
+
+    def __getattr__(name: str) -> object:
+        if name not in _LOCATIONS:
+            raise AttributeError(f"module 'proce.latent' has no attribute {name!r}")
+        value = getattr(import_module(_LOCATIONS[name]), name)
+        globals()[name] = value
+        return value

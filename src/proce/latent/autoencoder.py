@@ -1,18 +1,20 @@
-"""A latent space for mixed rows: the encoder Q_phi of the paper, its decoder and embeddings."""
+"""A latent space for mixed rows: the encoder Q_phi of the paper, its decoder and embeddings.
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+Once learned, an auto-encoder is arrays; :mod:`proce.latent.training` learns it.
+"""
 
-import torch
-from torch import Tensor, nn
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from proce.compiled.engine import use_kernels
-from proce.compiled.gpu.engine import use_triton
-from proce.compiled.row_network import RowNetworkArrays
+import numpy as np
+
+from proce.arrays import Array, Floats, Singles
+from proce.compiled.elementary import softmaxes
+from proce.compiled.row_network import Layer, RowNetwork
 from proce.errors import SchemaError
-from proce.latent.row_network import RowNetwork
+from proce.latent.columns import NetworkColumns
 from proce.schema import Codec
-from proce.training import random_stream
 
 
 @dataclass(frozen=True)
@@ -27,117 +29,108 @@ class Reconstruction:
         ``(…, levels)`` by the name of each ordinal or categorical feature.
     """
 
-    units: Tensor
-    probabilities: dict[str, Tensor]
+    units: Singles
+    probabilities: dict[str, Floats]
 
 
-class AutoEncoder(RowNetwork):
-    """Rows to latents and back; made by :func:`proce.latent.fit_autoencoder`.
+@dataclass(frozen=True, eq=False)
+class AutoEncoder:
+    """Rows to latents and back; learned by :func:`proce.latent.fit_autoencoder`.
 
-    Parameters
+    What a row gives does not depend on its batch.
+
+    Attributes
     ----------
     codec
         The codec of the rows.
-    latent_size
-        E of the paper.
-    hidden_size
-        The width of the hidden layer on either side.
+    weights
+        The learned arrays by name; :meth:`of_weights` makes the same auto-encoder from them.
     """
 
-    def __init__(self, codec: Codec, latent_size: int, hidden_size: int) -> None:
-        super().__init__(codec)
-        self.latent_size = latent_size
-        self.encoder = nn.Sequential(
-            nn.Linear(self.n_inputs, hidden_size), nn.ReLU(), nn.Linear(hidden_size, latent_size)
-        )
-        self.decoder = nn.Sequential(
-            nn.Linear(latent_size, hidden_size), nn.ReLU(), nn.Linear(hidden_size, self.n_outputs)
-        )
-        self._learned = tuple(self.parameters())
-        self._compiled: dict[bool, tuple[Hashable, RowNetworkArrays]] = {}
-
-    @property
-    def weights(self) -> dict[str, Tensor]:
-        """The learned weights by name; :meth:`of_weights` makes the same auto-encoder from them."""
-        return {name: values.detach().cpu().clone() for name, values in self.named_parameters()}
+    codec: Codec
+    weights: Mapping[str, Singles] = field(repr=False)
 
     @classmethod
-    def of_weights(cls, codec: Codec, weights: Mapping[str, Tensor]) -> "AutoEncoder":
-        """Return an auto-encoder in evaluation mode that was trained before.
+    def of_weights(cls, codec: Codec, weights: Mapping[str, Singles]) -> "AutoEncoder":
+        """Return an auto-encoder that was learned before.
 
         Parameters
         ----------
         codec
             The codec of the rows that it was trained on.
         weights
-            The :attr:`weights` of the trained auto-encoder.
+            The :attr:`weights` of the learned auto-encoder.
         """
-        last = weights.get("encoder.2.weight", torch.empty(0))
-        if last.ndim != 2 or not last.numel():
+        last = weights.get("encoder.2.weight", np.empty(0, np.float32))
+        if last.ndim != 2 or not last.size:
             raise SchemaError("these are not the weights of an auto-encoder.")
-        with random_stream(0):
-            autoencoder = cls(codec, *last.shape)
-        own = dict(autoencoder.named_parameters())
-        if {k: v.shape for k, v in own.items()} != {k: v.shape for k, v in weights.items()}:
+        autoencoder = cls(codec, weights)
+        columns, (latent_size, hidden_size) = autoencoder.columns, last.shape
+        expected = {
+            "embeddings.weight": (columns.n_embedded, columns.embedding_size),
+            **_shapes("encoder", columns.n_inputs, hidden_size, latent_size),
+            **_shapes("decoder", latent_size, hidden_size, columns.n_outputs),
+        }
+        if {name: own.shape for name, own in weights.items()} != expected:
             raise SchemaError("these are the weights of an auto-encoder of other features.")
-        with torch.no_grad():
-            for name, values in own.items():
-                values.copy_(weights[name])
-        return autoencoder.eval().requires_grad_(False)
+        return autoencoder
 
-    def encode(self, rows: Tensor) -> Tensor:
-        """Return the latents ``(…, e)`` of rows ``(…, f)``, as float32, on the rows' device.
+    @property
+    def latent_size(self) -> int:
+        """E of the paper."""
+        return len(self.weights["encoder.2.bias"])
 
-        On the CPU they come from compiled kernels, and those of a row do not depend on its batch.
-        """
-        arrays = self.encoder_arrays(rows.device)
-        if arrays is not None:
-            return arrays.outputs(rows)
-        with torch.no_grad():
-            latents: Tensor = self.encoder(self.inputs(rows))
-            return latents.to(rows.device)
+    @cached_property
+    def columns(self) -> NetworkColumns:
+        """How rows enter the encoder and leave the decoder."""
+        return NetworkColumns(self.codec)
 
-    def encoder_arrays(self, device: torch.device) -> RowNetworkArrays | None:
-        """Return the encoder for the kernels; ``None`` where rows of this device have none."""
-        return self.arrays() if self._has_kernel(device) else None
+    @cached_property
+    def arrays(self) -> RowNetwork:
+        """The encoder as flat arrays."""
+        return self._network([self._layer("encoder.2")])
 
-    def reconstruct(self, rows: Tensor) -> Reconstruction:
+    @cached_property
+    def _both_halves(self) -> RowNetwork:
+        """The encoder and the decoder as flat arrays."""
+        ramp = self._layer("decoder.0")._replace(is_ramp=True)
+        return self._network([self._layer("encoder.2"), ramp, self._layer("decoder.2")])
+
+    def _network(self, others: list[Layer]) -> RowNetwork:
+        first = self._layer("encoder.0")
+        inputs = self.columns.cell_inputs(first.weights, self.weights["embeddings.weight"])
+        return RowNetwork.of(inputs, first.bias, True, others)
+
+    def _layer(self, name: str) -> Layer:
+        return Layer(self.weights[f"{name}.weight"], self.weights[f"{name}.bias"])
+
+    def encode(self, rows: Floats) -> Singles:
+        """Return the latents ``(…, e)`` of rows ``(…, f)``."""
+        return self.arrays.outputs(rows)
+
+    def reconstruct(self, rows: Floats) -> Reconstruction:
         """Return the rows as the decoder rebuilds them from their latents."""
-        with torch.no_grad():
-            if self._has_kernel(rows.device):
-                outputs = self.arrays(with_decoder=True).outputs(rows)
-            else:
-                outputs = self.decoder(self.encoder(self.inputs(rows))).to(rows.device)
-            units, logits = self.split_outputs(outputs)
-            return Reconstruction(units, {name: own.softmax(-1) for name, own in logits.items()})
+        units, logits = self.columns.split_outputs(self._both_halves.outputs(rows))
+        return Reconstruction(units, {name: softmaxes(own) for name, own in logits.items()})
 
-    def embed(self, name: str, codes: Tensor) -> Tensor:
+    def embed(self, name: str, codes: Array) -> Singles:
         """Return the embeddings ``(…, d)`` of a categorical feature's level codes ``(…)``."""
         position = self.codec.schema.position(name)
-        if position not in self._coded:
+        coded = self.columns.coded
+        if position not in coded:
             kind = self.codec.schema[name].kind
             raise SchemaError(f"feature {name!r} is {kind}; only categorical ones are embedded.")
-        start = self._starts[self._coded.index(position)]
-        with torch.no_grad():
-            rows: Tensor = self.embeddings(codes.long().to(start.device) + start)
-            return rows.to(codes.device)
+        start = self.columns.starts[coded.index(position)]
+        embedded: Singles = self.weights["embeddings.weight"][np.asarray(codes, np.int64) + start]
+        return embedded
 
-    def outputs(self, latents: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return the decoder's numbers and level logits for latents; autograd runs through."""
-        return self.split_outputs(self.decoder(latents))
 
-    def arrays(self, *, with_decoder: bool = False) -> RowNetworkArrays:
-        """Return the encoder as flat arrays, or both halves: made again where a weight changed."""
-        version = tuple((weights.data_ptr(), weights._version) for weights in self._learned)
-        known = self._compiled.get(with_decoder)
-        if known is None or known[0] != version:
-            first, *others = [*self.encoder, *self.decoder] if with_decoder else [*self.encoder]
-            assert isinstance(first, nn.Linear)
-            made = RowNetworkArrays.of(self.cell_inputs(first), first.bias, others)
-            self._compiled[with_decoder] = known = version, made
-        return known[1]
-
-    def _has_kernel(self, device: torch.device) -> bool:
-        """Return whether kernels compute rows of this device, where all weights are in float32."""
-        plain = all(own.device == device and own.dtype == torch.float32 for own in self._learned)
-        return plain and (use_kernels(device) or use_triton(device))
+def _shapes(
+    half: str, n_inputs: int, hidden_size: int, n_outputs: int
+) -> dict[str, tuple[int, ...]]:
+    return {
+        f"{half}.0.weight": (hidden_size, n_inputs),
+        f"{half}.0.bias": (hidden_size,),
+        f"{half}.2.weight": (n_outputs, hidden_size),
+        f"{half}.2.bias": (n_outputs,),
+    }

@@ -8,14 +8,13 @@ and never shared with an explainer; an explainer that looks for typical rows tra
 from dataclasses import dataclass, replace
 from typing import Literal
 
-import torch
-from torch import Tensor
-from torch.nn.functional import one_hot
+import numpy as np
 
+from proce.arrays import Array
 from proce.latent.autoencoder import AutoEncoder
-from proce.latent.training import AutoEncoderSettings, fit_autoencoder
+from proce.latent.settings import AutoEncoderSettings
 from proce.schema import Codec, Continuous
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 Norm = Literal["squared", "unsquared"]
 # How well a judge rebuilds decides what IM1 and IM2 are: values of other days stay comparable.
@@ -42,8 +41,8 @@ class Judges:
     def fit(
         cls,
         codec: Codec,
-        rows: Tensor,
-        predicted: Tensor,
+        rows: Array,
+        predicted: Array,
         n_classes: int,
         *,
         settings: AutoEncoderSettings | None = None,
@@ -53,14 +52,16 @@ class Judges:
 
         ``settings`` without a ``training`` of their own have :data:`JUDGE_TRAINING`.
         """
+        from proce.latent.training import fit_autoencoder
+
         settings = for_judges(settings or AutoEncoderSettings())
         parts = [rows[predicted == label] for label in range(n_classes)]
         by_class = [fit_autoencoder(codec, part, settings, seed=seed)[0] for part in parts]
         return cls(tuple(by_class), fit_autoencoder(codec, rows, settings, seed=seed)[0])
 
     def im1(
-        self, rows: Tensor, target: int | Tensor, own: int | Tensor, norm: Norm = "squared"
-    ) -> Tensor:
+        self, rows: Array, target: int | Array, own: int | Array, norm: Norm = "squared"
+    ) -> Array:
         """Return IM1 (Eq. 23) of rows ``(i, f)``; lower looks more like the target than before.
 
         IM1 is the error of the target's auto-encoder over that of the own class's. Classes are
@@ -71,7 +72,7 @@ class Judges:
         errors = [_norm(rebuild(judge, rows) - inputs, norm) for judge in self.by_class]
         return _of_class(errors, target) / (_of_class(errors, own) + EPSILON)
 
-    def im2(self, rows: Tensor, target: int | Tensor, norm: Norm = "squared") -> Tensor:
+    def im2(self, rows: Array, target: int | Array, norm: Norm = "squared") -> Array:
         """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
 
         IM2 is the difference of what the target's auto-encoder and that of all rows rebuild, over
@@ -88,30 +89,29 @@ def for_judges(settings: AutoEncoderSettings) -> AutoEncoderSettings:
     return settings if settings.training else replace(settings, training=JUDGE_TRAINING)
 
 
-def _norm(points: Tensor, norm: Norm) -> Tensor:
-    squared = points.square().sum(-1)
-    return squared if norm == "squared" else squared.sqrt()
+def _norm(points: Array, norm: Norm) -> Array:
+    squared = np.square(points).sum(-1)
+    return squared if norm == "squared" else np.sqrt(squared)
 
 
-def _of_class(by_class: list[Tensor], label: int | Tensor) -> Tensor:
+def _of_class(by_class: list[Array], label: int | Array) -> Array:
     """Return for each row the value of its class."""
-    return torch.stack(by_class)[label, torch.arange(len(by_class[0]))]
+    return np.stack(by_class)[label, np.arange(len(by_class[0]))]
 
 
-def rebuild(judge: AutoEncoder, rows: Tensor) -> Tensor:
+def rebuild(judge: AutoEncoder, rows: Array) -> Array:
     """Return what an auto-encoder makes of rows, in the columns of :func:`unit_columns`."""
     rebuilt = judge.reconstruct(rows)
-    return torch.cat([rebuilt.units, *rebuilt.probabilities.values()], dim=-1).double()
+    columns: list[Array] = [rebuilt.units, *rebuilt.probabilities.values()]
+    return np.concatenate(columns, axis=-1, dtype=np.float64)
 
 
-def unit_columns(codec: Codec, rows: Tensor) -> Tensor:
+def unit_columns(codec: Codec, rows: Array) -> Array:
     """Return numbers on the unit range, then one column per level; missing cells are 0."""
     features = list(enumerate(codec.schema))
     numbers = [position for position, feature in features if isinstance(feature, Continuous)]
-    parts = [rows[:, numbers].nan_to_num(nan=0.0)]
+    parts: list[Array] = [np.nan_to_num(rows[:, numbers], nan=0.0)]
     for position, feature in features:
         if not isinstance(feature, Continuous):
-            codes = rows[:, position].long()
-            hot = one_hot(codes.clamp(min=0), len(feature.levels)).double()
-            parts.append(hot * (codes >= 0)[:, None])
-    return torch.cat(parts, dim=-1)
+            parts.append(rows[:, position, None] == np.arange(len(feature.levels)))
+    return np.concatenate(parts, axis=-1)

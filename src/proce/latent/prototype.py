@@ -8,14 +8,13 @@ need not be of the target class, so the neighbours here are the nearest training
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, Ints, blocks
 from proce.errors import ModelError
 from proce.schema import Level
 
 BLOCK_BYTES = 64 * 2**20  # of distances held at a time
-_N_SPARE = 8  # candidates beyond K whose distances are computed exactly
 _ROUNDING_EPSILONS = 64  # machine epsilons by which the product form of a distance may be off
 
 
@@ -32,8 +31,8 @@ class Prototypes:
         than were asked for where the class has fewer rows.
     """
 
-    latents: Tensor
-    neighbours: Tensor
+    latents: Array
+    neighbours: Array
 
 
 class PrototypeIndex:
@@ -53,41 +52,31 @@ class PrototypeIndex:
 
     def __init__(
         self,
-        latents: Tensor,
-        predicted: Tensor,
+        latents: Array,
+        predicted: Array,
         classes: Sequence[Level],
         block_bytes: int = BLOCK_BYTES,
     ) -> None:
         self.classes = tuple(classes)
         self._block_bytes = block_bytes
-        self._rows = [torch.nonzero(predicted == k).flatten() for k in range(len(self.classes))]
+        self._rows = [np.flatnonzero(predicted == k) for k in range(len(self.classes))]
         self._latents = [latents[rows] for rows in self._rows]
-        self._norms = [members.square().sum(-1) for members in self._latents]
+        self._norms = [np.square(members).sum(-1) for members in self._latents]
 
     @property
-    def sizes(self) -> Tensor:
+    def sizes(self) -> Array:
         """How many training rows are predicted as each class, ``(k,)``."""
-        return torch.tensor([len(rows) for rows in self._rows])
+        return np.array([len(rows) for rows in self._rows])
 
     @property
-    def members(self) -> tuple[Tensor, Tensor]:
+    def members(self) -> tuple[Array, Array]:
         """The latents ``(n, e)`` and the predicted classes ``(n,)`` that it was made of."""
-        positions, latents = torch.cat(self._rows), torch.cat(self._latents)
-        predicted = torch.cat([torch.full_like(rows, k) for k, rows in enumerate(self._rows)])
-        order = positions.argsort()
+        positions, latents = np.concatenate(self._rows), np.concatenate(self._latents)
+        predicted = np.concatenate([np.full_like(rows, k) for k, rows in enumerate(self._rows)])
+        order = np.argsort(positions, kind="stable")
         return latents[order], predicted[order]
 
-    def on_device(self, device: torch.device) -> "PrototypeIndex":
-        """Return the same index on a device."""
-        if all(rows.device.type == device.type for rows in self._rows):
-            return self
-        moved = PrototypeIndex(torch.empty(0, 0), torch.empty(0), self.classes, self._block_bytes)
-        moved._rows = [rows.to(device) for rows in self._rows]
-        moved._latents = [latents.to(device) for latents in self._latents]
-        moved._norms = [norms.to(device) for norms in self._norms]
-        return moved
-
-    def prototype(self, latent: Tensor, target: int, n_neighbours: int) -> Prototypes:
+    def prototype(self, latent: Array, target: int, n_neighbours: int) -> Prototypes:
         """Return the prototypes of latents ``(q, e)`` for a class.
 
         Parameters
@@ -106,40 +95,36 @@ class PrototypeIndex:
                 " Choose another target, or fit on rows that the model puts in that class."
             )
         count = min(n_neighbours, len(rows))
-        block = max(1, self._block_bytes // (members.element_size() * len(rows)))
-        parts = torch.split(latent, block)
-        nearest = torch.cat([_nearest(part, members, norms, count) for part in parts])
+        block = max(1, self._block_bytes // (members.itemsize * len(rows)))
+        parts = blocks(latent, block)
+        nearest = np.concatenate([_nearest(part, members, norms, count) for part in parts])
         return Prototypes(members[nearest].mean(1), rows[nearest])
 
 
-def _nearest(queries: Tensor, members: Tensor, norms: Tensor, count: int) -> Tensor:
+def _nearest(queries: Array, members: Array, norms: Array, count: int) -> Ints:
     """Return the positions ``(q, count)`` of the nearest members; ties go to the earlier.
 
-    The product form of the distance finds candidates fast but rounds, so they are compared by
-    the difference form. Where a member outside of the candidates could still be nearer, all members
-    that could be are compared. ``norms (n,)`` are the squared lengths of the members.
+    The product form of the distance is fast but rounds. It says which members could be among the
+    nearest, and those are compared by the difference form. ``norms (n,)`` are the squared lengths
+    of the members.
     """
-    own = queries.square().sum(-1, keepdim=True)  # (q, 1)
-    rough = torch.addmm(norms, queries, members.T, alpha=-2).add_(own)  # (q, n)
-    rounding = _ROUNDING_EPSILONS * torch.finfo(rough.dtype).eps * (own + norms.max())
-    size = min(count + _N_SPARE, len(members))
-    reached, candidates = rough.topk(size, largest=False)
-    nearest, farthest = _rank_exactly(queries, members, candidates, count)
-    if size < len(members):
-        doubtful = farthest >= (reached[:, -1:] - rounding).flatten()
-        for query in torch.nonzero(doubtful).flatten().tolist():
-            limit = farthest[query] + rounding[query]
-            possible = torch.nonzero(rough[query] <= limit).T
-            only = slice(query, query + 1)
-            nearest[only], _ = _rank_exactly(queries[only], members, possible, count)
+    own = np.square(queries).sum(-1, keepdims=True)  # (q, 1)
+    rough = queries @ members.T  # (q, n)
+    rough *= -2
+    rough += norms
+    rough += own
+    rounding = _ROUNDING_EPSILONS * np.finfo(rough.dtype).eps * (own + norms.max())
+    reached = np.partition(rough, count - 1, axis=1)[:, count - 1 : count]
+    possible = rough <= reached + 2 * rounding
+    nearest = np.empty((len(queries), count), np.int64)
+    for position, query in enumerate(queries):
+        candidates = np.flatnonzero(possible[position])
+        nearest[position] = _nearest_of(query, members, candidates, count)
     return nearest
 
 
-def _rank_exactly(
-    queries: Tensor, members: Tensor, candidates: Tensor, count: int
-) -> tuple[Tensor, Tensor]:
-    """Return the nearest of the candidates ``(q, k)``, and the distance of the last of them."""
-    candidates = candidates.sort(dim=1).values
-    offset = queries[:, None].double() - members[candidates].double()  # (q, k, e)
-    distance, order = offset.square().sum(-1).sort(dim=1, stable=True)
-    return candidates.gather(1, order[:, :count]), distance[:, count - 1]
+def _nearest_of(query: Array, members: Array, candidates: Ints, count: int) -> Ints:
+    """Return the nearest ``(count,)`` of the candidates ``(k,)``, which are in order."""
+    offset = query.astype(np.float64) - members[candidates]  # (k, e)
+    order = np.argsort(np.square(offset).sum(-1), kind="stable")
+    return candidates[order[:count]]

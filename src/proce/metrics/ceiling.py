@@ -6,13 +6,12 @@ best of them are then improved by small steps. No margin is asked for, nothing c
 given up early; a person for whom some way has turned up is not searched further.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, blocks, expand
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.deeds import Candidates, People, can_act, grid_of
@@ -41,20 +40,20 @@ class Ways:
         ``(i, f)``, where the way leads; the row itself where none was found.
     """
 
-    exist: Tensor
-    by_hand: Tensor
-    reached: Tensor
+    exist: Array
+    by_hand: Array
+    reached: Array
 
 
 def find_ways(
-    factual: Tensor,
-    target: Tensor,
+    factual: Array,
+    target: Array,
     truth: StructuralCausalModel,
     classifier: Classifier,
     rules: Sequence[Rule] = (),
     *,
     seed: int = 0,
-    keys: Tensor | None = None,
+    keys: Array | None = None,
 ) -> Ways:
     """Find for each row a way to its target in the true world, as far as there is one.
 
@@ -75,10 +74,10 @@ def find_ways(
         Of the noise that a row alone does not determine, as for
         :meth:`~proce.causal.StructuralCausalModel.abduct`.
     """
-    keys = torch.arange(len(factual)) if keys is None else keys
+    keys = np.arange(len(factual)) if keys is None else keys
     residual = truth.abduct(factual, seed=seed, keys=keys)
     people = People(factual, target, residual, truth, classifier, tuple(rules))
-    search = _Search(people, torch.Generator().manual_seed(seed))
+    search = _Search(people, np.random.default_rng(seed))
     if not bool(can_act(truth.codec).any()):
         return search.ways()
     search.try_all(search.draw(_N_FIRST))
@@ -88,8 +87,8 @@ def find_ways(
             search.try_all(search.draw(_N_FIRST))
     else:
         search.try_all(grid)
-    for step in torch.logspace(math.log10(_LONGEST_STEP), math.log10(_SHORTEST_STEP), _N_STEPS):
-        search.try_all(search.children(float(step)))
+    for step in np.geomspace(_LONGEST_STEP, _SHORTEST_STEP, _N_STEPS).tolist():
+        search.try_all(search.children(step))
     return search.ways()
 
 
@@ -99,44 +98,44 @@ class _Search:
     Who has found a way searches no further. What a person finds does not depend on the others.
     """
 
-    def __init__(self, people: People, generator: torch.Generator) -> None:
+    def __init__(self, people: People, generator: np.random.Generator) -> None:
         self.people, self.generator = people, generator
-        self.open = torch.arange(len(people.factual))
-        self.reached = people.factual.clone()
-        self.by_hand = torch.zeros_like(people.factual, dtype=torch.bool)
+        self.open = np.arange(len(people.factual))
+        self.reached = people.factual.copy()
+        self.by_hand = np.zeros_like(people.factual, dtype=np.bool_)
         n_features = people.factual.shape[-1]
         shape = (len(people.factual), _N_BEST, n_features)
-        self._best = Candidates(torch.zeros(shape).long(), torch.zeros(shape, dtype=torch.float64))
-        self._lack = torch.full(shape[:2], torch.inf, dtype=torch.float64)
+        self._best = Candidates(np.zeros(shape, np.int64), np.zeros(shape))
+        self._lack = np.full(shape[:2], np.inf)
         schema = people.truth.codec.schema
         self._acts = can_act(people.truth.codec)
-        self._is_number = torch.tensor([isinstance(f, Continuous) for f in schema])
+        self._is_number = np.array([isinstance(f, Continuous) for f in schema])
 
     def ways(self) -> Ways:
         """Return what was found."""
-        exist = torch.ones(len(self.reached), dtype=torch.bool)
+        exist = np.ones(len(self.reached), dtype=np.bool_)
         exist[self.open] = False
         return Ways(exist, self.by_hand, self.reached)
 
     def draw(self, n: int) -> Candidates:
         """Draw ways that do something with few or many of the features."""
         share = self._uniforms(n, 1)
-        deed = (self._uniforms(n) < share) * (1 + (self._uniforms(n) < 0.15).long())
+        deed = (self._uniforms(n) < share) * (1 + (self._uniforms(n) < 0.15).astype(np.int64))
         return Candidates((deed * self._acts)[None], self._uniforms(n)[None])
 
     def children(self, step: float) -> Candidates:
         """Vary the best ways so far: numbers by about a step, levels and deeds now and then."""
-        parents = torch.randint(_N_BEST, (_N_CHILDREN,), generator=self.generator)
+        parents = self.generator.integers(_N_BEST, size=_N_CHILDREN)
         deed, place = (
             self._best.deed[self.open][:, parents],
             self._best.place[self.open][:, parents],
         )
-        gap = step * torch.randn(place.shape[1:], generator=self.generator, dtype=torch.float64)
+        gap = step * self.generator.normal(size=place.shape[1:])
         varied = self._uniforms(_N_CHILDREN) < 0.5
-        moved = (place + gap).clamp(0, 1).where(self._is_number, self._uniforms(_N_CHILDREN))
-        place = torch.where(varied, moved, place)
-        drawn = torch.randint(3, deed.shape[1:], generator=self.generator)
-        deed = torch.where((self._uniforms(_N_CHILDREN) < 0.1) & self._acts, drawn, deed)
+        moved = np.where(self._is_number, np.clip(place + gap, 0, 1), self._uniforms(_N_CHILDREN))
+        place = np.where(varied, moved, place)
+        drawn = self.generator.integers(3, size=deed.shape[1:])
+        deed = np.where((self._uniforms(_N_CHILDREN) < 0.1) & self._acts, drawn, deed)
         return Candidates(deed, place)
 
     def try_all(self, candidates: Candidates) -> None:
@@ -145,28 +144,29 @@ class _Search:
             return
         n_people = max(1, _BLOCK // candidates.deed.shape[1])
         still_open = []
-        for block in torch.split(torch.arange(len(self.open)), n_people):
+        for block in blocks(np.arange(len(self.open)), n_people):
             still_open.append(self._try(self.open[block], candidates.of(block)))
-        self.open = torch.cat(still_open)
+        self.open = np.concatenate(still_open)
 
-    def _try(self, people: Tensor, candidates: Candidates) -> Tensor:
+    def _try(self, people: Array, candidates: Candidates) -> Array:
         """Follow ways of some people; return those who are still without."""
         reached, by_hand, lack = self.people.take(people).follow(candidates)
-        least, first = lack.min(-1)
-        found, lines = least == 0, torch.arange(len(people))
+        first, lines = lack.argmin(-1), np.arange(len(people))
+        found = lack[lines, first] == 0
         self.reached[people[found]] = reached[lines, first][found]
         self.by_hand[people[found]] = by_hand[lines, first][found]
-        deed, place = (part.expand_as(reached) for part in (candidates.deed, candidates.place))
-        deed = torch.cat([self._best.deed[people], deed], dim=1)
-        place = torch.cat([self._best.place[people], place], dim=1)
-        lack = torch.cat([self._lack[people], lack], dim=1)
-        order = lack.argsort(dim=-1, stable=True)[:, :_N_BEST]
-        index = order[..., None].expand(-1, -1, deed.shape[-1])
-        self._best.deed[people] = deed.gather(1, index)
-        self._best.place[people] = place.gather(1, index)
-        self._lack[people] = lack.gather(1, order)
+        deed, place = (
+            np.broadcast_to(part, reached.shape) for part in (candidates.deed, candidates.place)
+        )
+        deed = np.concatenate([self._best.deed[people], deed], axis=1)
+        place = np.concatenate([self._best.place[people], place], axis=1)
+        lack = np.concatenate([self._lack[people], lack], axis=1)
+        order = np.argsort(lack, axis=-1, kind="stable")[:, :_N_BEST]
+        index = expand(order[..., None], -1, -1, deed.shape[-1])
+        self._best.deed[people] = np.take_along_axis(deed, index, 1)
+        self._best.place[people] = np.take_along_axis(place, index, 1)
+        self._lack[people] = np.take_along_axis(lack, order, 1)
         return people[~found]
 
-    def _uniforms(self, n: int, size: int | None = None) -> Tensor:
-        shape = (n, size or len(self._acts))
-        return torch.rand(shape, generator=self.generator, dtype=torch.float64)
+    def _uniforms(self, n: int, size: int | None = None) -> Array:
+        return self.generator.random((n, size or len(self._acts)))

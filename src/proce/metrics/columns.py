@@ -1,10 +1,10 @@
-"""The counterfactuals of a result as columns of tensors, whatever method found them."""
+"""The counterfactuals of a result as columns of arrays, whatever method found them."""
 
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import Change, Explanations, Outcome, done_by_hand
 from proce.metrics.proximity import changed
 from proce.schema import Codec
@@ -36,22 +36,22 @@ class CounterfactualColumns:
         ``(c,)``, the class that the model gives the row, and the wanted one, as positions.
     """
 
-    searched: Tensor
-    owner: Tensor
-    rank: Tensor
-    factual: Tensor
-    rows: Tensor
-    changes: Tensor
-    by_hand: Tensor
-    losses: Tensor
-    predicted: Tensor
-    target: Tensor
+    searched: Array
+    owner: Array
+    rank: Array
+    factual: Array
+    rows: Array
+    changes: Array
+    by_hand: Array
+    losses: Array
+    predicted: Array
+    target: Array
 
     @classmethod
     def of(cls, result: Explanations) -> "CounterfactualColumns":
         """Return the columns of a result."""
         record, codec = result.rows, result.context.codec
-        searched = torch.nonzero(record.outcomes != Outcome.ALREADY_TARGET.code).flatten()
+        searched = np.flatnonzero(record.outcomes != Outcome.ALREADY_TARGET.code)
         ways = record.counterfactuals.owned_by(searched)
         owner = searched[ways.owner]
         factual = record.factual[owner]
@@ -73,12 +73,12 @@ class CounterfactualColumns:
         return len(self.rows)
 
     @property
-    def counts(self) -> Tensor:
+    def counts(self) -> Array:
         """How many counterfactuals each searched row has, ``(i,)``."""
-        return self.owner.bincount(minlength=len(self.searched))
+        return np.bincount(self.owner, minlength=len(self.searched))
 
     @property
-    def frame_row(self) -> Tensor:
+    def frame_row(self) -> Array:
         """The position in its frame of each counterfactual's row, ``(c,)``."""
         return self.searched[self.owner]
 
@@ -87,7 +87,7 @@ class CounterfactualColumns:
         factual, rows = codec.on_range(self.factual), codec.on_range(self.rows)
         return replace(self, factual=factual, rows=rows)
 
-    def take(self, which: Tensor) -> "CounterfactualColumns":
+    def take(self, which: Array) -> "CounterfactualColumns":
         """Return some of the counterfactuals, by flags or positions; ``searched`` stays whole."""
         return replace(
             self,

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass, replace
 from itertools import product
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.true_world import on_step, reach
@@ -31,10 +31,10 @@ class Candidates:
         ``(i, c, f)``, where a feature is set to, from 0, the least that is allowed, to 1.
     """
 
-    deed: Tensor
-    place: Tensor
+    deed: Array
+    place: Array
 
-    def of(self, people: Tensor | slice) -> "Candidates":
+    def of(self, people: Array | slice) -> "Candidates":
         """Return the candidates of some people."""
         if len(self.deed) == 1:
             return self
@@ -57,14 +57,14 @@ class People:
         The rules that hold for everybody.
     """
 
-    factual: Tensor
-    target: Tensor
-    residual: Tensor
+    factual: Array
+    target: Array
+    residual: Array
     truth: StructuralCausalModel
     classifier: Classifier
     rules: tuple[Rule, ...]
 
-    def take(self, people: Tensor | slice) -> "People":
+    def take(self, people: Array | slice) -> "People":
         """Return some of the people."""
         return replace(
             self,
@@ -73,43 +73,43 @@ class People:
             residual=self.residual[people],
         )
 
-    def follow(self, candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
+    def follow(self, candidates: Candidates) -> tuple[Array, Array, Array]:
         """Return where ways lead ``(i, c, f)``, what is done by hand, and what they lack.
 
         The lack ``(i, c)`` is 0 where a way is one, and else the greater the farther it is from it.
         """
         factual = self.factual[:, None]
         rows, by_hand = self._act(candidates)
-        reached = reach(self.truth, torch.where(by_hand, rows, factual), self.residual, by_hand)
+        reached = reach(self.truth, np.where(by_hand, rows, factual), self.residual, by_hand)
         n_people, n_ways, n_features = reached.shape
         answers = self.classifier.predict_proba(reached.reshape(-1, n_features))
         answers = answers.reshape(n_people, n_ways, -1)
         decision = Requirement(self.classifier.threshold, margin=0.0)
         missed = decision.shortfall(answers, self.target) > 0
-        surprise = -target_probability(answers, self.target).clamp(min=1e-12).log()
-        lack = torch.where(missed, surprise.clamp(min=1e-9), 0.0)
+        surprise = -np.log(np.maximum(target_probability(answers, self.target), 1e-12))
+        lack = np.where(missed, np.maximum(surprise, 1e-9), 0.0)
         for rule in self.rules:
             lack = lack + _WRONG * rule.violation(self.factual, reached)
-        return reached, by_hand, lack.masked_fill(~by_hand.any(-1), torch.inf)
+        return reached, by_hand, np.where(~by_hand.any(-1), np.inf, lack)
 
-    def _act(self, candidates: Candidates) -> tuple[Tensor, Tensor]:
+    def _act(self, candidates: Candidates) -> tuple[Array, Array]:
         """Return the values that features are set to, and which are set or held."""
         codec, factual = self.truth.codec, self.factual[:, None]
         limits = CallLimits.read(codec).widened().of_rows(codec, self.factual)
         low, high = limits.action_lower[:, None], limits.action_upper[:, None]
         movable = (limits.movable | (_waiting(codec) & ~codec.missing(self.factual)))[:, None]
-        deed = torch.where(movable, candidates.deed, LEAVE)
-        rows = (low + candidates.place * (high - low)).clone()
+        deed = np.where(movable, candidates.deed, LEAVE)
+        rows = low + candidates.place * (high - low)
         for position, feature in enumerate(codec.schema):
             if isinstance(feature, Continuous):
                 rows[..., position] = on_step(self.truth, position, rows[..., position])
             else:
                 n_levels = len(feature.levels)
-                level = (candidates.place[..., position] * n_levels).floor()
-                rows[..., position] = level.clamp(max=n_levels - 1)
-        rows = torch.where(deed == SET, rows.clamp(low, high), factual)
+                level = np.floor(candidates.place[..., position] * n_levels)
+                rows[..., position] = np.minimum(level, n_levels - 1)
+        rows = np.where(deed == SET, np.clip(rows, low, high), factual)
         rows = AvoidedLevels.of(codec.schema).revert(rows, factual)
-        is_effect = torch.zeros(len(codec.schema), dtype=torch.bool)
+        is_effect = np.zeros(len(codec.schema), dtype=np.bool_)
         is_effect[list(self.truth.effects)] = True
         by_hand = ((deed == HOLD) & is_effect) | (rows != factual)
         if (clock := Clock.of(codec)) is not None:
@@ -117,34 +117,34 @@ class People:
         return rows, by_hand
 
 
-def _waiting(codec: Codec) -> Tensor:
+def _waiting(codec: Codec) -> Array:
     """Return flags ``(f,)``: time can move the feature, and leads in doing so."""
-    flags = torch.zeros(len(codec.schema), dtype=torch.bool)
+    flags = np.zeros(len(codec.schema), dtype=np.bool_)
     clock = Clock.of(codec)
     if clock is not None:
         flags[clock.lead] = True
     return flags
 
 
-def can_act(codec: Codec) -> Tensor:
+def can_act(codec: Codec) -> Array:
     """Return flags ``(f,)``: a person can act on the feature, or wait for it."""
-    return torch.tensor([feature.can_be_acted_on for feature in codec.schema]) | _waiting(codec)
+    return np.array([feature.can_be_acted_on for feature in codec.schema]) | _waiting(codec)
 
 
 def grid_of(truth: StructuralCausalModel) -> Candidates | None:
     """Return all combinations of deeds, with numbers at even places; ``None`` for too many."""
     features = truth.codec.schema.features
-    acts = torch.nonzero(can_act(truth.codec)).flatten().tolist()
+    acts = np.flatnonzero(can_act(truth.codec)).tolist()
     n_places = 1 + int(_MAX_GRID ** (1 / max(1, len(acts))))
     while math.prod(_n_options(truth, position, n_places) for position in acts) > _MAX_GRID:
         n_places -= 1
         if n_places < _MIN_PLACES:
             return None
     axes = [_options(truth, position, n_places) for position in acts]
-    ways = torch.tensor(list(product(*axes)), dtype=torch.float64)  # (c, acts, 2)
-    deed, place = torch.zeros(2, 1, len(ways), len(features), dtype=torch.float64)
-    deed[0, :, acts], place[0, :, acts] = ways[..., 0], ways[..., 1]
-    return Candidates(deed.long(), place)
+    ways = np.array(list(product(*axes)), dtype=np.float64)  # (c, acts, 2)
+    deed, place = np.zeros((2, len(ways), len(features)))
+    deed[:, acts], place[:, acts] = ways[..., 0], ways[..., 1]
+    return Candidates(deed[None].astype(np.int64), place[None])
 
 
 def _options(truth: StructuralCausalModel, position: int, n_places: int) -> list[tuple[int, float]]:

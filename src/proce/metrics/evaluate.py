@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier, ask_frame, decide
 from proce.explanation import Explanations
@@ -101,7 +101,7 @@ def evaluate(
     context = replace(result.context, codec=own.by_range)  # the scale of the literature
     codec, columns = context.codec, found.on_range(own)
     classifier = None if model is None else read_model("model", model, context, threshold)
-    rows = None if train is None else codec.encode(train).contiguous()
+    rows = None if train is None else np.ascontiguousarray(codec.encode(train))
     world = None if truth is None else read_equations("truth", truth, codec)
     limits = read_schema(recourse_schema, codec)
     conditions = read_rules(rules, codec)
@@ -133,17 +133,17 @@ def evaluate(
 
 def _has_target(
     result: Explanations, columns: CounterfactualColumns, classifier: Classifier
-) -> Tensor:
+) -> Array:
     """Return flags ``(c,)``: the model says the target of the frame that the result gives."""
     if not len(columns):
-        return torch.zeros(0, dtype=torch.bool)
+        return np.zeros(0, dtype=np.bool_)
     answers = ask_frame(classifier, result.counterfactuals(), result.context.codec.by_range)
     return decide(answers, classifier.threshold) == columns.target
 
 
 def _proximity(
-    codec: Codec, columns: CounterfactualColumns, train: Tensor | None
-) -> dict[str, Tensor]:
+    codec: Codec, columns: CounterfactualColumns, train: Array | None
+) -> dict[str, Array]:
     factual, rows = columns.factual, columns.rows
     is_number = [isinstance(feature, Continuous) for feature in codec.schema]
     values = {
@@ -161,7 +161,7 @@ def _proximity(
 
 def _diversity(
     codec: Codec, columns: CounterfactualColumns, own: Codec, found: CounterfactualColumns
-) -> dict[str, Tensor]:
+) -> dict[str, Array]:
     """Return distances on the common scale, and what changed on that of the method."""
     if not bool((columns.counts > 1).any()):
         return {}
@@ -173,13 +173,13 @@ def _diversity(
 
 def _constraints(
     name: str, rules: Sequence[RuleWithPredictors], columns: CounterfactualColumns, reading: Reading
-) -> dict[str, Tensor]:
+) -> dict[str, Array]:
     states = constraint_states(rules, columns.factual, columns.rows, reading=reading)
-    obeys = (~states.broken).double()
+    obeys = (~states.broken).astype(np.float64)
     return {
         f"{name}_constraint_validity": obeys,
         f"{name}_constraint_triggered": states.triggered,
-        f"{name}_constraint_satisfied": obeys.masked_fill(~states.triggered, torch.nan),
+        f"{name}_constraint_satisfied": np.where(~states.triggered, np.nan, obeys),
     }
 
 
@@ -189,7 +189,7 @@ def _recourse(
     limits: Codec,
     classifier: Classifier | None,
     seed: int,
-) -> dict[str, Tensor]:
+) -> dict[str, Array]:
     taken = take_actions(columns, truth, seed)
     if classifier is None:
         return {"action_cost": taken.cost}
@@ -204,7 +204,7 @@ def _recourse(
     }
 
 
-def _interpretability(judges: Judges, columns: CounterfactualColumns) -> dict[str, Tensor]:
+def _interpretability(judges: Judges, columns: CounterfactualColumns) -> dict[str, Array]:
     rows, target, own = columns.rows, columns.target, columns.predicted
     return {
         "im1": judges.im1(rows, target, own),

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.measures import MEASURES
 from proce.schema.features.numerals import counted
@@ -38,7 +37,7 @@ class Evaluation:
     left_out: Mapping[str, str]
 
     @classmethod
-    def of(cls, columns: CounterfactualColumns, values: Mapping[str, Tensor]) -> "Evaluation":
+    def of(cls, columns: CounterfactualColumns, values: Mapping[str, Array]) -> "Evaluation":
         """Lay out the values of measures as a long frame.
 
         Parameters
@@ -49,21 +48,21 @@ class Evaluation:
             By name of the measure: ``(c,)``, one for each counterfactual, or ``(i,)``, one for
             each row that needed a counterfactual.
         """
-        without = torch.nonzero(columns.counts == 0).flatten()
-        owner = torch.cat([columns.owner, without])
-        order = owner.argsort(stable=True)
+        without = np.flatnonzero(columns.counts == 0)
+        owner = np.concatenate([columns.owner, without])
+        order = np.argsort(owner, kind="stable")
         row = columns.searched[owner[order]]
-        rank = torch.cat([columns.rank, torch.ones_like(without)])[order]
+        rank = np.concatenate([columns.rank, np.ones_like(without)])[order]
         taken = [measure for measure in MEASURES if measure.name in values]
-        parts: list[tuple[Tensor, Tensor, Tensor]] = []
+        parts: list[tuple[Array, Array, Array]] = []
         for measure in taken:
-            value = values[measure.name].double()
+            value = values[measure.name].astype(np.float64)
             if measure.per == "row":
-                parts.append((columns.searched, torch.zeros_like(columns.searched), value))
+                parts.append((columns.searched, np.zeros_like(columns.searched), value))
             else:
-                missing = value.new_full((len(without),), measure.missing)
-                parts.append((row, rank, torch.cat([value, missing])[order]))
-        rows, ranks, numbers = (torch.cat(part).numpy() for part in zip(*parts, strict=True))
+                missing = np.full(len(without), measure.missing)
+                parts.append((row, rank, np.concatenate([value, missing])[order]))
+        rows, ranks, numbers = (np.concatenate(part) for part in zip(*parts, strict=True))
         lengths = [len(part[0]) for part in parts]
         names = np.repeat([measure.name for measure in taken], lengths)
         frame = pd.DataFrame({"row": rows, "rank": ranks, "metric": names, "value": numbers})

@@ -5,9 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from torch import Tensor
-
 from proce.arguments import kind_name
+from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.accept import same_rows
@@ -107,7 +106,7 @@ def read_neighbourhood(
     neighbourhood: Any,
     context: Context,
     classifier: Classifier | None,
-    train: Tensor | None,
+    train: Array | None,
     seed: int,
 ) -> Neighbourhood | None:
     """Return the neighbourhood that was given, or one of the rows that the model classifies."""
@@ -137,7 +136,7 @@ def read_strict_rules(
     codec: Codec,
     truth: StructuralCausalModel | None,
     graph: Any,
-    train: Tensor | None,
+    train: Array | None,
     seed: int,
 ) -> tuple[RuleWithPredictors, ...] | None:
     """Return rules with the predictor of each effect; ``None`` where one cannot be had.
@@ -171,7 +170,7 @@ def _equation_of(
     causes: Sequence[str],
     known: Sequence[CausalGraph | StructuralCausalModel | None],
     codec: Codec,
-    train: Tensor | None,
+    train: Array | None,
     seed: int,
 ) -> StructuralCausalModel | None:
     """Return the first known model with these causes of an effect, fitted if need be."""

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 from sklearn.neighbors import LocalOutlierFactor
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.metrics.gower import gower_points, nearest_distance
 from proce.schema import Codec
 
-_ClassMeasure = Callable[[Tensor, int], Tensor | float]  # points (i, w) and a class -> (i,)
+_ClassMeasure = Callable[[Array, int], Array | float]  # points (i, w) and a class -> (i,)
 _N_NEIGHBOURS = 20
 _MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with their square
 
@@ -37,7 +36,7 @@ class Neighbourhood:
     """
 
     codec: Codec
-    members: tuple[Tensor, ...]
+    members: tuple[Array, ...]
     seed: int = 0
     max_rows: int = _MAX_ROWS
     _models: dict[int, Any] = field(default_factory=dict, init=False, repr=False)
@@ -46,8 +45,8 @@ class Neighbourhood:
     def fit(
         cls,
         codec: Codec,
-        rows: Tensor,
-        predicted: Tensor,
+        rows: Array,
+        predicted: Array,
         n_classes: int,
         *,
         seed: int = 0,
@@ -67,18 +66,18 @@ class Neighbourhood:
             Densities are computed from at most ``max_rows`` rows of a class, drawn by ``seed``.
         """
         points = gower_points(codec, rows)
-        classes = [points[predicted == label].numpy() for label in range(n_classes)]
-        members = [torch.from_numpy(np.unique(part, axis=0)) for part in classes]
+        classes = [points[predicted == label] for label in range(n_classes)]
+        members = [np.unique(part, axis=0) for part in classes]
         return cls(codec, tuple(members), seed, max_rows)
 
-    def nearest(self, rows: Tensor, target: Tensor) -> Tensor:
+    def nearest(self, rows: Array, target: Array) -> Array:
         """Return the distance of each row to the nearest training row of its target, ``(i,)``.
 
         ``target`` holds classes as positions. NaN for a class without training rows.
         """
         return self._by_class(rows, target, self._nearest_distances)
 
-    def outlier_factor(self, rows: Tensor, target: Tensor) -> Tensor:
+    def outlier_factor(self, rows: Array, target: Array) -> Array:
         """Return the local outlier factor (Breunig et al., 2000) of each row, ``(i,)``.
 
         The factor says how much less dense the training rows of the target lie around a row than
@@ -87,22 +86,22 @@ class Neighbourhood:
         """
         return self._by_class(rows, target, self._outlier_factors)
 
-    def _by_class(self, rows: Tensor, target: Tensor, measure: _ClassMeasure) -> Tensor:
+    def _by_class(self, rows: Array, target: Array, measure: _ClassMeasure) -> Array:
         """Return a measure of each row, taken with the members of its target."""
-        values = rows.new_full((len(rows),), torch.nan)
+        values = np.full(len(rows), np.nan)
         points = gower_points(self.codec, rows)
         for label in sorted(set(target.tolist())):
             values[target == label] = measure(points[target == label], label)
         return values
 
-    def _nearest_distances(self, points: Tensor, target: int) -> Tensor | float:
+    def _nearest_distances(self, points: Array, target: int) -> Array | float:
         others = self.members[target]
-        return nearest_distance(points, others) if len(others) else torch.nan
+        return nearest_distance(points, others) if len(others) else np.nan
 
-    def _outlier_factors(self, points: Tensor, target: int) -> Tensor | float:
-        others = self.members[target].numpy()
+    def _outlier_factors(self, points: Array, target: int) -> Array | float:
+        others = self.members[target]
         if len(others) < 2:
-            return torch.nan
+            return np.nan
         if target not in self._models:
             if len(others) > self.max_rows:
                 draw = np.random.default_rng(self.seed)
@@ -114,4 +113,4 @@ class Neighbourhood:
                 novelty=True,
             )
             self._models[target] = model.fit(others)
-        return -torch.from_numpy(self._models[target].score_samples(points.numpy()))
+        return -self._models[target].score_samples(points)

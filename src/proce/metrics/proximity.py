@@ -3,9 +3,10 @@
 A cell that is missing before and after did not change.
 """
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
+from proce.metrics.means import mean_of
 from proce.objective import MixedDistance
 from proce.schema import Codec, Continuous
 
@@ -13,7 +14,7 @@ _MIN_MOVE = 1e-9  # on the unit range; a smaller difference is rounding
 
 
 def categorical_proximity(
-    codec: Codec, factual: Tensor, rows: Tensor, found: Tensor | None = None
+    codec: Codec, factual: Array, rows: Array, found: Array | None = None
 ) -> float:
     """Return the mean of :func:`levels_kept` (Eq. 21) over rows with a counterfactual.
 
@@ -32,21 +33,21 @@ def categorical_proximity(
     float
         The mean; NaN where no row has a counterfactual or no feature has levels.
     """
-    return _mean(levels_kept(codec, factual, rows), found)
+    return _mean_found(levels_kept(codec, factual, rows), found)
 
 
 def continuous_proximity(
-    codec: Codec, factual: Tensor, rows: Tensor, found: Tensor | None = None
+    codec: Codec, factual: Array, rows: Array, found: Array | None = None
 ) -> float:
     """Return minus the mean of :func:`squared_gap` (Eq. 22) over rows with a counterfactual.
 
     The parameters are those of :func:`categorical_proximity`; the result is NaN where no feature
     is a number.
     """
-    return -_mean(squared_gap(codec, factual, rows), found)
+    return -_mean_found(squared_gap(codec, factual, rows), found)
 
 
-def levels_kept(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+def levels_kept(codec: Codec, factual: Array, rows: Array) -> Array:
     """Return how many levels of each row stayed as they were, ordinal ones included, ``(i,)``.
 
     The paper's text counts matches, '5 out of 6'; the printed sum goes below zero. The result is
@@ -55,22 +56,22 @@ def levels_kept(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
     numbers = _numbers(codec)
     levels = [position for position in range(len(codec.schema)) if position not in numbers]
     if not levels:
-        return factual.new_full((len(rows),), torch.nan)
-    return (factual[:, levels] == rows[:, levels]).double().sum(-1)
+        return np.full(len(rows), np.nan)
+    return (factual[:, levels] == rows[:, levels]).sum(-1).astype(np.float64)
 
 
-def squared_gap(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+def squared_gap(codec: Codec, factual: Array, rows: Array) -> Array:
     """Return the squared distance of each row's numbers on the unit range, ``(i,)``.
 
     The distance is NaN where no feature is a number.
     """
     numbers = _numbers(codec)
     if not numbers:
-        return factual.new_full((len(rows),), torch.nan)
-    return _gap(factual, rows)[:, numbers].square().sum(-1)
+        return np.full(len(rows), np.nan)
+    return np.square(_gap(factual, rows)[:, numbers]).sum(-1)
 
 
-def mad_l1(codec: Codec, factual: Tensor, rows: Tensor, train: Tensor) -> Tensor:
+def mad_l1(codec: Codec, factual: Array, rows: Array, train: Array) -> Array:
     """Return the L1 distance of each row's numbers in median absolute deviations, ``(i,)``.
 
     The deviations are those of training rows ``(n, f)``. The distance is NaN where no feature is a
@@ -78,11 +79,11 @@ def mad_l1(codec: Codec, factual: Tensor, rows: Tensor, train: Tensor) -> Tensor
     """
     numbers = _numbers(codec)
     if not numbers:
-        return factual.new_full((len(rows),), torch.nan)
+        return np.full(len(rows), np.nan)
     return MixedDistance.by_deviation(codec, train)(rows, factual)[:, numbers].sum(-1)
 
 
-def robust_distance(scale: Codec, codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+def robust_distance(scale: Codec, codec: Codec, factual: Array, rows: Array) -> Array:
     """Return Gower's distance ``(i,)`` in spans of the bulk of the training rows.
 
     Parameters
@@ -96,10 +97,10 @@ def robust_distance(scale: Codec, codec: Codec, factual: Tensor, rows: Tensor) -
     return MixedDistance.gower(scale)(after, before).mean(-1)
 
 
-def changed(codec: Codec, factual: Tensor, rows: Tensor) -> Tensor:
+def changed(codec: Codec, factual: Array, rows: Array) -> Array:
     """Return flags ``(i, f)`` for the features that are not as they were."""
     appeared = codec.missing(factual) != codec.missing(rows)
-    return appeared | (_gap(factual, rows).abs() > _MIN_MOVE)
+    return appeared | (np.abs(_gap(factual, rows)) > _MIN_MOVE)
 
 
 def _numbers(codec: Codec) -> list[int]:
@@ -108,11 +109,10 @@ def _numbers(codec: Codec) -> list[int]:
     return [position for position, feature in features if isinstance(feature, Continuous)]
 
 
-def _gap(factual: Tensor, rows: Tensor) -> Tensor:
+def _gap(factual: Array, rows: Array) -> Array:
     """Return the difference of each cell; 0 where one is missing."""
-    return (rows - factual).nan_to_num(nan=0.0)
+    return np.nan_to_num(rows - factual, nan=0.0)
 
 
-def _mean(values: Tensor, found: Tensor | None) -> float:
-    kept = values if found is None else values[found]
-    return float(kept.mean()) if len(kept) else torch.nan
+def _mean_found(values: Array, found: Array | None) -> float:
+    return mean_of(values if found is None else values[found])

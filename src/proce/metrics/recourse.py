@@ -1,15 +1,17 @@
 """Whether advice works in the true world, where its equations are known."""
 
+import math
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
 from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.means import mean_of
 from proce.metrics.true_world import on_step, reach
 from proce.objective import CallLimits
 from proce.schema import Action, Categorical, Codec, Continuous
@@ -68,8 +70,8 @@ class TakenActions:
         costs 1.
     """
 
-    reached: Tensor
-    cost: Tensor
+    reached: Array
+    cost: Array
 
 
 def take_actions(
@@ -91,34 +93,34 @@ def take_actions(
     """
     factual, by_hand = columns.factual, columns.by_hand
     residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
-    start = torch.where(by_hand, columns.rows, factual)
+    start = np.where(by_hand, columns.rows, factual)
     reached = reach(truth, start, residual, by_hand)
-    expected, features = list(factual.unbind(-1)), reached.unbind(-1)
+    expected, features = list(factual.T), reached.T
     for position in truth.effects:
         caused, follows = truth.outcome(position, features, residual)
         caused = on_step(truth, position, caused)
-        expected[position] = torch.where(follows, caused, expected[position])
-    gap = ((reached - torch.stack(expected, dim=-1)) / truth.codec.reach).abs()
+        expected[position] = np.where(follows, caused, expected[position])
+    gap = np.abs((reached - np.stack(expected, axis=-1)) / truth.codec.reach)
     schema = truth.codec.schema
-    is_level = torch.tensor([isinstance(feature, Categorical) for feature in schema])
-    gap = torch.where(is_level, (gap > 0).to(gap), gap).nan_to_num(nan=0.0)
+    is_level = np.array([isinstance(feature, Categorical) for feature in schema])
+    gap = np.nan_to_num(np.where(is_level, gap > 0, gap), nan=0.0)
     return TakenActions(reached, (gap * by_hand).sum(-1))
 
 
-def allowed(codec: Codec, columns: CounterfactualColumns) -> Tensor:
+def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
     """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
 
     A number may go as far as any training row, and time may pass, however long.
     """
     limits = CallLimits.read(codec).widened().of_rows(codec, columns.factual)
-    waits = torch.tensor([feature.action is Action.WAITS for feature in codec.schema])
+    waits = np.array([feature.action is Action.WAITS for feature in codec.schema])
     outside = columns.rows < limits.action_lower - _ROUNDING
     outside |= columns.rows > limits.action_upper + _ROUNDING
     outside &= columns.rows != columns.factual  # what is held may lie outside
     return ~(columns.by_hand & (outside | ~(limits.movable | waits))).any(-1)
 
 
-def succeeds(columns: CounterfactualColumns, taken: TakenActions, classifier: Classifier) -> Tensor:
+def succeeds(columns: CounterfactualColumns, taken: TakenActions, classifier: Classifier) -> Array:
     """Return flags ``(c,)``: an action was taken, and the model says the target afterwards."""
     return (classifier.predict(taken.reached) == columns.target) & columns.by_hand.any(-1)
 
@@ -147,24 +149,24 @@ def recourse(
     taken = take_actions(columns, truth, seed)
     succeeded = succeeds(columns, taken, classifier) & allowed(truth.codec, columns)
     schema = truth.codec.schema
-    is_number = torch.tensor([isinstance(feature, Continuous) for feature in schema])
-    moved = (taken.reached - columns.factual).abs() > _MIN_MOVE
+    is_number = np.array([isinstance(feature, Continuous) for feature in schema])
+    moved = np.abs(taken.reached - columns.factual) > _MIN_MOVE
     follows = ~columns.by_hand & is_number & moved
     return Recourse(
         success=float(succeeded.sum()) / n_searched,
-        broken_promises=float((~succeeded).double().mean()),
+        broken_promises=mean_of(~succeeded),
         abstentions=1 - len(columns) / n_searched,
-        n_actions=float((columns.changes == Change.ACTION).double().sum(-1).mean()),
-        n_holds=float((columns.changes == Change.HOLD).double().sum(-1).mean()),
-        cost=float(columns.losses[:, Loss.DISTANCE].mean()),
-        consequence_error=_mean((columns.rows - taken.reached).abs(), follows),
-        naive_error=_mean((columns.factual - taken.reached).abs(), follows),
+        n_actions=mean_of((columns.changes == Change.ACTION).sum(-1)),
+        n_holds=mean_of((columns.changes == Change.HOLD).sum(-1)),
+        cost=mean_of(columns.losses[:, Loss.DISTANCE]),
+        consequence_error=mean_of(np.abs(columns.rows - taken.reached)[follows]),
+        naive_error=mean_of(np.abs(columns.factual - taken.reached)[follows]),
     )
 
 
 def _no_recourse(n_searched: int) -> Recourse:
     """Return the recourse of rows none of which has a counterfactual."""
-    undefined = torch.nan
+    undefined = math.nan
     return Recourse(
         success=0.0 if n_searched else undefined,
         broken_promises=undefined,
@@ -175,7 +177,3 @@ def _no_recourse(n_searched: int) -> Recourse:
         consequence_error=undefined,
         naive_error=undefined,
     )
-
-
-def _mean(values: Tensor, where: Tensor) -> float:
-    return float(values[where].mean()) if bool(where.any()) else torch.nan

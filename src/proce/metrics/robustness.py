@@ -4,17 +4,16 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier import Classifier
 from proce.errors import ModelError
 
 Model = TypeVar("Model")
 
 
-def share_still_valid(refits: Sequence[Classifier], rows: Tensor, target: Tensor) -> Tensor:
+def share_still_valid(refits: Sequence[Classifier], rows: Array, target: Array) -> Array:
     """Return the share of refitted models that put each row in its target class, ``(i,)``.
 
     Parameters
@@ -26,8 +25,7 @@ def share_still_valid(refits: Sequence[Classifier], rows: Tensor, target: Tensor
     target
         ``(i,)``, classes as positions.
     """
-    votes = [(refit.predict(rows) == target).double() for refit in refits]
-    return torch.stack(votes).mean(0)
+    return np.mean([refit.predict(rows) == target for refit in refits], axis=0)
 
 
 def bootstrap_refits(

@@ -7,21 +7,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.classifier import Classifier
 from proce.errors import RuleError
+from proce.metrics.means import mean_of
 from proce.schema import Codec, Rule
 from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
-EffectPredictor = Callable[[Tensor], Tensor]  # rows (i, f) -> the effect (i,)
+EffectPredictor = Callable[[Array], Array]  # rows (i, f) -> the effect (i,)
 _MIN_MOVE = 1e-9  # on the unit range; a smaller difference is no movement
 
 
 def target_class_validity(
-    classifier: Classifier, rows: Tensor, found: Tensor, target: Tensor
+    classifier: Classifier, rows: Array, found: Array, target: Array
 ) -> float:
     """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19).
 
@@ -36,10 +37,10 @@ def target_class_validity(
     target
         ``(i,)``, the wanted classes as positions.
     """
-    reached = torch.zeros_like(found)
+    reached = np.zeros_like(found, dtype=np.bool_)
     if bool(found.any()):
         reached[found] = classifier.predict(rows[found]) == target[found]
-    return float(reached.double().mean())
+    return mean_of(reached)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +64,9 @@ class CausalValidity:
 
 def causal_constraint_validity(
     rules: Sequence[Rule],
-    factual: Tensor,
-    rows: Tensor,
-    found: Tensor,
+    factual: Array,
+    rows: Array,
+    found: Array,
     *,
     reading: Reading = "direction",
     mechanisms: Mapping[str, EffectPredictor] | None = None,
@@ -95,8 +96,8 @@ def causal_constraint_validity(
         [(rule, mechanisms or {}) for rule in rules], factual, rows, reading=reading
     )
     valid, triggered = found & ~states.broken, found & states.triggered
-    satisfied = float((~states.broken)[triggered].double().mean())
-    return CausalValidity(float(valid.double().mean()), float(triggered.double().mean()), satisfied)
+    satisfied = mean_of(~states.broken[triggered])
+    return CausalValidity(mean_of(valid), mean_of(triggered), satisfied)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,14 +112,14 @@ class ConstraintStates:
         ``(i,)``, whether a triggered condition does not hold.
     """
 
-    triggered: Tensor
-    broken: Tensor
+    triggered: Array
+    broken: Array
 
 
 def constraint_states(
     rules: Sequence[tuple[Rule, Mapping[str, EffectPredictor]]],
-    factual: Tensor,
-    rows: Tensor,
+    factual: Array,
+    rows: Array,
     *,
     reading: Reading = "direction",
 ) -> ConstraintStates:
@@ -128,8 +129,8 @@ def constraint_states(
     """
     if reading not in get_args(Reading):
         raise RuleError(f"reading is {reading!r}; expected 'direction' or 'strict'.")
-    triggered = torch.zeros(len(rows), dtype=torch.bool)
-    broken = triggered.clone()
+    triggered = np.zeros(len(rows), dtype=np.bool_)
+    broken = triggered.copy()
     for rule, mechanisms in rules:
         if rule.dependence is None:
             holds = rule.holds(factual, rows)
@@ -143,28 +144,28 @@ def constraint_states(
     return ConstraintStates(triggered, broken)
 
 
-def _premise_met(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
+def _premise_met(rule: Rule, factual: Array, rows: Array) -> Array:
     """Return where a rule without ``~>`` is triggered: where its premise, if any, is not false."""
     tree = rule.tree
     if isinstance(tree, Junction) and tree.operator == "=>":
         return ~replace(rule, tree=Not(tree.operands[0])).holds(factual, rows)
-    return torch.ones_like(factual[:, 0], dtype=torch.bool)
+    return np.ones(len(factual), dtype=np.bool_)
 
 
-def _direction(rule: Rule, factual: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+def _direction(rule: Rule, factual: Array, rows: Array) -> tuple[Array, Array]:
     """Return where a rule with ``~>`` holds by direction, and where it is triggered."""
     causes, effect = rule.dependence or ((), "")
-    signs = torch.stack([_moved(rule.codec, name, factual, rows) for name in causes])
+    signs = np.stack([_moved(rule.codec, name, factual, rows) for name in causes])
     same_way = (signs == signs[0]).all(0) & (signs[0] != 0) & _known(rule, factual, rows)
     return _moved(rule.codec, effect, factual, rows) == signs[0], same_way
 
 
 def _strict(
     rule: Rule,
-    factual: Tensor,
-    rows: Tensor,
+    factual: Array,
+    rows: Array,
     mechanisms: Mapping[str, EffectPredictor],
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Array, Array]:
     """Return where a rule with ``~>`` holds by its mechanism, and where it is triggered."""
     _, effect = rule.dependence or ((), "")
     if effect not in mechanisms:
@@ -174,19 +175,19 @@ def _strict(
         )
     predict = mechanisms[effect]
     push = predict(rows) - predict(factual)
-    sign = torch.where(push.abs() <= _MIN_MOVE, 0.0, push.sign())
+    sign = np.where(np.abs(push) <= _MIN_MOVE, 0.0, np.sign(push))
     return _moved(rule.codec, effect, factual, rows) == sign, _known(rule, factual, rows)
 
 
-def _known(rule: Rule, factual: Tensor, rows: Tensor) -> Tensor:
+def _known(rule: Rule, factual: Array, rows: Array) -> Array:
     """Return where no cell that a rule reads is missing."""
     read = [rule.codec.schema.position(name) for name in rule.features]
     missing = rule.codec.missing(factual) | rule.codec.missing(rows)
     return ~missing[:, read].any(-1)
 
 
-def _moved(codec: Codec, name: str, factual: Tensor, rows: Tensor) -> Tensor:
+def _moved(codec: Codec, name: str, factual: Array, rows: Array) -> Array:
     """Return in which direction a feature moved: -1, 0 or 1."""
     position = codec.schema.position(name)
     change = rows[:, position] - factual[:, position]
-    return torch.where(change.abs() <= _MIN_MOVE, 0.0, change.sign())
+    return np.where(np.abs(change) <= _MIN_MOVE, 0.0, np.sign(change))

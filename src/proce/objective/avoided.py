@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.schema import Continuous, Schema
 
 
@@ -20,8 +20,8 @@ class AvoidedLevels:
         ``(f, l)``, flags by the position of a feature and the code of a level.
     """
 
-    codes: tuple[tuple[int, Tensor], ...]
-    table: Tensor
+    codes: tuple[tuple[int, Array], ...]
+    table: Array
 
     @classmethod
     def of(cls, schema: Schema) -> "AvoidedLevels":
@@ -32,15 +32,15 @@ class AvoidedLevels:
             if not isinstance(feature, Continuous) and feature.avoid
         ]
         counts = [1 if isinstance(f, Continuous) else len(f.levels) for f in schema]
-        table = torch.zeros(len(schema), max(counts), dtype=torch.bool)
+        table = np.zeros((len(schema), max(counts)), dtype=np.bool_)
         for position, own in codes:
             table[position, own] = True
         return cls(
-            tuple((position, torch.tensor(own, dtype=torch.float64)) for position, own in codes),
+            tuple((position, np.array(own, dtype=np.float64)) for position, own in codes),
             table,
         )
 
-    def cells(self, rows: Tensor, factual: Tensor) -> Tensor:
+    def cells(self, rows: Array, factual: Array) -> Array:
         """Return flags for the cells of rows ``(…, f)`` that moved to an avoided level.
 
         Parameters
@@ -50,13 +50,13 @@ class AvoidedLevels:
         factual
             The rows that they started from, of a shape that goes with theirs.
         """
-        flags = torch.zeros_like(rows, dtype=torch.bool)
+        flags = np.zeros_like(rows, dtype=np.bool_)
         for position, codes in self.codes:
-            flags[..., position] = torch.isin(rows[..., position], codes.to(rows))
+            flags[..., position] = np.isin(rows[..., position], codes)
         return flags & (rows != factual)
 
-    def revert(self, rows: Tensor, factual: Tensor) -> Tensor:
+    def revert(self, rows: Array, factual: Array) -> Array:
         """Return rows in which cells that moved to an avoided level are as they were."""
         if not self.codes:
             return rows
-        return torch.where(self.cells(rows, factual), factual, rows)
+        return np.where(self.cells(rows, factual), factual, rows)

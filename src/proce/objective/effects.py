@@ -3,15 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.schema import Rule
 
 
 def effect_predictors(
     rule: Rule, scm: StructuralCausalModel | None, fit: Callable[[Rule], StructuralCausalModel]
-) -> dict[str, Callable[[Tensor], Tensor]]:
+) -> dict[str, Callable[[Array], Array]]:
     """Return what predicts the effect v of a rule ``a, b ~> v``, by the name of v.
 
     The equation is that of the causal model where the named causes are among v's parents, and
@@ -41,7 +40,7 @@ class EffectPredictor:
     scm: StructuralCausalModel
     name: str
 
-    def __call__(self, rows: Tensor) -> Tensor:
+    def __call__(self, rows: Array) -> Array:
         """Return the prediction ``(…)``."""
         codec = self.scm.codec
         reach = codec.reach[codec.schema.position(self.name)].item()

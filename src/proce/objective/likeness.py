@@ -8,15 +8,14 @@ IM1 by rows that no auto-encoder can rebuild and IM2 by rows that all rebuild al
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
-from torch.nn.functional import pad
+import numpy as np
 
+from proce.arrays import Array, flatten
+from proce.compiled.elementary import exponentials, logarithms
 from proce.latent import AutoEncoder
 from proce.latent.judges import EPSILON, rebuild, unit_columns
 from proce.schema import Codec
 
-_BLOCK = 4  # rows that a product of matrices computes together; the rest of a batch goes otherwise
 _LEAST = 1e-9  # of IM1 and IM2: what is rebuilt without an error is not infinitely better
 
 
@@ -42,11 +41,8 @@ class Likeness:
     by_class: Mapping[int, Sequence[AutoEncoder]]
     of_all: Sequence[AutoEncoder]
 
-    def loss(self, rows: Tensor, target: Tensor, own: Tensor) -> Tensor:
+    def loss(self, rows: Array, target: Array, own: Array) -> Array:
         """Return IM1 times the root of IM2 of candidates, ``(i, c)``; lower is more typical.
-
-        Candidates are filled up to whole blocks, so that the last bit of a loss does not depend on
-        what else is in the batch.
 
         Parameters
         ----------
@@ -55,35 +51,34 @@ class Likeness:
         target, own
             ``(i,)``, the wanted class of each row, and the one that it has.
         """
-        n_candidates = rows.shape[1]
-        whole = self.codec.on_range(pad(rows, (0, 0, 0, -n_candidates % _BLOCK)))
+        on_range = self.codec.on_range(rows)
         labels = sorted({*target.tolist(), *own.tolist()})
-        target, own = (torch.searchsorted(torch.tensor(labels), label) for label in (target, own))
-        total = torch.zeros(whole.shape[:2], dtype=torch.float64)
+        target, own = (np.searchsorted(np.array(labels), label) for label in (target, own))
+        total = np.zeros(rows.shape[:2])
         for number, of_all in enumerate(self.of_all):
             judges = [self.by_class[label][number] for label in labels]
-            total = total + _log_unlikeness(whole, target, own, judges, of_all)
-        return (total / len(self.of_all)).exp()[:, :n_candidates]
+            total = total + _log_unlikeness(on_range, target, own, judges, of_all)
+        return exponentials(total / len(self.of_all))
 
 
 def _log_unlikeness(
-    rows: Tensor, target: Tensor, own: Tensor, judges: Sequence[AutoEncoder], of_all: AutoEncoder
-) -> Tensor:
+    rows: Array, target: Array, own: Array, judges: Sequence[AutoEncoder], of_all: AutoEncoder
+) -> Array:
     """Return log IM1 + log IM2 / 2 of candidates ``(i, c, f)``; classes are of the judges."""
-    shape, flat = rows.shape[:2], rows.flatten(0, 1)
+    shape, flat = rows.shape[:2], flatten(rows, 0, 1)
     inputs, common = unit_columns(of_all.codec, flat), rebuild(of_all, flat)
     rebuilt = [rebuild(judge, flat) for judge in judges]
     errors = [_squared_norm(each - inputs).reshape(shape) for each in rebuilt]
     gaps = [_squared_norm(each - common).reshape(shape) for each in rebuilt]
     im1 = _of_class(errors, target) / (_of_class(errors, own) + EPSILON)
     im2 = _of_class(gaps, target) / (_squared_norm(inputs).reshape(shape) + EPSILON)
-    return im1.clamp(min=_LEAST).log() + 0.5 * im2.clamp(min=_LEAST).log()
+    return logarithms(np.maximum(im1, _LEAST)) + 0.5 * logarithms(np.maximum(im2, _LEAST))
 
 
-def _squared_norm(points: Tensor) -> Tensor:
-    return points.square().sum(-1)
+def _squared_norm(points: Array) -> Array:
+    return np.square(points).sum(-1)
 
 
-def _of_class(by_class: Sequence[Tensor], labels: Tensor) -> Tensor:
+def _of_class(by_class: Sequence[Array], labels: Array) -> Array:
     """Return for each row of ``(i, c)`` the values of its class, a position in ``by_class``."""
-    return torch.stack(tuple(by_class))[labels, torch.arange(len(labels))]
+    return np.stack(tuple(by_class))[labels, np.arange(len(labels))]

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Action, Categorical, Codec, Continuous, Level
 from proce.schema.features.levels import shown
@@ -36,43 +35,17 @@ class Limits:
         outside of the permitted range: that value may stay, and what leaves it must end inside.
     """
 
-    movable: Tensor
-    lower: Tensor
-    upper: Tensor
-    consequence_lower: Tensor
-    consequence_upper: Tensor
-    action_lower: Tensor
-    action_upper: Tensor
+    movable: Array
+    lower: Array
+    upper: Array
+    consequence_lower: Array
+    consequence_upper: Array
+    action_lower: Array
+    action_upper: Array
 
-    def take(self, instances: Tensor) -> "Limits":
+    def take(self, instances: Array) -> "Limits":
         """Return the limits of some of the rows, given by position."""
         return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
-
-    @cached_property
-    def bounds(self) -> Tensor:
-        """All bounds in one tensor, ``(6, i, f)``, in the order of the attributes."""
-        return torch.stack([getattr(self, name) for name in list(self.__dataclass_fields__)[1:]])
-
-    def excess(self, rows: Tensor, by_hand: Tensor, reach: Tensor) -> Tensor:
-        """Return how far rows ``(i, c, f)`` lie outside of their limits, on the unit range.
-
-        Parameters
-        ----------
-        rows
-            The rows; the result has the shape ``(i, c)``.
-        by_hand
-            ``(i, c, f)``, which cells a person acts on or holds; all others follow.
-        reach
-            ``(f,)``, how far apart two entries of a feature can be.
-        """
-        low = torch.where(by_hand, self.action_lower[:, None], self.consequence_lower[:, None])
-        high = torch.where(by_hand, self.action_upper[:, None], self.consequence_upper[:, None])
-        beyond = torch.maximum(low - rows, rows - high) / reach.to(rows)
-        # A value outside of the permitted range that is held is an end of the widened limits.
-        held = (rows == self.lower[:, None]) & (self.lower < self.action_lower)[:, None]
-        held |= (rows == self.upper[:, None]) & (self.upper > self.action_upper)[:, None]
-        beyond = beyond.masked_fill(held & by_hand, 0.0)
-        return beyond.where(beyond > LIMIT_ROUNDING, 0.0).sum(-1)  # 0 too where nothing is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +97,7 @@ class CallLimits:
         """Return the limits under which a number may go as far as any training row."""
         return replace(self, anywhere=True)
 
-    def of_rows(self, codec: Codec, factual: Tensor) -> Limits:
+    def of_rows(self, codec: Codec, factual: Array) -> Limits:
         """Return what rows ``(i, f)`` may become.
 
         A factual value outside a permitted range may stay; outside a range of this call it may
@@ -137,23 +110,22 @@ class CallLimits:
         factual
             The rows as they are.
         """
-        ends = torch.tensor(
+        ends = np.array(
             [self._of_feature(codec, position) for position in range(len(codec.schema))],
-            dtype=torch.float64,
-            device=factual.device,
+            dtype=np.float64,
         )
         low, high, least, most, first, last, lowest, highest, rises, falls, can_move = ends.T
-        lower, consequence_lower = (torch.minimum(factual, end) for end in (low, least))
-        upper, consequence_upper = (torch.maximum(factual, end) for end in (high, most))
+        lower, consequence_lower = (np.minimum(factual, end) for end in (low, least))
+        upper, consequence_upper = (np.maximum(factual, end) for end in (high, most))
         lower, consequence_lower = (
-            torch.maximum(torch.where(rises > 0, factual, end), first)
+            np.maximum(np.where(rises > 0, factual, end), first)
             for end in (lower, consequence_lower)
         )
         upper, consequence_upper = (
-            torch.minimum(torch.where(falls > 0, factual, end), last)
+            np.minimum(np.where(falls > 0, factual, end), last)
             for end in (upper, consequence_upper)
         )
-        action_lower, action_upper = torch.maximum(lower, lowest), torch.minimum(upper, highest)
+        action_lower, action_upper = np.maximum(lower, lowest), np.minimum(upper, highest)
         missing = codec.missing(factual)  # no range binds a value that nobody knows
         columns = (
             lower,
@@ -163,7 +135,7 @@ class CallLimits:
             action_lower,
             action_upper,
         )
-        known = (torch.where(missing, factual, column) for column in columns)
+        known = (np.where(missing, factual, column) for column in columns)
         return Limits((can_move > 0) & ~missing, *known)
 
     def _of_feature(self, codec: Codec, position: int) -> tuple[float, ...]:

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous
 
 
@@ -20,35 +20,42 @@ class MixedDistance:
         ``(f,)``, what a difference of the other features is divided by.
     """
 
-    is_level: Tensor
-    scale: Tensor
+    is_level: Array
+    scale: Array
 
     @classmethod
     def gower(cls, codec: Codec) -> "MixedDistance":
         """Return the distance of Gower: numbers and ranks over their range, levels 0 or 1."""
-        return cls(torch.tensor([isinstance(f, Categorical) for f in codec.schema]), codec.reach)
+        return cls(np.array([isinstance(f, Categorical) for f in codec.schema]), codec.reach)
 
     @classmethod
-    def by_deviation(cls, codec: Codec, rows: Tensor) -> "MixedDistance":
+    def by_deviation(cls, codec: Codec, rows: Array) -> "MixedDistance":
         """Return L1 over the median absolute deviation of training rows ``(n, f)``.
 
         Ordinal features count as levels. Where the median deviation is zero, because more than
         half of the rows share a value, the mean absolute deviation from that value stands in for
         it, and 1 where the feature is constant.
         """
-        is_level = torch.tensor([not isinstance(f, Continuous) for f in codec.schema])
-        deviation = (rows - rows.nanmedian(0).values).abs()
-        scale, mean = deviation.nanmedian(0).values, deviation.nanmean(0)
-        scale = torch.where(scale > 0, scale, mean)
-        return cls(is_level, torch.where(scale > 0, scale, 1.0))  # NaN where all are missing, too
+        is_level = np.array([not isinstance(f, Continuous) for f in codec.schema])
+        deviation = np.abs(rows - _middle(rows))
+        known = np.maximum((~np.isnan(deviation)).sum(0), 1)
+        scale, mean = _middle(deviation), np.nansum(deviation, axis=0) / known
+        scale = np.where(scale > 0, scale, mean)
+        return cls(is_level, np.where(scale > 0, scale, 1.0))  # NaN where all are missing, too
 
-    def __call__(self, rows: Tensor, other: Tensor) -> Tensor:
+    def __call__(self, rows: Array, other: Array) -> Array:
         """Return the distance of each feature ``(…, f)``.
 
         A cell that is missing in one of the two rows is at distance 1, in both at distance 0.
         """
-        gap = (rows - other).abs() / self.scale.to(rows)
-        known = torch.where(self.is_level.to(rows.device), (rows != other).to(rows), gap)
-        missing, other_missing = rows.isnan(), other.isnan()
+        gap = np.abs(rows - other) / self.scale
+        known = np.where(self.is_level, (rows != other), gap)
+        missing, other_missing = np.isnan(rows), np.isnan(other)
         in_one, in_both = missing | other_missing, missing & other_missing
-        return torch.where(in_both, 0.0, torch.where(in_one, 1.0, known))
+        return np.where(in_both, 0.0, np.where(in_one, 1.0, known))
+
+
+def _middle(rows: Array) -> Array:
+    """Return the median of each column, the lower of two; NaN where all is missing."""
+    ordered, n_known = np.sort(rows, axis=0), (~np.isnan(rows)).sum(0)  # NaN comes last
+    return ordered[np.maximum(n_known - 1, 0) // 2, np.arange(rows.shape[1])]

@@ -1,17 +1,20 @@
 """How surely a model gives the target (Eq. 2)."""
 
-from torch import Tensor
+import numpy as np
+
+from proce.arrays import Array
+from proce.compiled.elementary import logarithms
 
 MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
 _MAX_ENTRY = 1e6  # unit ranges
 
 
-def prediction_loss(probabilities: Tensor, target: Tensor) -> Tensor:
+def prediction_loss(probabilities: Array, target: Array) -> Array:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
-    return -target_probability(probabilities, target).clamp(min=MIN_PROBABILITY).log()
+    return -logarithms(np.maximum(target_probability(probabilities, target), MIN_PROBABILITY))
 
 
-def target_probability(probabilities: Tensor, target: Tensor) -> Tensor:
+def target_probability(probabilities: Array, target: Array) -> Array:
     """Return the probability of each row's target: ``(i, …)`` from ``(i, …, k)``.
 
     Parameters
@@ -21,10 +24,10 @@ def target_probability(probabilities: Tensor, target: Tensor) -> Tensor:
     target
         ``(i,)``, the wanted class of each row as a position.
     """
-    return probabilities.gather(-1, target_index(target, probabilities)).squeeze(-1)
+    return np.take_along_axis(probabilities, target_index(target, probabilities), -1).squeeze(-1)
 
 
-def clamp_for_model(rows: Tensor, known: Tensor) -> Tensor:
+def clamp_for_model(rows: Array, known: Array) -> Array:
     """Return rows without entries so far from all known rows that a model could fail on them.
 
     Equations can lead anywhere. A candidate that ends far outside of the training rows is not
@@ -37,15 +40,15 @@ def clamp_for_model(rows: Tensor, known: Tensor) -> Tensor:
     known
         The :func:`magnitude` of what is there, in a shape that broadcasts to the rows.
     """
-    return rows.clamp(min=-known, max=known)
+    return np.clip(rows, -known, known)
 
 
-def magnitude(rows: Tensor) -> Tensor:
+def magnitude(rows: Array) -> Array:
     """Return how large the entries of rows ``(…, f)`` are, or may be for that matter."""
-    return rows.abs().nan_to_num(nan=0.0).clamp(min=_MAX_ENTRY)
+    return np.maximum(np.nan_to_num(np.abs(rows), nan=0.0), _MAX_ENTRY)
 
 
-def target_index(target: Tensor, probabilities: Tensor) -> Tensor:
+def target_index(target: Array, probabilities: Array) -> Array:
     """Return the target ``(i,)`` repeated for all candidates, ``(i, …, 1)``."""
     index = target.reshape(-1, *[1] * (probabilities.ndim - 1))
-    return index.expand(*probabilities.shape[:-1], 1)
+    return np.broadcast_to(index, (*probabilities.shape[:-1], 1))

@@ -1,53 +1,126 @@
 """The three objectives of the paper (Eq. 10) and the constraints, on what a person would see.
 
-Constraints are no fourth objective: they decide by constrained domination (Deb 2002).
+One batch of candidates goes one way, whatever the model or the mode: it is realised (what is asked
+for, and what follows from it), the model is asked, and it is scored. Constraints are no fourth
+objective: they decide by constrained domination (Deb 2002).
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from proce.causal import Actions
-from proce.classifier import Classifier
+from proce.arrays import Array
+from proce.causal import Actions, StructuralCausalModel
+from proce.classifier import AnswerTable, Classifier
+from proce.latent import AutoEncoder
 from proce.losses import Loss
-from proce.objective.compiled.terms_on_device import has_kernels
+from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import (
     ACTION_CHARGE,
-    action_cost,
+    FeatureDistance,
+    Mode,
+    action_weights,
     causal_gap,
-    printed_distance,
+    printed_gap,
 )
-from proce.objective.doubts.doubt import missing_chance
-from proce.objective.prediction import prediction_loss
-from proce.objective.problem_parts import ProblemParts
-from proce.objective.prototype import prototype_loss
+from proce.objective.doubts.doubt import Doubt, missing_chance
+from proce.objective.likeness import Likeness
+from proce.objective.limits import Limits
+from proce.objective.query import Query
 from proce.objective.questions import ask_about_candidates
+from proce.objective.requirement import Requirement
+from proce.objective.start import GeneMap, genome_of
+from proce.objective.terms import DIFFERENCES, EFFORTS, SQUARES, Terms
+from proce.objective.waiting import Clock
 from proce.objective.wanted import changed_cells, read_actions, read_genes
-from proce.search import Evaluation
+from proce.schema import Codec, Rule
+from proce.schema.rules.program import RuleProgram
+from proce.search import Evaluation, Genome
+
+BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
 
 
 @dataclass(frozen=True, eq=False)
-class CounterfactualProblem(ProblemParts):
-    """The search problem of some rows: genes in, losses and violations out."""
+class CounterfactualProblem:
+    """The search problem of some rows: genes in, losses and violations out.
 
-    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+    Attributes
+    ----------
+    codec, classifier, autoencoder, distance, scm
+        The fitted parts; ``scm`` is ``None`` in mode ``off``.
+    query, limits
+        The rows and what they may become.
+    mode
+        The causal mode, which says what the distance is; see ``docs/paper.md``.
+    gene_map
+        Which gene belongs to which feature.
+    requirement
+        What counts as reaching the target.
+    rules
+        The rules, each with the equations that it needs, by the name of the effect.
+    effort
+        ``(f,)``, how hard a change of each feature is.
+    max_changes
+        The most actions and holds that a candidate may have, or ``None``.
+    causal_weight
+        Lambda of mode ``soft``.
+    effect_weight
+        In mode ``hard``, how many times an action on a feature counts that its causes could move.
+    squared
+        Whether the modes ``soft`` and ``off`` take the squares of the paper instead of absolute
+        differences with a charge per action; ``paper`` always does, ``hard`` never.
+    clock
+        How time moves the features that wait; ``None`` where nobody may wait.
+    doubts
+        The possible worlds in which a candidate must work, each with the chance that is asked for.
+    answers
+        What the explained model has answered already; ``None`` where it is quicker to ask again.
+    likeness
+        Takes the place of the prototype loss where rows that are typical of the target are wanted.
+    """
+
+    codec: Codec
+    classifier: Classifier
+    autoencoder: AutoEncoder
+    distance: FeatureDistance
+    scm: StructuralCausalModel | None
+    query: Query
+    limits: Limits
+    mode: Mode
+    gene_map: GeneMap
+    requirement: Requirement
+    rules: Sequence[BoundRule]
+    effort: Array
+    max_changes: int | None = None
+    causal_weight: float = 0.1
+    effect_weight: float = 1.0
+    squared: bool = False
+    clock: Clock | None = None
+    doubts: tuple[Doubt, ...] = ()
+    answers: AnswerTable | None = None
+    likeness: Likeness | None = None
+
+    def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         part = self._part_of(instances)
-        scored = None if part.evaluation is None else part.evaluation.of_genes(genes)
-        return part.score(part.realise(genes)) if scored is None else Evaluation(*scored)
+        return part.score(part.realise(genes))
 
-    def _part_of(self, instances: Tensor) -> "CounterfactualProblem":
+    def _part_of(self, instances: Array) -> "CounterfactualProblem":
         """Return the problem of some rows; that of the same rows as before is not made again."""
-        known: tuple[Tensor | None, CounterfactualProblem | None]
+        known: tuple[Array | None, CounterfactualProblem | None]
         known = vars(self).get("_part", (None, None))
         if known[0] is not instances:
-            everyone = torch.arange(len(self.query.factual), device=instances.device)
-            is_whole = torch.equal(instances, everyone)
+            everyone = np.arange(len(self.query.factual))
+            is_whole = np.array_equal(instances, everyone)
             known = vars(self)["_part"] = instances, None if is_whole else self.take(instances)
         return known[1] or self
 
-    def realise(self, genes: Tensor) -> Actions:
+    # What is asked for, and what follows from it.
+
+    def realise(self, genes: Array) -> Actions:
         """Return what a person would see: rows with their consequences, and which cells those are.
 
         A feature that may not be acted on is not held either: it follows from its causes. An
@@ -57,7 +130,7 @@ class CounterfactualProblem(ProblemParts):
         query, movable = self.query, self.limits.movable
         return self._follow(*read_genes(genes, query.factual, movable, self.gene_map, self.avoided))
 
-    def realise_by_hand(self, rows: Tensor, by_hand: Tensor) -> Actions:
+    def realise_by_hand(self, rows: Array, by_hand: Array) -> Actions:
         """Return what a person would see who does some cells of rows, and nothing else.
 
         Parameters
@@ -70,7 +143,7 @@ class CounterfactualProblem(ProblemParts):
         factual = self.query.factual
         return self._follow(*read_actions(rows, by_hand, factual, self.gene_map, self.avoided))
 
-    def _follow(self, rows: Tensor, acting: Tensor) -> Actions:
+    def _follow(self, rows: Array, acting: Array) -> Actions:
         """Return what follows where rows are asked for and some of their cells may be acted on."""
         clock, factual = self.clock, self.query.factual
         if clock is not None:
@@ -78,56 +151,14 @@ class CounterfactualProblem(ProblemParts):
         if self.mode in ("hard", "soft") and self.scm is not None:
             actions = self.scm.actions(factual, rows, self.query.residual, acting)
         else:
-            changed, own = changed_cells(rows, factual), factual[:, None].expand_as(rows)
-            nothing = torch.zeros_like(changed)
+            changed = changed_cells(rows, factual)
+            nothing, own = np.zeros_like(changed), np.broadcast_to(factual[:, None], rows.shape)
             actions = Actions(rows, changed, nothing, nothing, own, nothing)
         return actions if clock is None else clock.as_one_action(actions)
 
-    def score(self, realised: Actions, *, with_prototype: bool = True) -> Evaluation:
-        """Return the losses and the violation of realised rows.
+    # The model.
 
-        A candidate that misses the target, a rule or a limit lacks all of the chance that a doubt
-        asks for. Without the prototype its loss is 0: what improves a candidate by its distance
-        alone does not ask for it, and it costs as much as a model.
-        """
-        rows, query = realised.point, self.query
-        chances = self.ask(rows)
-        if has_kernels(rows.device):
-            losses, violation = self._score_compiled(realised, chances)
-        else:
-            prediction = prediction_loss(chances, query.target)
-            nothing = torch.zeros_like(prediction)
-            losses = torch.stack([prediction, nothing, self.final_distance(realised)], dim=-1)
-            shortfall = self.requirement.shortfall(chances, query.target)
-            violation = shortfall + self.violation(realised)
-        if with_prototype:
-            losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
-        if self.doubts:
-            within = (violation <= 0) & (realised.count > 0)
-            violation = violation + missing_chance(self, realised, self.doubts, within)
-        return Evaluation(losses, violation)
-
-    def _score_compiled(self, realised: Actions, chances: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the losses but for the prototype's, and the violation, by kernels."""
-        losses, violation = self.terms.score(realised, chances)
-        distance = losses[..., Loss.DISTANCE]
-        if self.measure == "none":
-            distance.copy_(self.final_distance(realised))
-        elif self.mode == "soft":
-            distance += self._causal_loss(realised)
-        for rule, mechanisms in self.rules_with_equations:
-            violation += rule.violation(self.query.factual, realised.point, mechanisms)
-        return losses, violation
-
-    def typicality_loss(self, rows: Tensor) -> Tensor:
-        """Return the prototype loss (Eq. 6) of rows ``(i, c, f)``, or what takes its place."""
-        query = self.query
-        if self.likeness is None:
-            return prototype_loss(rows, query.prototype, self.autoencoder)
-        assert query.own is not None, "the query knows the classes of its rows"
-        return self.likeness.loss(rows, query.target, query.own)
-
-    def ask(self, rows: Tensor, classifier: Classifier | None = None) -> Tensor:
+    def ask(self, rows: Array, classifier: Classifier | None = None) -> Array:
         """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``.
 
         The model is the explained one unless another is given. A cell that is as it was goes to
@@ -138,32 +169,158 @@ class CounterfactualProblem(ProblemParts):
         answers = self.answers if model is self.classifier else None
         return ask_about_candidates(model, rows, self.query, self.codec, answers)
 
-    def final_distance(self, realised: Actions) -> Tensor:
+    # What candidates are worth.
+
+    def score(self, realised: Actions, *, with_prototype: bool = True) -> Evaluation:
+        """Return the losses and the violation of realised rows.
+
+        A candidate that misses the target, a rule or a limit lacks all of the chance that a doubt
+        asks for. Without the prototype its loss is 0: what improves a candidate by its distance
+        alone does not ask for it, and it costs as much as a model.
+        """
+        rows, factual = realised.point, self.query.factual
+        losses, violation = self.terms.scored(realised, self.ask(rows))
+        losses[..., Loss.DISTANCE] += self._causal_loss(rows)
+        self.rule_program.add_violation(factual, np.ascontiguousarray(rows), violation)
+        for rule, mechanisms in self.rules_with_equations:
+            violation += rule.violation(factual, rows, mechanisms)
+        if with_prototype:
+            losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
+        if self.doubts:
+            within = (violation <= 0) & (realised.count > 0)
+            violation += missing_chance(self, realised, self.doubts, within)
+        return Evaluation(losses, violation)
+
+    def final_distance(self, realised: Actions) -> Array:
         """Return f_final_dist (Eq. 9) in the mode of this problem, ``(i, c)``."""
+        distance, _ = self.terms.measured(realised)
+        return distance + self._causal_loss(realised.point)
+
+    def excess(self, realised: Actions) -> Array:
+        """Return how far candidates are beyond their limits, on the unit range, ``(i, c)``."""
+        _, excess = self.terms.measured(realised)
+        return excess
+
+    def typicality_loss(self, rows: Array) -> Array:
+        """Return the prototype loss (Eq. 6) of rows ``(i, c, f)``, or what takes its place.
+
+        That is the squared latent distance to the prototype, divided by the latent size, so that
+        the size does not change the scale.
+        """
+        query = self.query
+        if self.likeness is None:
+            return self.autoencoder.arrays.mean_squared_offsets(rows, query.prototype)
+        assert query.own is not None, "the query knows the classes of its rows"
+        return self.likeness.loss(rows, query.target, query.own)
+
+    @np.errstate(over="ignore", invalid="ignore")  # equations can lead anywhere
+    def _causal_loss(self, rows: Array) -> Array | float:
+        """Return what deviating from the causes costs beside the distance, ``(i, c)``.
+
+        In mode ``soft`` that is the gap to what the causes lead to, in mode ``paper`` Eq. 8 as it
+        is printed; elsewhere nothing.
+        """
         factual = self.query.factual
-        if self.mode == "hard":
-            return action_cost(realised, self.distance, self.action_weights)
-        point, effort = realised.point, self.effort.to(realised.point)
-        if self.mode == "paper" and self.scm is not None:
-            return printed_distance(point, factual, self.distance, effort, self.scm)
-        measure = self.distance.squared if self.is_squared else self.distance.absolute
-        total = (measure(point, factual) * effort).sum(-1)
-        if not self.is_squared:
-            total = total + ACTION_CHARGE * realised.count.to(total)
-        return total + self._causal_loss(realised)
-
-    def _causal_loss(self, realised: Actions) -> Tensor | float:
-        """Return what deviating from the causes costs in mode ``soft``, ``(i, c)``."""
-        if self.mode != "soft" or self.scm is None:
+        if self.scm is None or self.mode not in ("soft", "paper"):
             return 0.0
-        gap = causal_gap(realised.point, self.query.factual, self.query.residual, self.scm)
-        return self.causal_weight * (gap.square() if self.is_squared else gap).sum(-1)
+        if self.mode == "paper":
+            return printed_gap(rows, factual, self.scm).sum(-1)
+        gap = causal_gap(rows, factual, self.query.residual, self.scm)
+        return self.causal_weight * (np.square(gap) if self.is_squared else gap).sum(-1)
 
-    def violation(self, realised: Actions) -> Tensor:
-        """Return how far rows are from obeying the limits and the rules, ``(i, c)``."""
-        total = self.limits.excess(realised.point, realised.by_hand, self.codec.reach)
-        for rule, mechanisms in self.rules:
-            total = total + rule.violation(self.query.factual, realised.point, mechanisms)
-        if self.max_changes is not None:
-            total = total + (realised.count - self.max_changes).clamp(min=0)
-        return total
+    @property
+    def is_squared(self) -> bool:
+        """Whether the distance is a sum of squares."""
+        return self.mode == "paper" or (self.squared and self.mode != "hard")
+
+    # What is laid out once.
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The terms that need no model."""
+        measure = SQUARES if self.is_squared else DIFFERENCES
+        return Terms.of(
+            self.query.factual,
+            self.query.target,
+            self.limits,
+            self._weights,
+            self.distance,
+            EFFORTS if self.mode == "hard" else measure,
+            0.0 if self.is_squared else ACTION_CHARGE,
+            self.requirement,
+            self.max_changes,
+        )
+
+    @property
+    def _weights(self) -> Array:
+        """The weight of each feature ``(f,)`` or ``(i, 1, f)``.
+
+        In mode ``hard`` an action counts more where causes could be moved; in mode ``paper`` only
+        roots count, because Eq. 8 has the others.
+        """
+        if self.scm is None:
+            return self.effort
+        if self.mode == "paper":
+            effects = self.scm.graph.endogenous
+            return self.effort * [name not in effects for name in self.codec.schema.names]
+        if self.mode == "hard" and self.effect_weight != 1:
+            return action_weights(self.effort, self.limits.movable, self.scm, self.effect_weight)
+        return self.effort
+
+    @cached_property
+    def rule_program(self) -> RuleProgram:
+        """The rules without ``~>``, as a kernel runs them."""
+        return RuleProgram.of(tuple(rule for rule, _ in self.rules if rule.dependence is None))
+
+    @cached_property
+    def rules_with_equations(self) -> Sequence[BoundRule]:
+        """The rules with ``~>``, which ask their equations."""
+        return [bound for bound in self.rules if bound[0].dependence is not None]
+
+    @cached_property
+    def avoided(self) -> AvoidedLevels:
+        """The levels that no action may lead to."""
+        return AvoidedLevels.of(self.codec.schema)
+
+    @cached_property
+    def genome(self) -> Genome:
+        """The values that an action may set, a gene for each feature."""
+        gene_map = GeneMap(len(self.codec.schema))
+        return genome_of(self.codec, self.query.factual, self.limits, gene_map)
+
+    # Other problems of the same kind.
+
+    def take(self, instances: Array) -> Self:
+        """Return the problem of some of the rows, given by position."""
+        part = replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
+        vars(part).update(self._laid_out("avoided", "rule_program", "rules_with_equations"))
+        taken = self._laid_out("genome", "terms")
+        vars(part).update({name: own.take(instances) for name, own in taken.items()})
+        return part
+
+    def with_few_worlds(self) -> Self:
+        """Return the problem whose doubts have fewer worlds, so that asking often is affordable."""
+        return self._with_doubts(tuple(doubt.few for doubt in self.doubts))
+
+    def with_doubts_asked_for(self) -> Self:
+        """Return the problem without the doubts that nobody asks for."""
+        return self._with_doubts(tuple(doubt for doubt in self.doubts if doubt.is_asked_for))
+
+    @property
+    def asks_for_doubts(self) -> bool:
+        """Whether the caller asks for some of the doubts, so that nothing is shown without them."""
+        return any(doubt.is_asked_for for doubt in self.doubts)
+
+    def without_doubts(self) -> Self:
+        """Return the problem in which a candidate need not be sure to work."""
+        return self._with_doubts(())
+
+    def _with_doubts(self, doubts: tuple[Doubt, ...]) -> Self:
+        part = replace(self, doubts=doubts)
+        names = ("avoided", "rule_program", "rules_with_equations", "genome", "terms")
+        vars(part).update(self._laid_out(*names))
+        return part
+
+    def _laid_out(self, *names: str) -> dict[str, Any]:
+        """Return what was laid out already, which is not laid out again for a part."""
+        return {name: vars(self)[name] for name in names if name in vars(self)}

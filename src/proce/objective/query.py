@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.objective.prediction import magnitude
@@ -40,23 +40,23 @@ class Query:
         ``(i,)``, the class that the model gives each row; ``None`` where nobody asks for it.
     """
 
-    factual: Tensor
-    target: Tensor
-    prototype: Tensor
-    neighbours: Tensor
-    residual: Tensor
-    keys: Tensor
+    factual: Array
+    target: Array
+    prototype: Array
+    neighbours: Array
+    residual: Array
+    keys: Array
     seed: int = 0
-    raw: Tensor | None = None
-    positions: Tensor | None = None
-    own: Tensor | None = None
+    raw: Array | None = None
+    positions: Array | None = None
+    own: Array | None = None
 
     @cached_property
-    def magnitude(self) -> Tensor:
+    def magnitude(self) -> Array:
         """How large the entries of each row are, ``(i, 1, f)``."""
         return magnitude(self.factual)[:, None]
 
-    def take(self, instances: Tensor) -> "Query":
+    def take(self, instances: Array) -> "Query":
         """Return the query for some of the rows, given by position."""
         return Query(
             self.factual[instances],
@@ -73,27 +73,27 @@ class Query:
 
 
 def pose_query(
-    factual: Tensor,
-    target: Tensor,
-    keys: Tensor,
+    factual: Array,
+    target: Array,
+    keys: Array,
     *,
     autoencoder: AutoEncoder,
     index: PrototypeIndex,
     n_neighbours: int,
     scm: StructuralCausalModel | None,
     seed: int,
-    raw: Tensor | None = None,
+    raw: Array | None = None,
 ) -> Query:
     """Find the prototypes of rows ``(i, f)``, and the noise that makes them what they are."""
     latents = autoencoder.encode(factual)
-    prototype = torch.empty_like(latents)
-    neighbours = target.new_full((len(factual), n_neighbours), -1)
-    for wanted in torch.unique(target).tolist():
-        rows = torch.nonzero(target == wanted).flatten()
+    prototype = np.empty_like(latents)
+    neighbours = np.full((len(factual), n_neighbours), -1, dtype=target.dtype)
+    for wanted in np.unique(target).tolist():
+        rows = np.flatnonzero(target == wanted)
         prototypes = index.prototype(latents[rows], wanted, n_neighbours)
         prototype[rows] = prototypes.latents
         neighbours[rows, : prototypes.neighbours.shape[1]] = prototypes.neighbours
-    noise = factual.new_empty(len(factual), 0)
+    noise = np.empty((len(factual), 0), dtype=factual.dtype)
     if scm is not None:
         noise = scm.abduct(factual, seed=seed, keys=keys)
     return Query(factual, target, prototype, neighbours, noise, keys, seed, raw)

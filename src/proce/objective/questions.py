@@ -1,7 +1,8 @@
 """How a model is asked about the candidates of a search."""
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, flatten
 from proce.classifier import AnswerTable, Classifier, ask_as_given, given_to_model
 from proce.objective.prediction import clamp_for_model
 from proce.objective.query import Query
@@ -9,8 +10,8 @@ from proce.schema import Codec
 
 
 def ask_about_candidates(
-    classifier: Classifier, rows: Tensor, query: Query, codec: Codec, answers: AnswerTable | None
-) -> Tensor:
+    classifier: Classifier, rows: Array, query: Query, codec: Codec, answers: AnswerTable | None
+) -> Array:
     """Return the class probabilities ``(i, c, k)`` that a model gives candidates ``(i, c, f)``.
 
     A cell that is as it was goes to the model as it came in, bit for bit.
@@ -29,12 +30,12 @@ def ask_about_candidates(
         What the model has answered already; the same candidate of the same row is not asked about
         again. ``None`` to ask about all.
     """
-    near = clamp_for_model(rows, query.magnitude.maximum(codec.largest))
+    near = clamp_for_model(rows, np.maximum(query.magnitude, codec.largest))
     raw = None if query.raw is None else query.raw[:, None]
-    values = given_to_model(classifier, near, query.factual[:, None], raw, codec).flatten(0, 1)
+    values = flatten(given_to_model(classifier, near, query.factual[:, None], raw, codec), 0, 1)
     if answers is None:
         chances = ask_as_given(classifier, values)
     else:
-        owners = query.keys[:, None].expand(rows.shape[:-1]).flatten().to(values.device)
+        owners = np.broadcast_to(query.keys[:, None], rows.shape[:-1]).ravel()
         chances = answers.ask(values, owners, lambda some: ask_as_given(classifier, some))
-    return chances.to(rows.device).reshape(*rows.shape[:-1], -1)
+    return chances.reshape(*rows.shape[:-1], -1)

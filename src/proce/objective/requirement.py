@@ -1,15 +1,18 @@
 """What counts as reaching the target: the decision, the margin and the probability asked for."""
 
+import math
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from proce.classifier import decide
-from proce.objective.prediction import target_index, target_probability
+from proce.arrays import Array, Floats, Ints
+from proce.compiled.elementary import log
+from proce.compiled.kernel import kernel
 
 SHORTFALL_ROUNDING = 1e-12  # of a probability
 _MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
+# What is required, as the kernels read it.
+_THRESHOLD, _PAST_UPPER, _PAST_LOWER, _LEAD, _LEAST = range(5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,43 +34,42 @@ class Requirement:
     margin: float
     min_probability: float | None = None
 
+    @property
+    def numbers(self) -> Floats:
+        """The requirement as the kernels read it, ``(5,)``; what is not asked for is NaN."""
+        threshold = math.nan if self.threshold is None else self.threshold
+        numbers = np.empty(5)
+        numbers[_THRESHOLD] = threshold
+        numbers[_PAST_UPPER] = min(1.0, threshold + self.margin)
+        numbers[_PAST_LOWER] = max(0.0, threshold - self.margin)
+        numbers[_LEAD] = 2 * self.margin
+        numbers[_LEAST] = math.nan if self.min_probability is None else self.min_probability
+        return numbers
+
     def without_margin(self) -> "Requirement":
         """Return the requirement for which the decision itself is enough."""
         return replace(self, margin=0.0)
 
-    def shortfall(self, probabilities: Tensor, target: Tensor) -> Tensor:
-        """Return how much is lacking, ``(i, c)``; zero exactly where the target is reached."""
-        own = target_probability(probabilities, target)
-        if self.threshold is None:
-            lacking = self._before_rivals(probabilities, own, target)
-        else:
-            lacking = self._past_threshold(probabilities[..., 1], target, self.threshold)
-        reached = decide(probabilities, self.threshold) == target[:, None]
-        enough = reached & (lacking <= SHORTFALL_ROUNDING)  # 0.4 + 0.2 is more than 0.6
-        lacking = torch.where(enough, 0.0, lacking.clamp(min=SHORTFALL_ROUNDING))
-        if self.min_probability is not None:
-            lacking = torch.maximum(lacking, self.min_probability - own)
-        return lacking.clamp(min=0)
+    def shortfall(self, probabilities: Array, target: Array) -> Floats:
+        """Return how much probabilities ``(i, c, k)`` lack, ``(i, c)``.
 
-    def odds_beyond(self, probabilities: Tensor, target: Tensor) -> Tensor:
+        It is zero exactly where the target ``(i,)`` is reached.
+        """
+        lacking = np.zeros(probabilities.shape[:2])
+        given = np.ascontiguousarray(probabilities, np.float64)
+        add_shortfall(given, target.astype(np.int64), self.numbers, lacking)
+        return lacking
+
+    def odds_beyond(self, probabilities: Array, target: Array) -> Floats:
         """Return by how many log-odds the decision is passed, ``(i, c)``; below 0 it is not.
 
         The margin does not count: it is there for doubts like those that are measured with these
         log-odds. A least probability does.
         """
-        own = target_probability(probabilities, target)
-        if self.threshold is None:
-            rival = probabilities.scatter(-1, target_index(target, probabilities), -1.0).amax(-1)
-            past = _log(own) - _log(rival)
-        else:
-            past = _log_odds(probabilities[..., 1]) - _log_odds(own.new_tensor(self.threshold))
-            past = torch.where(target[:, None] == 1, past, -past)
-        if self.min_probability is not None:
-            past = torch.minimum(
-                past, _log_odds(own) - _log_odds(own.new_tensor(self.min_probability))
-            )
-        reached = self.without_margin().shortfall(probabilities, target) <= 0
-        return torch.where(reached, past.clamp(min=0.0), past.clamp(max=-SHORTFALL_ROUNDING))
+        odds = np.empty(probabilities.shape[:2])
+        given = np.ascontiguousarray(probabilities, np.float64)
+        write_odds(given, target.astype(np.int64), self.without_margin().numbers, odds)
+        return odds
 
     def probabilities(self, n_classes: int) -> tuple[float, ...]:
         """Return the probability that is enough for each class as the target, for a person.
@@ -90,21 +92,87 @@ class Requirement:
         """
         return 2 * self.margin if n_classes > 2 else None
 
-    def _before_rivals(self, probabilities: Tensor, own: Tensor, target: Tensor) -> Tensor:
-        """Return what the target lacks before the best other class."""
-        rival = probabilities.scatter(-1, target_index(target, probabilities), -1.0).amax(-1)
-        lacking = rival + 2 * self.margin - own
-        return lacking / 2 if probabilities.shape[-1] == 2 else lacking
 
-    def _past_threshold(self, second: Tensor, target: Tensor, threshold: float) -> Tensor:
-        """Return what the probability of the second class lacks on the target's side."""
-        upper, lower = min(1.0, threshold + self.margin), max(0.0, threshold - self.margin)
-        return torch.where(target[:, None] == 1, upper - second, second - lower)
-
-
-def _log(probability: Tensor) -> Tensor:
-    return probability.double().clamp(min=_MIN_PROBABILITY).log()
+@kernel
+def add_shortfall(
+    chances: Floats,  # (i, c, k)
+    target: Ints,  # (i,)
+    numbers: Floats,  # (5,)
+    violation: Floats,  # (i, c); added to
+) -> None:
+    """Add what probabilities lack to reach the target, of every candidate."""
+    for i in range(len(chances)):
+        for c in range(chances.shape[1]):
+            violation[i, c] += _shortfall(chances[i, c], target[i], numbers)
 
 
-def _log_odds(probability: Tensor) -> Tensor:
-    return probability.double().clamp(_MIN_PROBABILITY, 1 - _MIN_PROBABILITY).logit()
+@kernel
+def write_odds(
+    chances: Floats,  # (i, c, k)
+    target: Ints,  # (i,)
+    numbers: Floats,  # (5,)
+    odds: Floats,  # (i, c); written
+) -> None:
+    """Write by how many log-odds the decision is passed, of every candidate."""
+    threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
+    for i in range(len(chances)):
+        wanted = target[i]
+        for c in range(chances.shape[1]):
+            own = chances[i, c, wanted]
+            if np.isnan(threshold):
+                past = _log(own) - _log(_rival(chances[i, c], wanted))
+            else:
+                past = _log_odds(chances[i, c, 1]) - _log_odds(threshold)
+                past = past if wanted == 1 else -past
+            if least == least:
+                past = min(past, _log_odds(own) - _log_odds(least))
+            is_reached = _shortfall(chances[i, c], wanted, numbers) <= 0
+            odds[i, c] = max(past, 0.0) if is_reached else min(past, -SHORTFALL_ROUNDING)
+
+
+@kernel
+def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
+    """Return what the probabilities ``(k,)`` of a candidate lack.
+
+    The target must be decided for, by the threshold or as the first of the likeliest classes, and
+    lie beyond the decision by the margin.
+    """
+    own, second = chances[wanted], chances[1]
+    threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
+    if np.isnan(threshold):
+        is_decided = True
+        for k in range(len(chances)):
+            if k != wanted:
+                is_decided &= chances[k] < own or (chances[k] == own and k > wanted)
+        lacking = _rival(chances, wanted) + numbers[_LEAD] - own
+        lacking = lacking / 2 if len(chances) == 2 else lacking
+    else:
+        is_decided = (second >= threshold) == (wanted == 1)
+        lacking = numbers[_PAST_UPPER] - second if wanted == 1 else second - numbers[_PAST_LOWER]
+    is_enough = is_decided and lacking <= SHORTFALL_ROUNDING  # 0.4 + 0.2 is more than 0.6
+    lacking = 0.0 if is_enough else max(lacking, SHORTFALL_ROUNDING)
+    if least == least:
+        missing = least - own
+        lacking = missing if missing > lacking or np.isnan(missing) else lacking
+    return max(lacking, 0.0)
+
+
+@kernel
+def _rival(chances: Floats, wanted: int) -> float:
+    """Return the largest probability of any other class, of ``(k,)``."""
+    rival = -1.0
+    for k in range(len(chances)):
+        if k != wanted and (chances[k] > rival or np.isnan(chances[k])):
+            rival = chances[k]
+    return rival
+
+
+@kernel
+def _log(probability: float) -> float:
+    return log(max(probability, _MIN_PROBABILITY))
+
+
+@kernel
+def _log_odds(probability: float) -> float:
+    share = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
+    return log(share / (1 - share))

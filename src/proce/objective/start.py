@@ -4,23 +4,22 @@ A gene per feature holds its entry of the row. In ``hard`` mode one more gene wi
 follows for every endogenous feature that can be acted on: is it acted on?
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import StructuralCausalModel
+from proce.compiled.elementary import powers, quantiles
 from proce.objective.distance import Mode
 from proce.objective.limits import Limits
 from proce.objective.query import Query
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.features.feature import MIN_CHANGE
 from proce.search import GeneKind, Genome, Purpose, RowStreams
-from proce.streams import power
 
 Start = Literal["mixed", "gaussian", "anywhere"]
 _START_DEVIATION = 0.15  # standard deviation of the Gaussian start, on the unit range
@@ -56,13 +55,6 @@ class GeneMap:
             switches[position] = gene
         return switches
 
-    def acting(self, genes: Tensor) -> Tensor:
-        """Return which features may be acted on, ``(i, c, f)``; those without a switch always."""
-        flags = torch.ones_like(genes[..., : self.n_features], dtype=torch.bool)
-        if self.switched:
-            flags[..., list(self.switched)] = genes[..., self.n_features :] > 0.5
-        return flags
-
 
 def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> GeneMap:
     """Return which gene belongs to which feature; ``hard`` has a switch per actionable effect.
@@ -75,7 +67,7 @@ def gene_map_of(codec: Codec, scm: StructuralCausalModel | None, mode: Mode) -> 
     return GeneMap(len(codec.schema), tuple(sorted(map(codec.schema.position, effects))))
 
 
-def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) -> Genome:
+def genome_of(codec: Codec, factual: Array, limits: Limits, gene_map: GeneMap) -> Genome:
     """Return the genes of rows ``(i, f)``.
 
     The anchor of a gene is the value of the row, or the nearest permitted one where a range of the
@@ -83,26 +75,26 @@ def genome_of(codec: Codec, factual: Tensor, limits: Limits, gene_map: GeneMap) 
     """
     n_switches = len(gene_map.switched)
     kind, origin, step = _grid(codec, n_switches)
-    nothing = factual.new_zeros(len(factual), n_switches)
+    nothing = np.zeros((len(factual), n_switches), dtype=factual.dtype)
     switchable = limits.movable[:, list(gene_map.switched)]
     genome = Genome.of(
-        torch.cat([limits.action_lower, nothing], dim=-1),
-        torch.cat([limits.action_upper, nothing + 1], dim=-1),
-        torch.cat([factual, nothing], dim=-1),
-        movable=torch.cat([limits.movable, switchable], dim=-1),
+        np.concatenate([limits.action_lower, nothing], axis=-1),
+        np.concatenate([limits.action_upper, nothing + 1], axis=-1),
+        np.concatenate([factual, nothing], axis=-1),
+        movable=np.concatenate([limits.movable, switchable], axis=-1),
         kind=kind,
         origin=origin,
         step=step,
-        snap=torch.full_like(step, MIN_CHANGE),
+        snap=np.full_like(step, MIN_CHANGE),
     )
     outside = (factual < limits.lower) | (factual > limits.upper)
-    forbidden = torch.cat([outside & limits.movable, nothing.bool()], dim=-1)
-    nearest = genome.anchor.maximum(genome.lower).minimum(genome.upper)
-    return replace(genome, anchor=torch.where(forbidden, nearest, genome.anchor))
+    forbidden = np.concatenate([outside & limits.movable, nothing.astype(np.bool_)], axis=-1)
+    nearest = np.minimum(np.maximum(genome.anchor, genome.lower), genome.upper)
+    return genome._replace(anchor=np.where(forbidden, nearest, genome.anchor))
 
 
 @lru_cache(maxsize=32)
-def _grid(codec: Codec, n_switches: int) -> tuple[Tensor, Tensor, Tensor]:
+def _grid(codec: Codec, n_switches: int) -> tuple[Array, Array, Array]:
     """Return the kinds of all genes, and where the grid of each begins and how wide it is.
 
     What is searched is what is shown.
@@ -115,21 +107,21 @@ def _grid(codec: Codec, n_switches: int) -> tuple[Tensor, Tensor, Tensor]:
         origins.append(-low / span if on_grid else 0.0)
         steps.append(told_to / span if on_grid else float(not isinstance(feature, Continuous)))
     nothing = [0.0] * n_switches
-    kind = torch.tensor([*kinds, *[GeneKind.LEVEL] * n_switches])
-    origin, step = torch.tensor([[*origins, *nothing], [*steps, *nothing]], dtype=torch.float64)
+    kind = np.array([*kinds, *[GeneKind.LEVEL] * n_switches])
+    origin, step = np.array([[*origins, *nothing], [*steps, *nothing]], dtype=np.float64)
     return kind, origin, step
 
 
 def initial_population(
     genome: Genome,
     query: Query,
-    reach: Tensor,
-    training: Tensor,
+    reach: Array,
+    training: Array,
     gene_map: GeneMap,
     size: int,
     seed: int,
     start: Start = "mixed",
-) -> Tensor:
+) -> Array:
     """Return the candidates ``(i, size, g)`` that a search begins with.
 
     ``gaussian`` is the paper's: noise around the row. ``mixed`` changes few genes of most
@@ -159,40 +151,42 @@ def initial_population(
     n_draws = size * n_genes
     draws = streams.uniforms(0, Purpose.START, 5 * n_draws + size)
     blocks = draws[:, : 5 * n_draws].reshape(n_rows, 5, size, n_genes)
-    first, second, third, fourth, fifth = blocks.unbind(1)
-    own = genome.anchor[:, None].expand(n_rows, size, n_genes)
-    reach_of_genes = torch.cat([reach, reach.new_ones(n_genes - len(reach))])  # switches: 0 or 1
-    gaussian = own + _START_DEVIATION * reach_of_genes * torch.special.ndtri(first)
+    first, second, third, fourth, fifth = np.moveaxis(blocks, 1, 0)
+    own = np.broadcast_to(genome.anchor[:, None], (n_rows, size, n_genes))
+    reach_of_genes = np.concatenate(
+        [reach, np.ones(n_genes - len(reach), dtype=reach.dtype)]
+    )  # switches: 0 or 1
+    gaussian = own + _START_DEVIATION * reach_of_genes * quantiles(first)
     redrawn = genome.lower[:, None] + second * (genome.upper - genome.lower)[:, None]
     is_level = genome.kind == GeneKind.LEVEL
     if start == "gaussian":
-        level = torch.where(third < _LEVEL_REDRAW_CHANCE, redrawn.round(), own)
-        return genome.repair(torch.where(is_level, level, gaussian))
+        level = np.where(third < _LEVEL_REDRAW_CHANCE, np.rint(redrawn), own)
+        return genome.repair(np.where(is_level, level, gaussian))
     if start == "anywhere":
-        changed = torch.where(is_level, redrawn.round(), redrawn)
+        changed = np.where(is_level, np.rint(redrawn), redrawn)
         changed[..., gene_map.n_features :] = 1.0
     else:
         near = _neighbour_genes(query, training, gene_map, fourth[..., 0])
-        level = torch.where(third < _NOISY_LEVEL_CHANCE, redrawn.round(), near)
-        is_noisy = torch.arange(size) % 3 == 0
-        changed = torch.where(is_noisy[:, None], torch.where(is_level, level, gaussian), near)
-    n_movable = genome.movable[:, : gene_map.n_features].sum(-1).clamp(min=1).to(draws)
-    share = power(n_movable[:, None], -draws[:, 5 * n_draws :])
+        level = np.where(third < _NOISY_LEVEL_CHANCE, np.rint(redrawn), near)
+        is_noisy = np.arange(size) % 3 == 0
+        changed = np.where(is_noisy[:, None], np.where(is_level, level, gaussian), near)
+    n_movable = np.maximum(genome.movable[:, : gene_map.n_features].sum(-1), 1)
+    share = powers(n_movable[:, None], -draws[:, 5 * n_draws :])
     if gene_map.switched:  # a feature and its switch change together, or the one is for nothing
         fifth[..., gene_map.n_features :] = fifth[..., list(gene_map.switched)]
-    mixed = torch.where(fifth < share[..., None], changed, own)
+    mixed = np.where(fifth < share[..., None], changed, own)
     mixed[:, 0] = own[:, 0]
     return genome.repair(mixed)
 
 
-def _neighbour_genes(query: Query, training: Tensor, gene_map: GeneMap, draws: Tensor) -> Tensor:
+def _neighbour_genes(query: Query, training: Array, gene_map: GeneMap, draws: Array) -> Array:
     """Return for every candidate a training row of its prototype as genes, ``(i, size, g)``."""
-    count = (query.neighbours >= 0).sum(1, keepdim=True)
-    nth = (draws * count).long().minimum(count - 1)
-    chosen = query.neighbours.gather(1, nth)
+    count = (query.neighbours >= 0).sum(1, keepdims=True)
+    nth = np.minimum((draws * count).astype(np.int64), count - 1)
+    chosen = np.take_along_axis(query.neighbours, nth, 1)
     rows = training[chosen]  # (i, size, f)
-    switches = rows.new_ones(*rows.shape[:-1], len(gene_map.switched))
-    return torch.cat([rows, switches], dim=-1)
+    switches = np.ones((*rows.shape[:-1], len(gene_map.switched)), dtype=rows.dtype)
+    return np.concatenate([rows, switches], axis=-1)
 
 
 def _kind(feature: Feature, resolution: float) -> GeneKind:

@@ -6,9 +6,9 @@ as what follows, so that waiting is one action with one cost.
 
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Actions
 from proce.objective.limits import CallLimits, Limits
 from proce.schema import Action, Codec, Continuous, Feature
@@ -40,9 +40,9 @@ class Clock:
     names: frozenset[str]
     lead: int
     others: tuple[int, ...]
-    years: Tensor
-    steps: Tensor
-    origin: Tensor
+    years: Array
+    steps: Array
+    origin: Array
 
     @classmethod
     def of(cls, codec: Codec) -> "Clock | None":
@@ -50,7 +50,7 @@ class Clock:
         features = codec.schema.features
         waiting = [p for p, feature in enumerate(features) if feature.action is Action.WAITS]
         steps = codec.resolution / codec.span
-        years, origin = torch.zeros_like(steps), torch.full_like(steps, torch.nan)
+        years, origin = np.zeros_like(steps), np.full_like(steps, np.nan)
         for position in waiting:
             feature = features[position]
             years[position] = codec.span[position] * YEARS_PER_UNIT[_unit(feature)]
@@ -69,74 +69,74 @@ class Clock:
             origin,
         )
 
-    def advance(self, rows: Tensor, factual: Tensor) -> Tensor:
+    def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""
         if not self.others:
             return rows
         own = factual[:, None]
-        passed = (rows[..., self.lead] - own[..., self.lead]).nan_to_num(nan=0.0)
-        rows = rows.clone()
+        passed = np.nan_to_num((rows[..., self.lead] - own[..., self.lead]), nan=0.0)
+        rows = rows.copy()
         for position in self.others:
             gap = passed * float(self.years[self.lead] / self.years[position])
             before = own[..., position]
             moved = self._on_grid(position, before, gap)
-            rows[..., position] = torch.where(gap == 0, before, moved)
+            rows[..., position] = np.where(gap == 0, before, moved)
         return rows
 
-    def _on_grid(self, position: int, before: Tensor, gap: Tensor) -> Tensor:
+    def _on_grid(self, position: int, before: Array, gap: Array) -> Array:
         step, origin = float(self.steps[position]), float(self.origin[position])
         if not step:
             return before + gap
         if origin == origin:
-            return origin + ((before + gap - origin) / step).round() * step
-        return before + (gap / step).round() * step
+            return origin + np.rint((before + gap - origin) / step) * step
+        return before + np.rint(gap / step) * step
 
     def as_one_action(self, actions: Actions) -> Actions:
         """Return actions in which the other features that wait follow the one that leads."""
         if not self.others:
             return actions
         others = list(self.others)
-        acted_on, consequence = actions.acted_on.clone(), actions.consequence.clone()
-        expected = actions.expected.clone()
+        acted_on, consequence = actions.acted_on.copy(), actions.consequence.copy()
+        expected = actions.expected.copy()
         consequence[..., others] |= acted_on[..., others]
         acted_on[..., others] = False
         expected[..., others] = actions.point[..., others]
         return replace(actions, acted_on=acted_on, consequence=consequence, expected=expected)
 
-    def with_others(self, by_hand: Tensor) -> Tensor:
+    def with_others(self, by_hand: Array) -> Array:
         """Return what is done by hand ``(…, f)``, and all that time moves with it."""
-        by_hand = by_hand.clone()
+        by_hand = by_hand.copy()
         by_hand[..., list(self.others)] = by_hand[..., [self.lead]]
         return by_hand
 
-    def weigh(self, effort: Tensor, max_years: float) -> Tensor:
+    def weigh(self, effort: Array, max_years: float) -> Array:
         """Return efforts ``(f,)`` by which the longest wait costs as much as a whole range."""
-        weights = effort.clone()
+        weights = effort.copy()
         weights[self.lead] *= float(self.years[self.lead]) / max_years
         weights[list(self.others)] = 0.0
         return weights
 
     def open(
-        self, limits: Limits, call: CallLimits, codec: Codec, factual: Tensor, max_years: float
+        self, limits: Limits, call: CallLimits, codec: Codec, factual: Array, max_years: float
     ) -> Limits:
         """Return limits in which rows ``(i, f)`` may wait, at most so many years.
 
         No feature leaves its permitted range or that of the call, and the lead none that the
         search would not look at. A row in which the lead is missing does not wait.
         """
-        left = torch.full_like(factual[:, self.lead], max_years)
+        left = np.full_like(factual[:, self.lead], max_years)
         for position in (self.lead, *self.others):
             feature = codec.schema.features[position]
             is_bound = isinstance(feature, Continuous) and feature.range is not None
             if position == self.lead or is_bound or feature.name in call.bounds:
                 room = (limits.upper - factual)[:, position] * float(self.years[position])
-                left = torch.minimum(left, room.nan_to_num(nan=torch.inf))
-        left = left.clamp(min=0.0)
+                left = np.minimum(left, np.nan_to_num(room, nan=np.inf))
+        left = np.maximum(left, 0.0)
         known = ~codec.missing(factual)[:, self.lead]
-        opened = {name: getattr(limits, name).clone() for name in Limits.__dataclass_fields__}
+        opened = {name: getattr(limits, name).copy() for name in Limits.__dataclass_fields__}
         opened["movable"][:, self.lead] = known & (left > 0)
         opened["upper"][:, self.lead] = factual[:, self.lead] + left / float(self.years[self.lead])
-        opened["lower"][:, self.lead] = torch.maximum(limits.lower, factual)[:, self.lead]
+        opened["lower"][:, self.lead] = np.maximum(limits.lower, factual)[:, self.lead]
         for end in ("lower", "upper"):
             opened[f"action_{end}"][:, self.lead] = opened[end][:, self.lead]
         for position in self.others:

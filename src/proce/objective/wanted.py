@@ -4,10 +4,9 @@ An action that leads to an avoided level is none.
 """
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from proce.compiled import engine
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.kernel import kernel
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.start import GeneMap
 
@@ -16,8 +15,8 @@ _NOT_GIVEN, _NOBODY = np.empty((0, 0, 0), np.bool_), np.empty((0, 0), np.bool_)
 
 
 def read_genes(
-    genes: Tensor, factual: Tensor, movable: Tensor, gene_map: GeneMap, avoided: AvoidedLevels
-) -> tuple[Tensor, Tensor]:
+    genes: Array, factual: Array, movable: Array, gene_map: GeneMap, avoided: AvoidedLevels
+) -> tuple[Array, Array]:
     """Return the rows ``(i, c, f)`` of genes ``(i, c, g)``, and what may be acted on or held.
 
     Parameters
@@ -31,15 +30,12 @@ def read_genes(
     avoided
         The levels that no action may lead to.
     """
-    if engine.use_kernels(genes.device):
-        return _read_compiled(genes, None, factual, movable, gene_map, avoided)
-    rows = avoided.revert(genes[..., : gene_map.n_features], factual[:, None])
-    return rows, movable[:, None] & gene_map.acting(genes)
+    return _read(genes, None, factual, movable, gene_map, avoided)
 
 
 def read_actions(
-    rows: Tensor, by_hand: Tensor, factual: Tensor, gene_map: GeneMap, avoided: AvoidedLevels
-) -> tuple[Tensor, Tensor]:
+    rows: Array, by_hand: Array, factual: Array, gene_map: GeneMap, avoided: AvoidedLevels
+) -> tuple[Array, Array]:
     """Return rows ``(i, c, f)`` that are as they were but for what is done by hand, and that.
 
     Parameters
@@ -49,43 +45,76 @@ def read_actions(
     factual, gene_map, avoided
         As for :func:`read_genes`.
     """
-    if engine.use_kernels(rows.device):
-        return _read_compiled(rows, by_hand, factual, None, gene_map, avoided)
-    wanted = torch.where(by_hand, rows, factual[:, None])
-    return avoided.revert(wanted, factual[:, None]), by_hand
+    return _read(rows, by_hand, factual, None, gene_map, avoided)
 
 
-def changed_cells(rows: Tensor, factual: Tensor) -> Tensor:
+def changed_cells(rows: Array, factual: Array) -> Array:
     """Return which cells of rows ``(i, c, f)`` are not those of the factual rows ``(i, f)``."""
-    if not engine.use_kernels(rows.device):
-        return (rows - factual[:, None]).abs() > MIN_DIFFERENCE
-    from proce.objective.kernels.wanted import mark_changes
-
     changed = np.empty(rows.shape, np.bool_)
-    mark_changes(rows.contiguous().numpy(), factual.contiguous().numpy(), MIN_DIFFERENCE, changed)
-    return torch.from_numpy(changed)
+    mark_changes(np.ascontiguousarray(rows), np.ascontiguousarray(factual), MIN_DIFFERENCE, changed)
+    return changed
 
 
-def _read_compiled(
-    values: Tensor,
-    by_hand: Tensor | None,
-    factual: Tensor,
-    movable: Tensor | None,
+def _read(
+    values: Array,
+    by_hand: Array | None,
+    factual: Array,
+    movable: Array | None,
     gene_map: GeneMap,
     avoided: AvoidedLevels,
-) -> tuple[Tensor, Tensor]:
-    from proce.objective.kernels.wanted import read_wanted
-
+) -> tuple[Array, Array]:
     shape = *values.shape[:2], gene_map.n_features
     rows, acting = np.empty(shape), np.empty(shape, np.bool_)
     read_wanted(
-        values.contiguous().numpy(),
-        _NOT_GIVEN if by_hand is None else by_hand.contiguous().numpy(),
-        factual.contiguous().numpy(),
-        _NOBODY if movable is None else movable.contiguous().numpy(),
+        np.ascontiguousarray(values),
+        _NOT_GIVEN if by_hand is None else np.ascontiguousarray(by_hand),
+        np.ascontiguousarray(factual),
+        _NOBODY if movable is None else np.ascontiguousarray(movable),
         gene_map.switches,
-        avoided.table.numpy(),
+        avoided.table,
         rows,
         acting,
     )
-    return torch.from_numpy(rows), torch.from_numpy(acting)
+    return rows, acting
+
+
+@kernel
+def read_wanted(
+    values: Floats,  # (i, c, g), of which the first f are the entries of a row
+    by_hand: Flags,  # (i, c, f), or without entries
+    factual: Floats,  # (i, f)
+    movable: Flags,  # (i, f)
+    switches: Ints,  # (f,), the gene that says whether a feature is acted on; 0 without
+    avoided: Flags,  # (f, l)
+    rows: Floats,  # (i, c, f); written
+    acting: Flags,  # (i, c, f); written
+) -> None:
+    """Write the rows that are asked for, and which of their cells may be acted on or held.
+
+    Without flags of what is done by hand, the features that may be acted on are read from genes.
+    """
+    n_instances, n_candidates, n_features = rows.shape
+    is_given = by_hand.size > 0
+    for i in range(n_instances):
+        for c in range(n_candidates):
+            for f in range(n_features):
+                own, value = factual[i, f], values[i, c, f]
+                if is_given:
+                    acts = by_hand[i, c, f]
+                    value = value if acts else own
+                else:
+                    acts = movable[i, f] and (switches[f] == 0 or values[i, c, switches[f]] > 0.5)
+                acting[i, c, f] = acts
+                is_level = 0 <= value < avoided.shape[1] and value == np.floor(value)
+                leads_there = is_level and avoided[f, np.int64(value)]
+                rows[i, c, f] = own if leads_there else value
+
+
+@kernel
+def mark_changes(rows: Floats, factual: Floats, least: float, changed: Flags) -> None:
+    """Write which cells of rows ``(i, c, f)`` have moved by more than ``least``."""
+    n_instances, n_candidates, n_features = rows.shape
+    for i in range(n_instances):
+        for c in range(n_candidates):
+            for f in range(n_features):
+                changed[i, c, f] = abs(rows[i, c, f] - factual[i, f]) > least

@@ -1,4 +1,4 @@
-"""Features, what a person may do about them, and frame to tensor and back."""
+"""Features, what a person may do about them, and frame to array and back."""
 
 from proce.schema.codec import Codec
 from proce.schema.features.action import Action

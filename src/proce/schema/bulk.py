@@ -1,8 +1,8 @@
 """The scale of all features of a codec: what is shown of it, and where outliers begin."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.scale import FeatureScale
@@ -23,12 +23,12 @@ def with_scales(codec: Codec) -> Schema:
     return Schema(codec.schema.features, scales=scales, notes=codec.schema.notes)
 
 
-def bulk_ends(codec: Codec) -> Tensor:
+def bulk_ends(codec: Codec) -> Array:
     """Return the entries ``(2, f)`` between which values are learned from.
 
     They lie half a range outside of the unit range, and are infinite for levels and for numbers
     without any value out there.
     """
     far = codec.is_number & ((codec.lowest < -_BEYOND) | (codec.highest > 1 + _BEYOND))
-    low, high = torch.where(far, -_BEYOND, -torch.inf), torch.where(far, 1 + _BEYOND, torch.inf)
-    return torch.stack([low, high]).double()
+    low, high = np.where(far, -_BEYOND, -np.inf), np.where(far, 1 + _BEYOND, np.inf)
+    return np.stack([low, high]).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Frame to tensor and back: what is read from a frame goes to the unit range here.
+"""Frame to array and back: what is read from a frame goes to the unit range here.
 
 A row is a float64 vector with one entry per feature: a number on the unit range of the
 training rows (see ``scale.py``), a level as its position. NaN is a missing number, -1 a missing
@@ -10,11 +10,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from proce.arguments import checked
+from proce.arrays import Array, blocks
 from proce.errors import SchemaError
 from proce.schema.entries import entry_of
 from proce.schema.features.brief import cut
@@ -23,8 +22,7 @@ from proce.schema.frames.cells import Numbers
 from proce.schema.frames.frame import require_rows
 from proce.schema.frames.layout import Layout, level_columns
 from proce.schema.matching import MatchingFrame, only_features
-from proce.schema.raw_grid import RawGrid
-from proce.schema.row_arguments import check_parts, check_tensor, takes_rows
+from proce.schema.row_arguments import check_array, check_fit, check_parts, takes_rows
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
@@ -38,7 +36,7 @@ class Codec:
     Attributes
     ----------
     schema
-        The features, in the order of the tensor's columns.
+        The features, in the order of the array's columns.
     low, span
         ``raw = low + span * unit`` for a number; 0 and 1 for levels.
     may_miss
@@ -60,14 +58,14 @@ class Codec:
     """
 
     schema: Schema
-    low: Tensor  # (f,)
-    span: Tensor  # (f,)
-    may_miss: Tensor  # (f,) bool
+    low: Array  # (f,)
+    span: Array  # (f,)
+    may_miss: Array  # (f,) bool
     layout: Layout
-    seen_low: Tensor = None  # type: ignore[assignment]  # (f,)
-    seen_high: Tensor = None  # type: ignore[assignment]  # (f,)
-    resolution: Tensor = None  # type: ignore[assignment]  # (f,)
-    reach: Tensor = field(init=False)  # (f,)
+    seen_low: Array = None  # type: ignore[assignment]  # (f,)
+    seen_high: Array = None  # type: ignore[assignment]  # (f,)
+    resolution: Array = None  # type: ignore[assignment]  # (f,)
+    reach: Array = field(init=False)  # (f,)
 
     def __repr__(self) -> str:
         return cut(f"Codec({self.schema!r})")
@@ -76,14 +74,14 @@ class Codec:
         given = vars(self)
         check_parts(**given)
         if given["seen_low"] is None or given["seen_high"] is None:
-            last = torch.where(self.is_number, self.low + self.span, self._last_codes)
+            last = np.where(self.is_number, self.low + self.span, self._last_codes)
             object.__setattr__(self, "seen_low", self.low)
             object.__setattr__(self, "seen_high", last)
         if given["resolution"] is None:
             steps = [f.step or 0.0 if isinstance(f, Continuous) else 0.0 for f in self.schema]
-            object.__setattr__(self, "resolution", torch.tensor(steps, dtype=torch.float64))
+            object.__setattr__(self, "resolution", np.array(steps, dtype=np.float64))
         apart = [len(f.levels) - 1 if isinstance(f, Ordinal) else 1 for f in self.schema]
-        reach = torch.tensor(apart, dtype=torch.float64).clamp(min=1)
+        reach = np.maximum(np.array(apart, dtype=np.float64), 1)
         object.__setattr__(self, "reach", reach)
 
     @classmethod
@@ -105,10 +103,10 @@ class Codec:
         opened = require_rows(MatchingFrame(schema, frame))
         scales = [fit_scale(feature, opened.read(feature), scale) for feature in schema]
         low, span, seen_low, seen_high, resolution = (
-            torch.tensor([getattr(own, name) for own in scales], dtype=torch.float64)
+            np.array([getattr(own, name) for own in scales], dtype=np.float64)
             for name in ("low", "span", "seen_low", "seen_high", "resolution")
         )
-        may_miss = torch.tensor([own.may_miss for own in scales])
+        may_miss = np.array([own.may_miss for own in scales])
         layout = Layout.of(only_features(schema, frame)).without_index()
         return cls(schema, low, span, may_miss, layout, seen_low, seen_high, resolution)
 
@@ -118,55 +116,55 @@ class Codec:
 
         What a network was trained on is on this scale.
         """
-        if torch.equal(self.low, self.seen_low) and self._spans_all:
+        if np.array_equal(self.low, self.seen_low) and self._spans_all:
             return self
-        span = torch.where(self.is_number, self.seen_high - self.seen_low, 1.0)
-        span = torch.where(span > 0, span, 1.0)
-        low = torch.where(self.is_number, self.seen_low, 0.0)
+        span = np.where(self.is_number, self.seen_high - self.seen_low, 1.0)
+        span = np.where(span > 0, span, 1.0)
+        low = np.where(self.is_number, self.seen_low, 0.0)
         seen = (self.seen_low, self.seen_high)
         return Codec(self.schema, low, span, self.may_miss, self.layout, *seen)
 
     @cached_property
-    def lowest(self) -> Tensor:
+    def lowest(self) -> Array:
         """The lowest entries of the training rows ``(f,)``: 0, or below for outliers."""
-        return torch.where(self.is_number, (self.seen_low - self.low) / self.span, 0.0)
+        return np.where(self.is_number, (self.seen_low - self.low) / self.span, 0.0)
 
     @cached_property
-    def highest(self) -> Tensor:
+    def highest(self) -> Array:
         """The highest entries of the training rows ``(f,)``; of a number 1, or above."""
         exact = self.low + self.span == self.seen_high
-        units = torch.where(exact, 1.0, (self.seen_high - self.low) / self.span)
-        return torch.where(self.is_number, units, self._last_codes)
+        units = np.where(exact, 1.0, (self.seen_high - self.low) / self.span)
+        return np.where(self.is_number, units, self._last_codes)
 
     @cached_property
-    def largest(self) -> Tensor:
+    def largest(self) -> Array:
         """The largest absolute entries of the training rows ``(f,)``."""
-        return torch.maximum(self.lowest.abs(), self.highest.abs())
+        return np.maximum(np.abs(self.lowest), np.abs(self.highest))
 
     @takes_rows(SchemaError, "rows")
-    def on_range(self, rows: Tensor) -> Tensor:
+    def on_range(self, rows: Array) -> Array:
         """Return rows ``(…, f)`` in the entries of ``by_range``."""
         if self.by_range is self:
             return rows
         factor, shift = self.range_map
-        return rows * factor.to(rows) + shift.to(rows)
+        return rows * factor + shift
 
     @cached_property
-    def range_map(self) -> tuple[Tensor, Tensor]:
+    def range_map(self) -> tuple[Array, Array]:
         """The factors and the shifts ``(f,)`` that turn entries into those of ``by_range``."""
         other = self.by_range
         return self.span / other.span, (self.low - other.low) / other.span
 
-    def encode(self, frame: Any) -> Tensor:
-        """Return a frame's rows as a tensor ``(i, f)``."""
+    def encode(self, frame: Any) -> Array:
+        """Return a frame's rows as an array ``(i, f)``."""
         columns = self._read(frame)
-        columns -= self.low.numpy()[:, None]
-        columns /= self.span.numpy()[:, None]
-        return torch.from_numpy(columns).T  # (i, f), each feature contiguous in memory
+        columns -= self.low[:, None]
+        columns /= self.span[:, None]
+        return columns.T  # (i, f), each feature contiguous in memory
 
-    def raw_of_frame(self, frame: Any) -> Tensor:
+    def raw_of_frame(self, frame: Any) -> Array:
         """Return a frame's rows ``(i, f)`` in raw units, bit for bit, and level codes."""
-        return torch.from_numpy(self._read(frame)).T.contiguous()
+        return np.ascontiguousarray(self._read(frame).T)
 
     def _read(self, frame: Any) -> Numbers:
         """Return the features of a frame in raw units and level codes, ``(f, i)``."""
@@ -178,13 +176,13 @@ class Codec:
 
     @takes_rows(SchemaError, "rows")
     @checked(SchemaError)
-    def decode(self, rows: Tensor, layout: Layout | None = None) -> Any:
+    def decode(self, rows: Array, layout: Layout | None = None) -> Any:
         """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
         return (layout or self.layout).build(self.columns(rows))
 
     @takes_rows(SchemaError, "rows", "factual", "raw")
     @checked(SchemaError)
-    def rebuild(self, rows: Tensor, layout: Layout, factual: Tensor, raw: Tensor) -> Any:
+    def rebuild(self, rows: Array, layout: Layout, factual: Array, raw: Array) -> Any:
         """Return rows ``(i, f)`` as a frame in which unchanged numbers are those that came in.
 
         Parameters
@@ -194,91 +192,93 @@ class Codec:
         factual, raw
             ``(i, f)``, what each row was before, from ``encode`` and from ``raw_of_frame``.
         """
+        check_fit(rows, SchemaError, factual=factual, raw=raw)
         same = rows == factual
         columns = self.columns(rows)
         for position, feature in enumerate(self.schema):
             if isinstance(feature, Continuous):
-                unchanged, before = same[:, position].numpy(), raw[:, position].numpy()
+                unchanged, before = same[:, position], raw[:, position]
                 columns[feature.name] = np.where(unchanged, before, columns[feature.name])
         return layout.build(columns)
 
     @takes_rows(SchemaError, "rows", "factual", "raw")
-    def raw_of_changes(self, rows: Tensor, factual: Tensor, raw: Tensor) -> Tensor:
+    def raw_of_changes(self, rows: Array, factual: Array, raw: Array) -> Array:
         """Return rows ``(i, f)`` in raw units, in which unchanged cells are those that came in.
 
         ``factual`` and ``raw`` are as for ``rebuild``.
         """
-        return torch.where(rows == factual, raw, self.to_raw(rows))
+        check_fit(rows, SchemaError, factual=factual, raw=raw)
+        return np.where(rows == factual, raw, self.to_raw(rows))
 
     @takes_rows(SchemaError, "rows")
-    def columns(self, rows: Tensor) -> dict[str, Any]:
+    def columns(self, rows: Array) -> dict[str, Any]:
         """Return rows ``(i, f)`` as the plain columns that ``Layout.build`` takes."""
         columns: dict[str, Any] = {}
         for position, feature in enumerate(self.schema):
-            column = rows[:, position].detach().cpu()
+            column = rows[:, position]
             if isinstance(feature, Continuous):
-                parts = torch.split(column, _BLOCK_ROWS)
-                blocks = [self.raw_numbers(position, part) for part in parts]
-                columns[feature.name] = torch.cat(blocks).numpy()
+                parts = blocks(column, _BLOCK_ROWS)
+                numbers = [self.raw_numbers(position, part) for part in parts]
+                columns[feature.name] = np.concatenate(numbers)
                 continue
-            columns |= level_columns(feature, column.numpy().astype(np.int32))
+            columns |= level_columns(feature, column.astype(np.int32))
         return columns
 
     @takes_rows(SchemaError, "rows")
-    def to_raw(self, rows: Tensor) -> Tensor:
+    def to_raw(self, rows: Array) -> Array:
         """Return rows ``(…, f)`` with numbers in raw units; level codes stay as they are.
 
         A number that lies on the grid of its feature's resolution, but for rounding, comes back
         exactly on that grid.
         """
-        return self._grid.to_raw(rows)
+        from proce.schema.raw_grid import raw_rows
+
+        return raw_rows(self.raw_units, rows)
 
     @takes_rows(SchemaError, "raw")
-    def to_unit(self, raw: Tensor) -> Tensor:
+    def to_unit(self, raw: Array) -> Array:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
-        return (raw - self.low.to(raw.device)) / self.span.to(raw.device)
+        return (raw - self.low) / self.span
 
     @takes_rows(SchemaError, "rows")
-    def missing(self, rows: Tensor) -> Tensor:
+    def missing(self, rows: Array) -> Array:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
-        return torch.where(self.is_number.to(rows.device), rows.isnan(), rows < 0)
+        return np.where(self.is_number, np.isnan(rows), rows < 0)
 
     @checked(SchemaError)
-    def encode_value(self, name: str, value: Any) -> float | Tensor:
+    def encode_value(self, name: str, value: Any) -> float | Array:
         """Return a raw number or a level as it stands in a row.
 
-        A tensor holds raw numbers, or level codes, which are entries already.
+        An array holds raw numbers, or level codes, which are entries already.
         """
         return entry_of(self.schema, self.low, self.span, name, value)
 
     @cached_property
-    def _grid(self) -> RawGrid:
-        return RawGrid.of(self.raw_units)
-
-    @cached_property
     def _spans_all(self) -> bool:
         """Whether no training row lies outside the unit range, nor ends within it."""
-        same_end = torch.where(self.is_number, self.highest == 1, True)
+        same_end = np.where(self.is_number, self.highest == 1, True)
         constant = self.seen_low == self.seen_high
         return bool((same_end | constant).all())
 
     @cached_property
-    def _last_codes(self) -> Tensor:
+    def _last_codes(self) -> Array:
         last = [0 if isinstance(f, Continuous) else len(f.levels) - 1 for f in self.schema]
-        return torch.tensor(last, dtype=torch.float64)
+        return np.array(last, dtype=np.float64)
 
     @cached_property
-    def is_number(self) -> Tensor:
+    def is_number(self) -> Array:
         """Which features are numbers, ``(f,)``; the others have levels."""
-        return torch.tensor([isinstance(feature, Continuous) for feature in self.schema])
+        return np.array([isinstance(feature, Continuous) for feature in self.schema])
 
     @checked(SchemaError)
-    def raw_numbers(self, position: int, unit: Tensor) -> Tensor:
+    def raw_numbers(self, position: int, unit: Array) -> Array:
         """Return the values of one continuous feature in raw units."""
-        check_tensor("unit", unit, SchemaError)
+        from proce.schema.raw_grid import raw_rows
+
+        check_array("unit", unit, SchemaError)
         if not 0 <= position < len(self.schema):
             raise SchemaError(f"position is {position}; there are {len(self.schema)} features.")
-        return self._grid.of_feature(position, unit)
+        return raw_rows(self.raw_units[[position]], unit[..., None])[..., 0]
 
     @cached_property
     def raw_units(self) -> NDArray[np.float64]:

@@ -3,19 +3,20 @@
 import sys
 from typing import Any
 
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief, is_number
+from proce.arrays import Array
 from proce.errors import SchemaError, did_you_mean
 from proce.schema.features.feature import Continuous
 from proce.schema.features.levels import find_level, shown
 from proce.schema.schema import Schema
 
 
-def entry_of(schema: Schema, low: Tensor, span: Tensor, name: str, value: Any) -> float | Tensor:
+def entry_of(schema: Schema, low: Array, span: Array, name: str, value: Any) -> float | Array:
     """Return a raw number or a level as it stands in a row.
 
-    A tensor holds raw numbers, or level codes, which are entries already.
+    An array holds raw numbers, or level codes, which are entries already.
 
     Parameters
     ----------
@@ -29,9 +30,9 @@ def entry_of(schema: Schema, low: Tensor, span: Tensor, name: str, value: Any) -
     if isinstance(feature, Continuous):
         if isinstance(value, str | bool) or not _is_known(value):
             raise SchemaError(f"feature {name!r} is a number; got {brief(value)}.")
-        entry: float | Tensor = (value - low[position].item()) / span[position].item()
+        entry: float | Array = (value - low[position].item()) / span[position].item()
         return entry
-    if isinstance(value, Tensor):
+    if isinstance(value, np.ndarray):
         return value
     code = find_level(feature.levels, value)
     if code is None:
@@ -44,6 +45,6 @@ def entry_of(schema: Schema, low: Tensor, span: Tensor, name: str, value: Any) -
 
 def _is_known(value: Any) -> bool:
     """Whether a value is a number; NaN, and what no double can hold, are none."""
-    if isinstance(value, Tensor):
-        return not (value.is_complex() or value.is_meta)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "biuf"
     return is_number(value) and abs(value) <= sys.float_info.max

@@ -12,10 +12,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array, Floats, Ints
+from proce.compiled.kernel import kernel
 from proce.errors import SchemaError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous, Ordinal
@@ -35,6 +35,7 @@ class Holder(IntEnum):
     LEVELS = 3
 
 
+_SINGLES, _INTEGERS, _LEVELS = Holder.SINGLES.value, Holder.INTEGERS.value, Holder.LEVELS.value
 _LARGEST = float(np.finfo(np.float64).max)
 _FLOATS = {np.dtype(np.float64): Holder.DOUBLES, np.dtype(np.float32): Holder.SINGLES}
 _MISFITS = (SchemaError, TypeError, ValueError, OverflowError, IndexError)
@@ -59,81 +60,8 @@ class RoundTrip:
 
     def values(self, raw: Numbers) -> Numbers | None:
         """Return what is read back of values ``(n, f)``; ``None`` where that must be tried."""
-        values = raw.copy()
-        single, whole = self.kinds == Holder.SINGLES, self.kinds == Holder.INTEGERS
-        values[:, single] = values[:, single].astype(np.float32)
-        values = np.where(self.kinds == Holder.LEVELS, np.trunc(values), values)
-        whole = whole & ~np.isnan(values).any(0)  # such a column becomes one of floats
-        held = np.clip(np.rint(values), self.low, self.high) + 0.0  # no integer is -0.0
-        values = np.where(whole, held, values)
-        low = np.where(self.kinds == Holder.INTEGERS, -_LARGEST, self.low)
-        high = np.where(self.kinds == Holder.INTEGERS, _LARGEST, self.high)
-        low, high = (
-            np.where(whole, limit, end)
-            for limit, end in ((-MAX_EXACT_INTEGER, low), (MAX_EXACT_INTEGER, high))
-        )
-        is_sound = ((values >= low) & (values <= high)) | np.isnan(values)
-        return values if bool(is_sound.all()) else None
-
-    def values_on_device(self, raw: Tensor) -> Tensor | None:
-        """Return what :meth:`values` does, of a tensor on a device."""
-        kinds, low, high = (
-            torch.from_numpy(own).to(raw.device) for own in (self.kinds, self.low, self.high)
-        )
-        values = torch.where(kinds == Holder.SINGLES, raw.float().double(), raw)
-        values = torch.where(kinds == Holder.LEVELS, values.trunc(), values)
-        whole = (kinds == Holder.INTEGERS) & ~values.isnan().any(0)
-        held = values.round().maximum(low).minimum(high) + 0.0  # no integer is -0.0
-        values = torch.where(whole, held, values)
-        low = torch.where(kinds == Holder.INTEGERS, -_LARGEST, low)
-        high = torch.where(kinds == Holder.INTEGERS, _LARGEST, high)
-        low = torch.where(whole, float(-MAX_EXACT_INTEGER), low)
-        high = torch.where(whole, float(MAX_EXACT_INTEGER), high)
-        is_sound = ((values >= low) & (values <= high)) | values.isnan()
-        return values if bool(is_sound.all()) else None
-
-    def show(
-        self, codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, max_move: float
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor] | None:
-        """Return changed rows as they would stand in a frame, by a kernel.
-
-        The result is ``None`` where a frame must be made to know.
-
-        Parameters
-        ----------
-        codec
-            The features and their scale.
-        rows, factual, raw
-            ``(n, f)``: the rows, those that they started from, and the latter in raw units.
-        max_move
-            How far a cell may move; one that is farther away stands as it was.
-
-        Returns
-        -------
-        tuple
-            ``(n, f)``: the rows without cells that are too far, what is read from the frame in
-            raw units, and the same in the entries of the codec; and whether no cell of a row was
-            too far, ``(n,)``.
-        """
-        from proce.schema.round_trip_kernel import show_rows
-
-        given, values, entries = (torch.empty(rows.shape, dtype=torch.float64) for _ in range(3))
-        is_near = torch.ones(len(rows), dtype=torch.bool)
-        is_known = show_rows(
-            rows.contiguous().numpy(),
-            factual.contiguous().numpy(),
-            raw.contiguous().numpy(),
-            codec.raw_units,
-            self.kinds,
-            self.low,
-            self.high,
-            max_move,
-            given.numpy(),
-            values.numpy(),
-            entries.numpy(),
-            is_near.numpy(),
-        )
-        return (given, values, entries, is_near) if is_known else None
+        values = np.array(raw, np.float64, order="C")
+        return values if hold(values, self.kinds, self.low, self.high) else None
 
 
 def round_trip(codec: Codec, layout: Layout) -> RoundTrip | None:
@@ -146,7 +74,7 @@ def round_trip(codec: Codec, layout: Layout) -> RoundTrip | None:
     return _TRIPS.get(_round_trip, codec, *map(layout.dtypes.__getitem__, codec.schema.columns))
 
 
-def values_in_frame(codec: Codec, raw: Tensor, layout: Layout) -> Tensor | None:
+def values_in_frame(codec: Codec, raw: Array, layout: Layout) -> Array | None:
     """Return what a codec reads from a frame of a layout that holds values in raw units.
 
     The result is ``None`` where a frame must be made to know: where there is no round trip, and
@@ -162,10 +90,8 @@ def values_in_frame(codec: Codec, raw: Tensor, layout: Layout) -> Tensor | None:
         How the frame would look.
     """
     trip = round_trip(codec, layout)
-    if trip is None or not raw.is_cpu:
-        return None if trip is None else trip.values_on_device(raw)
-    values = trip.values(raw.numpy())
-    return None if values is None else torch.from_numpy(values)
+    values = None if trip is None else trip.values(raw)
+    return None if values is None else values
 
 
 def _round_trip(codec: Codec, *dtypes: Any) -> RoundTrip | None:
@@ -206,3 +132,33 @@ def _keeps_levels(feature: Categorical | Ordinal, *dtypes: Any) -> bool:
 
 _TRIPS = Remembered[RoundTrip | None]()
 _KEEPS_LEVELS = Remembered[bool]()
+
+
+@kernel
+def hold(
+    values: Floats,  # (n, f); written
+    kinds: Ints,  # (f,)
+    low: Floats,  # (f,)
+    high: Floats,  # (f,)
+) -> bool:
+    """Change values as columns of these kinds do; return whether all can be read back."""
+    is_sound = True
+    for f in range(values.shape[1]):
+        kind, lowest, highest = kinds[f], low[f], high[f]
+        is_whole = kind == _INTEGERS
+        for n in range(len(values)):
+            is_whole &= not np.isnan(values[n, f])  # a cell that is missing makes it floats
+        if kind == _INTEGERS and not is_whole:
+            lowest, highest = -_LARGEST, _LARGEST
+        for n in range(len(values)):
+            value = values[n, f]
+            if is_whole:
+                value = min(max(np.rint(value), lowest), highest) + 0.0  # no integer is -0.0
+                is_sound &= abs(value) <= MAX_EXACT_INTEGER
+            elif kind == _SINGLES:
+                value = np.float64(np.float32(value))
+            elif kind == _LEVELS:
+                value = np.trunc(value)
+            is_sound &= (lowest <= value <= highest) or np.isnan(value)
+            values[n, f] = value
+    return is_sound

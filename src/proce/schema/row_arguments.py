@@ -1,14 +1,14 @@
-"""Tensors of rows that a caller hands over: real numbers, one for each feature."""
+"""Arrays of rows that a caller hands over: real numbers, one for each feature."""
 
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, TypeVar
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief, checked
+from proce.arrays import Array
 from proce.errors import ProceError, SchemaError
 from proce.schema.schema import Schema
 
@@ -54,26 +54,38 @@ def takes_rows(
 
 
 def check_rows(name: str, rows: Any, n_features: int, error: type[ProceError]) -> None:
-    """Refuse what is no tensor of rows ``(…, f)``."""
-    check_tensor(name, rows, error)
-    if not rows.is_floating_point():
-        raise error(f"{name} is a tensor of {rows.dtype}; expected floating point numbers.")
+    """Refuse what is no array of rows ``(…, f)``."""
+    check_array(name, rows, error)
+    if not np.issubdtype(rows.dtype, np.floating):
+        raise error(f"{name} is an array of {rows.dtype}; expected floating point numbers.")
     if not rows.ndim or rows.shape[-1] != n_features:
         raise error(
-            f"{name} is a tensor of {_shape(rows)}; expected rows with an entry for each of the"
+            f"{name} is an array of {_shape(rows)}; expected rows with an entry for each of the"
             f" {n_features} features, such as codec.encode(frame) gives."
         )
 
 
-def check_tensor(name: str, values: Any, error: type[ProceError]) -> None:
-    """Refuse what is no tensor of real numbers."""
-    if not isinstance(values, Tensor):
-        raise error(f"{name} is {brief(values)}; expected a torch tensor.")
-    if values.is_complex() or values.is_meta or values.layout is not torch.strided:
-        raise error(f"{name} is {brief(values)}; expected a dense tensor of real numbers.")
+def check_fit(rows: Array, error: type[ProceError], **others: Array) -> None:
+    """Refuse arrays that do not broadcast to the rows that they belong to."""
+    for name, values in others.items():
+        try:
+            np.broadcast_to(values, rows.shape)
+        except ValueError:
+            raise error(
+                f"{name} is an array of {_shape(values)}, which does not fit rows of"
+                f" {_shape(rows)}."
+            ) from None
 
 
-def _shape(rows: Tensor) -> str:
+def check_array(name: str, values: Any, error: type[ProceError]) -> None:
+    """Refuse what is no array of real numbers."""
+    if not isinstance(values, np.ndarray):
+        raise error(f"{name} is {brief(values)}; expected a NumPy array.")
+    if values.dtype.kind not in "biuf":
+        raise error(f"{name} is {brief(values)}; expected an array of real numbers.")
+
+
+def _shape(rows: Array) -> str:
     return " x ".join(map(str, rows.shape)) or "no dimension"
 
 
@@ -82,6 +94,6 @@ def check_parts(schema: Schema, layout: Any, **columns: Any) -> None:
     """Refuse what no codec can be made of; the columns are ``(f,)``."""
     for name, column in columns.items():
         if column is not None or name not in _OPTIONAL:
-            check_tensor(name, column, SchemaError)
+            check_array(name, column, SchemaError)
             if column.shape != (len(schema),):
                 raise SchemaError(f"{name} is {brief(column)}; expected a number for each feature.")

@@ -22,7 +22,7 @@ FORMAT = 1
 
 @dataclass(frozen=True, repr=False)
 class Schema:
-    """The features of a problem, in the order of the tensors.
+    """The features of a problem, in the order of the arrays.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Schema:
 
     @checked(SchemaError)
     def position(self, name: str) -> int:
-        """Return where a feature stands in the tensors."""
+        """Return where a feature stands in the arrays."""
         if name in self:
             return self._positions[name]
         raise SchemaError(

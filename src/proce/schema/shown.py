@@ -12,9 +12,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.frames.frame import open_frame, read_numbers
@@ -39,7 +38,7 @@ class ReadFrame:
     """
 
     codec: Codec
-    raw: Tensor
+    raw: Array
     make: Callable[[], Any]
 
     @classmethod
@@ -48,16 +47,16 @@ class ReadFrame:
         return cls(codec, codec.raw_of_frame(frame), lambda: frame)
 
     @classmethod
-    def holding(cls, codec: Codec, raw: Tensor, layout: Layout) -> "ReadFrame":
+    def holding(cls, codec: Codec, raw: Array, layout: Layout) -> "ReadFrame":
         """Return the frame of a layout that holds rows ``(n, f)`` as far as its dtypes can."""
         values = values_in_frame(codec, raw, layout) if len(raw) else raw
         if values is None:
             frame = frame_of_raw(codec, raw, layout)
-            return cls(codec, codec.raw_of_frame(frame).to(raw.device), lambda: frame)
+            return cls(codec, codec.raw_of_frame(frame), lambda: frame)
         return cls.known(codec, values, layout)
 
     @classmethod
-    def known(cls, codec: Codec, values: Tensor, layout: Layout) -> "ReadFrame":
+    def known(cls, codec: Codec, values: Array, layout: Layout) -> "ReadFrame":
         """Return the frame of a layout that can hold ``values (n, f)`` as they are."""
         return cls(codec, values, partial(frame_of_raw, codec, values, layout))
 
@@ -67,9 +66,9 @@ class ReadFrame:
         return self.make()
 
 
-def frame_of_raw(codec: Codec, raw: Tensor, layout: Layout) -> Any:
+def frame_of_raw(codec: Codec, raw: Array, layout: Layout) -> Any:
     """Return rows ``(n, f)`` in raw units and level codes as a frame of some layout."""
-    by_feature = raw.detach().cpu().double().numpy().T.copy()  # the frame may be written into
+    by_feature = raw.astype(np.float64).T.copy()  # the frame may be written into
     columns: dict[str, Any] = {}
     for position, feature in enumerate(codec.schema):
         values = by_feature[position]
@@ -96,27 +95,27 @@ def converted(codec: Codec, frame: Any, layout: Layout) -> Any:
     for position, feature in enumerate(codec.schema):
         if isinstance(feature, Continuous) and feature.name in layout.columns:
             now = read_numbers(opened.get_column(feature.name))
-            if not np.array_equal(now, raw[:, position].numpy(), equal_nan=True):
+            if not np.array_equal(now, raw[:, position], equal_nan=True):
                 wide[feature.name] = doubles
     if wide == layout.dtypes:
         return built
     return frame_of_raw(codec, raw, replace(layout, dtypes=wide))
 
 
-def exact_entries(codec: Codec, raw: Tensor) -> Tensor:
+def exact_entries(codec: Codec, raw: Array) -> Array:
     """Return entries that give rows ``(n, f)`` in raw units back exactly, where there are such."""
     rows = codec.to_unit(raw)
-    best = rows.clone()
-    missed = (codec.to_raw(rows) != raw) & ~raw.isnan()
+    best = rows.copy()
+    missed = (codec.to_raw(rows) != raw) & ~np.isnan(raw)
     lower = upper = rows
     for _ in range(_N_NEIGHBOURS):
         if not bool(missed.any()):
             break
-        lower = torch.nextafter(lower, torch.full_like(rows, -math.inf))
-        upper = torch.nextafter(upper, torch.full_like(rows, math.inf))
+        lower = np.nextafter(lower, np.full_like(rows, -math.inf))
+        upper = np.nextafter(upper, np.full_like(rows, math.inf))
         for near in (lower, upper):
             hit = missed & (codec.to_raw(near) == raw)
-            best, missed = torch.where(hit, near, best), missed & ~hit
+            best, missed = np.where(hit, near, best), missed & ~hit
     return best
 
 

@@ -6,7 +6,6 @@ Nothing here knows what a loss or a gene stands for.
 from proce.errors import SearchError
 from proce.search.genome import GeneKind, Genome
 from proce.search.nsga2 import nsga2
-from proce.search.pareto import non_dominated
 from proce.search.problem import Evaluation, Problem
 from proce.search.result import Archive, SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
@@ -28,6 +27,5 @@ __all__ = [
     "SearchProgress",
     "SearchResult",
     "Stop",
-    "non_dominated",
     "nsga2",
 ]

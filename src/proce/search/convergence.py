@@ -15,13 +15,14 @@ from collections import deque
 from functools import cache
 from typing import Self
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from proce.compiled import engine
+from proce.arrays import Array, Floats
+from proce.compiled.kernel import kernel
 from proce.search.survival import Population
 
 N_WEIGHTS = 16
+_TINY = np.finfo(np.float64).tiny
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 
 
@@ -39,74 +40,50 @@ class Convergence:
     def __init__(self, improvement: float, window: int) -> None:
         self.improvement = improvement
         self._window = window
-        self._fronts: deque[Tensor] = deque(maxlen=window)
+        self._fronts: deque[Array] = deque(maxlen=window)
 
-    def check(self, population: Population) -> Tensor:
+    def check(self, population: Population) -> Array:
         """Return which instances ``(i,)`` have converged, and remember their fronts."""
-        now = population.losses.where(population.front[..., None], torch.inf)  # (i, n, k)
+        now = np.where(population.front[..., None], population.losses, np.inf)  # (i, n, k)
         then = self._fronts[0] if len(self._fronts) == self._window else None
         self._fronts.append(now)
         if then is None:
-            return torch.zeros(len(now), dtype=torch.bool, device=now.device)
+            return np.zeros(len(now), dtype=np.bool_)
         before, after = front_values(then, now)
-        return torch.isfinite(before) & (before - after <= self.improvement * before)
+        with np.errstate(invalid="ignore"):  # both are infinite where nothing was ever feasible
+            return np.isfinite(before) & (before - after <= self.improvement * before)
 
-    def take(self, instances: Tensor) -> Self:
+    def take(self, instances: Array) -> Self:
         """Return the watch of some of the instances, given by position."""
         kept = type(self)(self.improvement, self._window)
         kept._fronts.extend(front[instances] for front in self._fronts)
         return kept
 
 
-def front_values(then: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
+def front_values(then: Array, now: Array) -> tuple[Array, Array]:
     """Return the mean Tchebycheff values ``(i,)`` of two fronts ``(i, n, k)``.
 
     A candidate outside of a front has losses of +inf; an empty front has the value +inf.
     """
-    if engine.use_kernels(now.device):
-        return _front_values_compiled(then, now)
-    both = torch.cat([then, now], dim=1)
-    ideal = both.amin(1, keepdim=True)  # (i, 1, k)
-    worst = both.masked_fill(torch.isinf(both), -torch.inf).amax(1, keepdim=True)
-    span = (worst - ideal).clamp(min=torch.finfo(both.dtype).tiny)
-    weights = tchebycheff_weights(both.shape[-1]).to(both)  # (w, k)
-    before, after = (_mean_value(front, ideal, span, weights) for front in (then, now))
+    before, after = np.empty((2, len(now)), dtype=np.float64)
+    weights = tchebycheff_weights(now.shape[-1])
+    measure_fronts(then, now, weights, before, after)
     return before, after
-
-
-def _front_values_compiled(then: Tensor, now: Tensor) -> tuple[Tensor, Tensor]:
-    from proce.search.kernels.convergence import front_values as kernel
-
-    before, after = torch.empty(2, len(now), dtype=torch.float64).unbind()
-    weights = tchebycheff_weights(now.shape[-1]).numpy()
-    kernel(then.numpy(), now.numpy(), weights, before.numpy(), after.numpy())
-    return before, after
-
-
-def _mean_value(front: Tensor, ideal: Tensor, span: Tensor, weights: Tensor) -> Tensor:
-    inside = torch.isfinite(front[..., :1])  # (i, n, 1)
-    position = ((front - ideal) / span).where(inside, 0.0)
-    values = [position[..., o, None] * weight for o, weight in enumerate(weights.T)]  # (i, n, w)
-    best = torch.stack(values).amax(0).where(inside, torch.inf).amin(1)  # (i, w)
-    # Column by column: the order in which `sum` adds depends on the size of the batch.
-    return sum(best.unbind(-1), torch.zeros_like(best[:, 0])) / N_WEIGHTS
 
 
 @cache
-def tchebycheff_weights(k: int) -> Tensor:
+def tchebycheff_weights(k: int) -> Array:
     """Return 16 weights ``(w, k)`` that sum to 1: the corners first, then points spread inside."""
-    host = torch.device("cpu")  # the weights are kept, wherever the first search runs
-    corners = torch.eye(k, dtype=torch.float64, device=host)[:N_WEIGHTS]
+    corners = np.eye(k)[:N_WEIGHTS]
     n_inside = N_WEIGHTS - len(corners)
-    inside = torch.tensor(
+    inside = np.array(
         [
             [-math.log(_halton(n, _PRIMES[o % len(_PRIMES)])) for o in range(k)]
             for n in range(1, n_inside + 1)
         ],
-        dtype=torch.float64,
-        device=host,
+        dtype=np.float64,
     ).reshape(n_inside, k)
-    return torch.cat([corners, inside / inside.sum(-1, keepdim=True)])
+    return np.concatenate([corners, inside / inside.sum(-1, keepdims=True)])
 
 
 def _halton(n: int, prime: int) -> float:
@@ -116,3 +93,41 @@ def _halton(n: int, prime: int) -> float:
         n, digit = divmod(n, prime)
         value += digit * share
     return value
+
+
+@kernel
+def measure_fronts(
+    then: Floats, now: Floats, weights: Floats, before: Floats, after: Floats
+) -> None:
+    """Write the mean Tchebycheff values ``(i,)`` of two fronts ``(i, n, k)``."""
+    k = then.shape[2]
+    ideal, span = np.empty(k), np.empty(k)
+    for i in range(len(then)):
+        for o in range(k):
+            low, high = np.inf, -np.inf
+            for c in range(then.shape[1]):
+                low = min(low, then[i, c, o])
+                high = max(high, then[i, c, o]) if then[i, c, o] < np.inf else high
+            for c in range(now.shape[1]):
+                low = min(low, now[i, c, o])
+                high = max(high, now[i, c, o]) if now[i, c, o] < np.inf else high
+            ideal[o] = low
+            span[o] = max(high - low, _TINY)
+        before[i] = _mean_value(then, i, ideal, span, weights)
+        after[i] = _mean_value(now, i, ideal, span, weights)
+
+
+@kernel
+def _mean_value(front: Floats, i: int, ideal: Floats, span: Floats, weights: Floats) -> float:
+    """Return the mean over the weights of the lowest weighted maximum of a front."""
+    total = 0.0
+    for w in range(len(weights)):
+        best = np.inf
+        for c in range(front.shape[1]):
+            if front[i, c, 0] < np.inf:
+                worst = -np.inf
+                for o in range(front.shape[2]):
+                    worst = max(worst, (front[i, c, o] - ideal[o]) / span[o] * weights[w, o])
+                best = min(best, worst)
+        total += best
+    return total / len(weights)

@@ -5,80 +5,102 @@ neighbours in that objective, on the range of the front, summed; the ends of a f
 infinitely isolated. ``"paper"`` is Eq. 12: the distance between the two candidates nearest to
 it, all on the range of the front, so that no unit of an objective decides who is near;
 infinite in fronts of one or two. Either way an objective without a range is left out.
+
+Both kernels write ``(i, m)`` for the candidates that have a rank. They take halves of losses,
+because a range can be twice the largest float.
 """
 
-from typing import Literal
+import numpy as np
 
-import torch
-from torch import Tensor
-
-Crowding = Literal["deb", "paper"]
-
-
-def crowding_distance(losses: Tensor, rank: Tensor, crowding: Crowding) -> Tensor:
-    """Return the crowding distance ``(i, m)`` of candidates within their fronts.
-
-    Parameters
-    ----------
-    losses
-        ``(i, m, k)``, cleaned.
-    rank
-        ``(i, m)``, which front each belongs to.
-    crowding
-        Which distance.
-    """
-    losses = losses.where(torch.isfinite(losses), 0.0)  # such a front has no range
-    if crowding == "deb":
-        return _deb_crowding(losses, rank)
-    return _nearest_crowding(losses, rank)
+from proce.arrays import Floats, Ints
+from proce.compiled.kernel import kernel
+from proce.search.pareto import UNRANKED
 
 
-def _deb_crowding(losses: Tensor, rank: Tensor) -> Tensor:
-    total = torch.zeros_like(losses[..., 0])  # (i, m)
-    for loss in losses.unbind(-1):
-        order = loss.argsort(dim=-1, stable=True)
-        order = order.gather(-1, rank.gather(-1, order).argsort(dim=-1, stable=True))
-        front, half = rank.gather(-1, order), 0.5 * loss.gather(-1, order)
-        begins = torch.ones_like(front, dtype=torch.bool)
-        begins[:, 1:] = front[:, 1:] != front[:, :-1]
-        ends = torch.ones_like(begins)
-        ends[:, :-1] = begins[:, 1:]
-        span = _half_range(loss, rank).gather(-1, order)
-        box = half.roll(-1, -1) - half.roll(1, -1)
-        side = torch.where(begins | ends, torch.inf, box / span)
-        side = torch.where(span > 0, side, 0.0)
-        total = total + torch.empty_like(side).scatter_(-1, order, side)
+@kernel
+def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> None:
+    """Write the sides of the box between a candidate's neighbours in its front."""
+    n_instances, k, m = order.shape
+    first, last = np.empty(m, np.int64), np.empty(m, np.int64)
+    two_before, one_before = np.empty(m, np.int64), np.empty(m, np.int64)
+    for i in range(n_instances):
+        for c in range(m):
+            crowding[i, c] = 0.0
+        for o in range(k):
+            for r in range(m):
+                first[r] = two_before[r] = one_before[r] = -1
+            for s in range(m):
+                c = order[i, o, s]
+                r = rank[i, c]
+                if r != UNRANKED:
+                    if first[r] < 0:
+                        first[r] = c
+                    last[r] = c
+            for s in range(m):
+                c = order[i, o, s]
+                r = rank[i, c]
+                if r == UNRANKED:
+                    continue
+                span = 0.5 * losses[i, last[r], o] - 0.5 * losses[i, first[r], o]
+                if not span > 0:
+                    continue
+                if c == first[r] or c == last[r]:
+                    crowding[i, c] = np.inf
+                if two_before[r] >= 0:
+                    box = 0.5 * losses[i, c, o] - 0.5 * losses[i, two_before[r], o]
+                    crowding[i, one_before[r]] += box / span
+                two_before[r] = one_before[r]
+                one_before[r] = c
+
+
+@kernel
+def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
+    """Write the distance between a candidate's two nearest in its front (Eq. 12)."""
+    n_instances, m, k = losses.shape
+    members = np.empty(m, np.int64)
+    position = np.empty((k, m))
+    for i in range(n_instances):
+        n_fronts = 0
+        for c in range(m):
+            if rank[i, c] != UNRANKED:
+                n_fronts = max(n_fronts, rank[i, c] + 1)
+        for r in range(n_fronts):
+            size = 0
+            for c in range(m):
+                if rank[i, c] == r:
+                    members[size] = c
+                    size += 1
+            for o in range(k):
+                low, high = np.inf, -np.inf
+                for s in range(size):
+                    low = min(low, losses[i, members[s], o])
+                    high = max(high, losses[i, members[s], o])
+                span = 0.5 * high - 0.5 * low
+                for s in range(size):
+                    offset = 0.5 * losses[i, members[s], o] - 0.5 * low
+                    position[o, s] = offset / span if span > 0 else 0.0
+            for s in range(size):
+                crowding[i, members[s]] = _gap_around(position, size, s) if size > 2 else np.inf
+
+
+@kernel
+def _gap_around(position: Floats, size: int, s: int) -> float:
+    """Return the distance between the two nearest; of equally near ones the earlier counts."""
+    a, b = 0, 0
+    gap_a, gap_b = np.inf, np.inf
+    for t in range(size):
+        gap = _squared_gap(position, s, t)
+        if t != s and gap < gap_a:
+            a, b, gap_a, gap_b = t, a, gap, gap_a
+        elif t != s and gap < gap_b:
+            b, gap_b = t, gap
+    return float(np.sqrt(_squared_gap(position, a, b)))
+
+
+@kernel
+def _squared_gap(position: Floats, a: int, b: int) -> float:
+    total = 0.0
+    for o in range(len(position)):
+        offset = position[o, a] - position[o, b]
+        total += offset * offset
     return total
-
-
-def _half_range(loss: Tensor, rank: Tensor) -> Tensor:
-    """Return half the range ``(i, m)`` of a loss in each candidate's front.
-
-    Halves, because a range can be twice the largest float.
-    """
-    low = torch.full_like(loss, torch.inf).scatter_reduce(-1, rank, loss, "amin")
-    high = torch.full_like(loss, -torch.inf).scatter_reduce(-1, rank, loss, "amax")
-    return 0.5 * high.gather(-1, rank) - 0.5 * low.gather(-1, rank)
-
-
-def _nearest_crowding(losses: Tensor, rank: Tensor) -> Tensor:
-    n_candidates = rank.shape[-1]
-    if n_candidates < 3:
-        return torch.full_like(losses[..., 0], torch.inf)
-    places = []
-    for loss in losses.unbind(-1):
-        low = torch.full_like(loss, torch.inf).scatter_reduce(-1, rank, loss, "amin")
-        span = _half_range(loss, rank)
-        places.append(torch.where(span > 0, (0.5 * loss - 0.5 * low.gather(-1, rank)) / span, 0.0))
-    gaps = torch.zeros(*rank.shape, n_candidates, dtype=losses.dtype, device=losses.device)
-    for place in places:  # one after the other: the order of a sum decides its last bit
-        gaps += (place[:, :, None] - place[:, None, :]).square()
-    others = rank[:, :, None] == rank[:, None, :]
-    others.diagonal(dim1=-2, dim2=-1).fill_(False)
-    gaps = gaps.masked_fill(~others, torch.inf)  # (i, m, m)
-    nearest = gaps.argsort(dim=-1, stable=True)
-    a, b = nearest[..., 0], nearest[..., 1]
-    between = torch.zeros_like(places[0])
-    for place in places:
-        between = between + (place.gather(-1, a) - place.gather(-1, b)).square()
-    return torch.where(others.sum(-1) > 1, between.sqrt(), torch.inf)

@@ -1,24 +1,22 @@
 """The genes of each instance: which may move, how far, and from where.
 
-Genes of all kinds stand side by side in one float64 tensor ``(i, c, g)``: a level is a whole
+Genes of all kinds stand side by side in one float64 array ``(i, c, g)``: a level is a whole
 number. Float64 because a gene that returns to its anchor must be the anchor to the last bit,
 and anchors are encoded in float64.
 """
 
-from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.kernel import kernel
 from proce.errors import SearchError
 
 _SNAP_STEPS = 0.499  # of a step: nearer to the anchor than to any other point of the grid
 _GRID_TOLERANCE = 1e-6  # of a step: rounding that a bound on the grid may carry
+_ALL = np.empty((0, 0, 0), np.bool_)
 
 
 class GeneKind(IntEnum):
@@ -29,21 +27,7 @@ class GeneKind(IntEnum):
     LEVEL = 2  # a code without an order: 0, 1, 2, …
 
 
-class GenomeArrays(NamedTuple):
-    """The tensors of a genome as numba takes them, in the order of its attributes."""
-
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
-    anchor: NDArray[np.float64]
-    movable: NDArray[np.bool_]
-    kind: NDArray[np.int64]
-    origin: NDArray[np.float64]
-    step: NDArray[np.float64]
-    snap: NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Genome:
+class Genome(NamedTuple):
     """The genes of some instances; build it with :meth:`of`.
 
     A gene is allowed its anchor, always, and if it is movable every value (on its grid)
@@ -66,28 +50,28 @@ class Genome:
         ``(g,)``, a value this near to its anchor is the anchor.
     """
 
-    lower: Tensor
-    upper: Tensor
-    anchor: Tensor
-    movable: Tensor
-    kind: Tensor
-    origin: Tensor
-    step: Tensor
-    snap: Tensor
+    lower: Floats
+    upper: Floats
+    anchor: Floats
+    movable: Flags
+    kind: Ints
+    origin: Floats
+    step: Floats
+    snap: Floats
 
     @classmethod
     def of(
         cls,
-        lower: Tensor,
-        upper: Tensor,
-        anchor: Tensor,
+        lower: Array,
+        upper: Array,
+        anchor: Array,
         *,
-        movable: Tensor | None = None,
-        kind: Tensor | None = None,
-        origin: Tensor | None = None,
-        step: Tensor | None = None,
-        snap: Tensor | None = None,
-    ) -> Self:
+        movable: Array | None = None,
+        kind: Array | None = None,
+        origin: Array | None = None,
+        step: Array | None = None,
+        snap: Array | None = None,
+    ) -> "Genome":
         """Return a genome; by default all genes are movable reals without a snap.
 
         Parameters
@@ -99,29 +83,29 @@ class Genome:
             move inwards onto the grid; levels have step 1; the snap of a stepped gene is
             half a step.
         """
-        if anchor.dim() != 2 or not lower.shape == upper.shape == anchor.shape:
+        if anchor.ndim != 2 or not lower.shape == upper.shape == anchor.shape:
             raise SearchError(
                 f"lower, upper and anchor have the shapes {tuple(lower.shape)},"
                 f" {tuple(upper.shape)} and {tuple(anchor.shape)}; expected (instances, genes)."
             )
-        anchor = anchor.double()
-        zeros = anchor.new_zeros(anchor.shape[1])  # (g,)
-        kind = (zeros if kind is None else kind).to(anchor.device, torch.int64)
-        origin, step, snap = (
-            zeros if given is None else given.to(anchor) for given in (origin, step, snap)
+        lower, upper, anchor = (
+            np.ascontiguousarray(end, np.float64) for end in (lower, upper, anchor)
         )
+        zeros = np.zeros(anchor.shape[1], dtype=anchor.dtype)  # (g,)
+        kind = (zeros if kind is None else kind).astype(np.int64)
+        origin, step, snap = (zeros if given is None else given for given in (origin, step, snap))
         stepped, levels = kind != GeneKind.REAL, kind == GeneKind.LEVEL
-        step = torch.where(levels, 1.0, torch.where(stepped, step, 0.0))
+        step = np.where(levels, 1.0, np.where(stepped, step, 0.0))
         if not bool((step[stepped] > 0).all()):
             raise SearchError("a gene of kind GRID has no step; expected a number above 0.")
-        origin = torch.where(levels, 0.0, origin)
-        snap = torch.where(stepped, _SNAP_STEPS * step, snap)
-        lower, upper = _onto_grid(lower.to(anchor), upper.to(anchor), origin, step)
-        free = torch.ones_like(anchor) if movable is None else movable
-        free = free.to(anchor.device, torch.bool).expand_as(anchor)
-        if not bool((torch.isfinite(lower) & torch.isfinite(upper))[free].all()):
+        origin = np.where(levels, 0.0, origin)
+        snap = np.where(stepped, _SNAP_STEPS * step, snap)
+        lower, upper = (np.ascontiguousarray(end) for end in _onto_grid(lower, upper, origin, step))
+        free = np.ones_like(anchor) if movable is None else movable
+        free = np.broadcast_to(free.astype(np.bool_), anchor.shape)
+        if not bool((np.isfinite(lower) & np.isfinite(upper))[free].all()):
             raise SearchError("a movable gene has a bound that is not finite; give it a range.")
-        elsewhere = (lower == upper) & ~((lower - anchor).abs() <= snap)
+        elsewhere = (lower == upper) & ~(np.abs(lower - anchor) <= snap)
         somewhere = (lower < upper) | elsewhere
         return cls(lower, upper, anchor, free & somewhere, kind, origin, step, snap)
 
@@ -135,38 +119,55 @@ class Genome:
         """How many genes each instance has, movable or not."""
         return self.anchor.shape[1]
 
-    @cached_property
-    def arrays(self) -> GenomeArrays:
-        """The same memory for numba; on the CPU only."""
-        tensors = (getattr(self, name) for name in GenomeArrays._fields)
-        return GenomeArrays(*(tensor.contiguous().numpy() for tensor in tensors))
-
-    def take(self, instances: Tensor) -> Self:
+    def take(self, instances: Array) -> "Genome":
         """Return the genome of some of the instances, given by position."""
-        return replace(
-            self,
+        return self._replace(
             lower=self.lower[instances],
             upper=self.upper[instances],
             anchor=self.anchor[instances],
             movable=self.movable[instances],
         )
 
-    def repair(self, genes: Tensor) -> Tensor:
-        """Return genes ``(i, c, g)``, each moved to the nearest value that it may take."""
-        lower, upper, anchor = (t[:, None] for t in (self.lower, self.upper, self.anchor))
-        stepped = self.step > 0
-        step = torch.where(stepped, self.step, 1.0)
-        on_grid = self.origin + torch.round((genes - self.origin) / step) * step
-        clamped = torch.where(stepped, on_grid, genes).maximum(lower).minimum(upper)
-        returns = (genes - anchor).abs() <= self.snap
-        returns |= (clamped - anchor).abs() <= self.snap
-        returns |= torch.isnan(clamped) | ~self.movable[:, None]
-        return torch.where(returns, anchor, clamped)
+    def repair(self, genes: Floats, flags: Flags | None = None) -> Floats:
+        """Return genes ``(i, c, g)``, each moved to the nearest value that it may take.
+
+        Only genes whose ``flags (i, c, g)`` are set are moved, where flags are given.
+        """
+        repaired = np.array(genes, np.float64, order="C")
+        put_on_allowed(repaired, _ALL if flags is None else np.ascontiguousarray(flags), self)
+        return repaired
 
 
-def _onto_grid(lower: Tensor, upper: Tensor, origin: Tensor, step: Tensor) -> tuple[Tensor, Tensor]:
+def _onto_grid(lower: Array, upper: Array, origin: Array, step: Array) -> tuple[Array, Array]:
     """Return bounds ``(i, g)`` moved inwards onto the grid, where there is one."""
-    spacing = torch.where(step > 0, step, 1.0)
-    up = origin + torch.ceil((lower - origin) / spacing - _GRID_TOLERANCE) * spacing
-    down = origin + torch.floor((upper - origin) / spacing + _GRID_TOLERANCE) * spacing
-    return torch.where(step > 0, up, lower), torch.where(step > 0, down, upper)
+    spacing = np.where(step > 0, step, 1.0)
+    up = origin + np.ceil((lower - origin) / spacing - _GRID_TOLERANCE) * spacing
+    down = origin + np.floor((upper - origin) / spacing + _GRID_TOLERANCE) * spacing
+    return np.where(step > 0, up, lower), np.where(step > 0, down, upper)
+
+
+@kernel
+def put_on_allowed(genes: Floats, flags: Flags, genome: Genome) -> None:
+    """Put genes ``(i, c, g)`` on the nearest values that they are allowed.
+
+    Only those whose ``flags`` are set, where there are flags; rows may have fewer genes than the
+    genome.
+    """
+    for i in range(len(genes)):
+        for c in range(genes.shape[1]):
+            for j in range(genes.shape[2]):
+                if flags.size == 0 or flags[i, c, j]:
+                    genes[i, c, j] = nearest_allowed(genes[i, c, j], i, j, genome)
+
+
+@kernel
+def nearest_allowed(value: float, i: int, j: int, genome: Genome) -> float:
+    """Return the nearest value that gene ``j`` of instance ``i`` may take.
+
+    A missing value has not moved.
+    """
+    anchor, origin, step = genome.anchor[i, j], genome.origin[j], genome.step[j]
+    on_grid = origin + np.rint((value - origin) / step) * step if step > 0 else value
+    clamped = min(max(on_grid, genome.lower[i, j]), genome.upper[i, j])
+    near = abs(value - anchor) <= genome.snap[j] or abs(clamped - anchor) <= genome.snap[j]
+    return anchor if near or not genome.movable[i, j] or value != value else clamped

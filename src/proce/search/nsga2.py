@@ -7,12 +7,11 @@ and end; all that they share is the call that evaluates their candidates.
 
 import time
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import SearchError
 from proce.search.genome import Genome
-from proce.search.pareto import clean
 from proce.search.problem import Problem, evaluate
 from proce.search.result import SearchCallback, SearchProgress, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
@@ -22,15 +21,14 @@ from proce.search.variation import offspring
 from proce.streams import RowStreams
 
 
-@torch.no_grad()
 def nsga2(
     problem: Problem,
     genome: Genome,
-    initial: Tensor,
+    initial: Array,
     settings: NSGA2Settings,
     *,
     seed: int,
-    keys: Tensor | None = None,
+    keys: Array | None = None,
     archive_by: int = 0,
     max_evaluations: int | None = None,
     budget_seconds: float | None = None,
@@ -64,11 +62,11 @@ def nsga2(
     """
     started = time.perf_counter()
     _check(genome, initial, max_evaluations)
-    keys = torch.arange(genome.n_instances) if keys is None else keys
-    streams = RowStreams.of(seed, keys.to(genome.anchor.device))
-    genes = genome.repair(initial[:, :max_evaluations].to(genome.anchor))
+    keys = np.arange(genome.n_instances) if keys is None else keys
+    streams = RowStreams.of(seed, keys)
+    genes = genome.repair(initial[:, :max_evaluations])
     generation, n_evaluations = 1, genes.shape[1]
-    everyone = torch.arange(genome.n_instances, device=genes.device)
+    everyone = np.arange(genome.n_instances)
     candidates = _evaluate(problem, genes, everyone, generation)
     running = RunningInstances.start(genome, streams, candidates, archive_by, settings)
     ended = EndedInstances(running, settings.population_size)
@@ -80,7 +78,7 @@ def nsga2(
             is_stopped = progress(report) is False
         so_far = generation, n_evaluations
         if generation == 1:
-            unmovable = ~running.genome.movable.any(-1)
+            unmovable = running.genome.movable.sum(-1) == 0
             running = ended.add(running, unmovable, Stop.NOTHING_MOVES, *so_far)
         if running.convergence and generation % settings.stop_every == 0:
             converged = running.convergence.check(running.population)
@@ -105,9 +103,9 @@ def nsga2(
         running = running.advance(candidates, settings)
 
 
-def _check(genome: Genome, initial: Tensor, max_evaluations: int | None) -> None:
+def _check(genome: Genome, initial: Array, max_evaluations: int | None) -> None:
     i, g = genome.n_instances, genome.n_genes
-    if initial.dim() != 3 or initial.shape[0] != i or initial.shape[2] != g or not initial.numel():
+    if initial.ndim != 3 or initial.shape[0] != i or initial.shape[2] != g or not initial.size:
         raise SearchError(
             f"the initial population has the shape {tuple(initial.shape)}; expected"
             f" ({i}, candidates, {g}), at least one of each, as in the genome."
@@ -116,8 +114,8 @@ def _check(genome: Genome, initial: Tensor, max_evaluations: int | None) -> None
         raise SearchError(f"max_evaluations is {max_evaluations}; expected 1 or more, or None.")
 
 
-def _evaluate(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Candidates:
-    evaluation = clean(evaluate(problem, genes, instances, generation))
+def _evaluate(problem: Problem, genes: Array, instances: Array, generation: int) -> Candidates:
+    evaluation = evaluate(problem, genes, instances, generation)
     return Candidates(genes, evaluation.losses, evaluation.violation)
 
 

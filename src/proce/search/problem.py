@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Protocol
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, Floats
+from proce.compiled.kernel import kernel
 from proce.errors import ProceError, SearchError
 
 
@@ -22,14 +24,14 @@ class Evaluation:
     A candidate with a loss or a violation that is not finite loses to every other one.
     """
 
-    losses: Tensor
-    violation: Tensor
+    losses: Array
+    violation: Array
 
 
 class Problem(Protocol):
     """Evaluates candidates; called once per generation, for all instances still running."""
 
-    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+    def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)``; must not write into them.
 
         Parameters
@@ -42,7 +44,7 @@ class Problem(Protocol):
         ...
 
 
-def evaluate(problem: Problem, genes: Tensor, instances: Tensor, generation: int) -> Evaluation:
+def evaluate(problem: Problem, genes: Array, instances: Array, generation: int) -> Evaluation:
     """Evaluate candidates and check the shapes; an exception is marked with the generation."""
     try:
         evaluation = problem(genes, instances)
@@ -54,11 +56,34 @@ def evaluate(problem: Problem, genes: Tensor, instances: Tensor, generation: int
         raise
     losses, violation = evaluation.losses, evaluation.violation
     shape = genes.shape[:2]
-    if losses.dim() != 3 or losses.shape[:2] != shape or violation.shape != shape:
+    if losses.ndim != 3 or losses.shape[:2] != shape or violation.shape != shape:
         raise SearchError(
             f"generation {generation}: the problem returned losses of shape {tuple(losses.shape)}"
             f" and a violation of shape {tuple(violation.shape)} for {shape[0]} instances of"
             f" {shape[1]} candidates; expected ({shape[0]}, {shape[1]}, objectives) and"
             f" ({shape[0]}, {shape[1]})."
         )
-    return Evaluation(losses.to(genes), violation.to(genes))
+    return _clean(losses, violation)
+
+
+def _clean(losses: Array, violation: Array) -> Evaluation:
+    """Return losses and violation, +inf throughout where one of them was not finite."""
+    losses = np.ascontiguousarray(losses, np.float64)
+    violation = np.ascontiguousarray(violation, np.float64)
+    if is_finite(losses, violation):
+        return Evaluation(losses, violation)  # nearly always so
+    finite = np.isfinite(losses).all(-1) & np.isfinite(violation)
+    return Evaluation(
+        np.where(finite[..., None], losses, np.inf), np.where(finite, violation, np.inf)
+    )
+
+
+@kernel
+def is_finite(losses: Floats, violation: Floats) -> bool:
+    """Return whether every loss and every violation is a finite number."""
+    n_odd = 0
+    for loss in losses.flat:
+        n_odd += not np.isfinite(loss)
+    for amount in violation.flat:
+        n_odd += not np.isfinite(amount)
+    return n_odd == 0

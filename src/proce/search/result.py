@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from proce.compiled import engine
-from proce.search.survival import Candidates, Population
+from proce.arrays import Array, with_rows
+from proce.search.survival import Candidates, Population, keep_best
 
 
 class Stop(StrEnum):
@@ -44,47 +43,24 @@ class Archive:
         The position of the loss that decides.
     """
 
-    genes: Tensor
-    losses: Tensor
+    genes: Array
+    losses: Array
     by: int
 
     @property
-    def has_feasible(self) -> Tensor:
+    def has_feasible(self) -> Array:
         """Which instances ``(i,)`` have a feasible candidate."""
-        return torch.isfinite(self.losses[:, self.by])
+        return np.isfinite(self.losses[:, self.by])
 
-    def take(self, instances: Tensor) -> Self:
+    def take(self, instances: Array) -> Self:
         """Return the archive of some of the instances, given by position."""
         return type(self)(self.genes[instances], self.losses[instances], self.by)
 
     def with_better(self, candidates: Candidates) -> Self:
         """Return the archive with these candidates, where they are better."""
-        if engine.use_kernels(self.genes.device):
-            return self._with_better_compiled(candidates)
-        value = candidates.losses[..., self.by].where(candidates.violation <= 0, torch.inf)
-        better = value.amin(1) < self.losses[:, self.by]  # (i,)
-        if not bool(better.any()):
-            return self
-        best = torch.arange(len(value), device=value.device), value.argmin(1)
-        return type(self)(
-            torch.where(better[:, None], candidates.genes[best], self.genes),
-            torch.where(better[:, None], candidates.losses[best], self.losses),
-            self.by,
-        )
-
-    def _with_better_compiled(self, candidates: Candidates) -> Self:
-        from proce.search.kernels.survival import keep_best
-
-        genes, losses = self.genes.numpy().copy(), self.losses.numpy().copy()
-        keep_best(
-            candidates.genes.numpy(),
-            candidates.losses.numpy(),
-            candidates.violation.numpy(),
-            int(self.by),
-            genes,
-            losses,
-        )
-        return type(self)(torch.from_numpy(genes), torch.from_numpy(losses), self.by)
+        genes, losses = self.genes.copy(), self.losses.copy()
+        keep_best(candidates, int(self.by), genes, losses)
+        return type(self)(genes, losses, self.by)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,9 +85,9 @@ class SearchResult:
 
     population: Population
     archive: Archive
-    n_generations: Tensor
-    n_evaluations: Tensor
-    stop_codes: Tensor
+    n_generations: Array
+    n_evaluations: Array
+    stop_codes: Array
     elapsed_seconds: float
 
     @property
@@ -120,10 +96,10 @@ class SearchResult:
         stops = tuple(Stop)
         return tuple(stops[code] for code in self.stop_codes.tolist())
 
-    def ended_by(self, *stops: Stop) -> Tensor:
+    def ended_by(self, *stops: Stop) -> Array:
         """Return which instances' searches ``(i,)`` ended for one of these reasons."""
-        codes = self.stop_codes.new_tensor([stop.code for stop in stops])
-        return torch.isin(self.stop_codes, codes)
+        codes = np.array([stop.code for stop in stops], dtype=self.stop_codes.dtype)
+        return np.isin(self.stop_codes, codes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,11 +122,11 @@ class SearchProgress:
     generation: int
     n_generations: int
     elapsed_seconds: float
-    instances: Tensor
+    instances: Array
     population: Population
     archive: Archive
-    ended_losses: Tensor
-    ended_front_size: Tensor
+    ended_losses: Array
+    ended_front_size: Array
 
     @property
     def n_running(self) -> int:
@@ -163,15 +139,15 @@ class SearchProgress:
         return len(self.ended_losses)
 
     @property
-    def best_losses(self) -> Tensor:
+    def best_losses(self) -> Array:
         """The losses ``(i, k)`` of the archive; +inf where nothing feasible was found so far."""
-        return self.ended_losses.index_copy(0, self.instances, self.archive.losses)
+        return with_rows(self.ended_losses, self.instances, self.archive.losses)
 
     @property
-    def front_size(self) -> Tensor:
+    def front_size(self) -> Array:
         """The number ``(i,)`` of feasible candidates in the first front."""
         running = self.population.front.sum(-1)
-        return self.ended_front_size.index_copy(0, self.instances, running)
+        return with_rows(self.ended_front_size, self.instances, running)
 
 
 SearchCallback = Callable[[SearchProgress], object]

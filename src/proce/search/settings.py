@@ -5,9 +5,9 @@ from typing import Literal, Self
 
 from proce.arguments import check_between, check_count, check_fields
 from proce.errors import SearchError
-from proce.search.crowding import Crowding
 
 MAX_CANDIDATES = 1_000_000  # of a generation, and generations of a search: more fit in no memory
+Crowding = Literal["deb", "paper"]
 Mating = Literal["tournament", "random_pairs"]
 Crossover = Literal["sbx", "swap"]
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Self
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, with_rows
 from proce.search.convergence import Convergence
 from proce.search.genome import Genome
 from proce.search.result import Archive, SearchResult, Stop
@@ -30,7 +30,7 @@ class RunningInstances:
         Watches these instances; ``None`` without an early stop.
     """
 
-    instances: Tensor
+    instances: Array
     genome: Genome
     streams: RowStreams
     population: Population
@@ -47,11 +47,11 @@ class RunningInstances:
         settings: NSGA2Settings,
     ) -> Self:
         """Return all instances with the survivors of the first generation."""
-        no_losses = torch.full_like(candidates.losses[:, 0], torch.inf)
+        no_losses = np.full_like(candidates.losses[:, 0], np.inf)
         improvement = settings.stop_improvement
         window = settings.stop_window // settings.stop_every
         return cls(
-            torch.arange(genome.n_instances, device=genome.anchor.device),
+            np.arange(genome.n_instances),
             genome,
             streams,
             survive([candidates], settings.population_size, settings.crowding),
@@ -61,14 +61,14 @@ class RunningInstances:
 
     def advance(self, candidates: Candidates, settings: NSGA2Settings) -> Self:
         """Return the instances after one more generation of candidates."""
-        groups = [self.population, candidates]
+        groups: list[Candidates | Population] = [self.population, candidates]
         return replace(
             self,
             population=survive(groups, settings.population_size, settings.crowding),
             archive=self.archive.with_better(candidates),
         )
 
-    def take(self, kept: Tensor) -> Self:
+    def take(self, kept: Array) -> Self:
         """Return some of the instances, given by position."""
         return replace(
             self,
@@ -97,21 +97,23 @@ class EndedInstances:
         anchor = first.genome.anchor
         shape = i, population_size
         self.population = Population(
-            anchor[:, None].repeat(1, population_size, 1),
-            anchor.new_full((*shape, k), torch.inf),
-            anchor.new_full(shape, torch.inf),
-            torch.full(shape, _PADDING_RANK, device=anchor.device),
+            np.tile(anchor[:, None], (1, population_size, 1)),
+            np.full((*shape, k), np.inf, dtype=anchor.dtype),
+            np.full(shape, np.inf, dtype=anchor.dtype),
+            np.full(shape, _PADDING_RANK),
         )
-        self.archive = Archive(anchor.clone(), anchor.new_full((i, k), torch.inf), first.archive.by)
-        self.front_size = torch.zeros(i, dtype=torch.int64, device=anchor.device)
-        self.n_generations = torch.zeros(i, dtype=torch.int64)
-        self.n_evaluations = torch.zeros(i, dtype=torch.int64)
-        self.stop_codes = torch.zeros(i, dtype=torch.int64)
+        self.archive = Archive(
+            anchor.copy(), np.full((i, k), np.inf, dtype=anchor.dtype), first.archive.by
+        )
+        self.front_size = np.zeros(i, dtype=np.int64)
+        self.n_generations = np.zeros(i, dtype=np.int64)
+        self.n_evaluations = np.zeros(i, dtype=np.int64)
+        self.stop_codes = np.zeros(i, dtype=np.int64)
 
     def add(
         self,
         running: RunningInstances,
-        ends: Tensor,
+        ends: Array,
         stop: Stop,
         generation: int,
         n_evaluations: int,
@@ -119,7 +121,7 @@ class EndedInstances:
         """Collect the instances where ``ends (i,)`` is true; return the others."""
         if not bool(ends.any()):
             return running
-        ending = running.take(torch.nonzero(ends).flatten())
+        ending = running.take(np.flatnonzero(ends))
         rows, size = ending.instances, ending.population.rank.shape[1]
         self.population.genes[rows, :size] = ending.population.genes
         self.population.losses[rows, :size] = ending.population.losses
@@ -127,22 +129,22 @@ class EndedInstances:
         self.population.rank[rows, :size] = ending.population.rank
         # Copies: reports of earlier generations still look at what was there before.
         self.archive = Archive(
-            self.archive.genes.index_copy(0, rows, ending.archive.genes),
-            self.archive.losses.index_copy(0, rows, ending.archive.losses),
+            with_rows(self.archive.genes, rows, ending.archive.genes),
+            with_rows(self.archive.losses, rows, ending.archive.losses),
             self.archive.by,
         )
-        self.front_size = self.front_size.index_copy(0, rows, ending.population.front.sum(-1))
-        places = rows.cpu()
+        self.front_size = with_rows(self.front_size, rows, ending.population.front.sum(-1))
+        places = rows
         self.n_generations[places] = generation
         self.n_evaluations[places] = n_evaluations
         self.stop_codes[places] = stop.code
-        return running.take(torch.nonzero(~ends).flatten())
+        return running.take(np.flatnonzero(~ends))
 
     def add_all(
         self, running: RunningInstances, stop: Stop, generation: int, n_evaluations: int
     ) -> RunningInstances:
         """Collect all instances that still run; return what is left, which is none."""
-        everyone = torch.ones_like(running.instances, dtype=torch.bool)
+        everyone = np.ones_like(running.instances, dtype=np.bool_)
         return self.add(running, everyone, stop, generation, n_evaluations)
 
     def result(self, elapsed_seconds: float) -> SearchResult:

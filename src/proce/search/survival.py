@@ -1,33 +1,28 @@
 """Which candidates survive: fronts by rank, the one that does not fit cut by crowding.
 
-Three implementations choose the same survivors to the last: numba on the CPU, Triton on CUDA
-devices, PyTorch elsewhere and where neither is installed. Ties are broken by position, so all
-choose alike.
+Ties are broken by position.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
-from proce.compiled import engine
-from proce.compiled.gpu.engine import use_triton
-from proce.search.crowding import Crowding, crowding_distance
-from proce.search.pareto import pareto_rank
-from proce.streams import hash_values
+from proce.arrays import Flags, Floats, Ints
+from proce.compiled.kernel import kernel
+from proce.compiled.stream import Words, hash_row
+from proce.search.crowding import deb_crowding, nearest_crowding
+from proce.search.pareto import (
+    UNRANKED,
+    objective_orders,
+    rank_feasible,
+    rank_infeasible,
+    sort,
+)
+from proce.search.settings import Crowding
 
-Floats = NDArray[np.float64]
 
-
-_MAX_POOL, _MAX_LOSSES = 512, 3  # that the kernels of a CUDA device take
-
-
-@dataclass(frozen=True, eq=False)
-class Candidates:
+class Candidates(NamedTuple):
     """Genes with their losses and their violation.
 
     Attributes
@@ -40,13 +35,12 @@ class Candidates:
         ``(i, c)``, cleaned.
     """
 
-    genes: Tensor
-    losses: Tensor
-    violation: Tensor
+    genes: Floats
+    losses: Floats
+    violation: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Population(Candidates):
+class Population(NamedTuple):
     """The surviving candidates, sorted by rank and falling crowding.
 
     Of two positions the smaller is the better candidate. Copies of the same genes have losses
@@ -54,92 +48,182 @@ class Population(Candidates):
 
     Attributes
     ----------
+    genes, losses, violation
+        As :class:`Candidates` has them.
     rank
         ``(i, c)``, 0 for the first front.
     """
 
-    rank: Tensor
+    genes: Floats
+    losses: Floats
+    violation: Floats
+    rank: Ints
 
     @property
-    def front(self) -> Tensor:
+    def front(self) -> Flags:
         """Which candidates ``(i, c)`` are feasible and not dominated."""
         return (self.rank == 0) & (self.violation <= 0)
 
-    def take(self, instances: Tensor) -> Self:
+    def take(self, instances: Ints) -> Self:
         """Return the populations of some of the instances, given by position."""
-        tensors = (self.genes, self.losses, self.violation, self.rank)
-        return type(self)(*(tensor[instances] for tensor in tensors))
+        return self._replace(
+            genes=self.genes[instances],
+            losses=self.losses[instances],
+            violation=self.violation[instances],
+            rank=self.rank[instances],
+        )
 
 
-def survive(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Population:
+def survive(groups: Sequence[Candidates | Population], size: int, crowding: Crowding) -> Population:
     """Return the best ``size`` candidates of one or two groups, or all where there are fewer.
 
     A later copy of the same genes gets losses and a violation of +inf, so that it survives only
     where nothing else is left; replacing it would cost an evaluation.
     """
     assert len(groups) in (1, 2)
-    size = min(size, sum(group.violation.shape[1] for group in groups))
-    if engine.use_kernels(groups[0].genes.device):
-        return _survive_compiled(groups, size, crowding)
-    genes, losses, violation = (
-        torch.cat(parts, dim=1) for parts in zip(*map(_tensors, groups), strict=True)
+    first = Candidates(*groups[0][:3])
+    second = Candidates(*(groups[1][:3] if len(groups) > 1 else (c[:, :0].copy() for c in first)))
+    (i, n, g), k = first.genes.shape, first.losses.shape[2]
+    size = min(size, n + second.violation.shape[1])
+    survivors = Population(
+        np.empty((i, size, g)),
+        np.empty((i, size, k)),
+        np.empty((i, size)),
+        np.empty((i, size), np.int64),
     )
-    return _survive(genes, losses, violation, size, crowding)
+    keep_survivors(first, second, crowding == "deb", survivors)
+    return survivors
 
 
-def _tensors(candidates: Candidates) -> tuple[Tensor, Tensor, Tensor]:
-    return candidates.genes, candidates.losses, candidates.violation
+@kernel
+def keep_survivors(old: Candidates, new: Candidates, is_deb: bool, survivors: Population) -> None:
+    """Write the best of two groups of candidates, instance by instance.
+
+    The pool of one instance stays in the cache from the first step to the last.
+    """
+    n_instances, n, g = old.genes.shape
+    k, m, size = old.losses.shape[2], n + new.genes.shape[1], survivors.rank.shape[1]
+    pool_genes, pool_losses = np.empty((1, m, g)), np.empty((1, m, k))
+    pool_violation, crowding = np.empty((1, m)), np.empty((1, m))
+    order, below = np.empty((1, k, m), np.int64), np.empty((1, k, m), np.int64)
+    rank = np.empty((1, m), np.int64)
+    for i in range(n_instances):
+        for c in range(m):
+            is_new, d = c >= n, c - n if c >= n else c
+            pool_violation[0, c] = new.violation[i, d] if is_new else old.violation[i, d]
+            for o in range(k):
+                pool_losses[0, c, o] = new.losses[i, d, o] if is_new else old.losses[i, d, o]
+            for j in range(g):
+                pool_genes[0, c, j] = new.genes[i, d, j] if is_new else old.genes[i, d, j]
+        break_duplicates(pool_genes.view(np.uint64), pool_losses, pool_violation)
+        objective_orders(pool_losses.view(np.int64), order, below)
+        rank_feasible(pool_violation, order, below, size, rank)
+        rank_infeasible(pool_violation, pool_violation.view(np.int64), size, rank)
+        if is_deb:
+            deb_crowding(pool_losses, order, rank, crowding)
+        else:
+            nearest_crowding(pool_losses, rank, crowding)
+        choose(i, pool_genes, pool_losses, pool_violation, rank, crowding.view(np.int64), survivors)
 
 
-def _survive(
-    genes: Tensor, losses: Tensor, violation: Tensor, size: int, crowding: Crowding
-) -> Population:
-    fits = losses.shape[1] <= _MAX_POOL and losses.shape[2] <= _MAX_LOSSES
-    if crowding == "deb" and fits and use_triton(genes.device):
-        from proce.search.gpu.survival import choose
+@kernel
+def keep_best(candidates: Candidates, by: int, genes: Floats, losses: Floats) -> None:
+    """Write each instance's first feasible candidate with the lowest loss, where it is better.
 
-        chosen, rank = choose(genes, losses, violation, size)  # copies are marked in place
-    else:
-        copy = _is_copy(genes)
-        losses = losses.masked_fill(copy[..., None], torch.inf)
-        violation = violation.masked_fill(copy, torch.inf)
-        rank = pareto_rank(losses, violation)
-        distance = crowding_distance(losses, rank, crowding)
-        order = distance.argsort(dim=-1, descending=True, stable=True)
-        order = order.gather(-1, rank.gather(-1, order).argsort(dim=-1, stable=True))
-        chosen = order[:, :size]  # (i, n)
-    wide = chosen[..., None]
-    return Population(
-        genes.gather(1, wide.expand(-1, -1, genes.shape[-1])),
-        losses.gather(1, wide.expand(-1, -1, losses.shape[-1])),
-        violation.gather(1, chosen),
-        rank.gather(1, chosen),
-    )
+    ``genes (i, g)`` and ``losses (i, k)`` hold the best so far; the loss at ``by`` decides.
+    """
+    for i in range(len(genes)):
+        best = -1
+        for c in range(candidates.genes.shape[1]):
+            if candidates.violation[i, c] <= 0 and candidates.losses[i, c, by] < losses[i, by]:
+                losses[i, by] = candidates.losses[i, c, by]
+                best = c
+        if best >= 0:
+            for o in range(losses.shape[1]):
+                losses[i, o] = candidates.losses[i, best, o]
+            for j in range(genes.shape[1]):
+                genes[i, j] = candidates.genes[i, best, j]
 
 
-def _is_copy(genes: Tensor) -> Tensor:
-    """Return which candidates ``(i, m)`` have the genes, by their hash, of an earlier one."""
-    codes, order = hash_values(genes).sort(dim=-1, stable=True)
-    copy = torch.zeros_like(codes, dtype=torch.bool)
-    copy[:, 1:] = codes[:, 1:] == codes[:, :-1]
-    return torch.empty_like(copy).scatter_(-1, order, copy)
+@kernel
+def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
+    """Give losses of +inf to every candidate whose genes, by their hash, came before.
+
+    ``bits (i, m, g)`` are the bits of the genes.
+    """
+    n_instances, m, _ = bits.shape
+    size = 64
+    while size < 2 * m:
+        size *= 2
+    table = np.empty(size, np.int64)  # open addressing: the position of each hash
+    hashes = np.empty(m, np.uint64)
+    for i in range(n_instances):
+        for empty in range(size):
+            table[empty] = -1
+        for c in range(m):
+            code = hash_row(bits[i, c])
+            hashes[c] = code
+            slot = np.int64(code & np.uint64(size - 1))
+            while table[slot] >= 0 and hashes[table[slot]] != code:
+                slot = (slot + 1) & (size - 1)
+            if table[slot] < 0:
+                table[slot] = c
+                continue
+            violation[i, c] = np.inf
+            for o in range(losses.shape[2]):
+                losses[i, c, o] = np.inf
 
 
-def _survive_compiled(groups: Sequence[Candidates], size: int, crowding: Crowding) -> Population:
-    from proce.search.kernels.survival import survive as kernel
+@kernel
+def choose(
+    i: int,
+    genes: Floats,
+    losses: Floats,
+    violation: Floats,
+    rank: Ints,
+    falling: Ints,
+    survivors: Population,
+) -> None:
+    """Write the first survivors of instance ``i`` by rank, falling crowding and position.
 
-    (i, _, g), k = groups[0].genes.shape, groups[0].losses.shape[2]
-    first = _arrays(groups[0])
-    second = _arrays(groups[1]) if len(groups) > 1 else _nobody(*first)
-    survivors = np.empty((i, size, g)), np.empty((i, size, k)), np.empty((i, size))
-    rank = np.empty((i, size), np.int64)
-    kernel(*first, *second, crowding == "deb", *survivors, rank)
-    return Population(*map(torch.from_numpy, (*survivors, rank)))
+    Its pool are ``genes (1, m, g)`` and so on; ``falling (1, m)`` are the bits of the crowding,
+    which is not negative, so they have its order.
+    """
+    m, n = rank.shape[1], survivors.rank.shape[1]
+    stop, grouped = np.empty(m + 1, np.int64), np.empty(m, np.int64)
+    keys, order = np.empty(m, np.int64), np.empty(m, np.int64)
+    below, spare = np.empty(m, np.int64), np.empty(m, np.int64)
+    _group(0, rank, stop, grouped)
+    start, front = 0, 0
+    while start < n:
+        size = stop[front] - start
+        for s in range(size):
+            keys[s] = -falling[0, grouped[start + s]]
+        sort(keys, size, order, below, spare)
+        for s in range(start, min(start + size, n)):
+            c = grouped[start + order[s - start]]
+            survivors.rank[i, s] = front
+            survivors.violation[i, s] = violation[0, c]
+            for o in range(losses.shape[2]):
+                survivors.losses[i, s, o] = losses[0, c, o]
+            for j in range(genes.shape[2]):
+                survivors.genes[i, s, j] = genes[0, c, j]
+        start += size
+        front += 1
 
 
-def _arrays(candidates: Candidates) -> tuple[Floats, Floats, Floats]:
-    return candidates.genes.numpy(), candidates.losses.numpy(), candidates.violation.numpy()
-
-
-def _nobody(genes: Floats, losses: Floats, violation: Floats) -> tuple[Floats, Floats, Floats]:
-    return genes[:, :0].copy(), losses[:, :0].copy(), violation[:, :0].copy()
+@kernel
+def _group(i: int, rank: Ints, stop: Ints, grouped: Ints) -> None:
+    """Write the candidates of an instance front by front, and where each front stops."""
+    m = rank.shape[1]
+    for r in range(m + 1):
+        stop[r] = 0
+    for c in range(m):
+        if rank[i, c] != UNRANKED:
+            stop[rank[i, c] + 1] += 1
+    for r in range(m):
+        stop[r + 1] += stop[r]
+    for c in range(m):  # stop[r] begins where front r begins
+        if rank[i, c] != UNRANKED:
+            grouped[stop[rank[i, c]]] = c
+            stop[rank[i, c]] += 1

@@ -1,30 +1,72 @@
-"""Children: mating, crossover and mutation of all instances at once.
+"""Children: mating, crossover, mutation, and values that each gene is allowed.
 
-There are three implementations: numba on the CPU, Triton on CUDA devices, and PyTorch elsewhere and
-where neither is installed. They draw the same numbers and differ by rounding alone. Every draw
-belongs to a row (see :mod:`proce.streams`), so a child does not depend on what else is in the
-batch.
+Every draw belongs to a row (see :mod:`proce.streams`), so a child does not depend on what else is
+in the batch. All kernels work on one instance ``i`` after the other, whose children stay in the
+cache from the first step to the last.
 """
 
-import numpy as np
-import torch
-from torch import Tensor
+from typing import NamedTuple
 
-from proce.compiled import engine
-from proce.compiled.gpu.engine import use_triton
-from proce.search.genome import GeneKind, Genome
+import numpy as np
+
+from proce.arrays import Floats, Ints
+from proce.compiled.elementary import power
+from proce.compiled.kernel import kernel
+from proce.compiled.stream import (
+    Words,
+    draw_bits,
+    lower_half,
+    lower_whole,
+    stream_start,
+    uniform,
+    upper_half,
+    upper_whole,
+)
+from proce.search.genome import GeneKind, Genome, nearest_allowed
 from proce.search.settings import NSGA2Settings
-from proce.streams import Purpose, RowStreams, halves, power, uniform, whole_numbers
+from proce.streams import Purpose, RowStreams
+
+# Typed, or each of them would be compiled for itself.
+_MATING, _CROSSING = np.int64(Purpose.MATING), np.int64(Purpose.CROSSING)
+_CROSSOVER = np.int64(Purpose.CROSSOVER)
+_CHANGE, _MUTATION = np.int64(Purpose.CHANGE), np.int64(Purpose.MUTATION)
+_LEVEL = int(GeneKind.LEVEL)
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+class Operators(NamedTuple):
+    """The operators of a search as kernels take them; see :class:`NSGA2Settings`."""
+
+    is_tournament: bool
+    blends: bool
+    crossover_probability: float
+    crossover_eta: float
+    mutation_rate: float
+    revert_rate: float
+    mutation_eta: float
+
+    @classmethod
+    def of(cls, settings: NSGA2Settings) -> "Operators":
+        """Return the operators that settings name."""
+        return cls(
+            settings.mating == "tournament",
+            settings.crossover == "sbx",
+            float(settings.crossover_probability),
+            float(settings.crossover_eta),
+            float(settings.mutation_rate),
+            float(settings.revert_rate),
+            float(settings.mutation_eta),
+        )
 
 
 def offspring(
-    genes: Tensor,
+    genes: Floats,
     genome: Genome,
     streams: RowStreams,
     generation: int,
     n_offspring: int,
     settings: NSGA2Settings,
-) -> Tensor:
+) -> Floats:
     """Return children ``(i, n_offspring, g)``, each gene on a value that it is allowed.
 
     Parameters
@@ -40,163 +82,197 @@ def offspring(
     settings
         The operators.
     """
-    n_pairs = (n_offspring + 1) // 2
-    if engine.use_kernels(genes.device):
-        children = _offspring_compiled(genes, genome, streams, generation, n_pairs, settings)
-    elif settings.mating == "tournament" and use_triton(genes.device):
-        from proce.search.gpu.variation import breed
-
-        return breed(genes, genome, streams, generation, n_offspring, settings)
-    else:
-        mate = tournament if settings.mating == "tournament" else random_pairs
-        parents = mate(streams, generation, genes.shape[1], n_pairs)
-        children = cross(genes, parents, genome, streams, generation, settings)
-        children = mutate(children, genome, streams, generation, settings)
-    return children[:, :n_offspring].contiguous()
-
-
-def _offspring_compiled(
-    genes: Tensor,
-    genome: Genome,
-    streams: RowStreams,
-    generation: int,
-    n_pairs: int,
-    settings: NSGA2Settings,
-) -> Tensor:
-    from proce.search.kernels.variation import offspring as kernel
-
     i, n, g = genes.shape
-    is_tournament = settings.mating == "tournament"
-    if is_tournament:
+    n_pairs, operators = (n_offspring + 1) // 2, Operators.of(settings)
+    if operators.is_tournament:
         parents = np.empty((i, n_pairs, 2), np.int64)
     else:
-        parents = random_pairs(streams, generation, n, n_pairs).numpy()
+        parents = random_pairs(streams, generation, n, n_pairs)
     children = np.empty((i, 2 * n_pairs, g))
-    kernel(
-        genes.numpy(),
-        parents,
-        is_tournament,
-        *genome.arrays,
-        streams.words,
-        generation,
-        settings.crossover_probability,
-        settings.crossover == "sbx",
-        settings.crossover_eta,
-        settings.mutation_rate,
-        settings.revert_rate,
-        settings.mutation_eta,
-        children,
-    )
-    return torch.from_numpy(children)
+    breed(genes, parents, genome, operators, streams.states, generation, children)
+    return np.ascontiguousarray(children[:, :n_offspring])
 
 
-def tournament(streams: RowStreams, generation: int, n: int, n_pairs: int) -> Tensor:
-    """Return parents ``(i, pairs, 2)``: the better of two at random, then of two others.
-
-    The population is sorted, so the better one is the smaller position.
-    """
-    bits = streams.bits(generation, Purpose.MATING, 2 * n_pairs)  # (i, 2 * pairs)
-    one = torch.minimum(*whole_numbers(bits[:, 0::2], n))
-    other = torch.minimum(*whole_numbers(bits[:, 1::2], n - 1))
-    other = other + ((other >= one) & (n > 1))
-    return torch.stack([one, other], dim=-1)
-
-
-def random_pairs(streams: RowStreams, generation: int, n: int, n_pairs: int) -> Tensor:
+def random_pairs(streams: RowStreams, generation: int, n: int, n_pairs: int) -> Ints:
     """Return parents ``(i, pairs, 2)`` by shuffling the population, again and again if need be."""
     n_shuffles = -(-2 * n_pairs // n)
     bits = streams.bits(generation, Purpose.MATING, n_shuffles * n)
-    shuffled = bits.view(-1, n_shuffles, n).argsort(dim=-1, stable=True)
-    return shuffled.flatten(1)[:, : 2 * n_pairs].reshape(-1, n_pairs, 2)
+    shuffled = np.argsort(bits.view(np.int64).reshape(-1, n_shuffles, n), axis=-1, kind="stable")
+    pairs = shuffled.reshape(-1, n_shuffles * n)[:, : 2 * n_pairs]
+    return np.ascontiguousarray(pairs).reshape(-1, n_pairs, 2)
 
 
+@kernel
+def breed(
+    genes: Floats,
+    parents: Ints,
+    genome: Genome,
+    operators: Operators,
+    streams: Words,
+    generation: int,
+    children: Floats,
+) -> None:
+    """Write children ``(i, 2 * pairs, g)`` of genes ``(i, n, g)``, from their parents to repair.
+
+    The parents ``(i, pairs, 2)`` are written first, but where they are no tournament's.
+    """
+    for i in range(len(genes)):
+        if operators.is_tournament:
+            tournament(i, streams, generation, genes.shape[1], parents)
+        cross(i, genes, parents, genome, operators, streams, generation, children)
+        mutate(i, genome, operators, streams, generation, children)
+
+
+@kernel
+def tournament(i: int, streams: Words, generation: int, n: int, parents: Ints) -> None:
+    """Write the parents ``(i, pairs, 2)``: the better of two at random, then of the others.
+
+    The population is sorted, so the better one is the smaller position.
+    """
+    start = stream_start(streams[i], generation, _MATING)
+    for p in range(parents.shape[1]):
+        bits = draw_bits(start, 2 * p)
+        one = min(upper_whole(bits, n), lower_whole(bits, n))
+        bits = draw_bits(start, 2 * p + 1)
+        other = min(upper_whole(bits, n - 1), lower_whole(bits, n - 1))
+        parents[i, p, 0] = one
+        parents[i, p, 1] = other + 1 if other >= one and n > 1 else other
+
+
+@kernel
 def cross(
-    genes: Tensor,
-    parents: Tensor,
+    i: int,
+    genes: Floats,
+    parents: Ints,
     genome: Genome,
-    streams: RowStreams,
+    operators: Operators,
+    streams: Words,
     generation: int,
-    settings: NSGA2Settings,
-) -> Tensor:
-    """Return two children ``(i, 2 * pairs, g)`` of each pair, side by side."""
-    (i, n_pairs, _), g = parents.shape, genome.n_genes
-    a, b = (genes.gather(1, p[..., None].expand(-1, -1, g)) for p in parents.unbind(-1))
-    crosses = streams.uniforms(generation, Purpose.CROSSING, n_pairs)[..., None]
-    crosses = crosses < settings.crossover_probability  # (i, pairs, 1)
-    bits = streams.bits(generation, Purpose.CROSSOVER, n_pairs * g).view(i, n_pairs, g)
-    low, high = torch.minimum(a, b), torch.maximum(a, b)
-    blends = crosses & (genome.kind != GeneKind.LEVEL) & (bits & 1 != 0) & (high > low)
-    blends &= settings.crossover == "sbx"
-    down, up = _blend(low, high, genome, uniform(bits), settings.crossover_eta)
-    one, other = torch.where(blends, down, a), torch.where(blends, up, b)
-    swaps = crosses & (bits & 2 != 0)
-    one, other = torch.where(swaps, other, one), torch.where(swaps, one, other)
-    return torch.stack([one, other], dim=2).flatten(1, 2)
+    children: Floats,
+) -> None:
+    """Write the two children of each pair side by side, before they mutate.
+
+    No processor can predict which genes blend, so they are listed without a branch first.
+    """
+    g, eta = len(genome.kind), operators.crossover_eta
+    ample = power(2.0, 54.0 / (eta + 1.0))  # room to a bound, in gaps between the parents
+    blended, draws = np.empty(g, np.int64), np.empty(g, np.uint64)
+    crossing = stream_start(streams[i], generation, _CROSSING)
+    crossover = stream_start(streams[i], generation, _CROSSOVER)
+    for p in range(parents.shape[1]):
+        a, b = parents[i, p, 0], parents[i, p, 1]
+        crosses = uniform(draw_bits(crossing, p)) < operators.crossover_probability
+        n_blended = 0
+        for j in range(g):
+            bits = draw_bits(crossover, p * g + j)
+            swaps = crosses & (bits & _TWO != 0)
+            children[i, 2 * p, j] = genes[i, b if swaps else a, j]
+            children[i, 2 * p + 1, j] = genes[i, a if swaps else b, j]
+            blended[n_blended] = j
+            draws[n_blended] = bits
+            blends = crosses & operators.blends & (bits & _ONE != 0)
+            n_blended += blends & (genome.kind[j] != _LEVEL)
+        for s in range(n_blended):
+            j, bits = blended[s], draws[s]
+            low = min(genes[i, a, j], genes[i, b, j])
+            high = max(genes[i, a, j], genes[i, b, j])
+            if high - low > 0:  # a missing value has no place between others
+                lower, upper = genome.lower[i, j], genome.upper[i, j]
+                low, high = _blend(low, high, lower, upper, uniform(bits), eta, ample)
+                swaps = bits & _TWO != 0
+                children[i, 2 * p, j] = high if swaps else low
+                children[i, 2 * p + 1, j] = low if swaps else high
 
 
+@kernel
 def _blend(
-    low: Tensor, high: Tensor, genome: Genome, u: Tensor, eta: float
-) -> tuple[Tensor, Tensor]:
-    """Return two values spread around two parents (simulated binary crossover)."""
+    low: float, high: float, lower: float, upper: float, u: float, eta: float, ample: float
+) -> tuple[float, float]:
+    """Return two values spread around two parents (simulated binary crossover).
+
+    Room beyond ``ample`` changes no bit of a float. Where there is so much on both sides, as in a
+    population that has closed up, a single power has to be computed.
+    """
     gap = high - low
-    below = 1 + 2 * (low - genome.lower[:, None]).clamp(min=0) / gap
-    above = 1 + 2 * (genome.upper[:, None] - high).clamp(min=0) / gap
-    down = _spread_factor(u * (2 - power(below, -(eta + 1))), eta) * gap
-    up = _spread_factor(u * (2 - power(above, -(eta + 1))), eta) * gap
-    return 0.5 * (low + high - down), 0.5 * (low + high + up)
+    middle = low + high
+    below = 1.0 + 2.0 * max(low - lower, 0.0) / gap
+    above = 1.0 + 2.0 * max(upper - high, 0.0) / gap
+    if below > ample and above > ample:
+        spread = _spread_factor(2.0 * u, eta) * gap
+        return 0.5 * (middle - spread), 0.5 * (middle + spread)
+    down = _spread_factor(u * (2.0 - power(below, -(eta + 1.0))), eta) * gap
+    up = _spread_factor(u * (2.0 - power(above, -(eta + 1.0))), eta) * gap
+    return 0.5 * (middle - down), 0.5 * (middle + up)
 
 
-def _spread_factor(share: Tensor, eta: float) -> Tensor:
+@kernel
+def _spread_factor(share: float, eta: float) -> float:
     """Return the factor by which parents are drawn apart."""
-    return power(torch.where(share <= 1, share, 1 / (2 - share)), 1 / (eta + 1))
+    return power(share if share <= 1.0 else 1.0 / (2.0 - share), 1.0 / (eta + 1.0))
 
 
+@kernel
 def mutate(
-    children: Tensor,
+    i: int,
     genome: Genome,
-    streams: RowStreams,
+    operators: Operators,
+    streams: Words,
     generation: int,
-    settings: NSGA2Settings,
-) -> Tensor:
-    """Return the children with some genes changed, some reverted, and all repaired."""
-    i, c, g = children.shape
-    n_movable = genome.movable.sum(-1, keepdim=True).clamp(min=1)
-    share = (1 / n_movable.double()).clamp(max=0.5)[:, None]  # (i, 1, 1)
-    drawn = streams.bits(generation, Purpose.CHANGE, c * g + c)
-    reverting, changing = halves(drawn[:, : c * g].view(i, c, g))
-    whim = uniform(drawn[:, c * g :])[..., None]  # (i, c, 1), how much of itself a child gives up
-    u = streams.uniforms(generation, Purpose.MUTATION, c * g).view(i, c, g)
-    level = _another_level(children, genome, u)
-    shifted = _shift(children, genome, u, settings.mutation_eta)
-    new = torch.where(genome.kind == GeneKind.LEVEL, level, shifted)
-    children = torch.where(changing < settings.mutation_rate * share, new, children)
-    reverts = reverting < settings.revert_rate * (whim * whim * whim)
-    return genome.repair(torch.where(reverts, genome.anchor[:, None], children))
+    children: Floats,
+) -> None:
+    """Change genes of the children, then put each on the nearest value that it is allowed."""
+    n_children, g = children.shape[1], children.shape[2]
+    mutated = np.empty(g, np.int64)
+    n_movable = 0
+    for j in range(g):
+        n_movable += genome.movable[i, j]
+    mutation_chance = operators.mutation_rate * min(0.5, 1.0 / max(n_movable, 1))
+    change = stream_start(streams[i], generation, _CHANGE)
+    mutation = stream_start(streams[i], generation, _MUTATION)
+    for c in range(n_children):
+        n_mutated = 0
+        whim = uniform(draw_bits(change, n_children * g + c))  # how much of itself it gives up
+        revert_chance = operators.revert_rate * (whim * whim * whim)
+        for j in range(g):
+            bits = draw_bits(change, c * g + j)
+            stays = upper_half(bits) >= revert_chance
+            children[i, c, j] = children[i, c, j] if stays else genome.anchor[i, j]
+            mutated[n_mutated] = j
+            n_mutated += genome.movable[i, j] & stays & (lower_half(bits) < mutation_chance)
+        for s in range(n_mutated):
+            j = mutated[s]
+            u = uniform(draw_bits(mutation, c * g + j))
+            value, low, high = children[i, c, j], genome.lower[i, j], genome.upper[i, j]
+            if genome.kind[j] == _LEVEL:
+                children[i, c, j] = _another_level(value, low, high, u)
+            else:
+                step, eta = genome.step[j], operators.mutation_eta
+                children[i, c, j] = _shift(value, low, high, step, u, eta)
+        for j in range(g):
+            children[i, c, j] = nearest_allowed(children[i, c, j], i, j, genome)
 
 
-def _another_level(value: Tensor, genome: Genome, u: Tensor) -> Tensor:
+@kernel
+def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     """Return a random level other than the present one."""
-    lower, upper = genome.lower[:, None], genome.upper[:, None]
-    present = (lower <= value) & (value <= upper)
-    level = lower + torch.floor(u * (upper - lower + torch.where(present, 0.0, 1.0)))
-    return level + (present & (level >= value))
+    present = lower <= value <= upper
+    level = lower + float(np.floor(u * (upper - lower + (0.0 if present else 1.0))))
+    return level + 1.0 if present and level >= value else level
 
 
-def _shift(value: Tensor, genome: Genome, u: Tensor, eta: float) -> Tensor:
+@kernel
+def _shift(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
     """Return a value shifted by polynomial mutation, by at least a step; any if it is missing.
 
     Without the step a coarse grid would round most shifts away.
     """
-    lower, upper = genome.lower[:, None], genome.upper[:, None]
     width = upper - lower
-    present = torch.minimum(torch.maximum(value, lower), upper)
-    room = torch.where(u < 0.5, present - lower, upper - present)
-    room = torch.where(width > 0, room / width, 0.0)
-    tail = torch.minimum(u, 1 - u) * 2
-    reach = power(tail + (1 - tail) * power(1 - room, eta + 1), 1 / (eta + 1))
-    shift = torch.maximum((1 - reach) * width, genome.step)
-    return torch.where(
-        torch.isnan(value),
-        lower + u * width,
-        torch.where(u < 0.5, present - shift, present + shift),
-    )
+    if np.isnan(value):
+        return lower + u * width
+    value = min(max(value, lower), upper)
+    room = (value - lower if u < 0.5 else upper - value) / width if width > 0 else 0.0
+    tail = min(u, 1.0 - u) * 2.0
+    left = tail + (1.0 - tail) * power(1.0 - room, eta + 1.0)
+    reach = power(left, 1.0 / (eta + 1.0))
+    shift = max((1.0 - reach) * width, step)
+    return value - shift if u < 0.5 else value + shift

@@ -105,7 +105,7 @@ def test_numbers_in_32_bits_are_advised_in_32_bits(tmp_path: Path) -> None:
     job = InProcessJob(at_once, lambda chunk, _: explainer.explain(chunk, target=1), give_up)
     (whole,) = job.explanations()
     assert result.equals(table_of(whole))
-    told = np.concatenate([item.probabilities.numpy() for item in whole])
+    told = np.concatenate([item.probabilities for item in whole])
     assert len(told)
     assert np.array_equal(worlds.bank(result.to_pandas().astype({"savings": float}))[:, 1], told)
 

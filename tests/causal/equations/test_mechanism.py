@@ -3,35 +3,36 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor
+from scipy.special import softmax
 
+from proce.arrays import Array
 from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.errors import GraphError
 from proce.streams import Purpose, RowStreams
 
-NO_DRAWS = torch.empty(1, 1)
+NO_DRAWS = np.empty((1, 1))
 
 
 def row_uniforms(seed, keys, width):
     return RowStreams.of(seed, keys).uniforms(0, Purpose.NOISE, width)
 
 
-def double(*values: float) -> Tensor:
-    return torch.tensor(values, dtype=torch.float64)
+def double(*values: float) -> Array:
+    return np.array(values, dtype=np.float64)
 
 
-def plus_one(parents: Parents) -> Tensor:
+def plus_one(parents: Parents) -> Array:
     return parents["a"] + 1
 
 
-def logits_of_three(parents: Parents) -> Tensor:
+def logits_of_three(parents: Parents) -> Array:
     a = parents["a"]
-    return torch.stack([torch.zeros_like(a), a, 1 - a], dim=-1)
+    return np.stack([np.zeros_like(a), a, 1 - a], axis=-1)
 
 
 def test_additive_by_hand() -> None:
@@ -66,11 +67,11 @@ def test_ranked_by_hand() -> None:
     noise = mechanism.abduct({"a": double(1)}, double(1), NO_DRAWS)
     assert noise.item() == pytest.approx(0.6)  # 1 - 0.4
     a = double(1, 2, 2.5, 4, 100, -100)
-    ranks = mechanism.respond({"a": a}, noise.expand(6, 1))
+    ranks = mechanism.respond({"a": a}, np.tile(noise, (6, 1)))
     assert ranks.tolist() == [1, 1, 2, 2, 3, 0]  # 1.0, 1.4, 1.6, 2.2 and both ends
 
 
-def of_a(parents: Parents) -> Tensor:
+def of_a(parents: Parents) -> Array:
     return parents["a"]
 
 
@@ -84,7 +85,7 @@ def test_ordered_by_hand() -> None:
     assert mechanism.predict(zeros).tolist() == pytest.approx(
         [0.341345 + 2 * 0.158655] * 3, abs=1e-6
     )
-    halves = torch.full((3, 1), 0.5, dtype=torch.float64)
+    halves = np.full((3, 1), 0.5, dtype=np.float64)
     noise = mechanism.abduct(zeros, ranks, halves)
     assert noise[:, 0].tolist() == pytest.approx([-0.67449, 0.44177, 1.40961], abs=1e-4)
     assert mechanism.respond({"a": double(0.6, 0.6, 0.6)}, noise).tolist() == [0, 2, 2]
@@ -94,11 +95,11 @@ def test_ordered_by_hand() -> None:
 def test_the_median_of_the_noise_of_an_ordered_level_needs_no_draw() -> None:
     drawn, median = Ordered(of_a, double(0, 1)), Ordered(of_a, double(0, 1), noise="median")
     zeros, ranks = {"a": double(0, 0, 0)}, double(0, 1, 2)
-    halves = torch.full((3, 1), 0.5, dtype=torch.float64)
+    halves = np.full((3, 1), 0.5, dtype=np.float64)
     others = double(0.1, 0.2, 0.9)[:, None]
     expected = drawn.abduct(zeros, ranks, halves)
-    assert torch.equal(median.abduct(zeros, ranks, others), expected)
-    assert not torch.equal(drawn.abduct(zeros, ranks, others), expected)
+    assert np.array_equal(median.abduct(zeros, ranks, others), expected)
+    assert not np.array_equal(drawn.abduct(zeros, ranks, others), expected)
 
 
 def test_the_noise_of_a_level_that_hardly_ever_occurs_is_just_enough_for_it() -> None:
@@ -120,71 +121,71 @@ def test_an_ordered_level_repeats_itself_under_the_same_parents(
 ) -> None:
     mechanism = Ordered(of_a, double(-1, -0.999, 2), noise=noise)  # type: ignore[arg-type]
     found = mechanism.abduct({"a": double(a)}, double(level), double(uniform)[:, None])
-    assert bool(found.isfinite().all())
+    assert bool(np.isfinite(found).all())
     assert mechanism.respond({"a": double(a)}, found).tolist() == [level]
 
 
 def test_ordered_levels_under_other_parents_are_those_of_the_noise_that_made_them() -> None:
     """The slow way: draw noise for many, keep those with the level, and ask what follows."""
     n, mechanism = 200_000, Ordered(of_a, double(-0.5, 0.4, 1.5))
-    before, after = torch.full((n,), 0.3).double(), torch.full((n,), 1.1).double()
-    normal = torch.randn(n, 1, generator=torch.Generator().manual_seed(0)).double()
+    before, after = np.full(n, 0.3), np.full(n, 1.1)
+    normal = np.random.default_rng(0).standard_normal((n, 1))
     levels = mechanism.respond({"a": before}, normal)
     follow = mechanism.respond({"a": after}, normal)
-    draws = row_uniforms(4, torch.arange(n), 1)
+    draws = row_uniforms(4, np.arange(n), 1)
     found = mechanism.respond({"a": after}, mechanism.abduct({"a": before}, levels, draws))
     for level in range(4):
-        share = (levels == level).double().mean()
+        share = (levels == level).mean()
         chance = mechanism.chance({"a": before[:1]}, double(level))
         assert share.item() == pytest.approx(chance.item(), abs=0.005)
         of_level = levels == level
-        expected = torch.bincount(follow[of_level].long(), minlength=4) / of_level.sum()
-        told = torch.bincount(found[of_level].long(), minlength=4) / of_level.sum()
-        assert (told - expected).abs().max() < 0.015  # over three standard errors of the fewest
+        expected = np.bincount(follow[of_level].astype(np.int64), minlength=4) / of_level.sum()
+        told = np.bincount(found[of_level].astype(np.int64), minlength=4) / of_level.sum()
+        assert np.abs(told - expected).max() < 0.015  # over three standard errors of the fewest
 
 
 @given(st.integers(0, 2**40), st.floats(-30, 30), st.integers(0, 2))
 def test_a_choice_repeats_itself_under_the_same_parents(key: int, a: float, level: int) -> None:
     mechanism = Choice(logits_of_three, n_levels=3)
-    draws = row_uniforms(0, torch.tensor([key]), 3)
+    draws = row_uniforms(0, np.array([key]), 3)
     noise = mechanism.abduct({"a": double(a)}, double(level), draws)
     assert mechanism.respond({"a": double(a)}, noise).tolist() == [level]
 
 
 def test_a_million_choices_repeat_themselves() -> None:
     mechanism = Choice(logits_of_three, n_levels=3)
-    generator = torch.Generator().manual_seed(0)
-    a = 4 * torch.randn(1_000_000, generator=generator, dtype=torch.float64)
-    levels = torch.randint(0, 3, (len(a),), generator=generator).double()
-    noise = mechanism.abduct({"a": a}, levels, row_uniforms(1, torch.arange(len(a)), 3))
-    assert torch.equal(mechanism.respond({"a": a}, noise), levels)
+    generator = np.random.default_rng(0)
+    a = 4 * generator.standard_normal(1_000_000)
+    levels = generator.integers(0, 3, len(a)).astype(np.float64)
+    noise = mechanism.abduct({"a": a}, levels, row_uniforms(1, np.arange(len(a)), 3))
+    assert np.array_equal(mechanism.respond({"a": a}, noise), levels)
 
 
 def test_choices_under_other_parents_have_the_chances_of_the_softmax() -> None:
     """Abduct from levels drawn at a = 0.3, act a = 1.5: the levels must be those of a = 1.5."""
     n = 200_000
     mechanism = Choice(logits_of_three, n_levels=3)
-    before, after = torch.full((n,), 0.3).double(), torch.full((n,), 1.5).double()
-    chances = logits_of_three({"a": before[:1]}).softmax(-1)[0]
-    drawn = torch.multinomial(chances, n, True, generator=torch.Generator().manual_seed(0))
-    noise = mechanism.abduct({"a": before}, drawn.double(), row_uniforms(2, torch.arange(n), 3))
+    before, after = np.full(n, 0.3), np.full(n, 1.5)
+    chances = softmax(logits_of_three({"a": before[:1]})[0])
+    drawn = np.random.default_rng(0).choice(3, n, p=chances).astype(np.float64)
+    noise = mechanism.abduct({"a": before}, drawn, row_uniforms(2, np.arange(n), 3))
     levels = mechanism.respond({"a": after}, noise)
-    expected = logits_of_three({"a": after[:1]}).softmax(-1)[0]
-    shares = torch.bincount(levels.long(), minlength=3) / n
-    assert (shares - expected).abs().max() < 0.004  # over three standard errors
-    kept = (levels == drawn).double().mean()
+    expected = softmax(logits_of_three({"a": after[:1]})[0])
+    shares = np.bincount(levels.astype(np.int64), minlength=3) / n
+    assert np.abs(shares - expected).max() < 0.004  # over three standard errors
+    kept = (levels == drawn).mean()
     assert kept > (chances * expected).sum() + 0.1  # the person's own noise is kept
 
 
 def test_abducted_noise_of_choices_is_gumbel_in_the_long_run() -> None:
     n = 200_000
     mechanism = Choice(logits_of_three, n_levels=3)
-    a = torch.full((n,), 0.3).double()
-    chances = logits_of_three({"a": a[:1]}).softmax(-1)[0]
-    drawn = torch.multinomial(chances, n, True, generator=torch.Generator().manual_seed(0))
-    noise = mechanism.abduct({"a": a}, drawn.double(), row_uniforms(3, torch.arange(n), 3))
-    assert (noise.mean(0) - 0.577216).abs().max() < 0.01  # Euler's constant
-    assert (noise.var(0) - math.pi**2 / 6).abs().max() < 0.03
+    a = np.full(n, 0.3)
+    chances = softmax(logits_of_three({"a": a[:1]})[0])
+    drawn = np.random.default_rng(0).choice(3, n, p=chances).astype(np.float64)
+    noise = mechanism.abduct({"a": a}, drawn, row_uniforms(3, np.arange(n), 3))
+    assert np.abs(noise.mean(0) - 0.577216).max() < 0.01  # Euler's constant
+    assert np.abs(noise.var(0) - math.pi**2 / 6).max() < 0.03
 
 
 @pytest.mark.parametrize(
@@ -200,12 +201,12 @@ def test_abducted_noise_of_choices_is_gumbel_in_the_long_run() -> None:
 def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
     """Leading axes are free: (i, c) candidates respond as (i,) rows one by one."""
     rows, values = double(0.5, 1.5), double(2, 1)
-    draws = row_uniforms(0, torch.arange(2), mechanism.noise_size)
+    draws = row_uniforms(0, np.arange(2), mechanism.noise_size)
     noise = mechanism.abduct({"a": rows}, values, draws)
     candidates = double(0, 1, 2, 3, 4, 5).reshape(2, 3)
     together = mechanism.respond({"a": candidates}, noise[:, None, :])
     one_by_one = [mechanism.respond({"a": candidates[:, k]}, noise) for k in range(3)]
-    assert torch.equal(together, torch.stack(one_by_one, dim=1))
+    assert np.array_equal(together, np.stack(one_by_one, axis=1))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +219,7 @@ def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
         (lambda: Multiplicative(plus_one, math.nan), "origin is nan; expected a finite number"),
         (lambda: Ranked(plus_one, 0), "n_levels is 0; expected a whole number from 1"),
         (lambda: Choice(plus_one, 1.5), "n_levels is 1.5"),  # type: ignore[arg-type]
-        (lambda: Ordered(plus_one, 3), "thresholds is 3; expected a Tensor"),  # type: ignore[arg-type]
+        (lambda: Ordered(plus_one, 3), "thresholds is 3; expected an ndarray"),  # type: ignore[arg-type]
         (lambda: Ordered(plus_one, double(1, 0)), "thresholds is .*; expected .* that rise"),
     ],
 )

@@ -3,10 +3,11 @@
 ``skill = study + u`` and ``pay = 2 * skill + u``, on unit ranges of 0 to 10, 10 and 20.
 """
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
+from proce.arrays import Array
 from proce.causal import CausalGraph, Ranked, StructuralCausalModel
 from proce.causal.models.actions import Tolerances
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
@@ -27,10 +28,10 @@ def model(step=None, **actions) -> StructuralCausalModel:
     return StructuralCausalModel(STUDY_GRAPH, STUDY_EQUATIONS, Codec.fit(Schema(features), frame))
 
 
-def rows_of(*people) -> torch.Tensor:
+def rows_of(*people) -> Array:
     """Rows from study, skill and pay in raw units, and the city's code."""
-    scale = torch.tensor([10, 10, 20, 1], dtype=torch.float64)
-    return torch.tensor(people, dtype=torch.float64) / scale
+    scale = np.array([10, 10, 20, 1], dtype=np.float64)
+    return np.array(people, dtype=np.float64) / scale
 
 
 FACTUAL = rows_of((2, 3, 7, 0))  # one better than studied for, and one on top in pay
@@ -49,7 +50,7 @@ def test_effects_that_follow_are_consequences():
     assert names(result.acted_on) == {"study"}
     assert names(result.consequence) == {"skill", "pay"}
     assert names(result.held) == set()
-    torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
+    np.testing.assert_allclose(result.point, rows_of((4, 5, 11, 0))[None])
     assert result.count.tolist() == [[1]]
 
 
@@ -57,7 +58,7 @@ def test_an_effect_that_does_not_follow_is_an_action():
     result = actions_of((4, 8, 17, 0))
     assert names(result.acted_on) == {"study", "skill"}
     assert names(result.consequence) == {"pay"}
-    torch.testing.assert_close(result.expected, rows_of((2, 5, 17, 0))[None])
+    np.testing.assert_allclose(result.expected, rows_of((2, 5, 17, 0))[None])
 
 
 def test_keeping_a_feature_still_against_its_causes_is_a_hold():
@@ -72,35 +73,35 @@ def test_keeping_a_feature_still_against_its_causes_is_a_hold():
 def test_the_point_is_propagated_again_so_a_small_deviation_is_no_action():
     result = actions_of((4, 5.005, 11.01, 0))
     assert names(result.acted_on) == {"study"}
-    torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
+    np.testing.assert_allclose(result.point, rows_of((4, 5, 11, 0))[None])
 
 
 def test_an_effect_is_acted_on_when_it_is_one_step_from_where_it_was():
     result = actions_of((2, 2, 5, 0), step=1.0)
     assert names(result.acted_on) == {"skill"}
     assert names(result.consequence) == {"pay"}
-    torch.testing.assert_close(result.point, rows_of((2, 2, 5, 0))[None])
+    np.testing.assert_allclose(result.point, rows_of((2, 2, 5, 0))[None])
 
 
 def test_an_effect_is_acted_on_when_it_is_one_step_from_where_its_causes_lead():
     result = actions_of((4, 6, 13, 0), step=1.0)
     assert names(result.acted_on) == {"study", "skill"}
     assert names(result.consequence) == {"pay"}
-    torch.testing.assert_close(result.point, rows_of((4, 6, 13, 0))[None])
-    torch.testing.assert_close(result.expected, rows_of((2, 5, 13, 0))[None])
+    np.testing.assert_allclose(result.point, rows_of((4, 6, 13, 0))[None])
+    np.testing.assert_allclose(result.expected, rows_of((2, 5, 13, 0))[None])
 
 
 def test_an_effect_that_would_go_one_step_is_held_where_it_stays():
     result = actions_of((3, 3, 7, 0), step=1.0)
     assert names(result.acted_on) == {"study"}
     assert names(result.held) == {"skill"}
-    torch.testing.assert_close(result.point, rows_of((3, 3, 7, 0))[None])
+    np.testing.assert_allclose(result.point, rows_of((3, 3, 7, 0))[None])
 
 
 def test_within_half_a_step_of_what_follows_is_no_action():
     result = actions_of((4, 5.4, 11, 0), step=1.0)
     assert names(result.acted_on) == {"study"}
-    torch.testing.assert_close(result.point, rows_of((4, 5, 11, 0))[None])
+    np.testing.assert_allclose(result.point, rows_of((4, 5, 11, 0))[None])
     assert names(actions_of((4, 5.6, 12.2, 0), step=1.0).acted_on) == {"study", "skill"}
 
 
@@ -117,7 +118,7 @@ def test_a_root_is_acted_on_when_it_moves_by_one_step():
 def test_an_indirect_feature_is_never_acted_on_or_held():
     result = actions_of((2, 3, 15, 0), pay="indirect")
     assert names(result.acted_on) == set()
-    torch.testing.assert_close(result.point, FACTUAL[None])
+    np.testing.assert_allclose(result.point, FACTUAL[None])
     assert names(actions_of((4, 5, 7, 0), pay="indirect").held) == set()
 
 
@@ -133,8 +134,8 @@ def test_a_level_that_differs_from_what_follows_is_an_action():
     graph = CausalGraph([("study", "grade")])
     equations = {"grade": Ranked(lambda parents: parents["study"] / 5, 3)}
     scm = StructuralCausalModel(graph, equations, Codec.fit(schema, frame))
-    factual = torch.tensor([[0.0, 0.0]], dtype=torch.float64)
-    rows = torch.tensor([[[0.5, 1.0], [0.5, 2.0]]], dtype=torch.float64)
+    factual = np.array([[0.0, 0.0]], dtype=np.float64)
+    rows = np.array([[[0.5, 1.0], [0.5, 2.0]]], dtype=np.float64)
     actions = scm.actions(factual, rows)
     assert actions.acted_on.tolist() == [[[True, False], [True, True]]]
 
@@ -147,7 +148,7 @@ def test_an_unchanged_row_takes_no_action():
     result = actions_of((2, 3, 7, 0))
     assert result.count.tolist() == [[0]]
     assert names(result.consequence) == set()
-    torch.testing.assert_close(result.point, FACTUAL[None])
+    np.testing.assert_allclose(result.point, FACTUAL[None])
 
 
 def test_a_consequence_outside_the_range_is_reported_and_not_clipped():
@@ -157,13 +158,13 @@ def test_a_consequence_outside_the_range_is_reported_and_not_clipped():
 
 
 def test_missing_cells_are_left_alone():
-    factual = FACTUAL.clone()
-    factual[0, 1] = torch.nan
-    rows = torch.stack([factual, factual], dim=1)
+    factual = FACTUAL.copy()
+    factual[0, 1] = np.nan
+    rows = np.stack([factual, factual], axis=1)
     rows[0, 1, 0] = 0.9
     result = model().actions(factual, rows)
     assert result.count.tolist() == [[0, 1]]
-    assert result.point[..., 1].isnan().all()
+    assert np.isnan(result.point[..., 1]).all()
     assert (result.point[..., 2] == FACTUAL[0, 2]).all()  # a missing parent moves nothing
     assert not result.consequence.any()  # nor does what is missing go from missing to missing
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.models.side_by_side import SideBySide
@@ -30,8 +29,8 @@ def test_members_that_lead_elsewhere_do_not_support_it(setting):
     ensemble = Ensemble.fit([FORWARD, FORWARD, BACKWARD, NONE], rows, codec)
     factual = rows[:1]
     residual = ensemble.members[0].abduct(factual)
-    acted_on = torch.tensor([[[True, False, False]]])
-    wanted = factual[:, None].clone()
+    acted_on = np.array([[[True, False, False]]])
+    wanted = factual[:, None].copy()
     wanted[..., 0] += 0.3
     follows = ensemble.members[0].propagate(wanted, residual, acted_on)
     assert ensemble.support(factual, follows, acted_on).tolist() == [[2]]
@@ -83,24 +82,24 @@ def test_rows_go_through_all_refits_at_once_as_through_each(pupils):
     scm, rows = pupils
     refits = Ensemble.refit(scm, rows, 4)
     factual, candidates = rows[:7], rows[7:42].reshape(7, 5, 4)
-    by_hand = torch.rand(7, 5, 4, generator=torch.Generator().manual_seed(0)) < 0.3
+    by_hand = np.random.default_rng(0).random((7, 5, 4)) < 0.3
     noise = refits.abduct(factual, seed=3)
-    start = torch.where(by_hand, candidates, factual[:, None])
+    start = np.where(by_hand, candidates, factual[:, None])
     together = list(refits.outcomes(factual, candidates, by_hand, noise))
     assert len(together) == 4
     for member, residual, outcome in zip(refits.members, noise, together, strict=True):
-        assert torch.equal(member.propagate(start, residual, by_hand), outcome)
+        assert np.array_equal(member.propagate(start, residual, by_hand), outcome)
 
 
 def test_refits_differ_in_their_equations_and_in_noise_that_is_drawn(pupils):
     scm, rows = pupils
     refits = Ensemble.refit(scm, rows, 3, seed=5)
-    noise = torch.stack(refits.abduct(rows[:50], seed=1))
+    noise = np.stack(refits.abduct(rows[:50], seed=1))
     assert not bool((noise[0] == noise[1]).all(0).any())
     assert refits.members[0].mechanisms["club"] is refits.members[1].mechanisms["club"]
     assert refits.members[0].mechanisms["score"] is not refits.members[1].mechanisms["score"]
-    again = torch.stack(Ensemble.refit(scm, rows, 3, seed=5).abduct(rows[:50], seed=1))
-    assert torch.equal(noise, again)
+    again = np.stack(Ensemble.refit(scm, rows, 3, seed=5).abduct(rows[:50], seed=1))
+    assert np.array_equal(noise, again)
 
 
 def test_noise_and_predictions_of_several_members_are_theirs_side_by_side(pupils):
@@ -108,14 +107,14 @@ def test_noise_and_predictions_of_several_members_are_theirs_side_by_side(pupils
     members = Ensemble.refit(scm, rows, 3).members
     mechanisms = tuple(member.mechanisms["score"] for member in members)
     several = SideBySide(mechanisms)
-    draw = torch.rand(3, 20, 3, generator=torch.Generator().manual_seed(1)).double()
-    parents = {"effort": draw[..., 0], "grade": (3 * draw[..., 1]).floor()}
+    draw = np.random.default_rng(1).random((3, 20, 3))
+    parents = {"effort": draw[..., 0], "grade": np.floor(3 * draw[..., 1])}
     for place, mechanism in enumerate(mechanisms):
         own = {name: values[place] for name, values in parents.items()}
-        assert torch.equal(several.predict(parents)[place], mechanism.predict(own))
+        assert np.array_equal(several.predict(parents)[place], mechanism.predict(own))
         expected = mechanism.abduct(own, draw[place, :, 2], draw[place, :, :1])
         found = several.abduct(parents, draw[..., 2], draw[..., :1])[place]
-        assert torch.equal(found, expected)
+        assert np.array_equal(found, expected)
 
 
 def test_an_equation_that_was_given_is_the_same_in_all_refits(setting):

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
+from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.causal.equations.fitting import refitting
 from proce.causal.models.saved import SavedCauses
@@ -26,7 +26,7 @@ SCHEMA = Schema(
 
 
 @pytest.fixture(scope="module")
-def codec_and_rows() -> tuple[Codec, torch.Tensor]:
+def codec_and_rows() -> tuple[Codec, Array]:
     draw = np.random.default_rng(0)
     a = draw.normal(10, 2, 200)
     rank = np.clip((a - 7) / 2 + draw.normal(0, 0.5, 200), 0, 2).round().astype(int)
@@ -34,7 +34,7 @@ def codec_and_rows() -> tuple[Codec, torch.Tensor]:
     d = np.where(b > np.median(b), draw.choice(["x", "y"], 200), "z")
     frame = pd.DataFrame({"a": a, "b": b, "c": np.array(["low", "middle", "high"])[rank], "d": d})
     codec = Codec.fit(SCHEMA, frame)
-    return codec, codec.encode(frame).contiguous()
+    return codec, np.ascontiguousarray(codec.encode(frame))
 
 
 def again(causes: SavedCauses, codec: Codec) -> list[StructuralCausalModel]:
@@ -44,17 +44,17 @@ def again(causes: SavedCauses, codec: Codec) -> list[StructuralCausalModel]:
 
 
 @pytest.mark.parametrize("kind", ["auto", "linear", "quadratic", "spline", "boosting"])
-def test_every_kind_of_equation(kind: str, codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_every_kind_of_equation(kind: str, codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     scm = StructuralCausalModel.fit(GRAPH, rows, codec, mechanism=kind)  # type: ignore[arg-type]
     causes = SavedCauses()
     causes.add(scm)
     (loaded,) = again(causes, codec)
     noise = scm.abduct(rows)
-    assert torch.equal(noise, loaded.abduct(rows))
-    acted_on = torch.tensor([True, False, False, False])
-    moved = rows + torch.tensor([0.1, 0, 0, 0], dtype=torch.float64)
-    assert torch.equal(
+    assert np.array_equal(noise, loaded.abduct(rows))
+    acted_on = np.array([True, False, False, False])
+    moved = rows + np.array([0.1, 0, 0, 0], dtype=np.float64)
+    assert np.array_equal(
         scm.propagate(moved, noise, acted_on), loaded.propagate(moved, noise, acted_on)
     )
     assert loaded.records == scm.records
@@ -62,32 +62,32 @@ def test_every_kind_of_equation(kind: str, codec_and_rows: tuple[Codec, torch.Te
 
 
 @pytest.mark.parametrize("kind", ["log-linear", "log-quadratic", "log-spline"])
-def test_amounts(kind: str, codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_amounts(kind: str, codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     graph = CausalGraph([("a", "b"), ("c", "b")])
     scm = StructuralCausalModel.fit(graph, rows, codec, mechanism=kind)  # type: ignore[arg-type]
     causes = SavedCauses()
     causes.add(scm)
     (loaded,) = again(causes, codec)
-    assert torch.equal(scm.abduct(rows), loaded.abduct(rows))
-    assert torch.equal(scm.predict("b", rows), loaded.predict("b", rows))
+    assert np.array_equal(scm.abduct(rows), loaded.abduct(rows))
+    assert np.array_equal(scm.predict("b", rows), loaded.predict("b", rows))
 
 
-def test_ordered_levels_and_refined_curves(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_ordered_levels_and_refined_curves(codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     for name, kind in (("c", "ordered-spline"), ("b", "sparse-spline"), ("b", "log-fine-spline")):
         graph = CausalGraph([("a", name)])
-        mechanism = refitting(name, graph, rows, codec, kind, 0)(torch.ones(len(rows)))
+        mechanism = refitting(name, graph, rows, codec, kind, 0)(np.ones(len(rows)))
         causes = SavedCauses()
         causes.add(StructuralCausalModel(graph, {name: mechanism}, codec))
         (loaded,) = again(causes, codec)
         scm = StructuralCausalModel(graph, {name: mechanism}, codec)
-        assert torch.equal(scm.abduct(rows, seed=1), loaded.abduct(rows, seed=1))
-        assert torch.equal(scm.predict(name, rows), loaded.predict(name, rows))
+        assert np.array_equal(scm.abduct(rows, seed=1), loaded.abduct(rows, seed=1))
+        assert np.array_equal(scm.predict(name, rows), loaded.predict(name, rows))
 
 
 def test_the_median_noise_of_ordered_levels_is_kept(
-    codec_and_rows: tuple[Codec, torch.Tensor],
+    codec_and_rows: tuple[Codec, Array],
 ) -> None:
     codec, rows = codec_and_rows
     scm = StructuralCausalModel.fit(CausalGraph([("a", "c")]), rows, codec)
@@ -95,10 +95,10 @@ def test_the_median_noise_of_ordered_levels_is_kept(
     causes = SavedCauses()
     causes.add(scm)
     (loaded,) = again(causes, codec)
-    assert torch.equal(loaded.abduct(rows, seed=0), loaded.abduct(rows, seed=1))
+    assert np.array_equal(loaded.abduct(rows, seed=0), loaded.abduct(rows, seed=1))
 
 
-def test_thresholds_that_do_not_rise(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_thresholds_that_do_not_rise(codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     causes = SavedCauses()
     causes.add(StructuralCausalModel.fit(CausalGraph([("a", "c")]), rows, codec))
@@ -110,7 +110,7 @@ def test_thresholds_that_do_not_rise(codec_and_rows: tuple[Codec, torch.Tensor])
         again(causes, codec)
 
 
-def test_what_models_share_is_kept_once(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_what_models_share_is_kept_once(codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     scm = StructuralCausalModel.fit(GRAPH, rows, codec, mechanism="linear")
     other = StructuralCausalModel(GRAPH, scm.mechanisms, codec)
@@ -120,7 +120,7 @@ def test_what_models_share_is_kept_once(codec_and_rows: tuple[Codec, torch.Tenso
     assert len(causes.mechanisms) == 3
 
 
-def test_limits_of_noise(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_limits_of_noise(codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     scm = StructuralCausalModel.fit(CausalGraph([("a", "b")]), rows, codec, mechanism="linear")
     bounded = Additive(scm.mechanisms["b"].predict, (0.0, math.inf), units="unit")
@@ -130,11 +130,11 @@ def test_limits_of_noise(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
     assert loaded.mechanisms["b"].limits == (0.0, math.inf)  # type: ignore[attr-defined]
 
 
-def test_a_function_must_be_handed_over(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_a_function_must_be_handed_over(codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     graph = CausalGraph([("a", "b")])
 
-    def double(parents: dict[str, torch.Tensor]) -> torch.Tensor:
+    def double(parents: dict[str, Array]) -> Array:
         return 2 * parents["a"]
 
     scm = StructuralCausalModel.fit(graph, rows, codec, equations={"b": double})
@@ -143,10 +143,10 @@ def test_a_function_must_be_handed_over(codec_and_rows: tuple[Codec, torch.Tenso
     with pytest.raises(GraphError, match="'b' was given as a function"):
         causes.load(codec, {})
     (loaded,) = causes.load(codec, {"b": double})
-    assert torch.equal(scm.predict("b", rows), loaded.predict("b", rows))
+    assert np.array_equal(scm.predict("b", rows), loaded.predict("b", rows))
 
 
-def test_weights_that_do_not_fit(codec_and_rows: tuple[Codec, torch.Tensor]) -> None:
+def test_weights_that_do_not_fit(codec_and_rows: tuple[Codec, Array]) -> None:
     codec, rows = codec_and_rows
     causes = SavedCauses()
     causes.add(StructuralCausalModel.fit(GRAPH, rows, codec, mechanism="linear"))

@@ -4,9 +4,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import (
     Additive,
     CausalGraph,
@@ -48,22 +47,22 @@ def mechanisms(
     return by_name
 
 
-def random_rows(codec: Codec, shape: tuple[int, ...], seed: int, missing: float = 0.1) -> Tensor:
+def random_rows(codec: Codec, shape: tuple[int, ...], seed: int, missing: float = 0.1) -> Array:
     """Return rows, some of whose cells are missing or far from all others."""
-    draw = torch.Generator().manual_seed(seed)
+    draw = np.random.default_rng(seed)
     columns = []
     for position, feature in enumerate(codec.schema):
-        values = torch.rand(shape, generator=draw, dtype=torch.float64)
-        gone = torch.rand(shape, generator=draw) < missing
+        values = draw.random(shape)
+        gone = draw.random(shape) < missing
         if isinstance(feature, Continuous):
             values = 1.4 * values - 0.2
             step = float(codec.resolution[position] / codec.span[position])
             if feature.step is not None:
-                values = (values / step).round() * step
-            columns.append(values.masked_fill(gone, torch.nan))
+                values = np.round(values / step) * step
+            columns.append(np.where(gone, np.nan, values))
         else:
-            columns.append((values * len(feature.levels)).floor().masked_fill(gone, -1.0))
-    return torch.stack(columns, dim=-1)
+            columns.append(np.where(gone, -1.0, np.floor(values * len(feature.levels))))
+    return np.stack(columns, axis=-1)
 
 
 def _codec(draw: np.random.Generator, n_features: int) -> Codec:
@@ -94,7 +93,7 @@ def _mechanism(
     if isinstance(effect, Ordinal):
         if draw.random() < 0.5:
             return Ranked(_opaque(equation, is_given), len(effect.levels), units)
-        ends = torch.from_numpy(np.sort(draw.normal(0, 2, len(effect.levels) - 1)))
+        ends = np.sort(draw.normal(0, 2, len(effect.levels) - 1))
         noise: Any = str(draw.choice(["drawn", "median"]))
         return Ordered(_opaque(equation, is_given), ends, units, noise)
     if draw.random() < 0.4:
@@ -119,7 +118,7 @@ def _polynomial(
         maps=tuple((n, float(draw.uniform(0.5, 2)), 0.1) for n in chosen["maps"]),
     )
     shape = (terms.size, n_outputs) if n_outputs else (terms.size,)
-    return Polynomial(terms, torch.from_numpy(draw.normal(0, 0.3, shape)))
+    return Polynomial(terms, draw.normal(0, 0.3, shape))
 
 
 def _opaque(equation: Any, is_given: bool) -> Any:

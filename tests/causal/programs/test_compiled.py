@@ -1,18 +1,17 @@
-"""Kernels and tensors say the same of what follows: flags exactly, values to 1e-9."""
+"""Kernels say what a slow loop says of what follows: flags exactly, values to 1e-9."""
 
 from dataclasses import replace
-from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proce.causal import Additive, CausalGraph, Ensemble, StructuralCausalModel
 from proce.causal.equations.regression import Polynomial, Terms
-from proce.causal.models import actions, compiled
+from proce.causal.models import compiled
+from proce.causal.models.actions import Actions
 from proce.causal.models.units import draw_uniforms
 from proce.causal.programs.program import Link
 from proce.datasets import load_dataset
@@ -23,16 +22,65 @@ from .random_models import mechanisms, random_model, random_rows
 SEEDS = st.integers(0, 2**20)
 
 
+def slow_actions(scm, factual, rows, noise, acting=True) -> Actions:
+    """Tell actions, holds and consequences apart, effect by effect, each by its mechanism."""
+    limits, own = scm.tolerances, np.broadcast_to(factual[:, None], rows.shape)
+    moved = np.abs(rows - own) > limits.still
+    acted_on = moved & limits.can_act
+    held, consequence, outside = (np.zeros_like(acted_on) for _ in range(3))
+    point, expected = np.where(acted_on, rows, own), own.copy()
+    acting = np.broadcast_to(acting, rows.shape)
+    for f in scm.effects:
+        before, wanted = own[..., f], rows[..., f]
+        value, follows = scm.outcome(f, np.moveaxis(point, -1, 0), noise[:, None])
+        now = np.where(follows, shown(limits, f, before, value - before), before)
+        chosen = (np.abs(wanted - now) > limits.still[f]) & limits.can_act[f] & acting[..., f]
+        chosen = np.where(follows, chosen, acted_on[..., f])
+        acted_on[..., f] = chosen & moved[..., f]
+        held[..., f] = chosen & ~moved[..., f]
+        consequence[..., f] = ~chosen & follows & (now != before)
+        expected[..., f] = now
+        point[..., f] = np.where(chosen, np.where(moved[..., f], wanted, before), now)
+        if isinstance(scm.codec.schema.features[f], Continuous):
+            below = now < np.minimum(before, limits.lowest[f])
+            above = now > np.maximum(before, limits.highest[f])
+            outside[..., f] = consequence[..., f] & (below | above)
+    return Actions(point, acted_on, held, consequence, expected, outside)
+
+
+def shown(limits, f, before, drift):
+    """Return where a number that drifts is shown: on its grid, or by whole steps."""
+    step, origin = limits.step[f], limits.origin[f]
+    if step and np.isnan(origin):
+        steps = np.round(drift / step) * step
+        return np.where(np.abs(steps) > 1e-9, before + steps, before)
+    after = before + drift
+    if step:
+        after = origin + np.round((after - origin) / step) * step
+    return np.where(np.abs(drift) > limits.still[f], after, before)
+
+
+def slow_outcomes(scm, rows, noise, acted_on):
+    """Return rows ``(i, c, f)`` in which every effect follows, each by its mechanism."""
+    rows = rows.copy()
+    for f in scm.effects:
+        value, follows = scm.outcome(f, np.moveaxis(rows, -1, 0), noise[:, None])
+        own = rows[..., f]
+        same = np.abs(value - own) <= scm.tolerances.rounding[f] * np.maximum(np.abs(own), 1)
+        rows[..., f] = np.where(follows & ~acted_on[..., f] & ~same, value, own)
+    return rows
+
+
 def assert_same_actions(scm, factual, rows, acting=None):
     noise = scm.abduct(factual, seed=1)
     ours = compiled.separate(scm.program, scm.outcome, factual, rows, noise, acting)
-    theirs = actions.separate(scm, factual, rows, noise[:, None], acting)
+    theirs = slow_actions(scm, factual, rows, noise, True if acting is None else acting)
     for name, expected in vars(theirs).items():
         found = getattr(ours, name)
-        if expected.dtype == torch.bool:
-            assert torch.equal(found, expected), name
+        if expected.dtype == np.bool_:
+            assert np.array_equal(found, expected), name
         else:
-            torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9, equal_nan=True)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=60, deadline=None)
@@ -41,10 +89,10 @@ def test_actions_are_told_apart_alike(seed: int, with_flags: bool, given_share: 
     scm = random_model(seed, given_share=given_share)
     factual = random_rows(scm.codec, (6,), seed)
     rows = random_rows(scm.codec, (6, 9), seed + 1, missing=0.0)
-    draw = torch.Generator().manual_seed(seed)
-    changed = torch.rand(rows.shape, generator=draw) < 0.4
-    rows = torch.where(changed, rows, factual[:, None])
-    acting = torch.rand(rows.shape, generator=draw) < 0.6
+    draw = np.random.default_rng(seed)
+    changed = draw.random(rows.shape) < 0.4
+    rows = np.where(changed, rows, factual[:, None])
+    acting = draw.random(rows.shape) < 0.6
     assert_same_actions(scm, factual, rows, acting if with_flags else None)
 
 
@@ -54,11 +102,13 @@ def test_rows_are_propagated_alike(seed: int, is_flat: bool, given_share: float)
     scm = random_model(seed, given_share=given_share)
     factual = random_rows(scm.codec, (6,), seed)
     rows = factual if is_flat else random_rows(scm.codec, (6, 5), seed + 1)
-    acted_on = torch.rand(rows.shape, generator=torch.Generator().manual_seed(seed)) < 0.3
+    acted_on = np.random.default_rng(seed).random(rows.shape) < 0.3
     noise = scm.abduct(factual, seed=1)
     ours = scm.propagate(rows, noise, acted_on)
-    theirs = actions.propagate(scm, rows, noise if is_flat else noise[:, None], acted_on)
-    torch.testing.assert_close(ours, theirs, rtol=1e-9, atol=1e-9, equal_nan=True)
+    if is_flat:
+        rows, acted_on, ours = rows[:, None], acted_on[:, None], ours[:, None]
+    theirs = slow_outcomes(scm, rows, noise, acted_on)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
 
 
 @settings(max_examples=20, deadline=None)
@@ -74,13 +124,13 @@ def test_rows_go_through_many_models_at_once(seed: int, given_share: float) -> N
         members.append(StructuralCausalModel(scm.graph, alike, scm.codec))
     ensemble = Ensemble(tuple(members))
     factual, rows = random_rows(scm.codec, (4,), seed), random_rows(scm.codec, (4, 5), seed + 1)
-    by_hand = torch.rand(rows.shape, generator=torch.Generator().manual_seed(seed)) < 0.3
+    by_hand = np.random.default_rng(seed).random(rows.shape) < 0.3
     noise = ensemble.abduct(factual, seed=2)
-    start = torch.where(by_hand, rows, factual[:, None])
+    start = np.where(by_hand, rows, factual[:, None])
     found = ensemble.outcomes(factual, rows, by_hand, noise)
     for member, residual, outcome in zip(members, noise, found, strict=True):
-        expected = actions.propagate(member, start, residual[:, None], by_hand)
-        torch.testing.assert_close(outcome, expected, rtol=1e-9, atol=1e-9, equal_nan=True)
+        expected = slow_outcomes(member, start, residual, by_hand)
+        np.testing.assert_allclose(outcome, expected, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["auto", "spline", "log-quadratic", "boosting"])
@@ -95,7 +145,7 @@ def test_learned_equations_are_told_alike(kind) -> None:
     scm = StructuralCausalModel.fit(graph, rows, codec, mechanism=kind)
     is_given = (scm.program.effects["link"][0] == Link.GIVEN).any()
     assert is_given == (kind == "boosting")
-    candidates = rows[torch.arange(50)[:, None] + torch.arange(20)]
+    candidates = rows[np.arange(50)[:, None] + np.arange(20)]
     assert_same_actions(scm, rows[:50], candidates)
 
 
@@ -115,8 +165,8 @@ class TestByHand:
     FRAME = pd.DataFrame({"skill": [0.0, 1.0], "town": ["south", "north"], "pay": [0.0, 1.0]})
     TERMS = Terms((SCHEMA["skill"], SCHEMA["town"]), 2)
     # constant; skill, south, north; skill², skill·south, skill·north
-    WEIGHTS = torch.tensor([2.0, 3, 0, 0, 0, 0, 4], dtype=torch.float64)
-    ANN = torch.tensor([[0.1, 0.0, 0.5]], dtype=torch.float64)
+    WEIGHTS = np.array([2.0, 3, 0, 0, 0, 0, 4], dtype=np.float64)
+    ANN = np.array([[0.1, 0.0, 0.5]], dtype=np.float64)
 
     def scm(self) -> StructuralCausalModel:
         graph = CausalGraph([("skill", "pay"), ("town", "pay")])
@@ -125,17 +175,17 @@ class TestByHand:
         return StructuralCausalModel(graph, {"pay": Additive(equation, units="unit")}, codec)
 
     def test_only_active_columns_count(self) -> None:
-        rows = torch.tensor([[[0.2, 0, 0], [0.2, 1, 0]]], dtype=torch.float64)
-        acted_on = torch.tensor([True, True, False])
-        noise = torch.tensor([[-1.8]], dtype=torch.float64)
+        rows = np.array([[[0.2, 0, 0], [0.2, 1, 0]]], dtype=np.float64)
+        acted_on = np.array([True, True, False])
+        noise = np.array([[-1.8]], dtype=np.float64)
         after = self.scm().propagate(rows, noise, acted_on)
         # 2 + 0.6 - 1.8 in the south; 0.8 more in the north
         assert after[0, :, 2].tolist() == pytest.approx([0.8, 1.6])
 
     def test_a_move_to_the_north_pays_by_whole_steps(self) -> None:
         ways = [[0.1, 1, 0.5], [0.12, 0, 0.7], [0.12, 0, 0.5], [0.12, 0, 0.6], [0.1, 0, 0.4]]
-        rows = torch.tensor([ways], dtype=torch.float64)
-        noise = torch.tensor([[-1.8]], dtype=torch.float64)
+        rows = np.array([ways], dtype=np.float64)
+        noise = np.array([[-1.8]], dtype=np.float64)
         told = self.scm().actions(self.ANN, rows, noise)
         # In the north 0.4 more; a skill that is 0.02 higher adds 0.06, which is one step of 0.1.
         assert told.expected[0, :, 2].tolist() == pytest.approx([0.9, 0.6, 0.6, 0.6, 0.5])
@@ -151,17 +201,18 @@ class TestByHand:
         assert told.consequence[0, :, 2].tolist() == [False, False, False, True, False]
 
 
-def test_gradients_go_through_tensors() -> None:
-    scm = random_model(3, given_share=0.0)
-    rows = random_rows(scm.codec, (4,), 0, missing=0.0).requires_grad_()
-    assert not compiled.can_run(rows)
-    assert compiled.can_run(rows.detach())
-    with torch.no_grad():
-        assert compiled.can_run(rows)
-
-
-def test_what_is_not_double_goes_through_tensors() -> None:
-    assert not compiled.can_run(torch.zeros(2, dtype=torch.float32))
+def test_rows_in_single_precision_are_read_as_doubles() -> None:
+    scm = random_model(3)
+    factual, rows = random_rows(scm.codec, (4,), 0), random_rows(scm.codec, (4, 5), 1)
+    single, candidates = factual.astype(np.float32), rows.astype(np.float32)
+    wide = [part.astype(np.float64) for part in (single, candidates)]
+    noise = scm.abduct(wide[0])
+    np.testing.assert_array_equal(scm.abduct(single), noise)
+    acted_on = np.random.default_rng(2).random(rows.shape) < 0.3
+    expected = scm.propagate(wide[1], noise, acted_on)
+    np.testing.assert_array_equal(scm.propagate(candidates, noise, acted_on), expected)
+    told, theirs = scm.actions(single, candidates, noise), scm.actions(*wide, noise)
+    np.testing.assert_array_equal(told.point, theirs.point)
 
 
 @settings(max_examples=20, deadline=None)
@@ -173,9 +224,15 @@ def test_a_candidate_does_not_depend_on_those_beside_it(seed: int) -> None:
     together = scm.actions(factual, rows, noise)
     alone = scm.actions(factual[2:3], rows[2:3, 5:8], noise[2:3])
     for name, part in vars(alone).items():
-        assert torch.equal(
-            part.nan_to_num(nan=-9.0), getattr(together, name)[2:3, 5:8].nan_to_num(nan=-9.0)
-        )
+        np.testing.assert_array_equal(part, getattr(together, name)[2:3, 5:8])
+
+
+def explained_slowly(scm, rows, seed):
+    """Return the noise ``(i, w)`` of rows, effect by effect, each by its mechanism."""
+    uniforms = draw_uniforms(rows, (seed,), None, scm.residual_size)[0]
+    positions = [scm.codec.schema.position(name) for name in scm.graph.endogenous]
+    parts = [scm.noise_of(position, rows, uniforms) for position in positions]
+    return np.concatenate([np.zeros((len(rows), 0)), *parts], axis=-1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -183,16 +240,11 @@ def test_a_candidate_does_not_depend_on_those_beside_it(seed: int) -> None:
 def test_noise_is_explained_alike(seed: int, given_share: float) -> None:
     scm = random_model(seed, given_share=given_share)
     rows = random_rows(scm.codec, (30,), seed)
-    uniforms = draw_uniforms(rows, (seed,), None, scm.residual_size)
-    positions = [scm.codec.schema.position(name) for name in scm.graph.endogenous]
-    parts = [scm.noise_of(position, rows, uniforms[0]) for position in positions]
-    expected = torch.cat([torch.zeros(30, 0), *parts], dim=-1)
-    torch.testing.assert_close(
-        scm.abduct(rows, seed=seed), expected, rtol=1e-9, atol=1e-9, equal_nan=True
-    )
+    expected = explained_slowly(scm, rows, seed)
+    np.testing.assert_allclose(scm.abduct(rows, seed=seed), expected, rtol=1e-9, atol=1e-9)
 
 
-def test_products_of_very_many_levels_are_left_to_tensors() -> None:
+def test_products_of_very_many_levels_are_not_compiled() -> None:
     levels = tuple(f"town {number}" for number in range(320))
     schema = Schema([Continuous("age"), Categorical("town", levels), Continuous("pay")])
     frame = pd.DataFrame({"age": [0.0, 1.0], "town": list(levels[:2]), "pay": [0.0, 1.0]})
@@ -200,7 +252,7 @@ def test_products_of_very_many_levels_are_left_to_tensors() -> None:
     links = []
     for degree in (1, 2):
         terms = Terms((schema["age"], schema["town"]), degree)
-        equation = Polynomial(terms, torch.linspace(-1, 1, terms.size, dtype=torch.float64))
+        equation = Polynomial(terms, np.linspace(-1, 1, terms.size))
         scm = StructuralCausalModel(graph, {"pay": Additive(equation, units="unit")}, codec)
         links.append(scm.program.effects["link"].item())
         rows = random_rows(codec, (8, 5), degree, missing=0.0)
@@ -208,8 +260,7 @@ def test_products_of_very_many_levels_are_left_to_tensors() -> None:
     assert links == [Link.ADDITIVE, Link.GIVEN]
 
 
-def test_refits_say_the_same_without_kernels() -> None:
-    """Where numba is missing, members are asked side by side as tensors."""
+def test_refits_say_the_same_side_by_side_as_one_by_one() -> None:
     scm = random_model(20, given_share=0.3)
     members = [
         StructuralCausalModel(scm.graph, _shaken(scm.mechanisms, shift), scm.codec)
@@ -217,16 +268,16 @@ def test_refits_say_the_same_without_kernels() -> None:
     ]
     ensemble = Ensemble((scm, *members))
     factual, rows = random_rows(scm.codec, (6,), 1), random_rows(scm.codec, (6, 4), 2)
-    by_hand = torch.rand(rows.shape, generator=torch.Generator().manual_seed(3)) < 0.3
+    by_hand = np.random.default_rng(3).random(rows.shape) < 0.3
+    start = np.where(by_hand, rows, factual[:, None])
     noise = ensemble.abduct(factual, seed=4)
     found = ensemble.outcomes(factual, rows, by_hand, noise)
-    with patch("proce.causal.models.compiled.use_kernels", return_value=False):
-        slow = ensemble.abduct(factual, seed=4)
-        expected = ensemble.outcomes(factual, rows, by_hand, noise)
-    for own, other in zip(noise, slow, strict=True):
-        torch.testing.assert_close(own, other, rtol=1e-9, atol=1e-9, equal_nan=True)
-    torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9, equal_nan=True)
-    assert not torch.equal(found[0].nan_to_num(), found[2].nan_to_num())
+    for place, member in enumerate(ensemble.members):
+        slow = explained_slowly(member, factual, seed=4 + 1 + place)
+        np.testing.assert_allclose(noise[place], slow, rtol=1e-9, atol=1e-9)
+        expected = slow_outcomes(member, start, noise[place], by_hand)
+        np.testing.assert_allclose(found[place], expected, rtol=1e-9, atol=1e-9)
+    assert not np.array_equal(found[0], found[2], equal_nan=True)
 
 
 def _shaken(mechanisms, shift):

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import torch
 from pandas.testing import assert_frame_equal
 
 from proce.errors import SchemaError
@@ -47,10 +47,10 @@ def test_everything_comes_back() -> None:
         spread=spread_of(samples.CODEC, samples.CODEC.encode(people())),
     )
     result = everything(shared=shared)
-    added = torch.zeros(2, 8, dtype=torch.float64)
+    added = np.zeros((2, 8), dtype=np.float64)
     added[0, 0], added[1, 3] = 0.31, 0.125
-    counts = {"refits": torch.tensor([9, 10]), "robustness": torch.tensor([19, 20])}
-    counts["confidence"] = torch.tensor([0.84, 0.99]).double()
+    counts = {"refits": np.array([9, 10]), "robustness": np.array([19, 20])}
+    counts["confidence"] = np.array([0.84, 0.99]).astype(np.float64)
     first = with_columns(result[0], contributions=added, **counts)
     result = explanations(first, *result[1:])
     back = Explanations.from_json(result.to_json())
@@ -58,16 +58,16 @@ def test_everything_comes_back() -> None:
     assert back.context.needed == (0.8, 0.4)
     assert back.context.spread == shared.spread
     assert back.context.n_refits == 10
-    assert torch.equal(back[0].contributions, added)
-    assert torch.equal(back[0].refits, torch.tensor([9, 10]))
-    assert torch.equal(back[0].confidence, torch.tensor([0.84, 0.99]).double())
+    assert np.array_equal(back[0].contributions, added)
+    assert np.array_equal(back[0].refits, np.array([9, 10]))
+    assert np.array_equal(back[0].confidence, np.array([0.84, 0.99]).astype(np.float64))
     assert (back.context.n_models, back.context.models_are_refits) == (20, True)
-    assert torch.equal(back[0].robustness, torch.tensor([19, 20]))
+    assert np.array_equal(back[0].robustness, np.array([19, 20]))
     assert back[4].contributions is None
     assert back[0].front is not None
     assert result[0].front is not None
-    assert torch.equal(back[0].front.losses, result[0].front.losses)
-    assert torch.equal(back[0].rows, result[0].rows)
+    assert np.array_equal(back[0].front.losses, result[0].front.losses)
+    assert np.array_equal(back[0].rows, result[0].rows)
     assert back[2].diagnosis is not None
     assert back[2].diagnosis.blockers == samples.diagnosis().blockers
 
@@ -218,16 +218,16 @@ def test_numbers_come_back_bit_for_bit() -> None:
     schema = Schema([Continuous("a"), Continuous("b"), Categorical("j", ("u", "v"))])
     codec = Codec.fit(schema, frame)
     shared = samples.context(codec=codec, edges=())
-    rows = torch.rand(200, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    rows = np.random.default_rng(0).random((200, 3))
     rows[:, 2] = 1
     item = explained_row(
         shared,
         codec.encode(frame)[0],
         codec.raw_of_frame(frame)[0],
         rows,
-        changes=torch.ones(200, 3, dtype=torch.int8),
-        probabilities=torch.rand(200),
-        losses=torch.rand(200, 3),
+        changes=np.ones((200, 3), dtype=np.int8),
+        probabilities=np.full(200, 0.7),
+        losses=np.full((200, 3), 0.3),
     )
     result = explanations(item, frame=frame)
     assert_same(result, Explanations.from_json(result.to_json()))

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,11 +25,11 @@ WHOLE = samples.everything(
 )
 MEASURED = with_columns(
     WHOLE[0],
-    contributions=torch.full((2, 8), 0.1, dtype=torch.float64),
-    support=torch.tensor([40, 50]),
-    refits=torch.tensor([9, 10]),
-    confidence=torch.tensor([0.84, 0.99]).double(),
-    steps=tuple(torch.stack([WHOLE[0].factual, row]) for row in WHOLE[0].rows),
+    contributions=np.full((2, 8), 0.1, dtype=np.float64),
+    support=np.array([40, 50]),
+    refits=np.array([9, 10]),
+    confidence=np.array([0.84, 0.99]).astype(np.float64),
+    steps=tuple(np.stack([WHOLE[0].factual, row]) for row in WHOLE[0].rows),
 )
 TEXT = samples.explanations(MEASURED, *WHOLE[1:]).to_json()
 RECORD = json.loads(TEXT)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 from playwright.sync_api import Browser, Page
 
 from proce.explanation import Explanations, Outcome
@@ -61,23 +61,23 @@ def many_features() -> Explanations:
     frame = pd.DataFrame({f"feature_{n}": [0.0, 1.0, 2.0] for n in range(120)})
     codec = Codec.fit(Schema.infer(frame), frame)
     factual = codec.encode(frame)[0]
-    changes = torch.ones(1, 120, dtype=torch.int8)
+    changes = np.ones((1, 120), dtype=np.int8)
     changes[0, 60:] = 3
     item = explained_row(
         samples.context(codec=codec, edges=()),
         factual,
         codec.raw_of_frame(frame)[0],
-        torch.ones(1, 120, dtype=torch.float64),
+        np.ones((1, 120), dtype=np.float64),
         changes,
-        torch.tensor([0.7], dtype=torch.float64),
-        torch.tensor([[0.3, 0.1, 0.2]], dtype=torch.float64),
+        np.array([0.7], dtype=np.float64),
+        np.array([[0.3, 0.1, 0.2]], dtype=np.float64),
     )
     return Explanations(item.alone(), Layout.of(frame), samples.provenance())
 
 
 def chances(before: float, after: float) -> Explanations:
     """Return an applicant whose probability goes from somewhere to somewhere."""
-    reached = torch.tensor([after], dtype=torch.float64)
+    reached = np.array([after], dtype=np.float64)
     met = after >= 0.6
     return explanations(
         explanation(
@@ -175,7 +175,7 @@ def test_a_wide_screen_is_used_and_a_narrow_one_has_one_column(browser: Browser)
 
 
 def test_a_telephone_shows_that_tables_go_on_and_keeps_names_from_values(browser: Browser) -> None:
-    added = torch.full((1, 8), 0.31, dtype=torch.float64)
+    added = np.full((1, 8), 0.31, dtype=np.float64)
     way = RAISE_SAVINGS | {"ratio": ("action", 0.2)}
     result = explanations(explanation(way, contributions=added), explanation(row=1))
     page = opened(

@@ -2,8 +2,8 @@
 
 from html.parser import HTMLParser
 
+import numpy as np
 import pandas as pd
-import torch
 
 from proce.explanation import Explanation, Explanations
 from proce.schema import Codec, Layout, Schema
@@ -119,7 +119,7 @@ def test_of_many_features_only_those_that_change_are_shown() -> None:
     frame = pd.DataFrame({f"c{n}": [0.0, 1.0] for n in range(30)})
     codec = Codec.fit(Schema.infer(frame), frame)
     factual = codec.encode(frame)[0]
-    rows, changes = factual.clone(), torch.zeros(30, dtype=torch.int8)
+    rows, changes = factual.copy(), np.zeros(30, dtype=np.int8)
     rows[7], changes[7] = 0.5, 1
     shared = samples.context(codec=codec, edges=())
     item = explained_row(
@@ -128,8 +128,8 @@ def test_of_many_features_only_those_that_change_are_shown() -> None:
         codec.raw_of_frame(frame)[0],
         rows[None],
         changes[None],
-        torch.tensor([0.7], dtype=torch.float64),
-        torch.tensor([[0.3, 0.1, 0.2]], dtype=torch.float64),
+        np.array([0.7], dtype=np.float64),
+        np.array([[0.3, 0.1, 0.2]], dtype=np.float64),
     )
     page = page_of(Explanations(item.alone(), Layout.of(frame), samples.provenance()))
     assert "c7" in page.text

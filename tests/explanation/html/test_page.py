@@ -8,9 +8,9 @@ from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce.errors import FileError, SearchError
 from proce.explanation import Explanation, Explanations
@@ -26,7 +26,7 @@ from .parsed import Page
 def one() -> Explanations:
     """Return one applicant with two ways, a front, and everything that is known of them."""
     shared = samples.context(n_refits=10, n_graphs=50)
-    added = torch.zeros(2, 8, dtype=torch.float64)
+    added = np.zeros((2, 8), dtype=np.float64)
     added[:, 0] = 0.31
     item = explanation(
         RAISE_SAVINGS,
@@ -34,9 +34,9 @@ def one() -> Explanations:
         shared=shared,
         front=samples.front(RAISE_SAVINGS, CHANGE_JOB),
         contributions=added,
-        refits=torch.tensor([10, 9]),
-        confidence=torch.tensor([0.99, 0.84], dtype=torch.float64),
-        support=torch.tensor([46, 40]),
+        refits=np.array([10, 9]),
+        confidence=np.array([0.99, 0.84], dtype=np.float64),
+        support=np.array([46, 40]),
     )
     return explanations(item)
 
@@ -53,8 +53,8 @@ def page_of_all() -> str:
 
 def test_that_a_way_is_unsure_is_said_once_and_where_it_is_told() -> None:
     shared = samples.context(n_refits=20)
-    chance = torch.tensor([0.8], dtype=torch.float64)
-    item = explanation(RAISE_SAVINGS, shared=shared, refits=torch.tensor([16]), confidence=chance)
+    chance = np.array([0.8], dtype=np.float64)
+    item = explanation(RAISE_SAVINGS, shared=shared, refits=np.array([16]), confidence=chance)
     page = Page(page_of_rows(explanations(item)))
     unsure = "This advice is unsure: about 80 of 100 such pieces of advice would work"
     assert page.text.count(unsure) == 1
@@ -281,7 +281,7 @@ def test_which_ways_others_outdo_is_said_once() -> None:
     assert "no dot is better than another in everything" in told
     assert "Others are both nearer and likelier than way 2, told for being different." in told
     ways = (RAISE_SAVINGS, CHANGE_JOB, {"ratio": ("action", 0.9)}, CHANGE_JOB)
-    chances = torch.full((4,), 0.62, dtype=torch.float64)
+    chances = np.full((4,), 0.62, dtype=np.float64)
     several = explanation(*ways, probabilities=chances, front=samples.front(RAISE_SAVINGS))
     told = Page(page_of_rows(explanations(several))).text
     assert "likelier than ways 2, 3 and 4, told for being different." in told

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
+import numpy as np
 import pytest
-import torch
 
 from proce.explanation import Blocker, Explanations, Outcome
 from proce.explanation.html.page import page_of_rows
@@ -77,9 +77,9 @@ def full() -> Explanations:
         {"ratio": ("action", 0.9), "credit_score": ("consequence", 700)},
         shared=samples.context(n_refits=10, n_graphs=50),
         front=samples.front(RAISE_SAVINGS, CHANGE_JOB),
-        refits=torch.tensor([10, 9, 10]),
-        confidence=torch.tensor([0.99, 0.84, 0.99], dtype=torch.float64),
-        support=torch.tensor([46, 40, 44]),
+        refits=np.array([10, 9, 10]),
+        confidence=np.array([0.99, 0.84, 0.99], dtype=np.float64),
+        support=np.array([46, 40, 44]),
         notes=("Education is missing and stays so.",),
     )
     return explanations(item)
@@ -156,8 +156,8 @@ def test_the_arrows_of_the_graph_are_listed_once_for_all_rows() -> None:
 
 
 def test_what_is_true_of_some_rows_is_not_said_of_all() -> None:
-    refits = {"refits": torch.tensor([10]), "shared": samples.context(n_refits=10)}
-    sure = {"confidence": torch.tensor([0.99], dtype=torch.float64)}
+    refits = {"refits": np.array([10]), "shared": samples.context(n_refits=10)}
+    sure = {"confidence": np.array([0.99], dtype=np.float64)}
     rows = [explanation(RAISE_SAVINGS, row=row, **refits, **sure) for row in (0, 1)]
     told = Told(page_of_rows(explanations(*rows), at_most=1)).sentences
     assert not [sentence for sentence in told["page"] if "10 of 10 refits" in sentence]

@@ -43,7 +43,7 @@ def test_bands_hold_nine_of_ten_rows_and_the_middle_half() -> None:
 def test_the_ends_are_told_on_the_step_inside_of_them() -> None:
     """A line from −3,340.478 to 90,000.129, told in hundredths as the data are."""
     position = CODEC.schema.position("savings")
-    low, span, resolution = CODEC.low.clone(), CODEC.span.clone(), CODEC.resolution.clone()
+    low, span, resolution = CODEC.low.copy(), CODEC.span.copy(), CODEC.resolution.copy()
     low[position], span[position], resolution[position] = -3_340.478, 93_340.607, 0.01
     codec = replace(CODEC, low=low, span=span, resolution=resolution)
     drawn = strip_of(cells(RAISE_SAVINGS)["savings"], replace(CONTEXT, codec=codec))

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from proce.explanation import Explanations, Front, Outcome
 from proce.explanation.record.spread import spread_of
@@ -130,19 +129,19 @@ def _explanation(
     effects = {effect for _, effect in edges}
     ways = [_way(codec.schema, frame, row, rank, effects) for rank in range(n_ways)]
     rows, changes = changed_rows(codec, factual, ways)
-    expected = torch.full_like(rows, torch.nan)
+    expected = np.full_like(rows, np.nan)
     for line, way in enumerate(ways):
         for name, (_, _, *would) in way.items():
             if would:
                 expected[line, codec.schema.position(name)] = codec.encode_value(name, would[0])
-    chances = torch.tensor(0.62 + 0.3 * generator.random(n_ways), dtype=torch.float64)
-    losses = torch.tensor(generator.random((n_ways, 3)), dtype=torch.float64)
-    losses[:, 0] = -chances.log()
+    chances = np.array(0.62 + 0.3 * generator.random(n_ways), dtype=np.float64)
+    losses = np.array(generator.random((n_ways, 3)), dtype=np.float64)
+    losses[:, 0] = -np.log(chances)
     front = None
     if n_front and n_ways:
-        rest = torch.tensor(generator.random((n_front, 3)), dtype=torch.float64)
-        rest[:, 0] = -(0.4 + 0.59 * rest[:, 2] + 0.01 * rest[:, 1]).log()
-        front = Front(rows[:1].repeat(n_ways + n_front, 1), torch.cat([losses, rest]))
+        rest = np.array(generator.random((n_front, 3)), dtype=np.float64)
+        rest[:, 0] = -np.log(0.4 + 0.59 * rest[:, 2] + 0.01 * rest[:, 1])
+        front = Front(np.repeat(rows[:1], n_ways + n_front, axis=0), np.concatenate([losses, rest]))
     outcome = Outcome.ALREADY_TARGET if already and not n_ways else None
     return explained_row(
         *(shared, factual, raw, rows, changes, chances, losses),

@@ -5,8 +5,8 @@ from itertools import combinations
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
-import torch
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from proce.datasets import load_dataset
@@ -115,9 +115,9 @@ def test_the_front_shows_all_three_objectives_and_the_ranks() -> None:
 
 
 def test_counterfactuals_at_one_place_share_a_label() -> None:
-    same = torch.tensor([[0.3, 0.1, 0.2]] * 3)
+    same = np.array([[0.3, 0.1, 0.2]] * 3)
     item = explanation(
-        *[CHANGE_JOB] * 3, losses=same, probabilities=torch.full((3,), 0.74, dtype=torch.float64)
+        *[CHANGE_JOB] * 3, losses=same, probabilities=np.full((3,), 0.74, dtype=np.float64)
     )
     ax = explanations(item).plot_front()
     assert "1, 2, 3" in words(ax)
@@ -155,7 +155,7 @@ def loan_explanation() -> Explanation:
     data = load_dataset("loan")
     codec = Codec.fit(data.schema, data.frame)
     factual, raw = codec.encode(data.frame)[0], codec.raw_of_frame(data.frame)[0]
-    rows, changes = factual.clone()[None], torch.zeros(1, len(factual), dtype=torch.int8)
+    rows, changes = factual.copy()[None], np.zeros((1, len(factual)), dtype=np.int8)
     for name, change, kind in (("savings", 0.1, 1), ("debt", -0.01, 3), ("credit_score", 0.1, 3)):
         position = data.schema.position(name)
         rows[0, position] += change

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-import torch
+import numpy as np
 
 from proce.explanation.record.notes import Notes
 
 
-def rows(*positions: int) -> torch.Tensor:
-    return torch.tensor(positions, dtype=torch.long)
+def rows(*positions: int) -> np.ndarray:
+    return np.array(positions, dtype=np.int64)
 
 
 def test_each_row_has_its_notes_in_the_order_in_which_they_were_given() -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib.pyplot as plt
+import numpy as np
 import polars as pl
 import pytest
-import torch
 
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Blocker, Context, Diagnosis, Explanations
@@ -201,7 +201,7 @@ def test_one_hot_columns_and_polars_frames_lose_their_columns() -> None:
 
 def test_a_front_and_paths_lose_the_columns_too() -> None:
     item = everything(shared=shared())[0]
-    path = torch.stack([item.factual, item.rows[0]])
+    path = np.stack([item.factual, item.rows[0]])
     item = with_columns(item, steps=(path, item.rows[1:2]))
     record = explanations(item)
     assert not LEAK.search(record.to_json())

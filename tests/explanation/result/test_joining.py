@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import torch
 
 from proce import SearchError
 from proce.explanation import Explanations
@@ -141,7 +140,7 @@ def test_nothing_cannot_be_joined() -> None:
 
 
 def test_paths_of_some_pieces_are_kept() -> None:
-    steps = (torch.zeros(2, 8, dtype=torch.float64),)
+    steps = (np.zeros((2, 8), dtype=np.float64),)
     with_path = explanation({"ratio": ("action", 0.25)}, row=0, steps=steps)
     without = explanation(row=1)
     whole = explanations(with_path, without)

@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
-import torch
 
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation, Explanations, Outcome
@@ -24,7 +23,7 @@ from ..samples import SCHEMA, Way, context, everything, explanation, explanation
 
 def costing(cost: float, row: int = 0, way: Way | None = None, **fields: Any) -> Explanation:
     """Return what was found for an applicant, at some distance."""
-    losses = torch.tensor([[0.1, 0.1, cost]], dtype=torch.float64)
+    losses = np.array([[0.1, 0.1, cost]], dtype=np.float64)
     return explanation(way or {"ratio": ("action", 0.2)}, row=row, losses=losses, **fields)
 
 
@@ -109,11 +108,11 @@ def two_groups(n: int, apart: float) -> tuple[Explanations, list[str]]:
     labels = ["a", "b"] * n
     costs = [draw.normal(1 + apart * (label == "b"), 0.1) for label in labels]
     frame = people().iloc[[0] * 2 * n]
-    rows = costing(0.0, frame=frame).record.take(torch.zeros(2 * n, dtype=torch.long))
-    losses = rows.counterfactuals.losses.clone()
-    losses[:, Loss.DISTANCE] = torch.tensor(costs)
+    rows = costing(0.0, frame=frame).record.take(np.zeros(2 * n, dtype=np.int64))
+    losses = rows.counterfactuals.losses.copy()
+    losses[:, Loss.DISTANCE] = np.array(costs)
     ways = replace(rows.counterfactuals, losses=losses)
-    rows = replace(rows, positions=torch.arange(2 * n), counterfactuals=ways)
+    rows = replace(rows, positions=np.arange(2 * n), counterfactuals=ways)
     return replace(explanations(frame=frame), rows=rows), labels
 
 

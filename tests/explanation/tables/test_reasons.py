@@ -3,9 +3,9 @@
 import json
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
-import torch
 
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanation
@@ -25,7 +25,7 @@ DRAFT = "draft: a variant that the model decides otherwise is not by itself a le
 
 def weighing(**added: float) -> Explanation:
     """Return an applicant, and what each of the three actions adds."""
-    values = torch.zeros(1, len(SCHEMA), dtype=torch.float64)
+    values = np.zeros((1, len(SCHEMA)), dtype=np.float64)
     for name, value in added.items():
         values[0, SCHEMA.position(name)] = value
     return explanation(WAY, contributions=values)
@@ -179,7 +179,7 @@ def test_frames_have_the_same_columns_with_and_without_reasons_and_in_other_libr
 
 def test_unknown_contributions_of_one_row_do_not_touch_the_others() -> None:
     result = everything()
-    known = torch.full((2, 8), 0.1, dtype=torch.float64)
+    known = np.full((2, 8), 0.1, dtype=np.float64)
     first = with_columns(result[0], contributions=known)
     both = explanations(first, result[4]).reasons().frame()
     assert both["measure"].tolist() == ["probability", "distance"]

@@ -3,8 +3,8 @@
 import math
 from typing import Any
 
+import numpy as np
 import pytest
-import torch
 
 from proce.explanation import Explanations
 
@@ -16,8 +16,8 @@ LEARNED = samples.context(n_refits=20, n_graphs=50, origin="discovered by PC")
 
 
 def told(*ways: Any, shared: Any = COUNTED, rank: int = 1, **columns: Any) -> list[str]:
-    tensors = {name: torch.tensor(values) for name, values in columns.items()}
-    return explanation(*ways, shared=shared, **tensors).sentences(rank)
+    arrays = {name: np.array(values) for name, values in columns.items()}
+    return explanation(*ways, shared=shared, **arrays).sentences(rank)
 
 
 IF_RIGHT = "if the arrows of the causal graph are right"
@@ -72,7 +72,7 @@ STUDY_TOO = samples.context(n_refits=20, edges=(*samples.EDGES, ("education", "c
 
 @pytest.mark.parametrize("chances", [[0.99, math.nan], [math.nan, math.nan]])
 def test_where_a_missing_cell_hides_what_follows_that_is_said(chances: list[float]) -> None:
-    counted = {"refits": torch.tensor([20, 20]), "confidence": torch.tensor(chances)}
+    counted = {"refits": np.array([20, 20]), "confidence": np.array(chances)}
     item = explanation(
         CHANGE_JOB,
         {"savings": ("action", 3_500)},
@@ -96,8 +96,8 @@ def test_a_chance_that_is_not_known_stays_so_in_tables_and_json() -> None:
         CHANGE_JOB,
         {"savings": ("action", 3_500)},
         shared=COUNTED,
-        refits=torch.tensor([20, 20]),
-        confidence=torch.tensor([math.nan, 0.99], dtype=torch.float64),
+        refits=np.array([20, 20]),
+        confidence=np.array([math.nan, 0.99], dtype=np.float64),
     )
     result = explanations(item)
     again = Explanations.from_json(result.to_json())
@@ -120,14 +120,14 @@ def test_a_result_from_before_has_counts_alone() -> None:
 
 @pytest.mark.parametrize("chance", [0.99, 0.75])
 def test_a_letter_says_where_its_variant_is_unsure(chance: float) -> None:
-    added = torch.zeros(1, 8, dtype=torch.float64)
+    added = np.zeros((1, 8), dtype=np.float64)
     added[0, 0] = 0.31
     item = explanation(
         RAISE_SAVINGS,
         shared=COUNTED,
         contributions=added,
-        refits=torch.tensor([15]),
-        confidence=torch.tensor([chance]),
+        refits=np.array([15]),
+        confidence=np.array([chance]),
     )
     letter = explanations(item).reasons().letter(0)
     unsure = f"That variant is unsure: about 75 of 100 such pieces of advice would work, {IF_RIGHT}"

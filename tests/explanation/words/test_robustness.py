@@ -1,7 +1,7 @@
 """In how many other models advice keeps its decision, as a person is told."""
 
+import numpy as np
 import pytest
-import torch
 
 from .. import samples
 from ..samples import RAISE_SAVINGS, explanation, explanations
@@ -11,10 +11,10 @@ ASKED = samples.context(n_models=20, robust=0.9, models_are_refits=True)
 
 @pytest.mark.parametrize("count", [17, 18])
 def test_a_letter_says_where_its_variant_is_not_robust(count: int) -> None:
-    added = torch.zeros(1, 8, dtype=torch.float64)
+    added = np.zeros((1, 8), dtype=np.float64)
     added[0, 0] = 0.31
     item = explanation(
-        RAISE_SAVINGS, shared=ASKED, contributions=added, robustness=torch.tensor([count])
+        RAISE_SAVINGS, shared=ASKED, contributions=added, robustness=np.array([count])
     )
     letter = explanations(item).reasons().letter(0)
     told = (

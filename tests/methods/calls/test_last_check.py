@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
-import torch
 
 from proce.classifier import as_classifier
 from proce.methods.calls.last_check import LastCheck, as_shown, last_check
@@ -21,16 +21,16 @@ def low_debt(frame: pd.DataFrame) -> object:
 
 
 def checked(rows: Sequence[Sequence[float]], person: int = 2) -> LastCheck:
-    entries = torch.tensor(rows, dtype=torch.float64)
+    entries = np.array(rows, dtype=np.float64)
     count = len(entries)
-    factual = CODEC.encode(FRAME)[person].expand(count, -1)
-    raw = CODEC.raw_of_frame(FRAME)[person].expand(count, -1)
+    factual = CODEC.encode(FRAME)[[person] * count]
+    raw = CODEC.raw_of_frame(FRAME)[[person] * count]
     shown = as_shown(CODEC, entries, factual, raw, Layout.of(FRAME))
     return last_check(
         shown,
-        torch.ones(count, dtype=torch.bool),
+        np.ones(count, np.bool_),
         factual=factual,
-        target=torch.ones(count, dtype=torch.long),
+        target=np.ones(count, dtype=np.int64),
         classifier=as_classifier(low_debt, CODEC),
         requirement=Requirement(None, margin=0.0),
         rules=(),
@@ -52,7 +52,7 @@ def test_a_cell_that_went_beyond_all_bounds_is_no_error_and_does_not_pass() -> N
 
 
 def test_nothing_to_check_asks_nothing() -> None:
-    entries = torch.zeros(0, 2, dtype=torch.float64)
+    entries = np.zeros((0, 2))
     shown = as_shown(CODEC, entries, entries, entries, Layout.of(FRAME))
     assert len(shown) == 0
 
@@ -63,7 +63,7 @@ def test_what_the_callers_dtypes_cannot_hold_is_told_as_it_is_shown() -> None:
     codec = Codec.fit(Schema([Continuous("hours"), Continuous("pay")]), frame)
     factual = codec.encode(frame)[2:3]
     raw = codec.raw_of_frame(frame)[2:3]
-    moved = factual.clone()
+    moved = factual.copy()
     moved[0, 0] = 0.66
     shown = as_shown(codec, moved, factual, raw, Layout.of(frame))
     assert shown.raw.tolist() == [[7.0, 3.0]]
@@ -71,4 +71,4 @@ def test_what_the_callers_dtypes_cannot_hold_is_told_as_it_is_shown() -> None:
     assert codec.to_raw(told).tolist() == [[7.0, 3.0]]
     assert told[0, 1] == factual[0, 1]
     exact = as_shown(codec, factual, factual, raw, Layout.of(frame))
-    assert torch.equal(exact.told(), factual)
+    assert np.array_equal(exact.told(), factual)

@@ -2,8 +2,8 @@
 
 import pandas as pd
 import pytest
-import torch
 
+from proce.arrays import Array
 from proce.errors import RuleError
 from proce.methods.calls.rules import bind_rules, broken_rules, obey_rules, refuse_contradiction
 from proce.schema import Codec, Continuous, Schema
@@ -14,7 +14,7 @@ ROWS = CODEC.encode(FRAME)
 HERE = ROWS[1:2]
 
 
-def moved(**raw: float) -> torch.Tensor:
+def moved(**raw: float) -> Array:
     """Return the person in the middle with some values changed."""
     return CODEC.encode(FRAME.iloc[[1]].assign(**raw))
 

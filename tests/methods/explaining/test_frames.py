@@ -185,11 +185,11 @@ class TestModels:
         codec = Codec.fit(SCHEMA, people())
         model = fit_network(codec, people(), (bank(people())[:, 1] > 0.5).astype(int), seed=0)
         explainer = ProCE(model, schema=SCHEMA, settings=SETTINGS).fit(people())
-        rows = people()[model.predict(codec.encode(people())).numpy() == 0].head(4)
+        rows = people()[model.predict(codec.encode(people())) == 0].head(4)
         result = explainer.explain(rows)
         again = model.predict(codec.encode(result.counterfactuals()))
         assert (result.outcomes()["outcome"] == "found").all()
-        assert bool((again == 1).all())
+        assert (again == 1).all()
 
     def test_three_classes(self) -> None:
         frame = people()

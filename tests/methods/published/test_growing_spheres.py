@@ -5,11 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce import SearchError
 from proce.methods import GrowingSpheres, GrowingSpheresSettings
-from proce.methods.published.growing_spheres import radii_in_shell
 from proce.schema import Categorical, Continuous, Schema
 
 from ...worlds import SCHEMA, WatchedBank, bank, one, people, refused
@@ -33,15 +31,6 @@ def linear(weights: Any, bias: float) -> Any:
         return 1 / (1 + np.exp(-8 * (frame.to_numpy(float) @ np.asarray(weights) + bias)))
 
     return ask
-
-
-def test_radii_by_hand() -> None:
-    """Between 1 and 2 in the plane half of the area lies within √2.5; in space an eighth
-    of a ball lies within half of its radius."""
-    plane = radii_in_shell(*(torch.tensor(number) for number in (1.0, 2.0, 2, 0.5)))
-    assert float(plane) == pytest.approx(2.5**0.5)
-    ball = radii_in_shell(*(torch.tensor(number) for number in (0.0, 3.0, 3, 0.125)))
-    assert float(ball) == pytest.approx(1.5)
 
 
 @pytest.mark.parametrize("n_features", [2, 3, 4])

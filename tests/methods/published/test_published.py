@@ -3,9 +3,9 @@
 import logging
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce.errors import NotFittedError, SearchError, UnsupportedOption
 from proce.latent import VariationalSettings
@@ -14,7 +14,7 @@ from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import MixedDistance
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 from ... import worlds
 
@@ -89,19 +89,19 @@ class Scattered(Published[NearestSettings]):
         """Return nothing."""
 
     def _find(self, task: Task) -> Candidates:
-        tried = task.factual[:, None].repeat(1, 3, 1)
-        tried[:, :, 1] = torch.tensor([0.5, 0.95, 0.99])
+        tried = np.tile(task.factual[:, None], (1, 3, 1))
+        tried[:, :, 1] = np.array([0.5, 0.95, 0.99])
         tried = task.repair(tried)
         flags, self.chances = task.reached(tried)
         self.evaluations_left = task.evaluations_left.tolist()
-        return Candidates(tried, flags, torch.zeros(len(task), dtype=torch.bool))
+        return Candidates(tried, flags, np.zeros(len(task), np.bool_))
 
 
 def test_evaluations_are_counted_for_each_row() -> None:
     method = Scattered(young_or_rich, SCHEMA).fit(TRAINING)
     result = method.explain(ROWS, n=3, max_evaluations=2)
     assert method.evaluations_left == [0, 0]
-    assert method.chances.isnan().tolist() == [[False, False, True]] * 2
+    assert np.isnan(method.chances).tolist() == [[False, False, True]] * 2
     assert [len(item) for item in result] == [1, 1]
     assert result.provenance.evaluations == 4
     assert len(method.explain(ROWS, n=3)[0]) == 2
@@ -138,8 +138,8 @@ def test_gower_and_deviation_by_hand() -> None:
 
 
 def test_a_missing_cell_is_one_away_from_any_other() -> None:
-    distance = MixedDistance(torch.tensor([False]), torch.tensor([2.0]))
-    missing, known = torch.tensor([torch.nan]), torch.tensor([4.0])
+    distance = MixedDistance(np.array([False]), np.array([2.0]))
+    missing, known = np.array([np.nan]), np.array([4.0])
     assert distance(missing, known).item() == 1.0
     assert distance(missing, missing).item() == 0.0
     assert distance(known, known + 1).item() == 0.5

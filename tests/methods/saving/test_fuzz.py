@@ -20,7 +20,7 @@ from proce.classifier import fit_network
 from proce.latent import AutoEncoderSettings
 from proce.methods.saving.manifest import checksum
 from proce.schema import Codec
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 from ...damage import places
 from ...worlds import SCHEMA, people, score

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from sklearn.linear_model import LogisticRegression
 
 from proce import ModelError, PersistenceError, ProCE, Schema
+from proce.arrays import Floats
 from proce.methods.saving.model_refits import load_refits
 
 from ...worlds import SCHEMA, TINY, people, score
@@ -26,11 +26,11 @@ def explainer() -> ProCE:
     return made
 
 
-def answers(explainer: ProCE, n: int) -> torch.Tensor:
+def answers(explainer: ProCE, n: int) -> Floats:
     fitted = explainer.fitted_
     assert fitted.model_refits is not None
     rows = fitted.codec.encode(FRAME)
-    return torch.stack([model.predict_proba(rows) for model in fitted.model_refits.first(n)])
+    return np.stack([model.predict_proba(rows) for model in fitted.model_refits.first(n)])
 
 
 def test_refits_come_back_and_more_can_be_fitted(explainer: ProCE, tmp_path: Path) -> None:
@@ -39,13 +39,13 @@ def test_refits_come_back_and_more_can_be_fitted(explainer: ProCE, tmp_path: Pat
     assert loaded.models == 3
     assert refits is not None
     assert len(refits.kept) == 3
-    assert torch.equal(answers(loaded, 4), answers(explainer, 4))
+    assert np.array_equal(answers(loaded, 4), answers(explainer, 4))
 
 
 def test_without_rows_those_that_were_made_are_there(explainer: ProCE, tmp_path: Path) -> None:
     n_made = len(explainer.fitted_.model_refits.kept)
     loaded = ProCE.load(explainer.save(tmp_path / "saved", rows=False))
-    assert torch.equal(answers(loaded, n_made), answers(explainer, n_made))
+    assert np.array_equal(answers(loaded, n_made), answers(explainer, n_made))
     with pytest.raises(ModelError, match="without its training rows"):
         answers(loaded, n_made + 1)
 
@@ -56,7 +56,7 @@ def test_without_the_model_the_refits_are_fitted_again(explainer: ProCE, tmp_pat
     refits = loaded.fitted_.model_refits
     assert refits is not None
     assert not refits.kept
-    assert torch.equal(answers(loaded, 2), answers(explainer, 2))
+    assert np.array_equal(answers(loaded, 2), answers(explainer, 2))
 
 
 def test_without_labels_nothing_is_kept(tmp_path: Path) -> None:
@@ -67,9 +67,7 @@ def test_without_labels_nothing_is_kept(tmp_path: Path) -> None:
     assert '"models": null' not in (folder / "manifest.json").read_text("utf-8")
 
 
-@pytest.mark.parametrize(
-    "labels", [torch.zeros(150), torch.zeros(7, dtype=torch.long), torch.full((150,), 9)]
-)
+@pytest.mark.parametrize("labels", [np.zeros(150), np.zeros(7, np.int64), np.full(150, 9)])
 def test_damaged_labels_are_refused(explainer: ProCE, labels: Any) -> None:
     fitted = explainer.fitted_
     with pytest.raises(PersistenceError, match="labels of the training rows are damaged"):

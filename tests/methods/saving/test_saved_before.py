@@ -5,15 +5,30 @@ graph with refits, and a rule with an equation of its own. It is never written a
 format gets a folder beside it.
 """
 
+import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from proce import ProCE
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
+LATENTS = "1f0b6370b082cfb4e352eb4028383815963f9426f8bd2ecd1360ad3f2ab8dfb2"
+
+
+def test_rows_have_the_latents_that_they_had() -> None:
+    """Those of the folder were made by matrix products; those of kernels stay to the last bit."""
+    fitted = ProCE.load(FIXTURES / "saved_v1").fitted_
+    latents, predicted = fitted.index.members
+    assert fitted.autoencoder.encode(fitted.rows) == pytest.approx(latents, abs=1e-6)
+    assert np.array_equal(fitted.classifier.predict(fitted.rows), predicted)
+    rows = fitted.rows.copy()
+    rows[::7, ::3] = np.where(fitted.codec.is_number, np.nan, -1.0)[::3]
+    content = fitted.autoencoder.encode(rows).tobytes()
+    assert hashlib.sha256(content).hexdigest() == LATENTS
 
 
 def test_format_1() -> None:

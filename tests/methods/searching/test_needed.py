@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
@@ -21,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from proce import Dataset, Explanations, ProCE, SearchSettings, load_dataset
+from proce.arrays import Array
 from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.explaining.what_if import what_if
@@ -51,7 +51,7 @@ def advice(result: Explanations) -> Iterator[tuple[int, int, dict[str, Any]]]:
     names = result.context.codec.schema.names
     for index, item in enumerate(result):
         for way, changes in enumerate(item.changes):
-            by_hand = torch.nonzero(done_by_hand(changes)).flatten().tolist()
+            by_hand = np.flatnonzero(done_by_hand(changes)).tolist()
             yield index, way, {names[at]: frame[names[at]].iloc[line] for at in by_hand}
             line += 1
 
@@ -82,12 +82,12 @@ def count_needless(
             needed = item.needed if item.margin_met else 0.5
             reached = told.after == target and told.probabilities[target] >= needed - 1e-6
             shown = codec.encode(told.frame)
-            by_hand = torch.tensor([[each in rest for each in codec.schema.names]])
+            by_hand = np.array([[each in rest for each in codec.schema.names]])
             excess = terms.limits.of_rows(codec, factual).excess(
                 shown[:, None], by_hand[:, None], codec.reach
             )
             holds = reached and not told.broken and float(excess) <= 1e-6
-            query = terms.query(factual, torch.tensor([target]), codec.to_raw(factual))
+            query = terms.query(factual, np.array([target]), codec.to_raw(factual))
             problem = replace(terms.problem(query), doubts=terms.doubts)
             shorter = problem.realise_by_hand(shown[:, None], by_hand[:, None])
             if holds and fitted.mode == "soft":
@@ -95,14 +95,14 @@ def count_needless(
                     item.losses[way, Loss.DISTANCE]
                 )
             if holds and item.confidence is not None:
-                missing = float(missing_chances(problem, shorter, torch.ones(1, 1).bool()))
+                missing = missing_chances(problem, shorter, np.ones((1, 1), np.bool_)).item()
                 holds = missing <= max(0.0, SURE - float(item.confidence[way]))
             n_needless += holds and not less_typical(fitted, result, index, way, shown)
     return n_needless, n_actions
 
 
 def less_typical(
-    fitted: FittedParts, result: Explanations, index: int, way: int, shown: torch.Tensor
+    fitted: FittedParts, result: Explanations, index: int, way: int, shown: Array
 ) -> bool:
     """Whether what is left of a way looks less like the target, where that is what counts."""
     if result.provenance.options["pick"] != "typical" or fitted.mode == "paper":
@@ -110,7 +110,7 @@ def less_typical(
     target, own = (column[[index]] for column in (result.rows.target, result.rows.predicted))
     likeness = fitted.likeness_of({int(target), int(own)})
     assert likeness is not None
-    rows = torch.stack([result[index].rows[way], shown[0]])[None]
+    rows = np.stack([result[index].rows[way], shown[0]])[None]
     full, rest = likeness.loss(rows, target, own)[0].tolist()
     return rest > full
 

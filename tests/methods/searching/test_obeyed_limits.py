@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from proce.explanation import Change
-from proce.methods.searching.kernels.checking import obey_limits
+from proce.methods.searching.checking import obey_limits
+from proce.objective.terms import DIFFERENCES, Terms
 
 NONE, ACTION, HOLD, FOLLOWS = Change.NONE, Change.ACTION, Change.HOLD, Change.CONSEQUENCE
 # Where it may end at all, as a consequence, and by an action.
@@ -24,19 +25,27 @@ def allowed(
     max_changes: float = math.inf,
 ) -> bool:
     """Return whether a row of one cell obeys its limits."""
+    weight, ends = 1.0, [end for pair in BOUNDS for end in pair]
+    terms = Terms(
+        target=np.ones(1, np.int64),
+        instances=np.array([before, weight, *ends]).reshape(1, 8, 1),
+        reach=np.ones(1),
+        tables=np.empty(0),
+        table_of=np.zeros((1, 2), np.int64),
+        measure=DIFFERENCES,
+        charge=0.0,
+        max_changes=max_changes,
+        required=np.empty(5),
+    )
     answer = np.empty(1, np.bool_)
     obey_limits(
         np.zeros(1, np.int64),
         np.array([[value]]),
         np.array([[change]], np.int8),
-        np.array([[before]]),
         np.array([[movable]]),
-        np.array([end for pair in BOUNDS for end in pair]).reshape(6, 1, 1),
-        np.array([1.0]),
+        terms,
         np.array([is_number]),
         np.array([avoided]),
-        max_changes,
-        1e-6,
         answer,
     )
     return bool(answer[0])

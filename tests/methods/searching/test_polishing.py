@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce import ProCE
 from proce.methods.calls.options import Options
@@ -20,13 +20,13 @@ Lender = Callable[[str], ProCE]
 
 def posed(explainer: ProCE, rows: pd.DataFrame) -> CounterfactualProblem:
     call = ProceCall(explainer.fitted_, Options(), rows)
-    return call.terms.problem(call.query(torch.arange(len(call))))
+    return call.terms.problem(call.query(np.arange(len(call))))
 
 
 def acting(explainer: ProCE, problem: CounterfactualProblem, **values: int) -> Trials:
     """Return the candidate in which a person does this."""
-    codec, rows = explainer.fitted_.codec, problem.query.factual.clone()[:, None]
-    by_hand = torch.zeros_like(rows, dtype=torch.bool)
+    codec, rows = explainer.fitted_.codec, problem.query.factual.copy()[:, None]
+    by_hand = np.zeros_like(rows, dtype=np.bool_)
     for name, value in values.items():
         position = codec.schema.position(name)
         rows[..., position] = codec.encode_value(name, value)
@@ -61,15 +61,15 @@ def test_what_is_polished_is_no_farther_and_does_not_depend_on_its_batch(
 ) -> None:
     explainer = lender(mode)
     problem = posed(explainer, rejected)
-    near = torch.stack([positions[:8] for positions in problem.query.neighbours])
+    near = np.stack([positions[:8] for positions in problem.query.neighbours])
     candidates = explainer.fitted_.rows[near]
-    by_hand = problem.limits.movable[:, None].expand(candidates.shape)
+    by_hand = np.broadcast_to(problem.limits.movable[:, None], candidates.shape)
     tried = try_out(problem, candidates, by_hand)
     polished, good = polish(problem, tried), tried.is_feasible
     assert good.sum() > 10
-    assert bool(polished.is_feasible[good].all())
-    assert bool((polished.distance < tried.distance)[good].all())
+    assert polished.is_feasible[good].all()
+    assert (polished.distance < tried.distance)[good].all()
     for row in range(len(rejected)):
-        only = torch.tensor([row])
+        only = np.array([row])
         alone = polish(problem.take(only), tried.take_rows(only))
-        assert torch.equal(alone.rows[0], polished.rows[row])
+        assert np.array_equal(alone.rows[0], polished.rows[row])

@@ -1,38 +1,40 @@
 """Which lines pass once some of them were shortened: those of all rows at once as one by one."""
 
-import torch
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import Fronts
 from proce.methods.searching.needed import passed_when_shortened
 from proce.methods.searching.shortlist import Shortlist
 
 
-def shortlist_of(owner: torch.Tensor, rows: torch.Tensor, missing: torch.Tensor) -> Shortlist:
+def shortlist_of(owner: Array, rows: Array, missing: Array) -> Shortlist:
     nothing, fronts = rows[:, :0], Fronts.empty(rows.shape[1])
     return Shortlist(owner, rows, nothing, nothing, nothing, missing, fronts, nothing)
 
 
 def test_lines_that_were_shortened_pass_as_they_would_one_by_one() -> None:
     for seed in range(20):
-        generator = torch.Generator().manual_seed(seed)
-        owner = torch.randint(6, (24,), generator=generator).sort().values
-        rows, new = torch.randint(3, (2, 24, 1), generator=generator).double()
-        rows[rows == 2], new[new == 2] = torch.nan, torch.nan
-        missing = torch.where(torch.rand(24, generator=generator) < 0.2, torch.inf, 0.0)
-        passed = torch.rand(24, generator=generator) < 0.8
-        replaced = torch.nonzero(torch.rand(24, generator=generator) < 0.6).flatten()
-        after = rows.index_copy(0, replaced, new[replaced])
-        expected, current = passed.clone(), rows.clone()
+        generator = np.random.default_rng(seed)
+        owner = np.sort(generator.integers(6, size=24))
+        rows, new = generator.integers(3, size=(2, 24, 1)).astype(np.float64)
+        rows[rows == 2], new[new == 2] = np.nan, np.nan
+        missing = np.where(generator.random(24) < 0.2, np.inf, 0.0)
+        passed = generator.random(24) < 0.8
+        replaced = np.flatnonzero(generator.random(24) < 0.6)
+        after = rows.copy()
+        after[replaced] = new[replaced]
+        expected, current = passed.copy(), rows.copy()
         for line in replaced.tolist():
             current[line] = new[line]
             is_shown = any(
                 other != line
                 and expected[other]
                 and owner[other] == owner[line]
-                and torch.equal(current[other].nan_to_num(-9.0), current[line].nan_to_num(-9.0))
+                and np.array_equal(current[other], current[line], equal_nan=True)
                 for other in range(24)
             )
-            expected[line] = bool(missing[line].isfinite()) and not is_shown
+            expected[line] = np.isfinite(missing[line]) and not is_shown
         told = passed_when_shortened(
             shortlist_of(owner, rows, missing),
             shortlist_of(owner, after, missing),

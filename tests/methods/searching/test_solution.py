@@ -2,29 +2,29 @@
 
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
-import torch
 
 from proce.explanation import Change
 from proce.losses import Loss
 from proce.methods.searching.solution import Solution
 
 # Three candidates of the first row, of which two passed; one of the second; none of the third.
-OWNER = torch.tensor([0, 0, 0, 1])
-PASSED = torch.tensor([False, True, True, True])
-ACTIONS = torch.tensor([[1, 1, 1], [1, 0, 0], [1, 1, 0], [2, 3, 1]], dtype=torch.int8)
+OWNER = np.array([0, 0, 0, 1])
+PASSED = np.array([False, True, True, True])
+ACTIONS = np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0], [2, 3, 1]], dtype=np.int8)
 
 
 def solution() -> Solution:
-    losses = torch.zeros(4, len(Loss), dtype=torch.float64)
-    losses[:, Loss.DISTANCE] = torch.tensor([0.1, 0.2, 0.3, 0.4]).double()
-    missing = torch.tensor([0.0, 0.5, 0.0, 0.25], dtype=torch.float64)
+    losses = np.zeros((4, len(Loss)))
+    losses[:, Loss.DISTANCE] = np.array([0.1, 0.2, 0.3, 0.4])
+    missing = np.array([0.0, 0.5, 0.0, 0.25])
     shortlist = SimpleNamespace(owner=OWNER, changes=ACTIONS, losses=losses, missing=missing)
     return Solution(
         shortlist,  # type: ignore[arg-type]
         SimpleNamespace(passed=PASSED),  # type: ignore[arg-type]
-        cut_short=torch.zeros(3, dtype=torch.bool),
-        population=torch.arange(3.0)[:, None, None],
+        cut_short=np.zeros(3, np.bool_),
+        population=np.arange(3.0)[:, None, None],
         n_generations=1,
         n_evaluations=1,
     )
@@ -35,8 +35,8 @@ def test_the_first_candidate_that_passed_is_recommended() -> None:
     assert ACTIONS[3, 0] == Change.HOLD
     assert found.is_solved.tolist() == [True, True, False]
     assert found.n_actions.tolist() == [1, 2, 0]
-    assert found.distance.tolist() == pytest.approx([0.2, 0.4, torch.inf])
-    assert found.missing.tolist() == [0.5, 0.25, torch.inf]
+    assert found.distance.tolist() == pytest.approx([0.2, 0.4, np.inf])
+    assert found.missing.tolist() == [0.5, 0.25, np.inf]
 
 
 def test_as_many_are_shown_as_are_asked_for_and_failures_before_them_are_counted() -> None:
@@ -48,4 +48,4 @@ def test_as_many_are_shown_as_are_asked_for_and_failures_before_them_are_counted
 
 
 def test_the_populations_of_some_rows_are_taken() -> None:
-    assert solution().take_population(torch.tensor([2, 0])).population.flatten().tolist() == [2, 0]
+    assert solution().take_population(np.array([2, 0])).population.ravel().tolist() == [2, 0]

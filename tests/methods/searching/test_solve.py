@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce import CausalGraph, ProCE
+from proce.arrays import Array
 from proce.explanation import Change
 from proce.methods.calls.options import Options
 from proce.methods.explaining.proce_call import ProceCall
@@ -35,8 +35,8 @@ def passes(
     """Whether a counterfactual with these changes would be returned."""
     fitted = replace(explainer.fitted_, settings=replace(explainer.fitted_.settings, margin=margin))
     call = ProceCall(fitted, Options(**asked), row)
-    rows = call.factual.clone()
-    kinds = torch.zeros_like(rows, dtype=torch.int8)
+    rows = call.factual.copy()
+    kinds = np.zeros_like(rows, dtype=np.int8)
     for name, value in changes.items():
         position = fitted.codec.schema.position(name)
         rows[0, position] = fitted.codec.encode_value(name, value)
@@ -44,10 +44,10 @@ def passes(
     return check(call, rows, kinds)
 
 
-def check(call: ProceCall, rows: torch.Tensor, kinds: torch.Tensor) -> bool:
+def check(call: ProceCall, rows: Array, kinds: Array) -> bool:
     """Whether a candidate of the only row of a call passes the last check."""
-    problem = call.terms.problem(call.query(torch.arange(len(call))))
-    first = torch.tensor([0])
+    problem = call.terms.problem(call.query(np.arange(len(call))))
+    first = np.array([0])
     frame = FrameRows(first, call.raw, call.layout)
     return bool(check_candidates(problem, frame, first, rows, kinds).passed[0])
 
@@ -91,9 +91,9 @@ def test_the_margin_counts_where_it_is_asked_for(banker: ProCE) -> None:
 
 def test_a_change_that_is_not_told_does_not_pass(banker: ProCE) -> None:
     call = ProceCall(banker.fitted_, Options(), one())
-    rows = call.factual.clone()
+    rows = call.factual.copy()
     rows[0, 1] = call.fitted.codec.encode_value("savings", 80)
-    assert not check(call, rows, torch.zeros_like(rows, dtype=torch.int8))
+    assert not check(call, rows, np.zeros_like(rows, dtype=np.int8))
 
 
 class FickleBank:

@@ -8,11 +8,11 @@ Conditions: ``("<", a, b)`` and so on, where level features stand beside ``("lev
 import math
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import torch
 from hypothesis import strategies as st
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
 Tree = tuple[Any, ...]
@@ -97,10 +97,10 @@ def people() -> st.SearchStrategy[Person]:
     )
 
 
-def encoded(rows: list[Person]) -> Tensor:
-    """Return people as a tensor ``(i, f)``."""
+def encoded(rows: list[Person]) -> Array:
+    """Return people as an array ``(i, f)``."""
     entries = [[_entry(p, row[f.name]) for p, f in enumerate(SCHEMA)] for row in rows]
-    return torch.tensor(entries, dtype=torch.float64)
+    return np.array(entries, dtype=np.float64)
 
 
 def _entry(position: int, value: Any) -> float:

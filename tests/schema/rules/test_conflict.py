@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 from proce.schema.rules.conflict import MAX_PROGRAMS, conflict
 
@@ -30,9 +30,7 @@ CODEC = Codec.fit(SCHEMA, FRAME)
 ROWS = CODEC.encode(FRAME)
 
 
-def conflicting(
-    *texts: str, rows: torch.Tensor = ROWS, max_programs: int = MAX_PROGRAMS
-) -> list[str]:
+def conflicting(*texts: str, rows: Array = ROWS, max_programs: int = MAX_PROGRAMS) -> list[str]:
     rules = [Rule.parse(text, CODEC) for text in texts]
     return [rule.text for rule in conflict(rules, rows, max_programs)]
 
@@ -95,7 +93,7 @@ def test_rules_that_can_be_obeyed_are_not_accused(texts: tuple[str, ...]) -> Non
 
 def test_nothing_is_said_of_a_value_that_is_missing() -> None:
     """A rule never blocks because of a cell that nobody knows."""
-    unknown = ROWS.clone()
+    unknown = ROWS.copy()
     unknown[1, 0] = np.nan
     assert conflicting("cf.age > 70 and cf.age < 60", rows=unknown) == []
     assert conflicting("cf.pay > 7 and cf.pay < 6", rows=unknown) == ["cf.pay > 7 and cf.pay < 6"]
@@ -114,7 +112,7 @@ def test_a_contradiction_is_proved_without_rows_too() -> None:
 def test_a_person_beyond_the_training_rows_counts(texts: tuple[str, ...], entry: float) -> None:
     """Nobody in training is younger than 20 or older than 60; then somebody is 120, or -20."""
     assert conflicting(*texts) == list(texts)
-    rows = ROWS.clone()
+    rows = ROWS.copy()
     rows[0, 0] = entry
     assert conflicting(*texts, rows=rows) == []
 
@@ -165,17 +163,17 @@ def test_no_row_obeys_what_is_called_a_contradiction() -> None:
     assert n_accused > 5
 
 
-def obeyed(rules: list[Rule], seed: int) -> torch.Tensor:
+def obeyed(rules: list[Rule], seed: int) -> Array:
     """Return which of many random pairs of rows obey all of some rules."""
-    draw = torch.Generator().manual_seed(seed)
-    pairs = [torch.rand(4_000, 4, generator=draw, dtype=torch.float64) for _ in range(2)]
+    draw = np.random.default_rng(seed)
+    pairs = [draw.random((4_000, 4)) for _ in range(2)]
     for rows in pairs:
-        rows[:, 0] = (rows[:, 0] * 40).round() / 40  # whole years, so that equal ones occur
-        rows[:, 2] = (rows[:, 2] * 3).floor()
-        rows[:, 3] = (rows[:, 3] * 2).floor()
+        rows[:, 0] = np.round(rows[:, 0] * 40) / 40  # whole years, so that equal ones occur
+        rows[:, 2] = np.floor(rows[:, 2] * 3)
+        rows[:, 3] = np.floor(rows[:, 3] * 2)
     factual, others = pairs
     others[:, 0] = others[:, 0] * 3 - 1
-    held = torch.ones(4_000, dtype=torch.bool)
+    held = np.ones(4_000, dtype=np.bool_)
     for rule in rules:
         held &= rule.holds(factual, others)
     return held

@@ -216,5 +216,5 @@ def _sum_of(explainer: Method, like: Explanations) -> str:
     fitted: Any = getattr(explainer, "fitted_", None) or getattr(explainer, "common_", None)
     if fitted is not None:
         sample = fitted.classifier.predict_proba(probe_rows(context.codec))
-        total.update(sample.numpy().tobytes())
+        total.update(sample.tobytes())
     return total.hexdigest()

@@ -69,7 +69,7 @@ def no_rows(frame: Any) -> Any:
 def checked_frame(codec: Codec, frame: Any) -> tuple[Any, str]:
     """Return the features of a frame, or say which cell does not fit, and a sum of its rows."""
     features = only_features(codec.schema, frame)
-    total = hashlib.sha256(codec.raw_of_frame(features).numpy().tobytes())
+    total = hashlib.sha256(codec.raw_of_frame(features).tobytes())
     index = getattr(frame, "index", None)
     if index is not None:
         total.update(repr(index.tolist()).encode())

@@ -19,7 +19,7 @@ _LEAST_SECONDS = 1e-3  # of a budget that is used up: a call needs one, and ends
 
 @dataclass(frozen=True)
 class SavedExplainer:
-    """An explainer that each worker loads from a folder, whose tensors it maps."""
+    """An explainer that each worker loads from a folder, whose arrays it maps."""
 
     folder: Path
     modules: ClassVar[tuple[str, ...]] = ("sklearn.ensemble", "skops.io")

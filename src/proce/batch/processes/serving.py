@@ -58,10 +58,7 @@ def _handled(do: Do, piece: Piece, link: Connection) -> tuple[str, Any]:
 
 
 def send(link: Connection, content: Any) -> None:
-    """Send values to the other process.
-
-    ``Connection.send`` would put tensors into shared memory, a file handle for each.
-    """
+    """Send values to the other process."""
     link.send_bytes(pickle.dumps(content))
 
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
 from proce.explanation import Change, Counterfactuals, Explanations, Outcome
@@ -40,9 +40,9 @@ def explain_with_truth(
     reached, exist = ways.reached[ways.exist], ways.exist
     if bool(exist.any()):
         gower = MixedDistance.gower(codec)(reached, factual[exist]).mean(-1)
-        probabilities = classifier.predict_proba(reached)[:, world.data.wanted].double()
-        losses = torch.full((len(reached), len(Loss)), torch.nan, dtype=torch.float64)
-        losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = -probabilities.log(), gower
+        probabilities = classifier.predict_proba(reached)[:, world.data.wanted].astype(np.float64)
+        losses = np.full((len(reached), len(Loss)), np.nan, dtype=np.float64)
+        losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = -np.log(probabilities), gower
         changes = _changes(factual[exist], reached, ways.by_hand[exist])
         call.record.add(Counterfactuals.of(rows[exist], reached, changes, probabilities, losses))
     return call.result(
@@ -57,9 +57,9 @@ def explain_with_truth(
     )
 
 
-def _changes(factual: Tensor, rows: Tensor, by_hand: Tensor) -> Tensor:
+def _changes(factual: Array, rows: Array, by_hand: Array) -> Array:
     """Return what became of each cell: set, held, or moved by itself."""
     moved = rows != factual
-    changes = torch.where(moved, int(Change.CONSEQUENCE), int(Change.NONE))
-    by_hand_changes = torch.where(moved, int(Change.ACTION), int(Change.HOLD))
-    return torch.where(by_hand, by_hand_changes, changes).to(torch.int8)
+    changes = np.where(moved, int(Change.CONSEQUENCE), int(Change.NONE))
+    by_hand_changes = np.where(moved, int(Change.ACTION), int(Change.HOLD))
+    return np.where(by_hand, by_hand_changes, changes).astype(np.int8)

@@ -2,10 +2,8 @@
 
 from typing import Any
 
-import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from proce.classifier import fit_network
 from proce.schema import Codec
 
 Model = Any  # a TrainedNetwork, or a HistGradientBoostingClassifier, which has no types
@@ -36,5 +34,9 @@ def train_model(codec: Codec, train: Any, label: Any, dataset: str, kind: Any, s
             random_state=seed,
         )
         return trees.fit(train, label)
+    import torch
+
+    from proce.classifier import fit_network
+
     torch.set_num_threads(1)
     return fit_network(codec, train, label, architecture=kind, balanced=balanced, seed=seed)

@@ -28,7 +28,7 @@ def serve(link: Connection) -> None:
 
 
 def run_cells(path: str, ids: list[str], outbox: Connection) -> None:
-    """Prepare a world and run some of its cells on one thread.
+    """Prepare a world and run some of its cells.
 
     Parameters
     ----------
@@ -39,13 +39,10 @@ def run_cells(path: str, ids: list[str], outbox: Connection) -> None:
     outbox
         Where to send when each cell begins and when it is done.
     """
-    import torch
-
     from proce.benchmark.measuring.contenders import Contenders
     from proce.benchmark.measuring.measure import run_cell
     from proce.benchmark.measuring.world import World
 
-    torch.set_num_threads(1)
     warnings.simplefilter("ignore")  # the warnings of a method say nothing about the run
     folder = RunFolder.open(path)
     cells = {cell.id: cell for cell in folder.plan.cells()}

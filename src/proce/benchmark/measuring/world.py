@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.benchmark.measuring.classifiers import Model, train_model
 from proce.benchmark.plan import Plan
 from proce.causal import CausalGraph, StructuralCausalModel
@@ -68,7 +68,7 @@ class World:
         )
         codec = Codec.fit(data.schema, train)
         model = train_model(codec, train, label, dataset, classifier, seed)
-        predicted = predict_in_blocks(as_classifier(model, codec), codec.encode(test)).numpy()
+        predicted = predict_in_blocks(as_classifier(model, codec), codec.encode(test))
         rejected = np.flatnonzero(predicted != data.wanted)
         if not len(rejected):
             raise BenchmarkError(f"the {classifier} classifier rejects no test row of {dataset}.")
@@ -88,7 +88,7 @@ class World:
         return cls(data, train, label, codec, model, test.iloc[drawn], classifier, seed, record)
 
     @cached_property
-    def encoded(self) -> Tensor:
+    def encoded(self) -> Array:
         """The training rows in the entries of the codec."""
         return self.codec.encode(self.train)
 
@@ -98,7 +98,7 @@ class World:
         return as_classifier(self.model, self.codec)
 
     @cached_property
-    def predicted(self) -> Tensor:
+    def predicted(self) -> Array:
         """The classes that the model gives to the training rows."""
         return predict_in_blocks(self.classifier, self.encoded)
 

@@ -16,7 +16,7 @@ _JITTER = 1e-5
 
 def complete_rows(schema: Schema, frame: Any) -> tuple[Numbers, list[str]]:
     """Return the rows without a missing value, and a note where others were left out."""
-    encoded = Codec.fit(schema, frame).encode(frame).numpy()
+    encoded = Codec.fit(schema, frame).encode(frame)
     levels = np.array([not isinstance(feature, Continuous) for feature in schema])
     missing = np.isnan(encoded) | (levels & (encoded == MISSING_LEVEL))
     rows = encoded[~missing.any(1)]

@@ -5,9 +5,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.comparison import Fit, Folds, held_out
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
@@ -35,7 +35,7 @@ from proce.causal.equations.selection import sparse_least_squares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
-Solve = Callable[[Moments], Tensor]  # from sums over rows to weights
+Solve = Callable[[Moments], Array]  # from sums over rows to weights
 _MIN_ROWS_PER_WEIGHT = 5  # below, a curved equation is not tried
 
 
@@ -95,7 +95,7 @@ def fit_of(kind: str, effect: EffectRows, seed: int) -> Fit:
     return partial(_fit_form, form, effect, terms, columns)
 
 
-def held_out_of(kind: str, effect: EffectRows, folds: Folds, seed: int) -> Tensor:
+def held_out_of(kind: str, effect: EffectRows, folds: Folds, seed: int) -> Array:
     """Return what a kind of equation predicts of the rows of each fold, fitted on the others.
 
     A number or rank ``(u,)``; logits ``(u, l)`` of levels without an order, and chances ``(u, l)``
@@ -113,21 +113,21 @@ def held_out_of(kind: str, effect: EffectRows, folds: Folds, seed: int) -> Tenso
 
 
 def _fit_choice(
-    terms: Terms, columns: Tensor, codes: Tensor, n_levels: int, counts: Tensor
+    terms: Terms, columns: Array, codes: Array, n_levels: int, counts: Array
 ) -> Mechanism:
     equation = fit_logistic(terms, columns, codes, counts, n_levels)
     return Choice(equation, n_levels, units="unit")
 
 
-def _fit_boosted(effect: EffectRows, terms: Terms, seed: int, counts: Tensor) -> Mechanism:
-    rows = torch.arange(len(counts)).repeat_interleave(counts.long())
+def _fit_boosted(effect: EffectRows, terms: Terms, seed: int, counts: Array) -> Mechanism:
+    rows = np.repeat(np.arange(len(counts)), counts.astype(np.int64))
     columns = terms(effect.parents)[rows]
     equation = Boosted.fit(terms, columns, effect.target[rows], seed)
     return _with_added_noise(effect.feature, equation)
 
 
 def _fit_form(
-    form: Form, effect: EffectRows, terms: Terms, columns: Tensor, counts: Tensor
+    form: Form, effect: EffectRows, terms: Terms, columns: Array, counts: Array
 ) -> Mechanism:
     used, target = _regressed(form, effect)
     used &= counts > 0
@@ -139,18 +139,18 @@ def _fit_form(
     return _with_added_noise(effect.feature, polynomial)
 
 
-def _regressed(form: Form, effect: EffectRows) -> tuple[Tensor, Tensor]:
+def _regressed(form: Form, effect: EffectRows) -> tuple[Array, Array]:
     """Return flags ``(d,)`` of the rows that least squares use, and what they are to predict."""
     if not form.is_logarithmic:
-        return torch.ones_like(effect.target, dtype=torch.bool), effect.target
-    return effect.comparable, (effect.target - effect.origin).clamp(min=NONE).log()
+        return np.ones_like(effect.target, dtype=np.bool_), effect.target
+    return effect.comparable, np.log(np.maximum((effect.target - effect.origin), NONE))
 
 
 def _solve(form: Form) -> Solve:
     return sparse_least_squares if form.is_sparse else least_squares
 
 
-def _held_out_regression(form: Form, effect: EffectRows, columns: Tensor, folds: Folds) -> Tensor:
+def _held_out_regression(form: Form, effect: EffectRows, columns: Array, folds: Folds) -> Array:
     """Return what least squares predict of unseen rows, from the sums over all rows."""
     used, target = _regressed(form, effect)
     whole, solve = Moments.of(columns[used], target[used], effect.counts[used]), _solve(form)
@@ -160,8 +160,11 @@ def _held_out_regression(form: Form, effect: EffectRows, columns: Tensor, folds:
         taken = Moments.of(columns[part], target[part], counts[part], whole.middle)
         weights = solve(whole - taken)
         parts.append(columns[unseen] @ weights[1:] + weights[0])
-    predicted = torch.cat(parts)
-    return predicted.exp() + effect.origin if form.is_logarithmic else predicted
+    predicted = np.concatenate(parts)
+    if not form.is_logarithmic:
+        return predicted
+    with np.errstate(over="ignore"):  # such an error is without an end
+        return np.exp(predicted) + effect.origin
 
 
 def _with_added_noise(feature: Feature, equation: Equation) -> Mechanism:
@@ -180,7 +183,7 @@ def _terms(form: Form, effect: EffectRows) -> Terms:
         terms = terms.from_zeros(effect.zeros)
     if form.curve == "quadratic":
         return terms
-    times = effect.counts.long()
-    rows = {name: values.repeat_interleave(times) for name, values in effect.parents.items()}
+    times = effect.counts.astype(np.int64)
+    rows = {name: np.repeat(values, times) for name, values in effect.parents.items()}
     fine = form.curve == "fine-spline"
     return terms.with_knots(rows, FINE_KNOT_QUANTILES if fine else KNOT_QUANTILES)

@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.regression import NONE, Terms
 from proce.causal.graph import CausalGraph
 from proce.errors import GraphError
@@ -41,15 +41,15 @@ class EffectRows:
 
     feature: Feature
     causes: tuple[Feature, ...]
-    parents: dict[str, Tensor]
-    target: Tensor
-    places: Tensor
+    parents: dict[str, Array]
+    target: Array
+    places: Array
     origin: float
     zeros: dict[str, float]
     terms: Terms
 
     @classmethod
-    def of(cls, name: str, graph: CausalGraph, rows: Tensor, codec: Codec) -> "EffectRows":
+    def of(cls, name: str, graph: CausalGraph, rows: Array, codec: Codec) -> "EffectRows":
         """Return what there is to learn of an effect from training rows ``(i, f)``.
 
         Rows with an outlier in the effect or a cause are left out, or a few of them would bend
@@ -59,12 +59,12 @@ class EffectRows:
         causes = tuple(codec.schema[cause] for cause in graph.parents(name))
         positions = [codec.schema.position(used.name) for used in (feature, *causes)]
         own = rows[:, positions]  # the other columns of a wide table would only be looked through
-        low, high = bulk_ends(codec)[:, positions].to(rows)
-        missing = torch.where(codec.is_number[positions].to(rows.device), own.isnan(), own < 0)
+        low, high = bulk_ends(codec)[:, positions]
+        missing = np.where(codec.is_number[positions], np.isnan(own), own < 0)
         present = ~(missing | (own < low) | (own > high)).any(-1)
-        distinct, alike = _distinct(own[present].double())
-        target, *parents = distinct.unbind(-1)
-        places = torch.full((len(rows),), -1)
+        distinct, alike = _distinct(own[present].astype(np.float64))
+        target, *parents = np.moveaxis(distinct, -1, 0)
+        places = np.full((len(rows),), -1)
         places[present] = alike
         numbers = [cause.name for cause in causes if isinstance(cause, Continuous)]
         return cls(
@@ -79,15 +79,15 @@ class EffectRows:
         )
 
     @cached_property
-    def counts(self) -> Tensor:
+    def counts(self) -> Array:
         """How many rows are like each distinct row, ``(d,)``."""
-        return self.counts_of(torch.ones(len(self.places), dtype=torch.float64))
+        return self.counts_of(np.ones(len(self.places), dtype=np.float64))
 
-    def counts_of(self, times: Tensor) -> Tensor:
+    def counts_of(self, times: Array) -> Array:
         """Return how often the distinct rows occur ``(d,)``, from how often each row does."""
         used = self.places >= 0
-        return torch.bincount(
-            self.places[used], weights=times[used].double(), minlength=len(self.target)
+        return np.bincount(
+            self.places[used], weights=times[used].astype(np.float64), minlength=len(self.target)
         )
 
     @property
@@ -105,7 +105,7 @@ class EffectRows:
         return never_below and n_positive > _MIN_POSITIVE_SHARE * self.n_rows
 
     @property
-    def comparable(self) -> Tensor:
+    def comparable(self) -> Array:
         """Flags ``(d,)`` of the rows on which all forms have a likelihood.
 
         An amount of zero has none under multiplicative noise. Elsewhere zero is a value like any
@@ -113,7 +113,7 @@ class EffectRows:
         """
         if self.is_amount:
             return self.target > self.origin + NONE
-        return torch.ones_like(self.target, dtype=torch.bool)
+        return np.ones_like(self.target, dtype=np.bool_)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class EffectRows:
         n_categorical = sum(isinstance(cause, Categorical) for cause in self.causes)
         centred = columns - columns.mean(0)
         expected = columns.shape[1] - n_categorical  # levels of a feature always add up to one
-        rank = int(torch.linalg.matrix_rank(centred, rtol=1e-9)) if len(columns) else 0
+        rank = int(np.linalg.matrix_rank(centred, rtol=1e-9)) if len(columns) else 0
         if rank >= expected:
             return ()
         names = ", ".join(cause.name for cause in self.causes)
@@ -151,20 +151,20 @@ class EffectRows:
             )
 
 
-def _distinct(rows: Tensor) -> tuple[Tensor, Tensor]:
+def _distinct(rows: Array) -> tuple[Array, Array]:
     """Return the distinct ones of rows ``(i, f)``, and for each row ``(i,)`` which of them it is.
 
     Column by column: whole rows take ten times as long to sort.
     """
-    place, n_distinct = torch.zeros(len(rows), dtype=torch.long), min(1, len(rows))
-    for column in rows.unbind(-1):
+    place, n_distinct = np.zeros(len(rows), dtype=np.int64), min(1, len(rows))
+    for column in np.moveaxis(rows, -1, 0):
         if n_distinct == len(rows):
             break
-        values, codes = torch.unique(column, return_inverse=True)
-        keys, place = torch.unique(place * len(values) + codes, return_inverse=True)
+        values, codes = np.unique(column, return_inverse=True)
+        keys, place = np.unique(place * len(values) + codes, return_inverse=True)
         n_distinct = len(keys)
-    one_of_each = place.new_empty(n_distinct)
-    one_of_each[place] = torch.arange(len(place))
+    one_of_each = np.empty(n_distinct, dtype=place.dtype)
+    one_of_each[place] = np.arange(len(place))
     return rows[one_of_each], place
 
 

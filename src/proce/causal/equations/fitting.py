@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from torch import Tensor
-
 from proce.arguments import kind_name
+from proce.arrays import Array
 from proce.causal.equations.candidates import (
     finer_form,
     fit_of,
@@ -77,7 +76,7 @@ class MechanismRecord:
 
 def fit_mechanisms(
     graph: CausalGraph,
-    rows: Tensor,
+    rows: Array,
     codec: Codec,
     kind: Kind,
     equations: Mapping[str, Mechanism | Equation],
@@ -98,7 +97,7 @@ def fit_mechanisms(
 
 
 def fit_mechanism(
-    name: str, graph: CausalGraph, rows: Tensor, codec: Codec, kind: Kind = "auto", seed: int = 0
+    name: str, graph: CausalGraph, rows: Array, codec: Codec, kind: Kind = "auto", seed: int = 0
 ) -> tuple[Mechanism, MechanismRecord]:
     """Fit g of one endogenous feature on the rows in which it and its parents are present.
 
@@ -138,7 +137,7 @@ def fit_mechanism(
 
 
 def refitting(
-    name: str, graph: CausalGraph, rows: Tensor, codec: Codec, kind: str, seed: int
+    name: str, graph: CausalGraph, rows: Array, codec: Codec, kind: str, seed: int
 ) -> Fit:
     """Return what fits a mechanism of a known kind again, given how often each row occurs.
 
@@ -173,7 +172,7 @@ def _errors(kind: str, effect: EffectRows, seed: int) -> dict[str, float]:
     return {kind: _error(effect, folds, held_out_of(kind, effect, folds, seed))}
 
 
-def _error(effect: EffectRows, folds: Folds, predicted: Tensor) -> float:
+def _error(effect: EffectRows, folds: Folds, predicted: Array) -> float:
     return error(effect.feature, predicted, effect.target[folds.positions], folds.weights)
 
 
@@ -208,7 +207,7 @@ def _choose(effect: EffectRows, seed: int) -> tuple[str, dict[str, float]]:
     return best.kind, errors
 
 
-def _cost(form: Form, effect: EffectRows, folds: Folds, predicted: Tensor) -> float:
+def _cost(form: Form, effect: EffectRows, folds: Folds, predicted: Array) -> float:
     target, weights = effect.target[folds.positions], folds.weights
     if isinstance(effect.feature, Ordinal):
         return surprise_of_levels(form, predicted, target, weights, len(effect.feature.levels))

@@ -5,10 +5,10 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
-import torch
-from torch import Tensor
+from scipy import special
 
 from proce.arguments import brief
+from proce.arrays import Array
 from proce.causal.equations.mechanism import (
     Additive,
     Choice,
@@ -46,7 +46,7 @@ class GivenEquation:
     n_levels: int | None = None
     of_level: bool = False
 
-    def __call__(self, parents: Parents) -> Tensor:
+    def __call__(self, parents: Parents) -> Array:
         """Return the predictions, or say what is wrong with them."""
         try:
             answer = self.function(parents)
@@ -55,35 +55,38 @@ class GivenEquation:
         except Exception as error:
             raise GraphError(
                 f"the equation of {self.name!r} raised {type(error).__name__}: {error}. It is"
-                f" called with its causes by name ({', '.join(parents)}), as tensors."
+                f" called with its causes by name ({', '.join(parents)}), as NumPy arrays."
             ) from error
-        predicted = self._of_shape(self._tensor(answer), parents)
+        predicted = self._of_shape(self._array(answer), parents)
         if self.of_level:
-            is_nan = predicted.isnan() if self.n_levels is None else predicted.isnan().any(-1)
+            is_nan = np.isnan(predicted)
+            if self.n_levels is not None:
+                is_nan = is_nan.sum(-1) > 0
             refuse_where(is_nan, self.name, parents)
         return predicted
 
-    def _tensor(self, answer: Any) -> Tensor:
-        if isinstance(answer, Real | np.ndarray):
-            numbers = np.asarray(answer)
-            if numbers.dtype.kind in "biuf":
-                answer = torch.as_tensor(numbers.astype(float))
-        if not isinstance(answer, Tensor) or answer.is_complex() or not _is_plain(answer):
+    def _array(self, answer: Any) -> Array:
+        is_array = isinstance(answer, Real) or hasattr(answer, "__array__")
+        try:
+            numbers = np.asarray(answer) if is_array else np.empty(0, object)
+        except (TypeError, ValueError, RuntimeError):  # a tensor with a gradient, or of a device
+            numbers = np.empty(0, object)
+        if numbers.dtype.kind not in "biuf":
             raise GraphError(
-                f"the equation of {self.name!r} returned {brief(answer)}; expected a tensor of real"
+                f"the equation of {self.name!r} returned {brief(answer)}; expected an array of real"
                 " numbers, one for each row."
             )
-        return answer if answer.is_floating_point() else answer.double()
+        return numbers.astype(np.float64)
 
-    def _of_shape(self, answer: Tensor, parents: Parents) -> Tensor:
+    def _of_shape(self, answer: Array, parents: Parents) -> Array:
         expected = np.broadcast_shapes(*(tuple(column.shape) for column in parents.values()))
         if self.n_levels is not None:
             expected = (*expected, self.n_levels)
         if answer.shape == expected:
             return answer
         try:
-            return answer.broadcast_to(expected)
-        except RuntimeError:
+            return np.broadcast_to(answer, expected)
+        except ValueError:
             raise GraphError(
                 f"the equation of {self.name!r} returned {_times(answer.shape)} numbers for"
                 f" {_times(expected)}; expected one for each row"
@@ -91,7 +94,7 @@ class GivenEquation:
             ) from None
 
 
-def refuse_where(bad: Tensor, name: str, parents: Parents, which: str = "rows") -> None:
+def refuse_where(bad: Array, name: str, parents: Parents, which: str = "rows") -> None:
     """Raise a GraphError where an equation gives no finite number.
 
     Parameters
@@ -106,13 +109,13 @@ def refuse_where(bad: Tensor, name: str, parents: Parents, which: str = "rows") 
     n_bad = int(bad.sum())
     if n_bad == 0:
         return
-    place = int(bad.flatten().int().argmax())
+    place = int(bad.ravel().astype(np.int32).argmax())
     causes = ", ".join(
-        f"{cause} = {column.broadcast_to(bad.shape).flatten()[place].item():.6g}"
+        f"{cause} = {np.broadcast_to(column, bad.shape).ravel()[place].item():.6g}"
         for cause, column in parents.items()
     )
     raise GraphError(
-        f"the equation of {name!r} gives NaN or an infinite number for {n_bad} of {bad.numel()}"
+        f"the equation of {name!r} gives NaN or an infinite number for {n_bad} of {bad.size}"
         f" {which}, such as where {causes}; expected a finite number for each. Mend the function"
         " where it divides by zero, overflows or takes the logarithm of what is not positive, or"
         " leave it out of equations= to have one fitted."
@@ -126,8 +129,8 @@ def refuse_endless(name: str, mechanism: Mechanism, parents: Parents, which: str
     """
     predicted = mechanism.predict(parents)
     if isinstance(mechanism, Choice):
-        predicted = predicted.logsumexp(-1)
-    refuse_where(~predicted.isfinite(), name, parents, which)
+        predicted = special.logsumexp(predicted, axis=-1)
+    refuse_where(~np.isfinite(predicted), name, parents, which)
 
 
 def is_given(mechanism: Mechanism) -> bool:
@@ -169,11 +172,6 @@ def _is_ours(equation: Equation) -> bool:
     """Whether an equation is of this package, which answers as it should."""
     home = equation if hasattr(equation, "__qualname__") else type(equation)
     return str(getattr(home, "__module__", "")).startswith("proce.")
-
-
-def _is_plain(answer: Tensor) -> bool:
-    """Whether a tensor holds its numbers one by one, and has them at all."""
-    return answer.layout is torch.strided and not (answer.is_meta or answer.is_quantized)
 
 
 def _times(shape: tuple[int, ...]) -> str:

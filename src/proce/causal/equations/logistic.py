@@ -1,16 +1,15 @@
 """Levels without an order, learned from rows: multinomial logistic regression."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal.equations.regression import Polynomial, Terms
 
 _NEVER = -50.0  # a logit so low that its level is never chosen
 
 
 def fit_logistic(
-    terms: Terms, columns: Tensor, codes: Tensor, counts: Tensor, n_levels: int
+    terms: Terms, columns: Array, codes: Array, counts: Array, n_levels: int
 ) -> Polynomial:
     """Fit the logits of levels on rows that occur ``counts`` times.
 
@@ -28,16 +27,16 @@ def fit_logistic(
     from sklearn.linear_model import LogisticRegression
 
     seen = counts > 0
-    rows, labels = columns[seen].double().numpy(), codes[seen].numpy()
+    rows, labels = columns[seen].astype(np.float64), codes[seen]
     model = LogisticRegression(C=100.0, max_iter=1000)
-    model.fit(rows, labels, sample_weight=counts[seen].numpy())
+    model.fit(rows, labels, sample_weight=counts[seen])
     slopes, constants = model.coef_, model.intercept_
     if len(model.classes_) == 2:  # scikit-learn keeps one row of weights for two levels
         slopes = np.concatenate([np.zeros_like(slopes), slopes])
         constants = np.concatenate([np.zeros_like(constants), constants])
-    weights = torch.zeros(terms.size, n_levels, dtype=torch.float64)
+    weights = np.zeros((terms.size, n_levels), dtype=np.float64)
     weights[0] = _NEVER
-    known = torch.from_numpy(model.classes_).long()
-    weights[0, known] = torch.from_numpy(constants)
-    weights[1:, known] = torch.from_numpy(slopes.T)
+    known = model.classes_.astype(np.int64)
+    weights[0, known] = constants
+    weights[1:, known] = slopes.T
     return Polynomial(terms, weights)

@@ -11,21 +11,22 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief, check_count, check_fields, is_number
+from proce.arrays import Array, scatter
+from proce.compiled.elementary import exponentials, logarithms, quantiles, shares_below
 from proce.errors import GraphError
 
-Parents = Mapping[str, Tensor]
-Equation = Callable[[Parents], Tensor]
+Parents = Mapping[str, Array]
+Equation = Callable[[Parents], Array]
 Units = Literal["raw", "unit"]
 _MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
 _FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
 
 
 class Mechanism(Protocol):
-    """The equation of one endogenous feature; tensors may have axes ``(i,)`` or ``(i, c)``."""
+    """The equation of one endogenous feature; arrays may have axes ``(i,)`` or ``(i, c)``."""
 
     @property
     def units(self) -> Units:
@@ -35,16 +36,16 @@ class Mechanism(Protocol):
     def noise_size(self) -> int:
         """How many numbers describe the noise of one row."""
 
-    def predict(self, parents: Parents, /) -> Tensor:
+    def predict(self, parents: Parents, /) -> Array:
         """Return the equation without its noise: a number, a rank, or logits of levels."""
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the noise ``(…, noise_size)`` under which these parents give this value.
 
         Where many noises give it, one is drawn with the ``uniforms``, which have its shape.
         """
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the value under these parents, with noise ``(…, noise_size)``."""
 
 
@@ -75,13 +76,13 @@ class Additive:
         if not self.limits[0] <= self.limits[1]:
             raise GraphError(f"limits is {self.limits}; write the lower limit first.")
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the value less the prediction."""
         return (value - self.predict(parents))[..., None]
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the prediction plus the noise."""
-        return (self.predict(parents) + residual[..., 0]).clamp(*self.limits)
+        return np.clip(self.predict(parents) + residual[..., 0], *self.limits)
 
 
 @dataclass(frozen=True)
@@ -111,13 +112,18 @@ class Multiplicative:
         if not math.isfinite(self.origin):
             raise GraphError(f"origin is {self.origin}; expected a finite number.")
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the logarithm of the value over the prediction."""
-        return ((value - self.origin) / (self.predict(parents) - self.origin)).log()[..., None]
+        predicted = self.predict(parents) - self.origin
+        with np.errstate(divide="ignore", invalid="ignore"):  # of nothing the noise is not finite
+            ratio = (value - self.origin) / predicted
+        return logarithms(ratio)[..., None]
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the prediction times the exponential of the noise."""
-        return (self.predict(parents) - self.origin) * residual[..., 0].exp() + self.origin
+        predicted, factor = self.predict(parents) - self.origin, exponentials(residual[..., 0])
+        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all limits stays so
+            return predicted * factor + self.origin
 
 
 @dataclass(frozen=True)
@@ -143,14 +149,14 @@ class Ranked:
         _check(self, self.units)
         check_count("n_levels", self.n_levels, GraphError)
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the rank less the prediction."""
         return (value - self.predict(parents))[..., None]
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the rank of the level."""
         rank = self.predict(parents) + residual[..., 0]
-        return rank.round().clamp(0, self.n_levels - 1)
+        return np.clip(np.rint(rank), 0, self.n_levels - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +180,7 @@ class Ordered:
     """
 
     score: Equation
-    thresholds: Tensor
+    thresholds: Array
     units: Units = "raw"
     noise: Literal["drawn", "median"] = "drawn"
     noise_size: ClassVar[int] = 1
@@ -182,9 +188,13 @@ class Ordered:
     def __post_init__(self) -> None:
         _check(self, self.units)
         ends = self.thresholds
-        if ends.dim() != 1 or not ends.is_floating_point() or not bool((ends.diff() >= 0).all()):
+        if (
+            ends.ndim != 1
+            or not np.issubdtype(ends.dtype, np.floating)
+            or not bool((np.diff(ends) >= 0).all())
+        ):
             raise GraphError(
-                f"thresholds is {brief(ends)}; expected a tensor of numbers that rise, one between"
+                f"thresholds is {brief(ends)}; expected an array of numbers that rise, one between"
                 " each level and the next."
             )
         if self.noise not in ("drawn", "median"):
@@ -195,47 +205,50 @@ class Ordered:
         """One more than the thresholds."""
         return len(self.thresholds) + 1
 
-    def chance(self, parents: Parents, rank: Tensor) -> Tensor:
+    def chance(self, parents: Parents, rank: Array) -> Array:
         """Return the chance ``(…)`` of the level with some rank."""
         low, high = self._ends(parents, rank)
         upper = low > 0  # there both shares are close to 1: take what is beyond instead
-        start = _share_below(torch.where(upper, -high, low))
-        stop = _share_below(torch.where(upper, -low, high))
+        start = shares_below(np.where(upper, -high, low))
+        stop = shares_below(np.where(upper, -low, high))
         return stop - start
 
-    def predict(self, parents: Parents) -> Tensor:
+    def predict(self, parents: Parents) -> Array:
         """Return the mean rank, over the chances of the levels."""
         score = self.score(parents)[..., None]
-        above = _share_below(score - self.thresholds.to(score))
+        above = shares_below(score - self.thresholds)
         return above.sum(-1)
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return normal noise from its posterior, given that this level came about."""
         low, high = self._ends(parents, value)
         upper = low > 0  # there both shares are close to 1: draw from the other side
-        start = _share_below(torch.where(upper, -high, low))
-        stop = _share_below(torch.where(upper, -low, high))
-        share = uniforms[..., 0] if self.noise == "drawn" else torch.full_like(low, 0.5)
-        share = torch.where(upper, 1 - share, share)
-        drawn = torch.special.ndtri(start + (stop - start) * share)
-        gap = ((high - low) / 4).clamp(max=_MIN_GAP)
-        noise = torch.where(upper, -drawn, drawn)
-        return torch.maximum(torch.minimum(noise, high - gap), low + gap)[..., None]
+        start = shares_below(np.where(upper, -high, low))
+        stop = shares_below(np.where(upper, -low, high))
+        share = uniforms[..., 0] if self.noise == "drawn" else np.full_like(low, 0.5)
+        share = np.where(upper, 1 - share, share)
+        drawn = quantiles(start + (stop - start) * share)
+        gap = np.minimum(((high - low) / 4), _MIN_GAP)
+        noise = np.where(upper, -drawn, drawn)
+        return np.maximum(np.minimum(noise, high - gap), low + gap)[..., None]
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the rank of the level."""
         latent = self.score(parents) + residual[..., 0]
-        return torch.bucketize(latent, self.thresholds.to(latent)).to(latent)
+        return np.searchsorted(self.thresholds, latent).astype(np.float64)
 
-    def _ends(self, parents: Parents, rank: Tensor) -> tuple[Tensor, Tensor]:
+    def _ends(self, parents: Parents, rank: Array) -> tuple[Array, Array]:
         """Return the least and the most noise under which a level comes about."""
         score = self.score(parents)
-        ends, rank = self.thresholds.to(score), rank.long()
-        high = ends[rank.clamp(max=len(ends) - 1)] - score
-        low = ends[(rank - 1).clamp(min=0)] - score
-        farthest_high, farthest_low = low.clamp(min=0) + _FARTHEST, high.clamp(max=0) - _FARTHEST
-        high = torch.where(rank < len(ends), high, farthest_high)
-        return torch.where(rank > 0, low, farthest_low), high
+        ends, rank = self.thresholds, rank.astype(np.int64)
+        high = ends[np.minimum(rank, len(ends) - 1)] - score
+        low = ends[np.maximum((rank - 1), 0)] - score
+        farthest_high, farthest_low = (
+            np.maximum(low, 0) + _FARTHEST,
+            np.minimum(high, 0) - _FARTHEST,
+        )
+        high = np.where(rank < len(ends), high, farthest_high)
+        return np.where(rank > 0, low, farthest_low), high
 
 
 @dataclass(frozen=True)
@@ -258,7 +271,7 @@ class Choice:
         """One Gumbel number per level."""
         return self.n_levels
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Draw Gumbel noise from its posterior, given that this level was chosen.
 
         The highest of the noisy logits is Gumbel around their log-sum-exp, whichever level
@@ -266,24 +279,18 @@ class Choice:
         (Maddison, Tarlow, Minka 2014).
         """
         logits = self.predict(parents)  # (…, l)
-        exponential = -uniforms.log()
-        chosen = value.long()[..., None]
-        highest = logits.logsumexp(-1, keepdim=True) - exponential.gather(-1, chosen).log()
-        others = -((logits - highest).exp() + exponential.clamp(min=_MIN_GAP)).log()
-        return others.scatter(-1, chosen, highest - logits.gather(-1, chosen))
+        exponential = -logarithms(uniforms)
+        chosen = value.astype(np.int64)[..., None]
+        largest = logits.max(-1, keepdims=True)
+        total = logarithms(exponentials(logits - largest).sum(-1, keepdims=True))
+        own = logarithms(np.take_along_axis(exponential, chosen, -1))
+        highest = largest + total - own
+        others = -logarithms(exponentials(logits - highest) + np.maximum(exponential, _MIN_GAP))
+        return scatter(others, -1, chosen, highest - np.take_along_axis(logits, chosen, -1))
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the code of the chosen level."""
-        return (self.predict(parents) + residual).argmax(-1).double()
-
-
-def _share_below(values: Tensor) -> Tensor:
-    """Return the share of standard normal numbers below values, also where it is next to none.
-
-    The one of PyTorch is 0 below -8.3.
-    """
-    beyond: Tensor = torch.special.erfc(-values * math.sqrt(0.5))
-    return beyond / 2
+        return (self.predict(parents) + residual).argmax(-1).astype(np.float64)
 
 
 def _check(mechanism: object, units: str) -> None:

@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from proce.arrays import Array
 
 RIDGE = 1e-8  # of the number of rows: keeps collinear columns solvable, moves nothing else
 
@@ -25,24 +26,24 @@ class Moments:
     """
 
     n_rows: float
-    middle: Tensor
-    sums: Tensor
-    products: Tensor
+    middle: Array
+    sums: Array
+    products: Array
 
     @classmethod
     def of(
         cls,
-        columns: Tensor,
-        target: Tensor,
-        counts: Tensor | None = None,
-        middle: Tensor | None = None,
+        columns: Array,
+        target: Array,
+        counts: Array | None = None,
+        middle: Array | None = None,
     ) -> "Moments":
         """Return the sums over rows that occur ``counts`` times; once where it is not given.
 
         They count from the means where no middle is given.
         """
-        both = torch.cat([columns, target[:, None]], dim=1).double()
-        counts = both.new_ones(len(both)) if counts is None else counts
+        both = np.concatenate([columns, target[:, None]], axis=1).astype(np.float64)
+        counts = np.ones(len(both), dtype=both.dtype) if counts is None else counts
         n_rows = float(counts.sum())
         middle = counts @ both / n_rows if middle is None else middle
         offset = both - middle
@@ -59,27 +60,27 @@ class Moments:
         )
 
     @property
-    def means(self) -> Tensor:
+    def means(self) -> Array:
         """The means ``(m + 1,)`` of the columns and the target."""
         return self.middle + self.sums / self.n_rows
 
     @property
-    def centred(self) -> Tensor:
+    def centred(self) -> Array:
         """The sums ``(m + 1, m + 1)`` of products of offsets from the means."""
-        return self.products - torch.outer(self.sums, self.sums) / self.n_rows
+        return self.products - np.outer(self.sums, self.sums) / self.n_rows
 
 
-def least_squares(moments: Moments) -> Tensor:
+def least_squares(moments: Moments) -> Array:
     """Return the weights ``(1 + m,)`` of least squares, the constant first."""
-    return weights_of(moments, torch.arange(len(moments.sums) - 1))
+    return weights_of(moments, np.arange(len(moments.sums) - 1))
 
 
-def weights_of(moments: Moments, kept: Tensor) -> Tensor:
+def weights_of(moments: Moments, kept: Array) -> Array:
     """Return the weights ``(1 + m,)`` of least squares on some columns; 0 for the others."""
     centred, means = moments.centred, moments.means
     gram = centred[kept][:, kept]
-    gram.diagonal().add_(RIDGE * moments.n_rows)
-    weights = torch.zeros_like(means)
-    weights[1 + kept] = torch.linalg.solve(gram, centred[kept, -1])
+    gram[np.diag_indices_from(gram)] += RIDGE * moments.n_rows
+    weights = np.zeros_like(means)
+    weights[1 + kept] = np.linalg.solve(gram, centred[kept, -1])
     weights[0] = means[-1] - means[:-1] @ weights[1:]
     return weights

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import torch
-from torch import Tensor
-from torch.nn.functional import one_hot
+import numpy as np
+from scipy import special
 
+from proce.arrays import Array
 from proce.causal.equations.comparison import Folds
 from proce.causal.equations.mechanism import Ordered
 from proce.causal.equations.regression import Polynomial, Terms
@@ -15,7 +15,7 @@ from proce.causal.equations.regression import Polynomial, Terms
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
 _FARTHEST = 37.0  # normal numbers beyond have no density
 _MIN_CHANCE = 1e-300
-Parameters = tuple[Tensor, Tensor]  # slopes, thresholds
+Parameters = tuple[Array, Array]  # slopes, thresholds
 _MAX_STEPS = 50
 _MAX_HALVINGS = 30
 _MAX_LEFT = 1e-4  # of the log-likelihood: about the square of what the last step gained, per row
@@ -39,12 +39,12 @@ class OrderedRows:
         How many levels there are, seen or not.
     """
 
-    columns: Tensor
-    ranks: Tensor
-    counts: Tensor
+    columns: Array
+    ranks: Array
+    counts: Array
     n_levels: int
 
-    def with_counts(self, counts: Tensor) -> "OrderedRows":
+    def with_counts(self, counts: Array) -> "OrderedRows":
         """Return the same rows, occurring more or less often or never."""
         return replace(self, counts=counts)
 
@@ -60,60 +60,60 @@ class OrderedRows:
         from any start; one of other levels is not taken.
         """
         seen = self.counts > 0
-        columns, counts = self.columns[seen].double(), self.counts[seen]
-        levels, codes = torch.unique(self.ranks[seen], return_inverse=True)
+        columns, counts = self.columns[seen].astype(np.float64), self.counts[seen]
+        levels, codes = np.unique(self.ranks[seen], return_inverse=True)
         if start is None or len(start[1]) + 1 != len(levels):
             start = _start(columns, codes, counts)
         return _maximise(columns, codes, counts, start)
 
-    def thresholds(self, found: Parameters) -> Tensor:
+    def thresholds(self, found: Parameters) -> Array:
         """Return the thresholds of all levels, seen or not."""
         seen = self.counts > 0
-        score = self.columns[seen].double() @ found[0]
-        levels = torch.unique(self.ranks[seen].long()).tolist()
+        score = self.columns[seen].astype(np.float64) @ found[0]
+        levels = np.unique(self.ranks[seen].astype(np.int64)).tolist()
         return _with_unseen(found[1], levels, self.n_levels, float(score.min()), float(score.max()))
 
 
-def fit_ordered(terms: Terms, rows: OrderedRows, counts: Tensor) -> Ordered:
+def fit_ordered(terms: Terms, rows: OrderedRows, counts: Array) -> Ordered:
     """Fit a latent number and its thresholds on rows that occur ``counts`` times.
 
     A level that never occurs keeps thresholds between which it is next to never chosen.
     """
     drawn = rows.with_counts(counts)
     found = drawn.maximise(rows.best)
-    weights = torch.cat([found[0].new_zeros(1), found[0]])
+    weights = np.concatenate([np.zeros(1, dtype=found[0].dtype), found[0]])
     return Ordered(Polynomial(terms, weights), drawn.thresholds(found), units="unit")
 
 
-def held_out_chances(rows: OrderedRows, folds: Folds) -> Tensor:
+def held_out_chances(rows: OrderedRows, folds: Folds) -> Array:
     """Return the chances ``(u, n_levels)`` of levels in unseen rows, fold by fold."""
     chances = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
         others = rows.with_counts(rows.counts - counts)
         found = others.maximise(rows.best)
-        score = rows.columns[unseen].double() @ found[0]
-        below = torch.special.ndtr(others.thresholds(found) - score[:, None])
-        edges = [torch.zeros_like(below[:, :1]), below, torch.ones_like(below[:, :1])]
-        chances.append(torch.cat(edges, dim=1).diff(dim=1))
-    return torch.cat(chances)
+        score = rows.columns[unseen].astype(np.float64) @ found[0]
+        below = special.ndtr(others.thresholds(found) - score[:, None])
+        edges = [np.zeros_like(below[:, :1]), below, np.ones_like(below[:, :1])]
+        chances.append(np.diff(np.concatenate(edges, axis=1), axis=1))
+    return np.concatenate(chances)
 
 
-def _start(columns: Tensor, codes: Tensor, counts: Tensor) -> Parameters:
+def _start(columns: Array, codes: Array, counts: Array) -> Parameters:
     """Return no slopes, and thresholds by the shares of the levels that occur."""
-    shares = torch.bincount(codes, weights=counts) / counts.sum()
-    return columns.new_zeros(columns.shape[1]), torch.special.ndtri(shares.cumsum(0)[:-1])
+    shares = np.bincount(codes, weights=counts) / counts.sum()
+    return np.zeros(columns.shape[1], dtype=columns.dtype), special.ndtri(shares.cumsum(0)[:-1])
 
 
-def _maximise(columns: Tensor, codes: Tensor, counts: Tensor, start: Parameters) -> Parameters:
+def _maximise(columns: Array, codes: Array, counts: Array, start: Parameters) -> Parameters:
     now = _Point.at(columns, codes, counts, *start)
     n_slopes, n_ends = columns.shape[1], len(start[1])
-    levels = one_hot(codes, n_ends + 1).double() * counts[:, None]
+    levels = np.eye(n_ends + 1)[codes] * counts[:, None]
     for _ in range(_MAX_STEPS if n_ends else 0):
         gradient, curvature = now.derivatives(columns, levels, counts)
-        step = torch.linalg.solve(curvature, gradient)
+        step = np.linalg.solve(curvature, gradient)
         new = now
         for halving in range(_MAX_HALVINGS):
-            by = (step * 0.5**halving).split([n_slopes, n_ends])
+            by = np.split(step * 0.5**halving, [n_slopes])
             new = _Point.at(columns, codes, counts, now.slopes + by[0], now.ends + by[1])
             if new.objective > now.objective:
                 break
@@ -132,42 +132,42 @@ class _Point:
     ``low`` and ``high`` are the ends of each row's level, as noise.
     """
 
-    slopes: Tensor
-    ends: Tensor
-    low: Tensor
-    high: Tensor
-    chance: Tensor
+    slopes: Array
+    ends: Array
+    low: Array
+    high: Array
+    chance: Array
     objective: float
 
     @classmethod
     def at(
-        cls, columns: Tensor, codes: Tensor, counts: Tensor, slopes: Tensor, ends: Tensor
+        cls, columns: Array, codes: Array, counts: Array, slopes: Array, ends: Array
     ) -> "_Point":
-        infinite = ends.new_full((1,), torch.inf)
-        edges, score = torch.cat([-infinite, ends, infinite]), columns @ slopes
-        low = (edges[codes] - score).clamp(-_FARTHEST, _FARTHEST)
-        high = (edges[codes + 1] - score).clamp(-_FARTHEST, _FARTHEST)
+        infinite = np.full((1,), np.inf, dtype=ends.dtype)
+        edges, score = np.concatenate([-infinite, ends, infinite]), columns @ slopes
+        low = np.clip((edges[codes] - score), -_FARTHEST, _FARTHEST)
+        high = np.clip((edges[codes + 1] - score), -_FARTHEST, _FARTHEST)
         upper = low > 0  # there both are close to 1: take what is beyond instead
-        start, stop = torch.where(upper, -high, low), torch.where(upper, -low, high)
-        chance = (torch.special.ndtr(stop) - torch.special.ndtr(start)).clamp(min=_MIN_CHANCE)
-        objective = float(counts @ chance.log() - _RIDGE / 2 * slopes.square().sum())
-        if bool((ends.diff() <= 0).any()):
-            objective = -torch.inf
+        start, stop = np.where(upper, -high, low), np.where(upper, -low, high)
+        chance = np.maximum(special.ndtr(stop) - special.ndtr(start), _MIN_CHANCE)
+        objective = float(counts @ np.log(chance) - _RIDGE / 2 * np.square(slopes).sum())
+        if bool((np.diff(ends) <= 0).any()):
+            objective = -np.inf
         return cls(slopes, ends, low, high, chance, objective)
 
-    def derivatives(self, columns: Tensor, levels: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
+    def derivatives(self, columns: Array, levels: Array, counts: Array) -> tuple[Array, Array]:
         """Return the gradient and minus the second derivatives, of slopes, then thresholds.
 
         ``levels`` ``(d, l)`` have the count of each row in the column of its level, else 0.
         """
         by_high = _density(self.high) / self.chance
         by_low = -_density(self.low) / self.chance
-        high_high = self.high * by_high + by_high.square()
-        low_low = self.low * by_low + by_low.square()
+        high_high = self.high * by_high + np.square(by_high)
+        low_low = self.low * by_low + np.square(by_low)
         low_high = by_low * by_high
-        terms = torch.stack([by_high, by_low, high_high, low_low, low_high], dim=1)
+        terms = np.stack([by_high, by_low, high_high, low_low, low_high], axis=1)
         of_level = levels.T @ terms  # (l, 5)
-        gradient = torch.cat(
+        gradient = np.concatenate(
             [
                 -columns.T @ (counts * (by_high + by_low)) - _RIDGE * self.slopes,
                 of_level[:-1, 0] + of_level[1:, 1],
@@ -175,25 +175,28 @@ class _Point:
         )
         bent = counts * (high_high + low_low + 2 * low_high)
         of_slopes = columns.T @ (columns * bent[:, None])
-        of_slopes.diagonal().add_(_RIDGE)
+        of_slopes[np.diag_indices_from(of_slopes)] += _RIDGE
         by_upper = levels.T @ (columns * (high_high + low_high)[:, None])  # (l, m)
         by_lower = levels.T @ (columns * (low_low + low_high)[:, None])
         mixed = -(by_upper[:-1] + by_lower[1:])
-        of_ends = (of_level[:-1, 2] + of_level[1:, 3]).diag()
+        of_ends = np.diag(of_level[:-1, 2] + of_level[1:, 3])
         neighbours = of_level[1:-1, 4]
-        of_ends += neighbours.diag(1) + neighbours.diag(-1)
-        top, bottom = torch.cat([of_slopes, mixed.T], dim=1), torch.cat([mixed, of_ends], dim=1)
-        return gradient, torch.cat([top, bottom])
+        of_ends += np.diag(neighbours, 1) + np.diag(neighbours, -1)
+        top, bottom = (
+            np.concatenate([of_slopes, mixed.T], axis=1),
+            np.concatenate([mixed, of_ends], axis=1),
+        )
+        return gradient, np.concatenate([top, bottom])
 
 
-def _density(values: Tensor) -> Tensor:
+def _density(values: Array) -> Array:
     """Return the standard normal density."""
-    return (-values.square() / 2).exp() / math.sqrt(2 * math.pi)
+    return np.exp(-np.square(values) / 2) / math.sqrt(2 * math.pi)
 
 
 def _with_unseen(
-    ends: Tensor, seen: list[int], n_levels: int, lowest: float, highest: float
-) -> Tensor:
+    ends: Array, seen: list[int], n_levels: int, lowest: float, highest: float
+) -> Array:
     """Return the thresholds of all levels, from those between the levels that were seen."""
     thresholds = []
     known = ends.tolist()
@@ -203,9 +206,9 @@ def _with_unseen(
     thresholds += [before - (seen[0] - 1 - level) for level in range(seen[0])]
     for position, end in enumerate(known):
         n_unseen = seen[position + 1] - seen[position] - 1
-        room = known[position + 1] - end if position + 1 < len(known) else torch.inf
+        room = known[position + 1] - end if position + 1 < len(known) else np.inf
         width = min(_UNSEEN_WIDTH, room / (n_unseen + 2))
         thresholds += [end + width * place for place in range(n_unseen + 1)]
     after = max(highest, last) + _UNSEEN_DISTANCE
     thresholds += [after + place for place in range(n_levels - 1 - seen[-1])]
-    return torch.tensor(thresholds, dtype=torch.float64)
+    return np.array(thresholds, dtype=np.float64)

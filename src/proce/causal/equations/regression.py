@@ -10,10 +10,11 @@ from functools import cached_property
 from itertools import combinations
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.mechanism import Parents
+from proce.compiled.elementary import exponentials
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
@@ -59,12 +60,12 @@ class Terms:
         self, parents: Parents, quantiles: tuple[float, ...] = KNOT_QUANTILES
     ) -> "Terms":
         """Return the terms with a spline in every number, bent at quantiles of its values."""
-        shares = torch.tensor(quantiles, dtype=torch.float64)
+        shares = np.array(quantiles, dtype=np.float64)
         parents = self._mapped(parents)
         knots = []
         for feature in self.parents:
             if isinstance(feature, Continuous):
-                places = torch.unique(parents[feature.name].double().quantile(shares))
+                places = np.unique(np.quantile(parents[feature.name], shares))
                 if len(places) > 2:
                     knots.append((feature.name, tuple(places.tolist())))
         return replace(self, knots=tuple(knots))
@@ -78,19 +79,19 @@ class Terms:
         ends = tuple((name, low - zeros[name], high - zeros[name]) for name, low, high in self.ends)
         return replace(self, maps=maps, ends=ends)
 
-    def without_needless(self, weights: Tensor) -> tuple["Terms", Tensor]:
+    def without_needless(self, weights: Array) -> tuple["Terms", Array]:
         """Return the terms and weights ``(size,)`` less products and splines of weight 0."""
         n_plain, products = 1 + len(self._names), list(zip(*self.products, strict=True))
-        sizes = [n_plain, len(products), self.size - n_plain - len(products)]
-        plain, of_products, of_bends = torch.split(weights, sizes)
+        plain, of_products, of_bends = np.split(weights, [n_plain, n_plain + len(products)])
         needed = of_products != 0
         pairs = tuple(pair for pair, keep in zip(products, needed.tolist(), strict=True) if keep)
-        bends = torch.split(of_bends, [len(places) - 2 for _, places in self.knots])
+        sizes = [len(places) - 2 for _, places in self.knots]
+        bends = np.split(of_bends, np.cumsum(sizes)[:-1]) if sizes else []
         bent = [bool((bend != 0).any()) for bend in bends]
         knots = tuple(knots for knots, keep in zip(self.knots, bent, strict=True) if keep)
         kept = [bend for bend, keep in zip(bends, bent, strict=True) if keep]
         lean = replace(self, pairs=pairs, knots=knots)
-        return lean, torch.cat([plain, of_products[needed], *kept])
+        return lean, np.concatenate([plain, of_products[needed], *kept])
 
     def mapped_by(self, maps: Mapping[str, tuple[float, float]]) -> "Terms":
         """Return the terms for parents on other unit ranges, by their factors and shifts."""
@@ -109,28 +110,28 @@ class Terms:
         bends = sum(len(places) - 2 for _, places in self.knots)
         return 1 + len(self._names) + len(self.products[0]) + bends
 
-    def __call__(self, parents: Parents) -> Tensor:
+    def __call__(self, parents: Parents) -> Array:
         """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
         parents = self._mapped(parents)
         for name, low, high in self.ends:
-            parents = {**parents, name: parents[name].clamp(low, high)}
+            parents = {**parents, name: np.clip(parents[name], low, high)}
         columns = []
         for feature in self.parents:
             values = parents[feature.name][..., None]
             if isinstance(feature, Categorical):
-                codes = torch.arange(len(feature.levels), device=values.device)
-                columns.append((values == codes).to(values.dtype))
+                codes = np.arange(len(feature.levels))
+                columns.append((values == codes).astype(values.dtype))
             elif isinstance(feature, Ordinal):
                 columns.append(values / max(1, len(feature.levels) - 1))
             else:
                 columns.append(values)
-        plain = torch.cat(columns, dim=-1)
+        plain = np.concatenate(columns, axis=-1)
         parts = [plain]
         first, second = self.products
         if first:
             parts.append(plain[..., first] * plain[..., second])
         parts += [_bends(parents[name], places) for name, places in self.knots]
-        return torch.cat(parts, dim=-1) if len(parts) > 1 else plain
+        return np.concatenate(parts, axis=-1) if len(parts) > 1 else plain
 
     def _mapped(self, parents: Parents) -> Parents:
         if not self.maps:
@@ -165,10 +166,10 @@ class Terms:
         return [first for first, _ in factors], [second for _, second in factors]
 
 
-def _bends(values: Tensor, knots: tuple[float, ...]) -> Tensor:
+def _bends(values: Array, knots: tuple[float, ...]) -> Array:
     """Return the curved columns of a natural cubic spline, without the straight one."""
-    places = torch.tensor(knots, dtype=values.dtype, device=values.device)
-    cubes = (values[..., None] - places).clamp(min=0) ** 3
+    places = np.array(knots, dtype=values.dtype)
+    cubes = np.maximum((values[..., None] - places), 0) ** 3
     scale = (places[-1] - places[:-1]) * (places[-1] - places[0]) ** 2
     parts = (cubes[..., :-1] - cubes[..., -1:]) / scale
     return parts[..., :-1] - parts[..., -1:]
@@ -187,17 +188,15 @@ class Polynomial:
     """
 
     terms: Terms
-    weights: Tensor
+    weights: Array
 
-    def __call__(self, parents: Parents) -> Tensor:
+    def __call__(self, parents: Parents) -> Array:
         """Return the prediction, of the parents' shape, with a last axis for levels."""
         terms, weights = self._lean
-        columns = terms(parents)
-        weights = weights.to(columns)
-        return columns @ weights[1:] + weights[0]
+        return terms(parents) @ weights[1:] + weights[0]
 
     @cached_property
-    def _lean(self) -> tuple[Terms, Tensor]:
+    def _lean(self) -> tuple[Terms, Array]:
         """The terms and weights without what weighs nothing, which need not be computed."""
         if self.weights.ndim > 1 or self.terms.degree == 1:
             return self.terms, self.weights
@@ -211,9 +210,9 @@ class Exponential:
     polynomial: Polynomial
     origin: float
 
-    def __call__(self, parents: Parents) -> Tensor:
+    def __call__(self, parents: Parents) -> Array:
         """Return the prediction, of the parents' shape."""
-        return self.polynomial(parents).exp() + self.origin
+        return exponentials(self.polynomial(parents)) + self.origin
 
 
 @dataclass(frozen=True)
@@ -227,18 +226,18 @@ class Boosted:
     model: Any
     output: tuple[float, float] = (1.0, 0.0)
 
-    def __call__(self, parents: Parents) -> Tensor:
-        """Return the prediction, of the parents' shape; no gradient runs through it."""
-        columns = self.terms(parents).detach().cpu()
-        flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).double().numpy())
+    def __call__(self, parents: Parents) -> Array:
+        """Return the prediction, of the parents' shape."""
+        columns = self.terms(parents)
+        flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).astype(np.float64))
         first = parents[self.terms.parents[0].name]
-        told = torch.from_numpy(flat).reshape(first.shape).to(first)
+        told = flat.reshape(first.shape)
         return told if self.output == (1.0, 0.0) else told * self.output[0] + self.output[1]
 
     @classmethod
-    def fit(cls, terms: Terms, columns: Tensor, target: Tensor, seed: int) -> "Boosted":
+    def fit(cls, terms: Terms, columns: Array, target: Array, seed: int) -> "Boosted":
         """Fit the trees on the terms ``(i, m)`` of training rows."""
         from sklearn.ensemble import HistGradientBoostingRegressor
 
         model = HistGradientBoostingRegressor(random_state=seed % 2**32, early_stopping=False)
-        return cls(terms, model.fit(columns.double().numpy(), target.double().numpy()))
+        return cls(terms, model.fit(columns.astype(np.float64), target.astype(np.float64)))

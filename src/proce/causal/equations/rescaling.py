@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import torch
+import numpy as np
 
 from proce.causal.equations.consistency import check_same_scale
 from proce.causal.equations.mechanism import (
@@ -74,8 +74,8 @@ def _carried(equation: Any, maps: Mapping[str, Map], own: Map) -> Any:
     factor, shift = own
     if isinstance(equation, Exponential):
         polynomial = equation.polynomial
-        weights = polynomial.weights.clone()
-        weights[0] -= torch.tensor(factor, dtype=torch.float64).log()
+        weights = polynomial.weights.copy()
+        weights[0] -= np.log(np.array(factor, dtype=np.float64))
         terms = polynomial.terms.mapped_by(maps)
         return Exponential(Polynomial(terms, weights), (equation.origin - shift) / factor)
     if isinstance(equation, Polynomial):

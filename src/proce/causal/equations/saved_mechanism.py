@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import torch
+import numpy as np
 
 from proce.causal.equations.mechanism import (
     Additive,
@@ -118,9 +118,9 @@ class SavedMechanism:
             return Multiplicative(equation, self.origin, self.units)
         n_levels = 0 if isinstance(feature, Continuous) else len(feature.levels)
         if self.noise != "ordered":
-            return _NOISES[self.noise](equation, n_levels, self.units)  # type: ignore[no-any-return]
-        ends = torch.tensor(self.thresholds, dtype=torch.float64)
-        if not bool(ends.isfinite().all() & (ends.diff() > 0).all()):
+            return _NOISES[self.noise](equation, n_levels, self.units)
+        ends = np.array(self.thresholds, dtype=np.float64)
+        if not bool(np.isfinite(ends).all() & (np.diff(ends) > 0).all()):
             raise GraphError(f"the thresholds of the equation of {feature.name!r} do not fit.")
         return Ordered(equation, ends, self.units, self.abducted)
 
@@ -134,7 +134,7 @@ class SavedMechanism:
         logits = (len(feature.levels),) if isinstance(feature, Categorical) else ()
         knots_fit = all(name in self.parents and len(knots) > 2 for name, knots in self.knots)
         shape = (terms.size, *logits)
-        if learned.shape != shape or learned.dtype != torch.float64 or not knots_fit:
+        if learned.shape != shape or learned.dtype != np.float64 or not knots_fit:
             raise GraphError(f"the weights of the equation of {feature.name!r} do not fit.")
         polynomial = Polynomial(terms, learned)
         return Exponential(polynomial, self.origin) if self.form == "exponential" else polynomial

@@ -1,10 +1,9 @@
 """Which terms of a regression the rows speak for."""
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal.equations.moments import RIDGE, Moments, weights_of
 
 _MIN_SCALE = 1e-8  # of a column on the unit range: less is constant
@@ -12,12 +11,12 @@ _MAX_INFLATION = 1e4  # of the variance of a weight: beyond, what is left would 
 _MIN_ERROR = 1e-12  # of the variation: less is rounding
 
 
-def sparse_least_squares(moments: Moments) -> Tensor:
+def sparse_least_squares(moments: Moments) -> Array:
     """Return the weights ``(1 + m,)`` of least squares on the columns needed, else 0."""
     return weights_of(moments, needed_terms(moments))
 
 
-def needed_terms(moments: Moments) -> Tensor:
+def needed_terms(moments: Moments) -> Array:
     """Return the positions of the columns that the target needs, by BIC.
 
     Columns go one by one, first the one without which the squared error of least squares (with a
@@ -25,12 +24,12 @@ def needed_terms(moments: Moments) -> Tensor:
     the logarithm of the number of rows. One column always stays.
     """
     n_rows, centred = moments.n_rows, moments.centred
-    scale = (centred.diagonal()[:-1] / n_rows).clamp(min=0).sqrt()
-    scale = torch.where(scale > _MIN_SCALE, scale, 1.0)
-    gram = centred[:-1, :-1] / torch.outer(scale, scale)
-    gram.diagonal().add_(RIDGE * n_rows)
-    covariance, variation = (centred[:-1, -1] / scale).numpy(), float(centred[-1, -1])
-    kept, products = np.arange(len(covariance)), gram.numpy()
+    scale = np.sqrt(np.maximum((centred.diagonal()[:-1] / n_rows), 0))
+    scale = np.where(scale > _MIN_SCALE, scale, 1.0)
+    gram = centred[:-1, :-1] / np.outer(scale, scale)
+    np.fill_diagonal(gram, gram.diagonal() + RIDGE * n_rows)
+    covariance, variation = (centred[:-1, -1] / scale), float(centred[-1, -1])
+    kept, products = np.arange(len(covariance)), gram
     inverse = np.linalg.inv(products)
     while len(kept) > 1:
         weights = inverse @ covariance[kept]
@@ -44,7 +43,7 @@ def needed_terms(moments: Moments) -> Tensor:
             inverse = np.linalg.inv(products[np.ix_(kept, kept)])
         else:
             inverse = _without(inverse, least)
-    return torch.from_numpy(kept)
+    return kept
 
 
 def _without(inverse: NDArray[np.float64], position: int) -> NDArray[np.float64]:

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import check_fields
+from proce.arrays import Array
 from proce.causal.equations.consistency import check_consistency
 from proce.causal.equations.fitting import MechanismRecord
 from proce.causal.equations.given import checked_mechanism, is_given, refuse_endless
@@ -71,32 +71,31 @@ class ColumnEquations:
         tolerances = self.tolerances.table(self.codec)
         return assemble(models, self.graph, self.codec, self._propagated, self._noise, tolerances)
 
-    def noise_of(self, position: int, rows: Tensor, uniforms: Tensor) -> Tensor:
+    def noise_of(self, position: int, rows: Array, uniforms: Array) -> Array:
         """Return the noise ``(i, …)`` of one effect; ``uniforms (i, w)`` draw it for levels."""
-        name, columns = self.codec.schema.names[position], rows.unbind(-1)
+        name, columns = self.codec.schema.names[position], np.moveaxis(rows, -1, 0)
         parents, mechanism = self._parents(name, columns), self.mechanisms[name]
         value = in_units(self.codec, position, columns[position], mechanism.units)
         noise = mechanism.abduct(parents, value, uniforms[:, self._noise[name]])
         used = [position, *(self._positions[cause] for cause in parents)]
-        missing = self.codec.missing(rows)[:, used].any(-1)
-        if is_given(mechanism) and not bool((noise.isfinite().all(-1) | missing).all()):
+        missing = self.codec.missing(rows)[:, used].sum(-1) > 0
+        if is_given(mechanism) and not bool((np.isfinite(noise).all(-1) | missing).all()):
             present = {cause: column[~missing] for cause, column in parents.items()}
             refuse_endless(name, mechanism, present)
-        return noise.masked_fill(missing[:, None], torch.nan)
+        return np.where(missing[:, None], np.nan, noise)
 
-    def check_given(self, rows: Tensor) -> None:
+    def check_given(self, rows: Array) -> None:
         """Raise a GraphError where an equation that was given fails on training rows ``(i, f)``."""
         for name in self.graph.endogenous:
             if is_given(self.mechanisms[name]):
                 used = [self._positions[used] for used in (name, *self.graph.parents(name))]
                 present = rows[~self.codec.missing(rows)[:, used].any(-1)]
                 if len(present):
-                    parents = self._parents(name, present.unbind(-1))
+                    parents = self._parents(name, np.moveaxis(present, -1, 0))
                     refuse_endless(name, self.mechanisms[name], parents, "training rows")
 
-    def outcome(
-        self, position: int, columns: Sequence[Tensor], residual: Tensor
-    ) -> tuple[Tensor, Tensor]:
+    @np.errstate(over="ignore", invalid="ignore")  # what is beyond all limits stays so
+    def outcome(self, position: int, columns: Array, residual: Array) -> tuple[Array, Array]:
         """Return the value that its causes give a feature, and flags where they decide it.
 
         They do not where it has no cause or is fixed, or where the noise of the row is unknown.
@@ -108,20 +107,20 @@ class ColumnEquations:
         position
             Of the feature in the schema.
         columns
-            The rows, one tensor for each feature.
+            The rows, one array for each feature.
         residual
             Noise that broadcasts to the columns, ``(…, w)``.
         """
         name, own = self.codec.schema.features[position].name, columns[position]
         if name not in self._propagated:
-            return own, torch.zeros_like(own, dtype=torch.bool)
+            return own, np.zeros_like(own, dtype=np.bool_)
         noise = residual[..., self._noise[name]]
         mechanism = self.mechanisms[name]
         value = mechanism.respond(self._parents(name, columns), noise)
         value = to_unit(self.codec, position, value, mechanism.units)
         if isinstance(self.codec.schema.features[position], Continuous) and is_given(mechanism):
-            value = value.masked_fill(value.isnan(), torch.inf)
-        return value.to(own.dtype), ~noise[..., 0].isnan()
+            value = np.where(np.isnan(value), np.inf, value)
+        return value.astype(own.dtype), ~np.isnan(noise[..., 0])
 
     @cached_property
     def _positions(self) -> dict[str, int]:
@@ -139,7 +138,7 @@ class ColumnEquations:
         cut = {feature.name for feature in self.codec.schema if feature.action.has_no_causes}
         return frozenset(self.graph.endogenous) - cut
 
-    def _parents(self, name: str, columns: Sequence[Tensor]) -> dict[str, Tensor]:
+    def _parents(self, name: str, columns: Array) -> dict[str, Array]:
         """Return the causes of a feature, in the units of its mechanism."""
         units = self.mechanisms[name].units
         causes = {cause: self._positions[cause] for cause in self.graph.parents(name)}

@@ -1,74 +1,40 @@
-"""What follows from actions, by kernels: the twins of the tensors beside it.
+"""What follows from actions, by kernels.
 
-An effect whose equation is not compiled is asked of the tensors in between.
+An effect whose equation is not compiled is asked for in between.
 """
 
+import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal.models.actions import Actions
 from proce.causal.programs.program import Program
-from proce.compiled.engine import use_kernels
-from proce.compiled.gpu.engine import use_triton
 
-if TYPE_CHECKING:
-    from proce.causal.programs.gpu.running import ProgramOnDevice
-
-Outcome = Callable[[int, Sequence[Tensor], Tensor], tuple[Tensor, Tensor]]
-NoiseOf = Callable[[int, Tensor, Tensor], Tensor]
+Outcome = Callable[[int, Array, Array], tuple[Array, Array]]
+NoiseOf = Callable[[int, Array, Array], Array]
 _NO_FLAGS = np.empty((0, 0), np.bool_)
 _NO_VALUES = np.empty((0, 0))
-
-
-def can_run(*tensors: Tensor) -> bool:
-    """Return whether kernels can take these tensors: float64 on the CPU without a gradient."""
-    for tensor in tensors:
-        if tensor.dtype != torch.float64 or not tensor.is_cpu:
-            return False
-        if tensor.requires_grad and torch.is_grad_enabled():
-            return False
-    return use_kernels(tensors[0].device)
-
-
-def can_run_on_device(program: Program, *tensors: Tensor) -> bool:
-    """Return whether kernels of a CUDA device can take these tensors, and all effects."""
-    return all(own.dtype == torch.float64 and use_triton(own.device) for own in tensors) and (
-        not program.given
-    )
-
-
-def _on(program: Program, device: torch.device) -> "ProgramOnDevice":
-    """Return a program on a CUDA device; it is brought there once."""
-    from proce.causal.programs.gpu.running import ProgramOnDevice
-
-    if device not in program.on_devices:
-        program.on_devices[device] = ProgramOnDevice.of(program, device)
-    own: ProgramOnDevice = program.on_devices[device]
-    return own
-
-
-def propagate_on_device(
-    program: Program, rows: Tensor, residual: Tensor, acted_on: Tensor
-) -> Tensor:
-    """Return where rows ``(i, c, f)`` lead to on a CUDA device, as :func:`propagate` does."""
-    flags = acted_on.broadcast_to(rows.shape)
-    return _on(program, rows.device).propagate(rows, residual, flags)
 
 
 def separate(
     program: Program,
     outcome: Outcome,
-    factual: Tensor,
-    rows: Tensor,
-    residual: Tensor,
-    acting: Tensor | None = None,
+    factual: Array,
+    rows: Array,
+    residual: Array,
+    acting: Array | None = None,
 ) -> Actions:
-    """Tell actions, holds and consequences apart, as :func:`proce.causal.models.actions.separate`.
+    """Tell actions, holds and consequences apart, see `Actions`.
+
+    A feature without causes is acted on where it changed by more than half a step. One with
+    causes is acted on, or held, where it is more than half a step from what they lead to, as a
+    person would see it; where it is nearer, it is set to that and follows, by whole steps. So a
+    single step is an action, whether a feature has causes or not. Fixed and indirect features are
+    never acted on or held, nor is a feature with causes where ``acting`` is false.
 
     Parameters
     ----------
@@ -79,8 +45,6 @@ def separate(
     factual, rows, residual, acting
         ``(i, f)``, ``(i, c, f)``, ``(i, w)`` and flags ``(i, c, f)``.
     """
-    if rows.is_cuda:
-        return Actions(*_on(program, rows.device).separate(factual, rows, residual, acting))
     from proce.causal.programs import kernels
 
     n_rows, n_candidates, n_features = rows.shape
@@ -93,7 +57,7 @@ def separate(
         _NO_FLAGS if acting is None else _array(acting, lines),
     )
     cells, flags = np.empty((2, *rows.shape)), np.zeros((4, *rows.shape), np.bool_)
-    point, expected = map(torch.from_numpy, cells)
+    point, expected = cells
     outputs = cells.reshape(2, *lines), flags.reshape(4, *lines)
     given, follows = _NO_VALUES, _NO_FLAGS
     for run, (start, stop) in enumerate(program.segments):
@@ -111,13 +75,13 @@ def separate(
             follows,
             *outputs,
         )
-    acted_on, held, consequence, outside = map(torch.from_numpy, flags)
+    acted_on, held, consequence, outside = flags
     return Actions(point, acted_on, held, consequence, expected, outside)
 
 
 def propagate(
-    program: Program, outcome: Outcome, rows: Tensor, residual: Tensor, acted_on: Tensor
-) -> Tensor:
+    program: Program, outcome: Outcome, rows: Array, residual: Array, acted_on: Array
+) -> Array:
     """Return where rows lead to in each model of a program, ``(m, i, c, f)`` or ``(m, i, f)``.
 
     Parameters
@@ -142,10 +106,10 @@ def propagate(
         n_candidates,
         _array(rows, lines),
         _array(residual, (n_models, n_rows, residual.shape[-1])),
-        _array(acted_on.broadcast_to(rows.shape), lines),
+        _array(np.broadcast_to(acted_on, rows.shape), lines),
     )
     cells = np.empty((n_models, *lines))
-    outcomes = torch.from_numpy(cells.reshape(n_models, *rows.shape))
+    outcomes = cells.reshape(n_models, *rows.shape)
     given, follows = _NO_VALUES, _NO_FLAGS
     for run, (start, stop) in enumerate(program.segments):
         if run > 0:
@@ -165,7 +129,7 @@ def propagate(
     return outcomes
 
 
-def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Tensor, uniforms: Tensor) -> Tensor:
+def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Array, uniforms: Array) -> Array:
     """Return the noise ``(m, i, w)`` that explains rows ``(i, f)`` in each model of a program.
 
     Parameters
@@ -181,25 +145,25 @@ def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Tensor, uniforms
     """
     from proce.causal.programs import noise as kernels
 
+    rows = np.ascontiguousarray(rows, np.float64)
     noise = np.full(uniforms.shape, np.nan)
     kernels.abduct(
         program.effects,
         program.parents,
         program.weights,
         program.tolerances,
-        _array(rows, tuple(rows.shape)),
+        rows,
         _array(uniforms, (len(program.effects), len(rows), uniforms.shape[-1])),
         noise,
     )
-    found = torch.from_numpy(noise)
     for effect in program.effects[0, list(program.given)]:
         for model, asked in enumerate(noise_of):
             own = asked(int(effect["position"]), rows, uniforms[model])
-            found[model, :, effect["noise"] : effect["noise"] + own.shape[-1]] = own
-    return found
+            noise[model, :, effect["noise"] : effect["noise"] + own.shape[-1]] = own
+    return noise
 
 
-def measure_gaps(program: Program, factual: Tensor, rows: Tensor, residual: Tensor) -> Tensor:
+def measure_gaps(program: Program, factual: Array, rows: Array, residual: Array) -> Array:
     """Return how far each effect is from what its causes lead to, ``(i, c, f)``.
 
     See :func:`proce.objective.distance.causal_gap`. The gaps of effects that are not compiled are
@@ -221,23 +185,22 @@ def measure_gaps(program: Program, factual: Tensor, rows: Tensor, residual: Tens
         _array(residual, (n_rows, residual.shape[-1])),
         gaps,
     )
-    return torch.from_numpy(gaps.reshape(rows.shape))
+    return gaps.reshape(rows.shape)
 
 
 def _asked(
-    program: Program, outcome: Outcome, place: int, rows: Tensor, noise: Tensor
+    program: Program, outcome: Outcome, place: int, rows: Array, noise: Array
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return what tensors say of an effect in rows ``(…, i, c, f)``, and where, both ``(m, n)``."""
+    """Return what a function says of an effect in rows ``(…, i, c, f)``, and where: ``(m, n)``."""
     position = int(program.effects["position"][0, place])
-    value, follows = outcome(position, rows.unbind(-1), noise)
+    value, follows = outcome(position, np.moveaxis(rows, -1, 0), noise)
     shape = rows.shape[:-1]
-    lines = shape[:-2].numel(), shape[-2:].numel()
-    return _array(value.broadcast_to(shape), lines), _array(follows.broadcast_to(shape), lines)
+    lines = math.prod(shape[:-2]), math.prod(shape[-2:])
+    values, flags = np.broadcast_to(value, shape), np.broadcast_to(follows, shape)
+    return _array(values, lines), _array(flags, lines)
 
 
-def _array(tensor: Tensor, shape: tuple[int, ...]) -> NDArray[Any]:
-    """Return a tensor as a contiguous array of some shape with as many cells."""
-    array = tensor.detach().numpy() if tensor.requires_grad else tensor.numpy()
-    if array.shape == shape and array.flags.c_contiguous:
-        return array
-    return np.ascontiguousarray(array).reshape(shape)
+def _array(array: Array, shape: tuple[int, ...]) -> NDArray[Any]:
+    """Return an array as a contiguous one of flags or doubles, of some shape with as many cells."""
+    dtype = np.bool_ if array.dtype == np.bool_ else np.float64
+    return np.ascontiguousarray(array, dtype).reshape(shape)

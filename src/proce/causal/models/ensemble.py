@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.fitting import Kind, MechanismRecord, fit_mechanism, refitting
 from proce.causal.equations.mechanism import Mechanism
 from proce.causal.graph import CausalGraph
@@ -34,7 +34,7 @@ class Ensemble:
     def fit(
         cls,
         graphs: Iterable[CausalGraph],
-        rows: Tensor,
+        rows: Array,
         codec: Codec,
         *,
         mechanism: Kind = "auto",
@@ -58,7 +58,7 @@ class Ensemble:
 
     @classmethod
     def refit(
-        cls, scm: StructuralCausalModel, rows: Tensor, n_members: int, seed: int = 0
+        cls, scm: StructuralCausalModel, rows: Array, n_members: int, seed: int = 0
     ) -> "Ensemble":
         """Fit the equations of one graph many times, on rows drawn with replacement.
 
@@ -66,7 +66,7 @@ class Ensemble:
         training rows leave the equations open: they are what the true equations may be. Equations
         that were given, and those of levels without an order, are the same in all members.
         """
-        generator = torch.Generator().manual_seed(seed)
+        generator = np.random.default_rng(seed)
         refits = {
             name: refitting(name, scm.graph, rows, scm.codec, record.kind, seed)
             for name, record in scm.records.items()
@@ -74,21 +74,21 @@ class Ensemble:
         }
         members = []
         for _ in range(n_members):
-            drawn = torch.randint(len(rows), (len(rows),), generator=generator)
-            times = torch.bincount(drawn, minlength=len(rows))
+            drawn = generator.integers(len(rows), size=len(rows))
+            times = np.bincount(drawn, minlength=len(rows))
             again = {name: refit(times) for name, refit in refits.items()}
             mechanisms = {**scm.mechanisms, **again}
             members.append(StructuralCausalModel(scm.graph, mechanisms, scm.codec, scm.records))
         return cls(tuple(members))
 
-    def abduct(self, factual: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> list[Tensor]:
+    def abduct(self, factual: Array, *, seed: int = 0, keys: Array | None = None) -> list[Array]:
         """Return the noise ``(i, w)`` that explains rows ``(i, f)`` in each member.
 
         Noise that is drawn, because many noises explain a level, is another one in each member.
         ``seed`` and ``keys`` as for :meth:`StructuralCausalModel.abduct`.
         """
         seeds = range(seed + 1, seed + len(self.members) + 1)
-        if self._together is not None and compiled.can_run(factual):
+        if self._together is not None:
             uniforms = draw_uniforms(factual, seeds, keys, self._together.residual_size)
             asked = [member.noise_of for member in self.members]
             return list(compiled.abduct(self._program, asked, factual, uniforms))
@@ -98,8 +98,8 @@ class Ensemble:
         ]
 
     def outcomes(
-        self, factual: Tensor, rows: Tensor, by_hand: Tensor, noise: Iterable[Tensor]
-    ) -> Tensor:
+        self, factual: Array, rows: Array, by_hand: Array, noise: Iterable[Array]
+    ) -> Array:
         """Return where the actions in rows ``(i, c, f)`` lead to in each member, ``(m, i, c, f)``.
 
         Parameters
@@ -111,18 +111,13 @@ class Ensemble:
         noise
             ``(i, w)`` for each member, as :meth:`abduct` returns it.
         """
-        start = torch.where(by_hand, rows, factual[:, None])
+        start = np.where(by_hand, rows, factual[:, None])
         if self._together is None:
             each = zip(self.members, noise, strict=True)
-            return torch.stack([own.propagate(start, residual, by_hand) for own, residual in each])
-        residuals = noise if isinstance(noise, Tensor) else torch.stack(list(noise))  # (m, i, w)
-        if compiled.can_run(start, residuals):
-            asked = self._together.outcome
-            return compiled.propagate(self._program, asked, start, residuals, by_hand)
-        if start.is_cuda and compiled.can_run_on_device(self._program, start, residuals):
-            return compiled.propagate_on_device(self._program, start, residuals, by_hand)
-        start = start.expand(len(self.members), *start.shape)
-        return self._together.propagate(start, residuals[:, :, None], by_hand)
+            return np.stack([own.propagate(start, residual, by_hand) for own, residual in each])
+        residuals = noise if isinstance(noise, np.ndarray) else np.stack(list(noise))  # (m, i, w)
+        asked = self._together.outcome
+        return compiled.propagate(self._program, asked, start, residuals, by_hand)
 
     def first(self, n_members: int) -> "Ensemble":
         """Return the ensemble of the first members; the same one every time."""
@@ -154,14 +149,14 @@ class Ensemble:
 
     def support(
         self,
-        factual: Tensor,
-        rows: Tensor,
-        by_hand: Tensor,
+        factual: Array,
+        rows: Array,
+        by_hand: Array,
         tolerance: float = 0.05,
         *,
         seed: int = 0,
-        keys: Tensor | None = None,
-    ) -> Tensor:
+        keys: Array | None = None,
+    ) -> Array:
         """Return in how many members each row comes about, ``(i, c)``.
 
         Parameters
@@ -181,11 +176,11 @@ class Ensemble:
             tolerance if isinstance(feature, Continuous) else 0.0
             for feature in self.members[0].codec.schema
         ]
-        max_gap = torch.tensor(tolerances).to(rows) + 1e-9
-        votes = torch.zeros(rows.shape[:-1], dtype=torch.long, device=rows.device)
+        max_gap = np.array(tolerances) + 1e-9
+        votes = np.zeros(rows.shape[:-1], dtype=np.int64)
         # The noise of levels is drawn as for the rows that are shown.
         noise = (member.abduct(factual, seed=seed, keys=keys) for member in self.members)
         for outcome in self.outcomes(factual, rows, by_hand, noise):
-            gap = (outcome - rows).abs().nan_to_num(nan=0.0)  # missing on both sides
+            gap = np.nan_to_num(np.abs(outcome - rows), nan=0.0)  # missing on both sides
             votes += (gap <= max_gap).all(-1)
         return votes

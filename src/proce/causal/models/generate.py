@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.causal.graph import CausalGraph
 from proce.schema import Continuous, Schema
@@ -14,13 +15,13 @@ def generate(
     mechanisms: Mapping[str, Mechanism],
     schema: Schema,
     roots: Parents,
-    noise: Mapping[str, Tensor],
-) -> dict[str, Tensor]:
+    noise: Mapping[str, Array],
+) -> dict[str, Array]:
     """Return all features in raw units, from those of the roots and the noise of the others.
 
     Numbers are rounded to their step as they arise, so effects follow from what is shown.
     """
-    values: dict[str, Tensor] = {}
+    values: dict[str, Array] = {}
     for name in graph.order:
         if name in mechanisms:
             parents = {cause: values[cause] for cause in graph.parents(name)}
@@ -29,5 +30,5 @@ def generate(
             values[name] = roots[name]
         feature = schema[name]
         if isinstance(feature, Continuous) and feature.step is not None:
-            values[name] = (values[name] / feature.step).round() * feature.step
+            values[name] = np.rint(values[name] / feature.step) * feature.step
     return values

@@ -1,4 +1,4 @@
-"""Structural causal models as plain values and tensors, and back.
+"""Structural causal models as plain values and arrays, and back.
 
 Equations that were learned are saved by their weights. Equations that a person gave as functions
 are saved by the name of their effect alone, and must be handed over again.
@@ -9,8 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.causal.equations.fitting import MechanismRecord, given_mechanism
 from proce.causal.equations.mechanism import Equation, Mechanism
 from proce.causal.equations.saved_mechanism import SavedMechanism, equation_of
@@ -80,7 +79,7 @@ class SavedCauses:
     graphs: list[str] = field(default_factory=list)
     mechanisms: list[SavedMechanism] = field(default_factory=list)
     models: list[SavedModel] = field(default_factory=list)
-    weights: dict[int, Tensor] = field(default_factory=dict)
+    weights: dict[int, Array] = field(default_factory=dict)
     estimators: dict[int, Any] = field(default_factory=dict)
     _kept: dict[int, tuple[int, object]] = field(default_factory=dict)  # by id: position, object
 

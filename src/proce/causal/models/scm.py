@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief, checked
+from proce.arrays import Array
 from proce.causal.equations.consistency import (
     check_same_features,
     require_equation,
@@ -16,15 +16,16 @@ from proce.causal.equations.mechanism import Choice, Equation, Mechanism, Ordere
 from proce.causal.equations.rescaling import on_scale_of
 from proce.causal.graph import CausalGraph
 from proce.causal.models import compiled
-from proce.causal.models.actions import Actions, propagate, separate
+from proce.causal.models.actions import Actions
 from proce.causal.models.columnwise import ColumnEquations
 from proce.causal.models.units import draw_uniforms, to_unit
+from proce.compiled.elementary import softmaxes
 from proce.errors import GraphError
 from proce.schema import Codec, Level
-from proce.schema.row_arguments import check_tensor, takes_rows
+from proce.schema.row_arguments import check_array, check_rows, takes_rows
 from proce.streams import check_seed
 
-_WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+_WHOLE = (np.int64, np.int32, np.int16, np.int8, np.uint8)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +51,7 @@ class StructuralCausalModel(ColumnEquations):
     def fit(
         cls,
         graph: CausalGraph,
-        rows: Tensor,
+        rows: Array,
         codec: Codec,
         *,
         mechanism: Kind = "auto",
@@ -73,12 +74,13 @@ class StructuralCausalModel(ColumnEquations):
             thresholds for ordered levels. Categorical effects are always logistic.
         equations
             Equations that are known, by name: a mechanism, or a function from the parents in
-            raw units (level codes for levels) to a tensor of predictions, which must be finite
+            raw units (level codes for levels) to an array of predictions, which must be finite
             for all training rows.
         seed
             Of folds and trees.
         """
         check_seed(seed)
+        check_rows("rows", rows, len(codec.schema), GraphError)
         fitted = fit_mechanisms(graph, rows, codec, mechanism, equations or {}, seed)
         mechanisms = {name: fit for name, (fit, _) in fitted.items()}
         records = {name: record for name, (_, record) in fitted.items()}
@@ -88,7 +90,7 @@ class StructuralCausalModel(ColumnEquations):
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
-    def predict(self, name: str, rows: Tensor) -> Tensor:
+    def predict(self, name: str, rows: Array) -> Array:
         """Return g of an endogenous feature for rows ``(…, f)``: its equation without the noise.
 
         A number on the unit range, the mean rank of an ordinal level, or the logits ``(…, l)`` of a
@@ -96,28 +98,28 @@ class StructuralCausalModel(ColumnEquations):
         """
         require_equation(name, self.graph)
         mechanism = self.mechanisms[name]
-        predicted = mechanism.predict(self._parents(name, rows.unbind(-1)))
+        predicted = mechanism.predict(self._parents(name, np.moveaxis(rows, -1, 0)))
         return to_unit(self.codec, self._positions[name], predicted, mechanism.units)
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
-    def chance(self, name: str, rows: Tensor, codes: Tensor) -> Tensor:
+    def chance(self, name: str, rows: Array, codes: Array) -> Array:
         """Return the chance ``(…)`` that causes in rows ``(…, f)`` give an effect these levels."""
         require_equation(name, self.graph)
-        check_tensor("codes", codes, GraphError)
+        check_array("codes", codes, GraphError)
         if codes.shape != rows.shape[:-1]:
-            raise GraphError("codes must be a tensor with a level code for each row.")
+            raise GraphError("codes must be an array with a level code for each row.")
         mechanism = self.mechanisms[name]
         if isinstance(mechanism, Ordered):
-            return mechanism.chance(self._parents(name, rows.unbind(-1)), codes)
+            return mechanism.chance(self._parents(name, np.moveaxis(rows, -1, 0)), codes)
         if not isinstance(mechanism, Choice):
             raise GraphError(f"name is {name!r}, whose equation gives levels no chances.")
-        chances = self.predict(name, rows).softmax(-1)
-        return chances.gather(-1, codes.long()[..., None]).squeeze(-1)
+        chances = softmaxes(self.predict(name, rows))
+        return np.take_along_axis(chances, codes.astype(np.int64)[..., None], -1).squeeze(-1)
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
-    def abduct(self, rows: Tensor, *, seed: int = 0, keys: Tensor | None = None) -> Tensor:
+    def abduct(self, rows: Array, *, seed: int = 0, keys: Array | None = None) -> Array:
         """Return the noise ``(i, w)`` that explains rows ``(i, f)``.
 
         Where many noises explain a level, one is drawn from the row's own random stream,
@@ -135,17 +137,13 @@ class StructuralCausalModel(ColumnEquations):
         """
         check_seed(seed)
         if keys is not None and (keys.shape != rows.shape[:1] or keys.dtype not in _WHOLE):
-            raise GraphError("keys must be a tensor with a whole number for each row.")
+            raise GraphError("keys must be an array with a whole number for each row.")
         uniforms = draw_uniforms(rows, (seed,), keys, self.residual_size)
-        if compiled.can_run(rows):
-            return compiled.abduct(self.program, (self.noise_of,), rows, uniforms)[0]
-        positions = (self._positions[name] for name in self.graph.endogenous)
-        parts = (self.noise_of(position, rows, uniforms[0]) for position in positions)
-        return torch.cat([rows.new_zeros(len(rows), 0), *parts], dim=-1)
+        return compiled.abduct(self.program, (self.noise_of,), rows, uniforms)[0]
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)
-    def propagate(self, rows: Tensor, residual: Tensor, acted_on: Tensor) -> Tensor:
+    def propagate(self, rows: Array, residual: Array, acted_on: Array) -> Array:
         """Return rows in which every effect follows from its causes.
 
         Features acted on keep their value, and so do roots, fixed features and features whose noise
@@ -165,21 +163,18 @@ class StructuralCausalModel(ColumnEquations):
         """
         self._check_noise(rows, residual)
         acted_on = _flags("acted_on", acted_on, rows)
-        if residual.ndim == 2 and compiled.can_run(rows, residual):
-            return compiled.propagate(self.program, self.outcome, rows, residual[None], acted_on)[0]
-        residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
-        return propagate(self, rows, residual, acted_on)
+        return compiled.propagate(self.program, self.outcome, rows, residual[None], acted_on)[0]
 
     @takes_rows(GraphError, "factual")
     @checked(GraphError)
     def counterfactual(
         self,
-        factual: Tensor,
-        actions: Mapping[str, Level | Tensor],
+        factual: Array,
+        actions: Mapping[str, Level | Array],
         *,
         seed: int = 0,
-        keys: Tensor | None = None,
-    ) -> Tensor:
+        keys: Array | None = None,
+    ) -> Array:
         """Return what rows ``(i, f)`` would have been under do(actions).
 
         Parameters
@@ -187,38 +182,38 @@ class StructuralCausalModel(ColumnEquations):
         factual
             The rows as they are.
         actions
-            By feature, a number in raw units or a level for all rows, or a tensor ``(i,)``
+            By feature, a number in raw units or a level for all rows, or an array ``(i,)``
             of raw numbers or level codes. What does not descend from a feature acted on
             is the factual value, bit for bit.
         seed, keys
             As for ``abduct``.
         """
         residual = self.abduct(factual, seed=seed, keys=keys)
-        acted_on = torch.zeros(factual.shape[-1], dtype=torch.bool, device=factual.device)
-        touched = acted_on.clone()
-        columns = list(factual.unbind(-1))
+        acted_on = np.zeros(factual.shape[-1], dtype=np.bool_)
+        touched = acted_on.copy()
+        columns = list(np.moveaxis(factual, -1, 0))
         for name, value in actions.items():
-            if isinstance(value, Tensor) and value.shape not in ((), factual.shape[:-1]):
+            if isinstance(value, np.ndarray) and value.shape not in ((), factual.shape[:-1]):
                 raise GraphError(
                     f"actions: {name!r} has {brief(value)}; expected one for each row."
                 )
             position = self.codec.schema.position(name)
-            entries = torch.as_tensor(self.codec.encode_value(name, value), dtype=torch.float64)
-            columns[position] = entries.to(factual).broadcast_to(factual.shape[:-1])
+            entries = np.asarray(self.codec.encode_value(name, value), dtype=np.float64)
+            columns[position] = np.broadcast_to(entries, factual.shape[:-1])
             acted_on[position] = True
             effects = self.graph.descendants(name) if name in self.graph.nodes else ()
             touched[[position, *(self._positions[effect] for effect in effects)]] = True
-        rows = self.propagate(torch.stack(columns, dim=-1), residual, acted_on)
-        return torch.where(touched, rows, factual)
+        rows = self.propagate(np.stack(columns, axis=-1), residual, acted_on)
+        return np.where(touched, rows, factual)
 
     @takes_rows(GraphError, "factual", "rows")
     @checked(GraphError)
     def actions(
         self,
-        factual: Tensor,
-        rows: Tensor,
-        residual: Tensor | None = None,
-        acting: Tensor | None = None,
+        factual: Array,
+        rows: Array,
+        residual: Array | None = None,
+        acting: Array | None = None,
     ) -> Actions:
         """Split candidates ``(i, c, f)`` of factual rows into actions, holds and consequences.
 
@@ -227,7 +222,7 @@ class StructuralCausalModel(ColumnEquations):
         """
         if rows.ndim != 3 or factual.ndim != 2 or len(rows) != len(factual):
             raise GraphError(
-                f"rows and factual are tensors of {tuple(rows.shape)} and {tuple(factual.shape)};"
+                f"rows and factual are arrays of {tuple(rows.shape)} and {tuple(factual.shape)};"
                 " expected (i, c, f) and (i, f)."
             )
         if residual is not None:
@@ -235,9 +230,7 @@ class StructuralCausalModel(ColumnEquations):
         if acting is not None:
             acting = _flags("acting", acting, rows)
         given = factual, rows, self.abduct(factual) if residual is None else residual
-        if compiled.can_run(*given) or compiled.can_run_on_device(self.program, *given):
-            return compiled.separate(self.program, self.outcome, *given, acting)
-        return separate(self, factual, rows, given[2][:, None, :], acting)
+        return compiled.separate(self.program, self.outcome, *given, acting)
 
     @checked(GraphError)
     def with_codec(self, codec: Codec) -> "StructuralCausalModel":
@@ -250,23 +243,23 @@ class StructuralCausalModel(ColumnEquations):
         mechanisms = on_scale_of(codec, self.graph, self.mechanisms, self.codec)
         return replace(self, codec=codec, mechanisms=mechanisms)
 
-    def _check_noise(self, rows: Tensor, residual: Tensor) -> None:
-        check_tensor("residual", residual, GraphError)
+    def _check_noise(self, rows: Array, residual: Array) -> None:
+        check_array("residual", residual, GraphError)
         size = self.residual_size
-        if residual.ndim < 2 or len(residual) != len(rows) or residual.shape[-1] != size:
+        if residual.shape != (len(rows), size):
             raise GraphError(
-                f"residual is a tensor of {tuple(residual.shape)}; expected ({len(rows)}, {size}),"
+                f"residual is an array of {tuple(residual.shape)}; expected ({len(rows)}, {size}),"
                 " as abduct(rows) gives."
             )
 
 
-def _flags(name: str, flags: Tensor, rows: Tensor) -> Tensor:
+def _flags(name: str, flags: Array, rows: Array) -> Array:
     """Return flags in the shape of rows, or say why they are none."""
-    check_tensor(name, flags, GraphError)
+    check_array(name, flags, GraphError)
     try:
-        if flags.dtype is torch.bool:
-            return flags.to(rows.device).broadcast_to(rows.shape)
-    except RuntimeError:
+        if flags.dtype == np.bool_:
+            return np.broadcast_to(flags, rows.shape)
+    except ValueError:
         pass  # said below
     raise GraphError(
         f"{name} is {brief(flags)}; expected True or False for each entry of the rows."

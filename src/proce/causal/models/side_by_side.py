@@ -2,15 +2,15 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.mechanism import Mechanism, Parents, Units
 
 
 @dataclass(frozen=True)
 class SideBySide:
-    """A mechanism whose tensors have a first axis ``(m, …)``, with one mechanism for each entry.
+    """A mechanism whose arrays have a first axis ``(m, …)``, with one mechanism for each entry.
 
     Attributes
     ----------
@@ -30,31 +30,31 @@ class SideBySide:
         """How many numbers describe the noise of one row."""
         return self.mechanisms[0].noise_size
 
-    def predict(self, parents: Parents, /) -> Tensor:
+    def predict(self, parents: Parents, /) -> Array:
         """Return the equations without their noise."""
         each = enumerate(self.mechanisms)
-        return torch.stack([own.predict(_entry(parents, place)) for place, own in each])
+        return np.stack([own.predict(_entry(parents, place)) for place, own in each])
 
-    def abduct(self, parents: Parents, value: Tensor, uniforms: Tensor) -> Tensor:
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
         """Return the noise ``(m, …, noise_size)`` under which these parents give this value."""
         each = enumerate(self.mechanisms)
-        return torch.stack(
+        return np.stack(
             [
                 own.abduct(_entry(parents, place), value[place], uniforms[place])
                 for place, own in each
             ]
         )
 
-    def respond(self, parents: Parents, residual: Tensor) -> Tensor:
+    def respond(self, parents: Parents, residual: Array) -> Array:
         """Return the values under these parents, with noise ``(m, …, noise_size)``."""
         first = self.mechanisms[0]
         if all(own is first for own in self.mechanisms):
             return first.respond(parents, residual)
         each = enumerate(self.mechanisms)
-        return torch.stack(
+        return np.stack(
             [own.respond(_entry(parents, place), residual[place]) for place, own in each]
         )
 
 
-def _entry(parents: Parents, place: int) -> dict[str, Tensor]:
+def _entry(parents: Parents, place: int) -> dict[str, Array]:
     return {name: values[place] for name, values in parents.items()}

@@ -2,36 +2,36 @@
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal.equations.mechanism import Units
 from proce.schema import Codec, Continuous
 from proce.streams import Purpose, RowStreams
 
 
-def in_units(codec: Codec, position: int, column: Tensor, units: Units) -> Tensor:
+def in_units(codec: Codec, position: int, column: Array, units: Units) -> Array:
     """Return a column in some units; missing values as 0, which every equation can read."""
     if not isinstance(codec.schema.features[position], Continuous):
-        return column.clamp(min=0)
-    column = column.nan_to_num(nan=0.0)
+        return np.maximum(column, 0)
+    column = np.nan_to_num(column, nan=0.0)
     if units == "unit":
         return column
     return column * codec.span[position].item() + codec.low[position].item()
 
 
-def to_unit(codec: Codec, position: int, value: Tensor, units: Units) -> Tensor:
+def to_unit(codec: Codec, position: int, value: Array, units: Units) -> Array:
     """Return the value that an equation in some units gave, numbers on the unit range."""
     if units == "unit":
         return value
     return (value - codec.low[position].item()) / codec.span[position].item()
 
 
-def draw_uniforms(rows: Tensor, seeds: Sequence[int], keys: Tensor | None, size: int) -> Tensor:
+def draw_uniforms(rows: Array, seeds: Sequence[int], keys: Array | None, size: int) -> Array:
     """Return numbers ``(s, i, size)`` between 0 and 1 of each seed, from the streams of rows.
 
     ``keys (i,)`` are what the streams depend on beside the seed; by default the rows' positions.
     """
-    keys = torch.arange(len(rows)) if keys is None else keys
-    streams = RowStreams.of_each(seeds, keys.to(rows.device))
+    keys = np.arange(len(rows)) if keys is None else keys
+    streams = RowStreams.of_each(seeds, keys)
     return streams.uniforms(0, Purpose.NOISE, size).reshape(len(seeds), len(rows), size)

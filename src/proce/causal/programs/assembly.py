@@ -28,7 +28,7 @@ _LINKS: dict[type, Link] = {
     Choice: Link.CHOICE,
 }
 
-_MAX_PRODUCTS = 100_000  # whose weights are looked up: with more levels, tensors take less memory
+_MAX_PRODUCTS = 100_000  # whose weights are looked up: with more levels, columns take less memory
 
 
 def assemble(
@@ -41,7 +41,7 @@ def assemble(
 ) -> Program:
     """Return the program of several models' equations.
 
-    An effect whose equation is not of a learned kind in every model is left to tensors.
+    An effect whose equation is not of a learned kind in every model is asked for as a function.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class _Tables:
         equation = equation_of(mechanism)
         polynomial = getattr(equation, "polynomial", equation)
         terms: Terms = polynomial.terms
-        outputs = polynomial.weights.double().cpu().reshape(terms.size, -1).T.numpy()
+        outputs = polynomial.weights.reshape(terms.size, -1).T
         blocks, bends = _split(terms, outputs)
         record["link"], record["n_outputs"] = _LINKS[type(mechanism)], len(outputs)
         record["first_parent"], record["n_parents"] = len(self.parents), len(terms.parents)
@@ -107,7 +107,7 @@ class _Tables:
         record["weights"], record["stride"] = self._place(blocks), blocks.shape[1]
         record["n_levels"] = getattr(mechanism, "n_levels", 0)
         if isinstance(mechanism, Ordered):
-            record["thresholds"] = self._place(mechanism.thresholds.cpu().numpy())
+            record["thresholds"] = self._place(mechanism.thresholds)
             record["is_median"] = mechanism.noise == "median"
         is_raw, codec = mechanism.units == "raw", self.codec
         record["low"] = codec.low[position].item() if is_raw else 0.0

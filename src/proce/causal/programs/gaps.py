@@ -1,17 +1,12 @@
-"""How far effects are from what their causes lead to, for numba.
-
-The tensors are :func:`proce.objective.distance.causal_gap`.
-"""
-
-import math
+"""How far effects are from what their causes lead to, candidate by candidate."""
 
 import numpy as np
 
 from proce.causal.programs.kernels import BLOCK, find_owners
 from proce.causal.programs.noise import ends_of_level
-from proce.causal.programs.normal import share_below
 from proce.causal.programs.program import Floats, Link, Table
 from proce.causal.programs.responses import predict, respond, sizes
+from proce.compiled.elementary import exp, share_below
 from proce.compiled.kernel import kernel
 
 _MIN_CHANCE = 1e-12  # of a level before: what was less likely counts as this
@@ -102,5 +97,5 @@ def _chance(
         largest = max(largest, predicted[output, c])
     total = 0.0
     for output in range(effect.n_outputs):
-        total += math.exp(predicted[output, c] - largest)
-    return math.exp(predicted[int(level), c] - largest) / total
+        total += exp(predicted[output, c] - largest)
+    return exp(predicted[int(level), c] - largest) / total

@@ -1,4 +1,4 @@
-"""What follows from actions, candidate by candidate; the tensors are in `proce.causal.models`.
+"""What follows from actions, candidate by candidate.
 
 Rows ``(n, f)`` are the candidates of several people, equally many of each, one person after the
 other. They are worked on in blocks that fit the cache; what a row gets does not depend on its

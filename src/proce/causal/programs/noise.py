@@ -1,13 +1,11 @@
 """The noise that explains rows, for numba: what `proce.causal.equations.mechanism` abducts."""
 
-import math
-
 import numpy as np
 
 from proce.causal.programs.kernels import BLOCK
-from proce.causal.programs.normal import share_below, value_above
 from proce.causal.programs.program import Floats, Link, Table
 from proce.causal.programs.responses import predict, sizes
+from proce.compiled.elementary import exp, log, share_below, value_above
 from proce.compiled.kernel import kernel
 
 _MIN_GAP = 1e-9
@@ -76,7 +74,7 @@ def abduct(
                     elif effect.link == Link.MULTIPLICATIVE:
                         origin = effect.noise_origin
                         ratio = (value - origin) / (predicted[0, c] - origin)
-                        noise[model, row, first] = math.log(ratio)
+                        noise[model, row, first] = log(ratio)
                     else:
                         noise[model, row, first] = value - predicted[0, c]
 
@@ -129,14 +127,12 @@ def _explain_choice(
         largest = max(largest, logits[level, c])
     total = 0.0
     for level in range(n_levels):
-        total += math.exp(logits[level, c] - largest)
-    drawn = -math.log(uniforms[model, row, first + chosen])
-    highest = largest + math.log(total) - math.log(drawn)
+        total += exp(logits[level, c] - largest)
+    drawn = -log(uniforms[model, row, first + chosen])
+    highest = largest + log(total) - log(drawn)
     for level in range(n_levels):
         if level == chosen:
             noise[model, row, first + level] = highest - logits[level, c]
         else:
-            drawn = max(-math.log(uniforms[model, row, first + level]), _MIN_GAP)
-            noise[model, row, first + level] = -math.log(
-                math.exp(logits[level, c] - highest) + drawn
-            )
+            drawn = max(-log(uniforms[model, row, first + level]), _MIN_GAP)
+            noise[model, row, first + level] = -log(exp(logits[level, c] - highest) + drawn)

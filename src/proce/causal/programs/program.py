@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 class Link(IntEnum):
     """How the noise enters an equation."""
 
-    GIVEN = 0  # not compiled: tensors say what follows
+    GIVEN = 0  # not compiled: a function says what follows
     ADDITIVE = 1
     MULTIPLICATIVE = 2
     RANKED = 3
@@ -114,11 +114,6 @@ class Program:
     parents: Table
     weights: Floats
     tolerances: Table
-
-    @cached_property
-    def on_devices(self) -> dict[Any, Any]:
-        """The program on CUDA devices, by device, as far as it was brought there."""
-        return {}
 
     @cached_property
     def given(self) -> tuple[int, ...]:

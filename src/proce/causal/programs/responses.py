@@ -5,12 +5,11 @@ All kernels take the effects, the parents and the weights of a
 over candidates themselves: to call a kernel with arrays costs as much as to solve an equation.
 """
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from proce.causal.programs.program import Floats, Kind, Link, Table
+from proce.compiled.elementary import exp
 from proce.compiled.kernel import kernel
 
 Ints = NDArray[np.int64]
@@ -131,7 +130,7 @@ def predict(
                         predicted[output, c] += weight * (beyond**3 - slopes[c])
         if effect.is_exponential:
             for c in range(n_rows):
-                predicted[output, c] = math.exp(predicted[output, c]) + effect.equation_origin
+                predicted[output, c] = exp(predicted[output, c]) + effect.equation_origin
 
 
 @kernel
@@ -181,7 +180,7 @@ def respond(
         for c in range(n_rows):
             if owners[c] != owner:
                 owner = owners[c]
-                factor = math.exp(residual[owner, first])
+                factor = exp(residual[owner, first])
             values[c] = (predicted[0, c] - origin) * factor + origin
     else:
         for c in range(n_rows):

@@ -4,9 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.classifier.adapters.probe import check_answers, probe_rows
 from proce.classifier.answer import (
     Output,
@@ -34,28 +32,25 @@ class FunctionClassifier(Adapter):
         """What the model is called in messages."""
         return f"the function {getattr(self.function, '__name__', type(self.function).__name__)}"
 
-    def _probabilities_of(self, rows: Tensor) -> Tensor:
-        return self._checked(self._columns(self.codec.decode(rows)), rows.device)
+    def _probabilities_of(self, rows: Array) -> Array:
+        return self._checked(self._columns(self.codec.decode(rows)))
 
-    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+    def _probabilities_of_raw(self, raw: Array) -> Array:
         frame = frame_of_raw(self.codec, raw, self.codec.layout)
-        return self._checked(self._columns(frame), raw.device)
+        return self._checked(self._columns(frame))
 
-    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+    def _probabilities_of_frame(self, frame: Any) -> Array:
         layout = self.codec.layout
         columns = ask_with(self._columns, frame, self.codec, layout, same_levels=False)
-        return self._checked(columns, torch.device("cpu"))
+        return self._checked(columns)
 
-    def _checked(self, columns: Tensor, device: torch.device) -> Tensor:
-        columns = columns.to(device)
+    def _checked(self, columns: Array) -> Array:
         return check_probabilities(columns, self.output, len(self.classes), self.name)
 
-    def _columns(self, frame: Any) -> Tensor:
+    def _columns(self, frame: Any) -> Array:
         n_rows = count_rows(frame)
         with translate_errors(self.name, n_rows):
             answer = self.function(frame)
-        if isinstance(answer, Tensor):
-            answer = answer.detach()
         return as_columns(answer, n_rows, self.name)
 
 

@@ -1,14 +1,14 @@
 """ONNX models, run by onnxruntime: the session, and which of its outputs is read."""
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.adapters.onnx_feed import NAME, Feed, Inputs, feed_of
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
 from proce.classifier.answer import (
@@ -62,16 +62,16 @@ class OnnxClassifier(Adapter):
         """Whether the session is given numbers on the unit range."""
         return self.feed.from_rows is not None
 
-    def _probabilities_of(self, rows: Tensor) -> Tensor:
-        return self._answers(self.feed.of_rows(rows), len(rows)).to(rows.device)
+    def _probabilities_of(self, rows: Array) -> Array:
+        return self._answers(self.feed.of_rows(rows), len(rows))
 
-    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
-        return self._answers(self.feed.of_raw(raw), len(raw)).to(raw.device)
+    def _probabilities_of_raw(self, raw: Array) -> Array:
+        return self._answers(self.feed.of_raw(raw), len(raw))
 
-    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+    def _probabilities_of_frame(self, frame: Any) -> Array:
         return self._answers(self.feed.of_frame(frame), len(frame))
 
-    def _answers(self, inputs: Inputs, n_rows: int) -> Tensor:
+    def _answers(self, inputs: Inputs, n_rows: int) -> Array:
         """Return the checked probabilities of the inputs for some rows."""
         (scores,) = _run(self.session, inputs, n_rows, self.output_names[:1])
         columns = _columns(scores, self.classes, n_rows)
@@ -149,7 +149,7 @@ def open_session(content: bytes) -> Any:
         ) from error
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 4  # its errors are raised; nothing is printed
-    options.intra_op_num_threads = torch.get_num_threads()
+    options.intra_op_num_threads = _n_threads()
     with TemporaryDirectory() as empty:  # the only place where weights in other files may lie
         options.add_session_config_entry(
             "session.model_external_initializers_file_folder_path", empty
@@ -169,6 +169,12 @@ def open_session(content: bytes) -> Any:
                 f"this is not an ONNX model that onnxruntime can run: {line}. Export it again"
                 " or update onnxruntime."
             ) from error
+
+
+def _n_threads() -> int:
+    """Return how many threads a session may take; 0 leaves that to onnxruntime."""
+    wanted = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(wanted) if wanted.isdigit() else 0
 
 
 def _run(session: Any, inputs: Inputs, n_rows: int, output_names: tuple[str, ...]) -> list[Any]:
@@ -200,7 +206,7 @@ def _classes(scores: Any, n_rows: int) -> Any:
     return range(count_classes(as_columns(scores, n_rows, NAME)))
 
 
-def _columns(scores: Any, classes: Any, n_rows: int) -> Tensor:
+def _columns(scores: Any, classes: Any, n_rows: int) -> Array:
     if not (isinstance(scores, list) and scores and isinstance(scores[0], dict)):
         return as_columns(scores, n_rows, NAME)
     if set(scores[0]) != set(classes):
@@ -211,7 +217,7 @@ def _columns(scores: Any, classes: Any, n_rows: int) -> Tensor:
     return as_columns([[row[label] for label in classes] for row in scores], n_rows, NAME)
 
 
-def _refuse_other_labels(labels: Any, probabilities: Tensor, classes: Any) -> None:
+def _refuse_other_labels(labels: Any, probabilities: Array, classes: Any) -> None:
     """Refuse classes that are not those of the labels which the model itself gives."""
     plain = np.asarray(labels).ravel().tolist()
     known = {level_key(label) for label in classes}
@@ -220,8 +226,8 @@ def _refuse_other_labels(labels: Any, probabilities: Tensor, classes: Any) -> No
             f"{NAME} answers with the label {unknown[0]!r}, which is not among the classes"
             f" {shown(classes)}. Give classes= in the order of its columns."
         )
-    given = torch.tensor([position_of(label, classes) for label in plain])
-    if (given == probabilities.argmax(-1)).double().mean() < 0.5:
+    given = np.array([position_of(label, classes) for label in plain])
+    if (given == probabilities.argmax(-1)).astype(np.float64).mean() < 0.5:
         raise ModelOutputError(
             f"{NAME} answers with other labels than its likeliest classes: the order"
             f" {shown(classes)} is not that of its columns. Give classes= in their order."

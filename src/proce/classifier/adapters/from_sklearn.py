@@ -13,8 +13,8 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.classifier.adapters.probe import check_answers, probe_rows
 from proce.classifier.answer import as_columns, check_probabilities, count_classes, translate_errors
@@ -51,21 +51,21 @@ class SklearnClassifier(Adapter):
         """Whether raw values get the same answers as the frame that holds them, but sooner."""
         return self._arrays is not None
 
-    def _probabilities_of(self, rows: Tensor) -> Tensor:
-        return self._checked(self.columns_of(self.codec.decode(rows, self.layout))).to(rows.device)
+    def _probabilities_of(self, rows: Array) -> Array:
+        return self._checked(self.columns_of(self.codec.decode(rows, self.layout)))
 
-    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
+    def _probabilities_of_raw(self, raw: Array) -> Array:
         columns = self._columns_by_arrays(raw)
         if columns is None:
             columns = self.columns_of(frame_of_raw(self.codec, raw, self.layout))
-        return self._checked(columns).to(raw.device)
+        return self._checked(columns)
 
-    def _columns_by_arrays(self, raw: Tensor) -> Tensor | None:
+    def _columns_by_arrays(self, raw: Array) -> Array | None:
         """Return the answer of boosted trees without a frame; ``None`` where that is needed."""
         if self._arrays is None:
             return None
         with translate_errors(self.name, len(raw), _ADVICE):
-            answer = self._arrays.answer(raw.cpu())
+            answer = self._arrays.answer(raw)
         return None if answer is None else as_columns(answer, len(raw), self.name)
 
     @cached_property
@@ -73,15 +73,15 @@ class SklearnClassifier(Adapter):
         """What boosted trees make of rows; ``None`` for other models."""
         return None if self.as_array else ModelArrays.of(self.model, self.codec, self.layout)
 
-    def _probabilities_of_frame(self, frame: Any) -> Tensor:
+    def _probabilities_of_frame(self, frame: Any) -> Array:
         booster = is_boosted(self.model)
         columns = ask_with(self.columns_of, frame, self.codec, self.layout, same_levels=booster)
         return self._checked(columns)
 
-    def _checked(self, columns: Tensor) -> Tensor:
+    def _checked(self, columns: Array) -> Array:
         return check_probabilities(columns, "probability", len(self.classes), self.name)
 
-    def columns_of(self, frame: Any) -> Tensor:
+    def columns_of(self, frame: Any) -> Array:
         """Return the answer of the model for a frame, as columns that nobody has checked yet."""
         inputs, n_rows = frame, count_rows(frame)
         if self.as_array:
@@ -114,7 +114,7 @@ def from_sklearn(
     return replace(draft, classes=known, threshold=threshold)
 
 
-def _tried(draft: SklearnClassifier) -> tuple[SklearnClassifier, Tensor]:
+def _tried(draft: SklearnClassifier) -> tuple[SklearnClassifier, Array]:
     """Ask a model about a few rows; one that says nothing of its input may want arrays."""
     rows = probe_rows(draft.codec)
     try:

@@ -1,21 +1,23 @@
 """Networks: a torch module with the encoding of its input and the meaning of its output."""
 
+from collections.abc import Callable, Iterable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from proce.arguments import kind_name
+from proce.arrays import Array, Floats
 from proce.classifier.adapters.probe import check_answers, detect_output, probe_rows
 from proce.classifier.answer import (
     Output,
-    as_columns,
     check_probabilities,
+    check_shape,
     count_classes,
-    to_probabilities,
     translate_errors,
 )
 from proce.classifier.classifier import Adapter, checked_classes
@@ -26,7 +28,8 @@ from proce.classifier.encoding import (
     InputEncoding,
     as_encoding,
 )
-from proce.errors import ModelError, ModelInterfaceError, ModelOutputError
+from proce.compiled.row_network import Layer
+from proce.errors import ModelError, ModelInterfaceError, ModelOutputError, PersistenceError
 from proce.schema import Codec
 
 # Rows at a time: the values between layers stay in the cache, 2-3 times faster than all at once.
@@ -59,68 +62,93 @@ class TorchClassifier(Adapter):
         """Whether the network is given numbers on the unit range."""
         return isinstance(self.encoding, InputEncoding)
 
-    def inputs(self, rows: Tensor) -> Tensor:
-        """Return the network's input ``(n, w)``, in the module's dtype and on its device."""
-        dtype, device = _dtype_and_device(self.module)
-        return self.encoding(rows.to(device), dtype).to(device).contiguous()
+    def inputs(self, rows: Floats) -> Array:
+        """Return the network's input ``(n, w)``."""
+        return self.encoding(rows, self._numpy_dtype)
 
     def probabilities(self, inputs: Tensor) -> Tensor:
         """Return the class probabilities ``(n, k)`` of inputs; autograd runs through."""
-        return to_probabilities(self._columns(inputs), self.output)
+        return tensor_probabilities(self._columns(inputs), self.output)
 
-    def gradient(self, rows: Tensor, target: Tensor | int) -> Tensor:
+    def gradient(self, rows: Floats, target: Array | int) -> Array:
         """Return the gradient of p(target) with respect to the inputs, ``(n, w)``."""
         inputs = self.inputs(rows)
-        if not inputs.is_floating_point():
+        if not np.issubdtype(inputs.dtype, np.floating):
             raise ModelInterfaceError(
                 f"{self.name} is given whole numbers by its encoding, so there is no gradient"
                 " with respect to its input. Use a method that does not need one."
             )
-        inputs.requires_grad_()
+        positions = np.broadcast_to(np.asarray(target, np.int64), len(rows))
+        return self.chances_and_gradient(inputs, positions)[1]
+
+    def chances_and_gradient(self, inputs: Array, target: Array) -> tuple[Floats, Array]:
+        """Return p(target) ``(n,)`` of inputs ``(n, w)``, and its gradient, of their shape."""
+        dtype, device = _dtype_and_device(self.module)
+        given = torch.tensor(inputs, dtype=dtype, device=device).requires_grad_()
+        positions = torch.tensor(target, dtype=torch.long, device=device)
         with torch.enable_grad():
-            probabilities = self.probabilities(inputs)
-            positions = torch.as_tensor(target, device=inputs.device).expand(len(rows))
-            total = probabilities.gather(1, positions[:, None]).sum()  # rows do not interact
-        (gradient,) = torch.autograd.grad(total, inputs)
-        return gradient.to(rows.device)
+            chances = self.probabilities(given).gather(1, positions[:, None])[:, 0]
+            total = chances.sum()  # rows do not interact
+        (gradient,) = torch.autograd.grad(total, given)
+        return chances.detach().cpu().double().numpy(), gradient.cpu().double().numpy()
 
-    def _probabilities_of(self, rows: Tensor) -> Tensor:
-        return self._answers(self.inputs(rows)).to(rows.device)
+    @property
+    def _numpy_dtype(self) -> Any:
+        """The dtype of the module's weights, or float32 where NumPy has none like it."""
+        names = {torch.float64: np.float64, torch.float16: np.float16}
+        return names.get(_dtype_and_device(self.module)[0], np.float32)
 
-    def _probabilities_of_raw(self, raw: Tensor) -> Tensor:
-        dtype, device = _dtype_and_device(self.module)
+    def _probabilities_of(self, rows: Floats) -> Floats:
+        return self._answers(self.inputs(rows))
+
+    def _probabilities_of_raw(self, raw: Floats) -> Floats:
         if isinstance(self.encoding, InputEncoding):
-            rows = self.codec.by_range.to_unit(raw).to(device)
-            return self._answers(self.encoding.of_range(rows, dtype)).to(raw.device)
-        return self._answers(self.encoding.of_raw(raw, dtype).to(device)).to(raw.device)
+            rows = self.codec.by_range.to_unit(raw)
+            return self._answers(self.encoding.of_range(rows, self._numpy_dtype))
+        return self._answers(self.encoding.of_raw(raw, self._numpy_dtype))
 
-    def _probabilities_of_frame(self, frame: Any) -> Tensor:
-        dtype, device = _dtype_and_device(self.module)
+    def _probabilities_of_frame(self, frame: Any) -> Floats:
         if isinstance(self.encoding, InputEncoding):
-            rows = self.codec.by_range.encode(frame).to(device)
-            return self._answers(self.encoding.of_range(rows, dtype)).cpu()
-        return self._answers(self.encoding.of_frame(frame, dtype).to(device)).cpu()
+            rows = self.codec.by_range.encode(frame)
+            return self._answers(self.encoding.of_range(rows, self._numpy_dtype))
+        return self._answers(self.encoding.of_frame(frame, self._numpy_dtype))
 
-    def _answers(self, inputs: Tensor) -> Tensor:
+    def _answers(self, inputs: Array) -> Floats:
         """Return the checked probabilities of inputs ``(n, w)``, without a gradient."""
-        on_cpu = inputs.device.type == "cpu"
-        with torch.no_grad():
-            blocks = torch.split(inputs.contiguous(), CPU_BLOCK_ROWS if on_cpu else len(inputs))
-            columns = torch.cat([self._columns(block) for block in blocks])
+        columns = self.columns_of(inputs)
         return check_probabilities(columns, self.output, len(self.classes), self.name)
 
+    def columns_of(self, inputs: Array) -> Floats:
+        """Return what the network gives for inputs ``(n, w)``, as columns ``(n, m)``."""
+        given = self._tensor(inputs)
+        on_cpu = given.device.type == "cpu"
+        with torch.no_grad():
+            blocks = torch.split(given, CPU_BLOCK_ROWS if on_cpu else len(given))
+            columns = torch.cat([self._columns(block) for block in blocks])
+        return columns.cpu().numpy()
+
+    def _tensor(self, inputs: Array) -> Tensor:
+        dtype, device = _dtype_and_device(self.module)
+        given = torch.from_numpy(np.ascontiguousarray(inputs)).to(device)
+        return given.to(dtype) if given.is_floating_point() else given
+
     def _columns(self, inputs: Tensor) -> Tensor:
-        with translate_errors(self.name, len(inputs), _width_advice(inputs)):
-            answer = self._forward(inputs)
+        n_rows = len(inputs)
+        with translate_errors(self.name, n_rows, _width_advice(inputs)):
+            answer = self.module(inputs)
         if not isinstance(answer, Tensor):
             raise ModelOutputError(
                 f"{self.name} answered with {kind_name(answer)}; expected one tensor of"
                 " logits or probabilities. Wrap it in a module that returns that tensor alone."
             )
-        return as_columns(answer, len(inputs), self.name)
-
-    def _forward(self, inputs: Tensor) -> Any:
-        return self.module(inputs)
+        if answer.is_complex():
+            raise ModelOutputError(
+                f"{self.name} answered with complex numbers; expected probabilities of shape"
+                f" ({n_rows}, k), real numbers from 0 to 1."
+            )
+        values = answer.double()
+        check_shape(tuple(values.shape), n_rows, self.name)
+        return values[:, None] if values.ndim == 1 else values
 
 
 def from_torch(
@@ -142,8 +170,7 @@ def from_torch(
         output or "logit",
     )
     inputs = draft.inputs(probe_rows(codec))
-    with torch.no_grad():
-        columns = draft._columns(inputs)
+    columns = draft.columns_of(inputs)
     if output is None:
         linear = _ends_linear(draft, inputs)
         output = detect_output(columns, draft.name, ends_linear=linear)
@@ -172,16 +199,16 @@ def _dtype_and_device(module: nn.Module) -> tuple[torch.dtype, torch.device]:
     return torch.float32, torch.device("cpu")
 
 
-def _ends_linear(classifier: TorchClassifier, inputs: Tensor) -> bool:
+def _ends_linear(classifier: TorchClassifier, inputs: Array) -> bool:
     """Whether the network's last step is a linear layer, so its output is no probability.
 
     Logits may happen to lie between 0 and 1 on every row of the probe.
     """
-    if not inputs.is_floating_point():
+    if not np.issubdtype(inputs.dtype, np.floating):
         return False
     try:
         with torch.enable_grad():
-            answer = classifier._forward(inputs.detach().clone().requires_grad_())
+            answer = classifier.module(classifier._tensor(inputs).clone().requires_grad_())
     except Exception:  # the module detaches its input somewhere; its values alone must do
         return False
     step = answer.grad_fn
@@ -195,3 +222,62 @@ def _width_advice(inputs: Tensor) -> str:
         f" It was given an input of shape {tuple(inputs.shape)}; say with encoding= how its"
         " training rows were encoded ('one_hot', 'label' or a function from a frame)."
     )
+
+
+def tensor_probabilities(columns: Tensor, output: Output) -> Tensor:
+    """Return columns ``(n, m)`` as class probabilities ``(n, k)``; autograd runs through.
+
+    A single column holds the second of two classes.
+    """
+    if columns.shape[1] > 1:
+        return columns if output == "probability" else columns.softmax(-1)
+    if output == "probability":
+        return torch.cat([1 - columns, columns], dim=-1)
+    return torch.cat([-columns, columns], dim=-1).sigmoid()  # 1 - p loses digits near 1
+
+
+def module_of(layers: Iterable[Layer]) -> nn.Module:
+    """Return a frozen module of linear layers, with ReLU after some of them."""
+    steps: list[nn.Module] = []
+    for weights, bias, is_ramp in layers:
+        layer = nn.Linear(weights.shape[1], weights.shape[0])
+        with torch.no_grad():
+            layer.weight.copy_(torch.tensor(weights))
+            layer.bias.copy_(torch.tensor(bias))
+        steps += [layer, nn.ReLU()] if is_ramp else [layer]
+    return nn.Sequential(*steps).eval().requires_grad_(False)
+
+
+def module_bytes(module: nn.Module) -> bytes:
+    """Return the weights of a module as the content of a safetensors file."""
+    from safetensors.torch import save
+
+    state = module.state_dict()
+    if odd := [name for name, value in state.items() if not isinstance(value, Tensor)]:
+        raise PersistenceError(
+            f"the network {type(module).__name__} keeps {odd[0]!r}, which is not a tensor; leave"
+            " the model out with save(folder, model=False), and hand it over at loading."
+        )
+    return save({name: part.detach().cpu().clone().contiguous() for name, part in state.items()})
+
+
+def module_with(constructor: Callable[[], Any], content: bytes) -> nn.Module:
+    """Return a module from a function that makes one, with the weights of a file put into it."""
+    from safetensors.torch import load
+
+    module = constructor()
+    if not isinstance(module, nn.Module):
+        raise PersistenceError(
+            f"model= gave a {type(module).__name__} when it was called without arguments; expected"
+            " a torch module, into which the saved weights are put."
+        )
+    try:
+        with torch.no_grad():
+            module.load_state_dict(load(content))
+    except RuntimeError as error:
+        raise PersistenceError(
+            f"the saved weights do not fit the network {type(module).__name__} that model= gave:"
+            f" {str(error).splitlines()[-1].strip()} Give the constructor of the network that was"
+            " saved."
+        ) from error
+    return module

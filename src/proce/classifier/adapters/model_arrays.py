@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.adapters.probe import probe_rows
 from proce.schema import Codec, Continuous, Layout
 from proce.schema.round_trip import values_in_frame
@@ -67,7 +66,7 @@ class ModelArrays:
             return None
         return arrays if answer is not None and np.array_equal(answer, expected) else None
 
-    def answer(self, raw: Tensor) -> Numbers | None:
+    def answer(self, raw: Array) -> Numbers | None:
         """Return the probabilities ``(n, k)`` of rows ``(n, f)`` in raw units.
 
         ``None`` where it is not known what a frame would hold of them.
@@ -75,7 +74,7 @@ class ModelArrays:
         held = values_in_frame(self.codec, raw, self.layout)
         if held is None:
             return None
-        values = held.numpy()[:, self.order]
+        values = held[:, self.order]
         for column, position in enumerate(self.order):
             if position in self.codes:
                 values[:, column] = self.codes[position][values[:, column].astype(np.int64)]
@@ -131,9 +130,9 @@ def _tables(
     """Return the order of a model's columns, and what it makes of each level of a feature."""
     levels = {p: len(f.levels) for p, f in enumerate(codec.schema) if not isinstance(f, Continuous)}
     n_rows = max(levels.values(), default=1)
-    raw = codec.to_raw(probe_rows(codec)[:1]).repeat(n_rows, 1)
+    raw = np.tile(codec.to_raw(probe_rows(codec)[:1]), (n_rows, 1))
     for position, n_levels in levels.items():
-        raw[:, position] = torch.arange(n_rows) % n_levels
+        raw[:, position] = np.arange(n_rows) % n_levels
     values, names = read(frame_of_raw(codec, raw, layout))
     order = tuple(codec.schema.position(name) for name in names)
     codes = {  # the code -1 of a missing level is the last
@@ -144,11 +143,11 @@ def _tables(
     return order, codes
 
 
-def _probe(codec: Codec) -> Tensor:
+def _probe(codec: Codec) -> Array:
     """Return valid rows in raw units, some of which lack cells that may be missing."""
     raw = codec.to_raw(probe_rows(codec))
-    lacking = raw.clone()
+    lacking = raw.copy()
     for position, feature in enumerate(codec.schema):
         if codec.may_miss[position]:
-            lacking[position::7, position] = torch.nan if isinstance(feature, Continuous) else -1
-    return torch.cat([raw, lacking])
+            lacking[position::7, position] = np.nan if isinstance(feature, Continuous) else -1
+    return np.concatenate([raw, lacking])

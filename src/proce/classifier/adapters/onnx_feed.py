@@ -6,8 +6,8 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
 from proce.errors import ModelError, ModelInterfaceError
@@ -46,16 +46,16 @@ class Feed:
 
     codec: Codec
     from_frame: Callable[[Any], Inputs]
-    from_rows: Callable[[Tensor], Inputs] | None = None
+    from_rows: Callable[[Array], Inputs] | None = None
     takes_any: bool = False
 
-    def of_rows(self, rows: Tensor) -> Inputs:
+    def of_rows(self, rows: Array) -> Inputs:
         """Return the inputs for rows ``(n, f)`` of the codec."""
         if self.from_rows is not None:
             return self.from_rows(self.codec.on_range(rows))
         return self.from_frame(self.codec.decode(rows))
 
-    def of_raw(self, raw: Tensor) -> Inputs:
+    def of_raw(self, raw: Array) -> Inputs:
         """Return the inputs for rows ``(n, f)`` in raw units."""
         if self.from_rows is not None:
             return self.from_rows(self.codec.by_range.to_unit(raw))
@@ -103,15 +103,15 @@ def _tensor_feed(model_input: Any, codec: Codec, encoding: str | FrameFunction |
     if encoding is not None:
         encode = as_encoding(encoding, codec)
 
-        def encoded(inputs: Tensor) -> Inputs:
-            return {model_input.name: inputs.detach().numpy().astype(dtype)}
+        def encoded(inputs: Array) -> Inputs:
+            return {model_input.name: inputs.astype(dtype)}
 
         if isinstance(encode, FrameEncoding):
             return Feed(codec, lambda frame: encoded(encode.of_frame(frame)), takes_any=True)
         return Feed(
             codec,
             lambda frame: encoded(encode.of_range(codec.by_range.encode(frame))),
-            lambda rows: encoded(encode.of_range(rows.cpu())),
+            lambda rows: encoded(encode.of_range(rows)),
             takes_any=True,
         )
 

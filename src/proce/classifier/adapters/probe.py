@@ -1,9 +1,9 @@
 """Made-up valid rows that show how a new model behaves."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief
+from proce.arrays import Array, Floats
 from proce.classifier.answer import SUM_TOLERANCE, Output, check_probabilities
 from proce.errors import ModelOutputError
 from proce.schema import Codec, Continuous, Feature
@@ -12,7 +12,7 @@ N_PROBE_ROWS = 256
 _MAX_CELLS = 8  # of a row in a message
 
 
-def probe_rows(codec: Codec) -> Tensor:
+def probe_rows(codec: Codec) -> Array:
     """Return valid rows without missing cells, the same on every call.
 
     Numbers are uniform over the training range and lie on the feature's step, levels are
@@ -23,25 +23,33 @@ def probe_rows(codec: Codec) -> Tensor:
     return rows if ranged is codec else codec.to_unit(ranged.to_raw(rows))
 
 
-def _uniform_rows(codec: Codec) -> Tensor:
-    generator = torch.Generator().manual_seed(0)
+def _uniform_rows(codec: Codec) -> Array:
+    generator = np.random.RandomState(0)
     columns = []
     for position, feature in enumerate(codec.schema):
-        draws = torch.rand(N_PROBE_ROWS, generator=generator, dtype=torch.float64)
+        draws = _uniforms(generator)
         if not isinstance(feature, Continuous):
-            columns.append((draws * len(feature.levels)).floor())
+            columns.append(np.floor(draws * len(feature.levels)))
         elif feature.step is None:
             columns.append(draws)
         else:
             step = feature.step / codec.span[position]
             start = codec.low[position] / codec.span[position]
             columns.append(((draws + start) / step).round() * step - start)
-    return torch.stack(columns, dim=-1)
+    return np.stack(columns, axis=-1)
 
 
-def check_answers(
-    columns: Tensor, output: Output, n_classes: int, name: str, codec: Codec
-) -> Tensor:
+def _uniforms(generator: np.random.RandomState) -> Floats:
+    """Return uniform numbers ``(n,)`` of 53 random bits from two words of the generator each.
+
+    Saved explainers hold what their model answered about the rows that are made of these numbers.
+    """
+    words = generator.randint(2**32, size=(N_PROBE_ROWS, 2), dtype=np.uint32).astype(np.uint64)
+    bits = (words[:, 0] << np.uint64(32) | words[:, 1]) & np.uint64(2**53 - 1)
+    return bits.astype(np.float64) * 2.0**-53
+
+
+def check_answers(columns: Array, output: Output, n_classes: int, name: str, codec: Codec) -> Array:
     """Return what a model said of the made-up rows as probabilities, or show the row it fails on.
 
     See :func:`proce.classifier.answer.check_probabilities`.
@@ -63,17 +71,17 @@ def _cell(feature: Feature, entry: float) -> str:
     return f"{entry:.6g}" if isinstance(feature, Continuous) else brief(feature.levels[int(entry)])
 
 
-def detect_output(columns: Tensor, name: str, *, ends_linear: bool = False) -> Output:
+def detect_output(columns: Array, name: str, *, ends_linear: bool = False) -> Output:
     """Return whether the output ``(n, m)`` for the probe rows is logits or probabilities.
 
     Values beyond [0, 1] are logits, and so is anything that comes straight out of a linear
     layer. Values within [0, 1] are probabilities if they sum to one.
     """
-    low, high = (end.item() for end in columns.aminmax())
+    low, high = float(columns.min()), float(columns.max())
     if low < 0 or high > 1 or ends_linear:
         return "logit"
     sums = columns.sum(-1)
-    if columns.shape[1] > 1 and (sums - 1).abs().max() > SUM_TOLERANCE:
+    if columns.shape[1] > 1 and np.abs(sums - 1).max() > SUM_TOLERANCE:
         raise ModelOutputError(
             f"{name} gives {columns.shape[1]} values between 0 and 1 that sum to {sums[0]:.6g}"
             " and not to 1: neither probabilities of the classes nor plainly logits. Say"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from proce import __version__
-from proce.cli.console import interrupt_watch, note, progress_bars, use_one_thread
+from proce.cli.console import ask_on_one_thread, interrupt_watch, note, progress_bars
 from proce.cli.data import SeparatorOption
 from proce.cli.explaining.call_options import CallOptions, require_refits
 from proce.cli.explaining.cluster import (
@@ -216,9 +216,9 @@ def explain(
     if receipts is not None:
         require_apart(receipts, "--receipts", {"ROWS": rows, "FOLDER": folder})
         require_folder(receipts, "--receipts")
-    use_one_thread()
     source = Source.open(rows, separator)
     explainer = ProCE.load(folder)
+    ask_on_one_thread()
     codec = explainer.fitted_.codec
     checked_rows = Rows.checked(source, TypedColumns.of(codec), id_name=id_name)
     _note_reading(source, codec.schema, id_name)

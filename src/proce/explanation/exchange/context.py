@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import torch
+import numpy as np
 
 from proce.causal import CausalGraph
 from proce.errors import ProceError, SchemaError
@@ -88,8 +88,8 @@ def _layout(record: Any, place: str, schema: Schema, rows: Sequence[int] | None 
 def _codec(text: WireExplanations) -> Codec:
     schema = _schema(text.features)
     ends = [_ends(text.scale, feature) for feature in schema]
-    low, span = torch.tensor(ends, dtype=torch.float64).unbind(-1)
-    may_miss = torch.tensor([text.scale[name].may_miss for name in schema.names])
+    low, span = np.array(ends, dtype=np.float64).T
+    may_miss = np.array([text.scale[name].may_miss for name in schema.names])
     plain = Codec(schema, low, span, may_miss, _training_layout(text, schema))
     return _with_seen(plain, text.scale)
 
@@ -97,7 +97,7 @@ def _codec(text: WireExplanations) -> Codec:
 def _with_seen(codec: Codec, scale: Mapping[str, WireScale]) -> Codec:
     """Return the codec with what the text says of values beyond the unit range, and of rounding."""
     low, high, resolution = (
-        each.clone() for each in (codec.seen_low, codec.seen_high, codec.resolution)
+        each.copy() for each in (codec.seen_low, codec.seen_high, codec.resolution)
     )
     for position, name in enumerate(codec.schema.names):
         own = scale[name]

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.explanation.exchange.values import ValueReader, loss_column
 from proce.explanation.exchange.wire import WireChange, WireCounterfactual
 from proce.explanation.record.counterfactuals import (
@@ -31,7 +30,7 @@ def read_counterfactuals(
     by_row: Sequence[Sequence[WireCounterfactual]],
     row_places: Sequence[str],
     reader: ValueReader,
-    raw: Tensor,
+    raw: Array,
     rules: Sequence[str],
 ) -> Counterfactuals:
     """Return the counterfactuals of a text as columns.
@@ -50,8 +49,8 @@ def read_counterfactuals(
         The rules of the text, of which a change may name one.
     """
     ways = list(chain.from_iterable(by_row))
-    counts = torch.tensor([len(own) for own in by_row], dtype=torch.long)
-    owner = torch.repeat_interleave(torch.arange(len(by_row)), counts)
+    counts = np.array([len(own) for own in by_row], dtype=np.int64)
+    owner = np.repeat(np.arange(len(by_row)), counts)
     places = [
         f"{place}.counterfactuals[{line}]"
         for place, own in zip(row_places, by_row, strict=True)
@@ -67,15 +66,15 @@ def read_counterfactuals(
         owner=owner,
         rows=rows,
         changes=changes.kinds(len(ways)),
-        probabilities=torch.tensor([way.probability for way in ways], dtype=torch.float64),
+        probabilities=np.array([way.probability for way in ways], dtype=np.float64),
         losses=loss_column([[getattr(way.losses, name) for name in LOSS_NAMES] for way in ways]),
         expected=reader.entries(changes.expected(len(ways)), own_raw),
         contributions=changes.contributions(owner),
         support=_counts(ways, owner, places, "support"),
         refits=_counts(ways, owner, places, "refits"),
-        confidence=torch.tensor(
+        confidence=np.array(
             [math.nan if way.confidence is None else way.confidence for way in ways],
-            dtype=torch.float64,
+            dtype=np.float64,
         ),
         robustness=_counts(ways, owner, places, "robustness"),
         holds_from=intervals.low,
@@ -127,22 +126,22 @@ class _Changes:
         ]
         return cls(reader, _integers(line), _integers(position), items, places)
 
-    def refuse_missing(self, missing: Tensor) -> None:
+    def refuse_missing(self, missing: Array) -> None:
         """Refuse an action on, or a hold of, a cell whose value ``(n, f)`` is missing."""
-        gone = missing.numpy()[self.line, self.position]
+        gone = missing[self.line, self.position]
         for change, place, is_missing in zip(self.items, self.places, gone, strict=True):
             if is_missing and change.kind != "consequence":
                 way = place.rpartition(".changes")[0]
                 expected = f"a value, since a change names it as {_ARTICLES[change.kind]}"
                 raise RecordError(f"{way}.values.{change.feature}", None, expected)
 
-    def kinds(self, n_ways: int) -> Tensor:
+    def kinds(self, n_ways: int) -> Array:
         """Return a ``Change`` for each cell ``(n, f)``."""
         cells = np.zeros((n_ways, len(self.reader.names)), dtype=np.int8)
         cells[self.line, self.position] = [Change[change.kind.upper()] for change in self.items]
-        return torch.from_numpy(cells)
+        return cells
 
-    def expected(self, n_ways: int) -> Tensor:
+    def expected(self, n_ways: int) -> Array:
         """Return the values that held features would have had ``(n, f)``; NaN for other cells."""
         cells = np.full((n_ways, len(self.reader.names)), np.nan)
         given = np.array([change.expected is not None for change in self.items], dtype=bool)
@@ -152,21 +151,20 @@ class _Changes:
             places = [self.places[change] for change in own.tolist()]
             raw = self.reader.column(position, values, places, "expected")
             cells[self.line[own], position] = raw
-        return torch.from_numpy(cells)
+        return cells
 
-    def contributions(self, owner: Tensor) -> Tensor:
+    def contributions(self, owner: Array) -> Array:
         """Return what each action adds ``(n, f)``; NaN for rows of which not all is known."""
         given = np.array([change.contribution is not None for change in self.items], dtype=bool)
         action = np.array([change.kind == "action" for change in self.items], dtype=bool)
-        owners = owner.numpy()
-        row = owners[self.line]
-        known = np.isin(owners, row[given]) & ~np.isin(owners, row[action & ~given])
-        cells = np.zeros((len(owners), len(self.reader.names)))
+        row = owner[self.line]
+        known = np.isin(owner, row[given]) & ~np.isin(owner, row[action & ~given])
+        cells = np.zeros((len(owner), len(self.reader.names)))
         cells[self.line[given], self.position[given]] = [
             change.contribution for change in self.items if change.contribution is not None
         ]
         cells[~known] = np.nan
-        return torch.from_numpy(cells)
+        return cells
 
     def intervals(self, n_ways: int) -> Intervals:
         """Return where numbers that are acted on may end."""
@@ -182,9 +180,9 @@ class _Changes:
                 raise RecordError(f"{place}.holds_to", change.holds_to, "no less than 'holds_from'")
             low[cell], high[cell] = change.holds_from, change.holds_to
             ends[cell] = OPEN_END_WORDS.index(change.open_ends or "none")
-        return Intervals(*(torch.from_numpy(column) for column in (low, high, ends)))
+        return Intervals(low, high, ends)
 
-    def asked_by(self, n_ways: int, rules: Sequence[str]) -> Tensor:
+    def asked_by(self, n_ways: int, rules: Sequence[str]) -> Array:
         """Return the position of the rule that asks for each cell ``(n, f)``, -1 for none."""
         asked_by = np.full((n_ways, len(self.reader.names)), NO_RULE, dtype=np.int64)
         known = {text: position for position, text in enumerate(rules)}
@@ -194,7 +192,7 @@ class _Changes:
             if change.rule not in known:
                 raise RecordError(f"{place}.rule", change.rule, "one of the rules of the request")
             asked_by[cell] = known[change.rule]
-        return torch.from_numpy(asked_by)
+        return asked_by
 
     @property
     def _cells(self) -> list[tuple[int, int]]:
@@ -204,30 +202,29 @@ class _Changes:
 
 def _counts(
     ways: Sequence[WireCounterfactual],
-    owner: Tensor,
+    owner: Array,
     places: Sequence[str],
     field: str,
-) -> Tensor:
+) -> Array:
     """Return counts ``(n,)``; a row has them for all of its counterfactuals or for none."""
     values = [getattr(way, field) for way in ways]
     absent = np.array([value is None for value in values], dtype=bool)
-    owners = owner.numpy()
-    wrong = np.flatnonzero(absent & np.isin(owners, owners[~absent]))
+    wrong = np.flatnonzero(absent & np.isin(owner, owner[~absent]))
     if len(wrong):
         expected = "a whole number, as for the other counterfactuals of the row"
         raise RecordError(f"{places[wrong[0]]}.{field}", None, expected)
     known = [UNKNOWN_COUNT if value is None else value for value in values]
-    return torch.tensor(known, dtype=torch.long)
+    return np.array(known, dtype=np.int64)
 
 
 def _steps(
     steps: Sequence[Sequence[Sequence[object]]],
-    rows: Tensor,
-    owner: Tensor,
+    rows: Array,
+    owner: Array,
     places: Sequence[str],
     reader: ValueReader,
-    raw: Tensor,
-) -> tuple[Tensor, ...]:
+    raw: Array,
+) -> tuple[Array, ...]:
     """Return the path to each counterfactual; a row has them for all of its own or for none."""
     if not any(steps):
         return ()
@@ -238,8 +235,8 @@ def _steps(
         for step in range(count)
     ]
     wanted = reader.lists(list(chain.from_iterable(steps)), step_places)
-    step_owner = torch.repeat_interleave(owner, torch.tensor(counts))
-    paths = torch.split(reader.entries(wanted, raw[step_owner]), counts)
+    entries = reader.entries(wanted, raw[np.repeat(owner, counts)])
+    paths = tuple(np.split(entries, np.cumsum(counts)[:-1]))
     with_steps = {row for row, count in zip(owner.tolist(), counts, strict=True) if count}
     for line, (path, row) in enumerate(zip(paths, owner.tolist(), strict=True)):
         if row in with_steps and not _leads_to(path, rows[line]):
@@ -248,8 +245,8 @@ def _steps(
     return paths
 
 
-def _leads_to(path: Tensor, end: Tensor) -> bool:
-    return bool(len(path)) and torch.equal(path[-1].nan_to_num(), end.nan_to_num())
+def _leads_to(path: Array, end: Array) -> bool:
+    return bool(len(path)) and np.array_equal(path[-1], end, equal_nan=True)
 
 
 def _integers(values: Sequence[int]) -> Integers:

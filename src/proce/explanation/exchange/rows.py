@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation.exchange.counterfactuals import read_counterfactuals
 from proce.explanation.exchange.values import ValueReader, loss_column, number_or_nan
 from proce.explanation.exchange.wire import WireDiagnosis, WireFront, WireRow
@@ -39,7 +39,7 @@ def read_rows(rows: Sequence[WireRow], context: Context) -> ExplainedRows:
         target=_classes([row.target for row in rows], context.classes, "target"),
         probability=_numbers([row.probability for row in rows]),
         outcomes=_integers([Outcome(row.outcome).code for row in rows]),
-        margin_met=torch.tensor([row.margin_met for row in rows], dtype=torch.bool),
+        margin_met=np.array([row.margin_met for row in rows], dtype=np.bool_),
         dropped=_integers([row.dropped for row in rows]),
         counterfactuals=read_counterfactuals(
             [row.counterfactuals for row in rows], places, reader, raw, context.rules
@@ -72,7 +72,7 @@ def _refuse_unknown(rows: Sequence[WireRow]) -> None:
                 raise RecordError(f"explanations[{index}].{field}", None, expected)
 
 
-def _classes(labels: Sequence[Level | None], classes: Sequence[Level], field: str) -> Tensor:
+def _classes(labels: Sequence[Level | None], classes: Sequence[Level], field: str) -> Array:
     """Return labels as positions among the model's classes; null is an unknown class."""
     known = {(level_type(label), label): position for position, label in enumerate(classes)}
     positions = [
@@ -87,7 +87,7 @@ def _classes(labels: Sequence[Level | None], classes: Sequence[Level], field: st
 
 
 def _fronts(
-    fronts: Sequence[WireFront | None], places: Sequence[str], reader: ValueReader, raw: Tensor
+    fronts: Sequence[WireFront | None], places: Sequence[str], reader: ValueReader, raw: Array
 ) -> Fronts:
     owner: list[int] = []
     values: list[list[object]] = []
@@ -107,7 +107,7 @@ def _fronts(
         losses += front.losses
         changes += _codes(front, place, len(reader.names))
     wanted, owners = reader.lists(values, value_places), _integers(owner)
-    codes = torch.tensor(changes, dtype=torch.int8).reshape(len(owner), len(reader.names))
+    codes = np.array(changes, dtype=np.int8).reshape(len(owner), len(reader.names))
     return Fronts(owners, reader.entries(wanted, raw[owners]), loss_column(losses), codes)
 
 
@@ -150,9 +150,9 @@ def _diagnosis(diagnosis: WireDiagnosis | None) -> Diagnosis | None:
     )
 
 
-def _numbers(values: Sequence[float | None]) -> Tensor:
-    return torch.tensor([number_or_nan(value) for value in values], dtype=torch.float64)
+def _numbers(values: Sequence[float | None]) -> Array:
+    return np.array([number_or_nan(value) for value in values], dtype=np.float64)
 
 
-def _integers(values: Sequence[int]) -> Tensor:
-    return torch.tensor(values, dtype=torch.long)
+def _integers(values: Sequence[int]) -> Array:
+    return np.array(values, dtype=np.int64)

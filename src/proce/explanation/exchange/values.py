@@ -1,14 +1,13 @@
-"""Reads the values of rows in a text as tensors, in raw units and in the entries of a codec."""
+"""Reads the values of rows in a text as arrays, in raw units and in the entries of a codec."""
 
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.losses import Loss
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature
 from proce.schema.features.levels import level_type
@@ -42,14 +41,14 @@ class ValueReader:
             raise RecordError(place, name, "the name of a feature")
         return position
 
-    def objects(self, rows: Sequence[Mapping[str, Any]], places: Sequence[str]) -> Tensor:
+    def objects(self, rows: Sequence[Mapping[str, Any]], places: Sequence[str]) -> Array:
         """Return rows that are given by feature ``(n, f)``, in raw units."""
         for row, place in zip(rows, places, strict=True):
             if row.keys() != self._positions.keys():
                 raise RecordError(place, row, f"a value for each of {', '.join(self.names)}")
         return self._stacked([[row[name] for row in rows] for name in self.names], places)
 
-    def lists(self, rows: Sequence[Sequence[Any]], places: Sequence[str]) -> Tensor:
+    def lists(self, rows: Sequence[Sequence[Any]], places: Sequence[str]) -> Array:
         """Return rows that are lists in the order of the features ``(n, f)``, in raw units."""
         n_features = len(self.names)
         for row, place in zip(rows, places, strict=True):
@@ -83,7 +82,7 @@ class ValueReader:
             raise RecordError(f"{places[wrong]}.{field}", values[wrong], expected)
         return np.array(numbers, dtype=np.float64)
 
-    def entries(self, wanted: Tensor, raw: Tensor) -> Tensor:
+    def entries(self, wanted: Array, raw: Array) -> Array:
         """Return raw values ``(n, f)`` as entries that give exactly these values back.
 
         Parameters
@@ -94,21 +93,19 @@ class ValueReader:
             ``(n, f)``, the explained rows in raw units; a value that equals that of its explained
             row gets the same entry.
         """
-        return torch.where(
-            wanted == raw, self.codec.to_unit(raw), exact_entries(self.codec, wanted)
-        )
+        return np.where(wanted == raw, self.codec.to_unit(raw), exact_entries(self.codec, wanted))
 
-    def _stacked(self, columns: Sequence[Sequence[Any]], places: Sequence[str]) -> Tensor:
+    def _stacked(self, columns: Sequence[Sequence[Any]], places: Sequence[str]) -> Array:
         raw = np.empty((len(places), len(self.names)))
         for position, (name, values) in enumerate(zip(self.names, columns, strict=True)):
             raw[:, position] = self.column(position, values, places, name)
-        return torch.from_numpy(raw)
+        return raw
 
 
-def loss_column(losses: Sequence[Sequence[float | None]]) -> Tensor:
+def loss_column(losses: Sequence[Sequence[float | None]]) -> Array:
     """Return losses ``(n, 3)``; null is NaN."""
     finite = [[number_or_nan(loss) for loss in own] for own in losses]
-    return torch.tensor(finite, dtype=torch.float64).reshape(len(losses), len(Loss))
+    return np.array(finite, dtype=np.float64).reshape(len(losses), len(Loss))
 
 
 def number_or_nan(number: float | None) -> float:

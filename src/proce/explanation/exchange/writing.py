@@ -5,9 +5,8 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array, blocks
 from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
@@ -58,7 +57,7 @@ def frame_record(result: ExplainedFrame, version: int) -> Plain:
 
 def _rows_in_blocks(rows: ExplainedRows) -> Iterator[Plain]:
     """Yield the rows, so that the plain values of a few of them are held at a time."""
-    for block in torch.split(torch.arange(len(rows)), _BLOCK_ROWS):
+    for block in blocks(np.arange(len(rows)), _BLOCK_ROWS):
         yield from _rows(rows.take(block))
 
 
@@ -186,10 +185,10 @@ def _promises(context: Context, cells: ChangedCells) -> list[Plain]:
 
 def _known_contributions(rows: ExplainedRows) -> Floats:
     """Return the contributions ``(n, f)``; NaN throughout a row of which not all are known."""
-    contributions = rows.counterfactuals.contributions.clone()
+    contributions = rows.counterfactuals.contributions.copy()
     owner = rows.counterfactuals.owner
-    contributions[torch.isin(owner, owner[contributions.isnan().any(1)])] = torch.nan
-    return contributions.numpy()
+    contributions[np.isin(owner, owner[np.isnan(contributions).any(1)])] = np.nan
+    return contributions
 
 
 def _certainties(rows: ExplainedRows) -> list[Plain]:
@@ -200,7 +199,7 @@ def _certainties(rows: ExplainedRows) -> list[Plain]:
         known = column >= 0  # NaN is not known
         if name != "confidence":
             known = rows.counterfactuals.is_counted(name)
-        lines = torch.nonzero(known).flatten()
+        lines = np.flatnonzero(known)
         for line, value in zip(lines.tolist(), column[lines].tolist(), strict=True):
             certainties[line][name] = value
     return certainties
@@ -212,14 +211,14 @@ def _steps(rows: ExplainedRows) -> list[list[list[Any]]]:
     if not ways.steps:
         return [[] for _ in range(len(ways))]
     counts = [len(steps) for steps in ways.steps]
-    owner = torch.repeat_interleave(ways.owner, torch.tensor(counts))
-    return _split(_variants(rows, torch.cat(ways.steps), owner), counts)
+    owner = np.repeat(ways.owner, counts)
+    return _split(_variants(rows, np.concatenate(ways.steps), owner), counts)
 
 
 def _fronts(rows: ExplainedRows) -> list[Plain | None]:
     """Return the front of each row, ``None`` where it was not kept."""
     fronts = rows.fronts
-    sizes = fronts.owner.bincount(minlength=len(rows)).tolist()
+    sizes = np.bincount(fronts.owner, minlength=len(rows)).tolist()
     values = _split(_variants(rows, fronts.rows, fronts.owner), sizes)
     losses = _split(_losses(fronts.losses), sizes)
     changes = _split(_letters(fronts.changes), sizes)
@@ -235,7 +234,7 @@ def _fronts(rows: ExplainedRows) -> list[Plain | None]:
     ]
 
 
-def _letters(changes: Tensor) -> list[str | None]:
+def _letters(changes: Array) -> list[str | None]:
     """Return what became of the cells of each member of a front; ``None`` where not known."""
     return [
         None if UNKNOWN_CHANGE in own else "".join(CHANGE_LETTERS[code] for code in own)
@@ -256,19 +255,19 @@ def _blocker(blocker: Blocker) -> Plain:
     return record
 
 
-def _variants(rows: ExplainedRows, variants: Tensor, owner: Tensor) -> list[list[Any]]:
+def _variants(rows: ExplainedRows, variants: Array, owner: Array) -> list[list[Any]]:
     """Return variants ``(n, f)`` of the explained rows at ``owner (n,)`` as plain values."""
     raw = raw_rows(rows.context, variants, rows.factual[owner], rows.raw[owner])
     return _lists(rows.context, raw)
 
 
-def _objects(context: Context, raw: Tensor) -> list[Plain]:
+def _objects(context: Context, raw: Array) -> list[Plain]:
     """Return rows ``(n, f)`` in raw units as plain values by feature."""
     names = context.codec.schema.names
     return [dict(zip(names, values, strict=True)) for values in _lists(context, raw)]
 
 
-def _lists(context: Context, raw: Tensor) -> list[list[Any]]:
+def _lists(context: Context, raw: Array) -> list[list[Any]]:
     """Return rows ``(n, f)`` in raw units as lists of plain values."""
     columns = [
         plain_column(feature, values)
@@ -277,7 +276,7 @@ def _lists(context: Context, raw: Tensor) -> list[list[Any]]:
     return [list(values) for values in zip(*columns, strict=True)]
 
 
-def _losses(losses: Tensor) -> list[list[float | None]]:
+def _losses(losses: Array) -> list[list[float | None]]:
     return [[finite_or_none(loss) for loss in own] for own in losses.tolist()]
 
 

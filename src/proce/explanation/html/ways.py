@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from proce.explanation.html.blocks import Facts, FoldedList, fold_after
 from proce.explanation.html.strips import Strip, shares_text, strip_of
 from proce.explanation.record.context import Context
@@ -191,7 +193,7 @@ def _is_outdone(explanation: ExplainedRow, rank: int) -> bool:
         return False
     losses, own_losses = explanation.front.losses, explanation.losses[rank - 1]
     is_nearer = losses[:, Loss.DISTANCE] < own_losses[Loss.DISTANCE] - _SAME
-    chances = (-losses[:, Loss.PREDICTION]).exp()
+    chances = np.exp(-losses[:, Loss.PREDICTION])
     is_likelier = chances > explanation.probabilities[rank - 1] + _SAME
     return bool((is_nearer & is_likelier).any())
 

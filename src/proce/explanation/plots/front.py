@@ -83,7 +83,7 @@ def _caption(row: ExplainedRow, target: str, has_bar: bool) -> str:
 def _draw_points(ax: "Axes", row: ExplainedRow, colors: Palette) -> "PathCollection":
     losses, chances = row.losses, row.probabilities
     if row.front is not None:
-        losses, chances = row.front.losses, (-row.front.losses[:, Loss.PREDICTION]).exp()
+        losses, chances = row.front.losses, np.exp(-row.front.losses[:, Loss.PREDICTION])
     points = ax.scatter(
         losses[:, Loss.DISTANCE],
         chances,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import torch
+import numpy as np
 
 from proce.classifier import Classifier, ask_frame, decide
 from proce.errors import ModelError
@@ -112,18 +112,18 @@ def verify_rows(
             f"the model's classes are {shown(classifier.classes)}; the receipt was written for a"
             f" model of the classes {shown(classes)}. Give the model that it was written for."
         )
-    owner = torch.cat([torch.arange(len(rows)), ways.owner])  # the rows first, then their ways
-    lines = torch.cat([rows.factual, ways.rows])
+    owner = np.concatenate([np.arange(len(rows)), ways.owner])  # the rows first, then their ways
+    lines = np.concatenate([rows.factual, ways.rows])
     layout = result.layout.without_index()
     frame = result.context.codec.rebuild(lines, layout, rows.factual[owner], rows.raw[owner])
     chances = ask_frame(classifier, frame, codec)
     columns = zip(
         owner.tolist(),
-        torch.cat([torch.zeros_like(rows.target), ways.ranks()]).tolist(),
-        torch.cat([rows.predicted, rows.target[ways.owner]]).tolist(),
+        np.concatenate([np.zeros_like(rows.target), ways.ranks()]).tolist(),
+        np.concatenate([rows.predicted, rows.target[ways.owner]]).tolist(),
         decide(chances, classifier.threshold).tolist(),
-        torch.cat([rows.probability, ways.probabilities]).tolist(),
-        chances[torch.arange(len(owner)), rows.target[owner]].tolist(),
+        np.concatenate([rows.probability, ways.probabilities]).tolist(),
+        chances[np.arange(len(owner)), rows.target[owner]].tolist(),
         strict=True,
     )
     answers: list[list[Answer]] = [[] for _ in range(len(rows))]

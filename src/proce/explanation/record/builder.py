@@ -1,8 +1,8 @@
 """Explained rows in the making: each chunk of a call adds its outcomes and counterfactuals."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals, Fronts
 from proce.explanation.record.diagnosis import Diagnosis
@@ -25,24 +25,24 @@ class ExplainedRowsBuilder:
     def __init__(
         self,
         context: Context,
-        factual: Tensor,
-        raw: Tensor,
-        predicted: Tensor,
-        target: Tensor,
-        probability: Tensor,
+        factual: Array,
+        raw: Array,
+        predicted: Array,
+        target: Array,
+        probability: Array,
     ) -> None:
         self._context, self._factual, self._raw = context, factual, raw
         self._predicted, self._target, self._probability = predicted, target, probability
-        self._outcomes = predicted.new_full((len(predicted),), _OPEN)
-        self._margin_met = torch.ones(len(predicted), dtype=torch.bool)
-        self._dropped = predicted.new_zeros(len(predicted))
+        self._outcomes = np.full(len(predicted), _OPEN)
+        self._margin_met = np.ones(len(predicted), dtype=np.bool_)
+        self._dropped = np.zeros(len(predicted), dtype=np.int64)
         self._counterfactuals = [Counterfactuals.empty(factual.shape[1])]
         self._fronts = [Fronts.empty(factual.shape[1])]
         self._diagnoses: dict[int, Diagnosis] = {}
-        self._notes: list[tuple[Tensor, str]] = []
+        self._notes: list[tuple[Array, str]] = []
 
     @property
-    def probabilities(self) -> Tensor:
+    def probabilities(self) -> Array:
         """The probability of the target for each row as it is, ``(i,)``."""
         return self._probability
 
@@ -51,15 +51,15 @@ class ExplainedRowsBuilder:
         """How many rows have an outcome."""
         return int((self._outcomes != _OPEN).sum())
 
-    def open_rows(self) -> Tensor:
+    def open_rows(self) -> Array:
         """Return the positions of the rows that have no outcome yet."""
-        return (self._outcomes == _OPEN).nonzero().flatten()
+        return np.flatnonzero(self._outcomes == _OPEN)
 
-    def rows_with(self, outcome: Outcome) -> Tensor:
+    def rows_with(self, outcome: Outcome) -> Array:
         """Return the positions of the rows that have this outcome."""
-        return (self._outcomes == outcome.code).nonzero().flatten()
+        return np.flatnonzero(self._outcomes == outcome.code)
 
-    def finish(self, rows: Tensor, outcome: Outcome) -> None:
+    def finish(self, rows: Array, outcome: Outcome) -> None:
         """Set how the search for some rows ended."""
         self._outcomes[rows] = outcome.code
 
@@ -72,15 +72,15 @@ class ExplainedRowsBuilder:
         """Add the whole Pareto sets of some rows."""
         self._fronts.append(fronts)
 
-    def mark_margin_missed(self, rows: Tensor) -> None:
+    def mark_margin_missed(self, rows: Array) -> None:
         """Mark rows whose counterfactuals do not keep the margin."""
         self._margin_met[rows] = False
 
-    def count_dropped(self, rows: Tensor, counts: Tensor) -> None:
+    def count_dropped(self, rows: Array, counts: Array) -> None:
         """Set how many candidates of each of these rows failed the last check."""
         self._dropped[rows] = counts
 
-    def note(self, rows: Tensor, text: str) -> None:
+    def note(self, rows: Array, text: str) -> None:
         """Add a note that the readers of some rows should know."""
         if len(rows):
             self._notes.append((rows, text))
@@ -94,7 +94,7 @@ class ExplainedRowsBuilder:
         assert self.n_finished == len(self._outcomes), "every row has an outcome"
         return ExplainedRows(
             context=self._context,
-            positions=torch.arange(len(self._predicted)),
+            positions=np.arange(len(self._predicted)),
             factual=self._factual,
             raw=self._raw,
             predicted=self._predicted,

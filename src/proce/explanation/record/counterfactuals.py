@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
 
@@ -31,9 +31,9 @@ class Intervals:
         Whether an end is that of the search itself: the sum of ``OPEN_BELOW`` and ``OPEN_ABOVE``.
     """
 
-    low: Tensor
-    high: Tensor
-    open_ends: Tensor
+    low: Array
+    high: Array
+    open_ends: Array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -84,55 +84,55 @@ class Counterfactuals:
         row has no paths; the tuple is empty for methods that give none.
     """
 
-    owner: Tensor
-    rows: Tensor
-    changes: Tensor
-    probabilities: Tensor
-    losses: Tensor
-    expected: Tensor
-    contributions: Tensor
-    support: Tensor
-    refits: Tensor
-    confidence: Tensor
-    robustness: Tensor
-    holds_from: Tensor
-    holds_to: Tensor
-    open_ends: Tensor
-    asked_by: Tensor
-    steps: tuple[Tensor, ...] = ()
+    owner: Array
+    rows: Array
+    changes: Array
+    probabilities: Array
+    losses: Array
+    expected: Array
+    contributions: Array
+    support: Array
+    refits: Array
+    confidence: Array
+    robustness: Array
+    holds_from: Array
+    holds_to: Array
+    open_ends: Array
+    asked_by: Array
+    steps: tuple[Array, ...] = ()
 
     @classmethod
     def of(
         cls,
-        owner: Tensor,
-        rows: Tensor,
-        changes: Tensor,
-        probabilities: Tensor,
-        losses: Tensor,
+        owner: Array,
+        rows: Array,
+        changes: Array,
+        probabilities: Array,
+        losses: Array,
         *,
-        expected: Tensor | None = None,
-        contributions: Tensor | None = None,
-        support: Tensor | None = None,
-        refits: Tensor | None = None,
-        confidence: Tensor | None = None,
-        robustness: Tensor | None = None,
+        expected: Array | None = None,
+        contributions: Array | None = None,
+        support: Array | None = None,
+        refits: Array | None = None,
+        confidence: Array | None = None,
+        robustness: Array | None = None,
         intervals: "Intervals | None" = None,
-        asked_by: Tensor | None = None,
-        steps: Sequence[Tensor] = (),
+        asked_by: Array | None = None,
+        steps: Sequence[Array] = (),
     ) -> "Counterfactuals":
         """Return columns in which what was not measured is marked as unknown."""
-        unknown = torch.full_like(rows, torch.nan)
-        uncounted = torch.full_like(owner, UNKNOWN_COUNT)
+        unknown = np.full_like(rows, np.nan)
+        uncounted = np.full_like(owner, UNKNOWN_COUNT)
         if intervals is None:
-            intervals = Intervals(unknown, unknown, torch.zeros_like(changes))
+            intervals = Intervals(unknown, unknown, np.zeros_like(changes))
         if asked_by is None:
-            asked_by = torch.full(rows.shape, NO_RULE, dtype=torch.long)
+            asked_by = np.full(rows.shape, NO_RULE, dtype=np.int64)
         return cls(
             owner=owner,
             rows=rows,
             changes=changes,
-            probabilities=probabilities.double(),
-            losses=losses.double(),
+            probabilities=probabilities.astype(np.float64),
+            losses=losses.astype(np.float64),
             expected=unknown if expected is None else expected,
             contributions=unknown if contributions is None else contributions,
             support=uncounted if support is None else support,
@@ -149,17 +149,18 @@ class Counterfactuals:
     @classmethod
     def empty(cls, n_features: int) -> "Counterfactuals":
         """Return no counterfactuals of rows with so many features."""
-        rows = torch.zeros(0, n_features, dtype=torch.float64)
-        owner = torch.zeros(0, dtype=torch.long)
-        losses = torch.zeros(0, len(Loss), dtype=torch.float64)
-        return cls.of(owner, rows, rows.to(torch.int8), rows.new_zeros(0), losses)
+        rows = np.zeros((0, n_features))
+        owner = np.zeros(0, dtype=np.int64)
+        losses = np.zeros((0, len(Loss)))
+        return cls.of(owner, rows, rows.astype(np.int8), np.zeros(0), losses)
 
     @classmethod
     def concatenate(cls, parts: Sequence["Counterfactuals"]) -> "Counterfactuals":
         """Return all lines of some parts, ordered by their owners."""
-        order = torch.cat([part.owner for part in parts]).argsort(stable=True)
+        order = np.argsort(np.concatenate([part.owner for part in parts]), kind="stable")
         columns = {
-            name: torch.cat([getattr(part, name) for part in parts])[order] for name in _COLUMNS
+            name: np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in _COLUMNS
         }
         steps = [step for part in parts for step in part._steps_of_all()]
         some_have_steps = any(part.steps for part in parts)
@@ -169,7 +170,7 @@ class Counterfactuals:
     def __len__(self) -> int:
         return len(self.owner)
 
-    def take(self, lines: Tensor) -> "Counterfactuals":
+    def take(self, lines: Array) -> "Counterfactuals":
         """Return some of the lines, given by position."""
         columns = {name: getattr(self, name)[lines] for name in _COLUMNS}
         steps = tuple(self.steps[line] for line in lines.tolist()) if self.steps else ()
@@ -180,24 +181,24 @@ class Counterfactuals:
         columns = {name: getattr(self, name)[first:last] for name in _COLUMNS}
         return replace(self, **columns, steps=self.steps[first:last])
 
-    def owned_by(self, rows: Tensor) -> "Counterfactuals":
+    def owned_by(self, rows: Array) -> "Counterfactuals":
         """Return the lines of some explained rows, renumbered to the order given."""
         lines, owner = lines_of(self.owner, rows)
         return replace(self.take(lines), owner=owner)
 
-    def counts(self, n_rows: int) -> Tensor:
+    def counts(self, n_rows: int) -> Array:
         """Return how many counterfactuals each of the explained rows has, ``(i,)``."""
-        return self.owner.bincount(minlength=n_rows)
+        return np.bincount(self.owner, minlength=n_rows)
 
-    def is_counted(self, name: str) -> Tensor:
+    def is_counted(self, name: str) -> Array:
         """Return which lines ``(n,)`` have a count, as all other lines of their row have."""
-        return ~torch.isin(self.owner, self.owner[getattr(self, name) < 0])
+        return ~np.isin(self.owner, self.owner[getattr(self, name) < 0])
 
-    def ranks(self) -> Tensor:
+    def ranks(self) -> Array:
         """Return the rank of each line among those of its row, from 1, ``(n,)``."""
-        return torch.arange(len(self)) - torch.searchsorted(self.owner, self.owner) + 1
+        return np.arange(len(self)) - np.searchsorted(self.owner, self.owner) + 1
 
-    def _steps_of_all(self) -> tuple[Tensor, ...]:
+    def _steps_of_all(self) -> tuple[Array, ...]:
         return self.steps or (self.rows[:0],) * len(self)
 
 
@@ -217,45 +218,46 @@ class Fronts:
         ``(p, f)``, a ``Change`` for each cell; -1 where that is not known.
     """
 
-    owner: Tensor
-    rows: Tensor
-    losses: Tensor
-    changes: Tensor = None  # type: ignore[assignment]
+    owner: Array
+    rows: Array
+    losses: Array
+    changes: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if vars(self)["changes"] is None:
-            unknown = torch.full_like(self.rows, UNKNOWN_CHANGE, dtype=torch.int8)
+            unknown = np.full_like(self.rows, UNKNOWN_CHANGE, dtype=np.int8)
             object.__setattr__(self, "changes", unknown)
 
     @classmethod
     def empty(cls, n_features: int) -> "Fronts":
         """Return no fronts of rows with so many features."""
-        rows = torch.zeros(0, n_features, dtype=torch.float64)
-        losses = torch.zeros(0, len(Loss), dtype=torch.float64)
-        return cls(torch.zeros(0, dtype=torch.long), rows, losses)
+        rows = np.zeros((0, n_features))
+        losses = np.zeros((0, len(Loss)))
+        return cls(np.zeros(0, dtype=np.int64), rows, losses)
 
     @classmethod
     def concatenate(cls, parts: Sequence["Fronts"]) -> "Fronts":
         """Return all members of some fronts, ordered by their owners."""
-        order = torch.cat([part.owner for part in parts]).argsort(stable=True)
+        order = np.argsort(np.concatenate([part.owner for part in parts]), kind="stable")
         columns = [
-            torch.cat([getattr(part, name) for part in parts])[order] for name in _FRONT_COLUMNS
+            np.concatenate([getattr(part, name) for part in parts])[order]
+            for name in _FRONT_COLUMNS
         ]
         return cls(*columns)
 
     def of(self, row: int) -> "Front | None":
         """Return the front of one explained row, or ``None`` where it was not kept."""
-        first, last = torch.searchsorted(self.owner, torch.tensor([row, row + 1])).tolist()
+        first, last = np.searchsorted(self.owner, np.array([row, row + 1])).tolist()
         if last == first:
             return None
         return Front(self.rows[first:last], self.losses[first:last], self.changes[first:last])
 
-    def owned_by(self, rows: Tensor) -> "Fronts":
+    def owned_by(self, rows: Array) -> "Fronts":
         """Return the fronts of some explained rows, renumbered to the order given."""
         lines, owner = lines_of(self.owner, rows)
         return Fronts(owner, self.rows[lines], self.losses[lines], self.changes[lines])
 
-    def renumbered(self, rows: Tensor, kept: Tensor) -> "Fronts":
+    def renumbered(self, rows: Array, kept: Array) -> "Fronts":
         """Return the fronts of the rows flagged in ``kept (i,)``, row k numbered ``rows[k]``."""
         own = kept[self.owner]
         owner = rows[self.owner[own]]
@@ -276,9 +278,9 @@ class Front:
         ``(p, f)``, a ``Change`` for each cell, -1 where that is not known; ``None`` for none.
     """
 
-    rows: Tensor
-    losses: Tensor
-    changes: Tensor | None = None
+    rows: Array
+    losses: Array
+    changes: Array | None = None
 
     def __len__(self) -> int:
         return len(self.rows)

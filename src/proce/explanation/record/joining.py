@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import accumulate
 from typing import Any, TypeVar
 
-import torch
+import numpy as np
 
 from proce.explanation.record.counterfactuals import Counterfactuals, Fronts
 from proce.explanation.record.notes import Notes
@@ -17,7 +17,7 @@ Lines = TypeVar("Lines", Counterfactuals, Fronts, Notes)
 def joined_rows(pieces: Sequence[ExplainedRows]) -> ExplainedRows:
     """Return the rows of one or more pieces, one piece after the other, in the first's context."""
     columns: dict[str, Any] = {
-        name: torch.cat([getattr(own, name) for own in pieces]) for name in COLUMNS
+        name: np.concatenate([getattr(own, name) for own in pieces]) for name in COLUMNS
     }
     firsts = accumulate(map(len, pieces[:-1]), initial=0)
     shifted = list(zip(pieces, firsts, strict=True))

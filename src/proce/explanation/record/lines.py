@@ -1,10 +1,11 @@
 """Lines of which each belongs to a row: those of a row stand together, the rows in their order."""
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from proce.arrays import Array
 
 
-def lines_of(owner: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
+def lines_of(owner: Array, rows: Array) -> tuple[Array, Array]:
     """Return the lines of some rows, and the index in ``rows`` of the row that owns each.
 
     Parameters
@@ -14,8 +15,8 @@ def lines_of(owner: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
     rows
         ``(i,)``, the rows, in any order.
     """
-    first = torch.searchsorted(owner, rows)
-    counts = torch.searchsorted(owner, rows, right=True) - first
-    index = torch.repeat_interleave(torch.arange(len(rows)), counts)
-    nth = torch.arange(len(index)) - (counts.cumsum(0) - counts)[index]
+    first = np.searchsorted(owner, rows)
+    counts = np.searchsorted(owner, rows, side="right") - first
+    index = np.repeat(np.arange(len(rows)), counts)
+    nth = np.arange(len(index)) - (counts.cumsum(0) - counts)[index]
     return first[index] + nth, index

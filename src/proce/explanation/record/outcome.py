@@ -2,7 +2,7 @@
 
 from enum import IntEnum, StrEnum
 
-from torch import Tensor
+from proce.arrays import Array
 
 
 class Outcome(StrEnum):
@@ -43,6 +43,6 @@ CHANGES = tuple(Change)
 CHANGE_LETTERS = ".ahc"  # one for each kind of change, in a text
 
 
-def done_by_hand(changes: Tensor) -> Tensor:
+def done_by_hand(changes: Array) -> Array:
     """Return flags for the cells that a person acts on or holds; all other cells follow."""
     return (changes == Change.ACTION) | (changes == Change.HOLD)

@@ -31,7 +31,7 @@ class Provenance:
     training_rows
         The number of rows that the method was fitted on.
     training_hash
-        The SHA-256 sum of these rows as tensors.
+        The SHA-256 sum of these rows as arrays.
     elapsed_seconds
         The time that the call took.
     generations

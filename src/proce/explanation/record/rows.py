@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
 from proce.explanation.record.diagnosis import Diagnosis
@@ -21,7 +20,7 @@ from proce.schema import Layout
 class ExplainedRows:
     """The rows of a call, their targets, their outcomes and their counterfactuals.
 
-    All tensors have one entry for each row; each counterfactual names the row that owns it.
+    All arrays have one entry for each row; each counterfactual names the row that owns it.
 
     Attributes
     ----------
@@ -51,15 +50,15 @@ class ExplainedRows:
     """
 
     context: Context
-    positions: Tensor
-    factual: Tensor
-    raw: Tensor
-    predicted: Tensor
-    target: Tensor
-    probability: Tensor
-    outcomes: Tensor
-    margin_met: Tensor
-    dropped: Tensor
+    positions: Array
+    factual: Array
+    raw: Array
+    predicted: Array
+    target: Array
+    probability: Array
+    outcomes: Array
+    margin_met: Array
+    dropped: Array
     counterfactuals: Counterfactuals
     fronts: Fronts
     diagnoses: Mapping[int, Diagnosis] = field(default_factory=dict)
@@ -71,7 +70,7 @@ class ExplainedRows:
     def __iter__(self) -> "Iterator[ExplainedRow]":
         return (ExplainedRow(self, index) for index in range(len(self)))
 
-    def take(self, rows: Tensor) -> "ExplainedRows":
+    def take(self, rows: Array) -> "ExplainedRows":
         """Return some of the rows, given by their index."""
         columns = {name: getattr(self, name)[rows] for name in COLUMNS}
         pairs = enumerate(rows.tolist() if self.diagnoses else ())
@@ -86,13 +85,13 @@ class ExplainedRows:
 
     def head(self, n_rows: int) -> "ExplainedRows":
         """Return the first ``n_rows`` of the rows."""
-        return self.take(torch.arange(min(n_rows, len(self))))
+        return self.take(np.arange(min(n_rows, len(self))))
 
     def recommended(self) -> Counterfactuals:
         """Return the first counterfactual of every row that has one."""
-        return self.counterfactuals.take((self.counterfactuals.ranks() == 1).nonzero().flatten())
+        return self.counterfactuals.take(np.flatnonzero(self.counterfactuals.ranks() == 1))
 
-    def counterfactual_positions(self) -> Tensor:
+    def counterfactual_positions(self) -> Array:
         """Return the position of the row that each counterfactual belongs to, ``(n,)``."""
         return self.positions[self.counterfactuals.owner]
 
@@ -102,7 +101,7 @@ class ExplainedRows:
         return Counter({OUTCOMES[code[at]]: int(count[at]) for at in first.argsort()})
 
     @cached_property
-    def counts(self) -> Tensor:
+    def counts(self) -> Array:
         """How many counterfactuals each row has, ``(i,)``."""
         return self.counterfactuals.counts(len(self))
 
@@ -144,12 +143,12 @@ class ExplainedRow:
         return int(self.record.positions[self.index])
 
     @property
-    def factual(self) -> Tensor:
+    def factual(self) -> Array:
         """The row in the entries of the codec, ``(f,)``."""
         return self.record.factual[self.index]
 
     @property
-    def raw(self) -> Tensor:
+    def raw(self) -> Array:
         """The row in raw units, as it came in, ``(f,)``."""
         return self.record.raw[self.index]
 
@@ -189,27 +188,27 @@ class ExplainedRow:
         return int(self.record.dropped[self.index])
 
     @property
-    def rows(self) -> Tensor:
+    def rows(self) -> Array:
         """The counterfactuals, the recommended one first, ``(n, f)``."""
         return self.record.counterfactuals.rows[self._lines]
 
     @property
-    def changes(self) -> Tensor:
+    def changes(self) -> Array:
         """A ``Change`` for each cell of the counterfactuals, ``(n, f)``."""
         return self.record.counterfactuals.changes[self._lines]
 
     @property
-    def probabilities(self) -> Tensor:
+    def probabilities(self) -> Array:
         """The probability of the target for each counterfactual, ``(n,)``."""
         return self.record.counterfactuals.probabilities[self._lines]
 
     @property
-    def losses(self) -> Tensor:
+    def losses(self) -> Array:
         """The losses of each counterfactual, ``(n, 3)``: prediction, prototype, distance."""
         return self.record.counterfactuals.losses[self._lines]
 
     @property
-    def expected(self) -> Tensor:
+    def expected(self) -> Array:
         """Where each feature would be if it were neither acted on nor held, ``(n, f)``.
 
         NaN where that is not known.
@@ -217,18 +216,18 @@ class ExplainedRow:
         return self.record.counterfactuals.expected[self._lines]
 
     @property
-    def contributions(self) -> Tensor | None:
+    def contributions(self) -> Array | None:
         """How far the probability falls without an action, ``(n, f)``; ``None`` if not asked."""
         values = self.record.counterfactuals.contributions[self._lines]
-        return None if not len(values) or bool(values.isnan().any()) else values
+        return None if not len(values) or bool(np.isnan(values).any()) else values
 
     @cached_property
-    def support(self) -> Tensor | None:
+    def support(self) -> Array | None:
         """In how many bootstrap graphs each comes about, ``(n,)``; ``None`` without such graphs."""
         return self._known_counts(self.record.counterfactuals.support)
 
     @cached_property
-    def refits(self) -> Tensor | None:
+    def refits(self) -> Array | None:
         """In how many refits of the equations the actions of each still reach the target, ``(n,)``.
 
         ``None`` without refits.
@@ -236,18 +235,18 @@ class ExplainedRow:
         return self._known_counts(self.record.counterfactuals.refits)
 
     @cached_property
-    def confidence(self) -> Tensor | None:
+    def confidence(self) -> Array | None:
         """How likely each works in the true equations, ``(n,)``; NaN or ``None`` if not known."""
         own = self.record.counterfactuals.confidence[self._lines]
-        return None if bool(own.isnan().all()) else own
+        return None if bool(np.isnan(own).all()) else own
 
     @cached_property
-    def robustness(self) -> Tensor | None:
+    def robustness(self) -> Array | None:
         """In how many other models each reaches the target, ``(n,)``; ``None`` without others."""
         return self._known_counts(self.record.counterfactuals.robustness)
 
     @property
-    def steps(self) -> tuple[Tensor, ...]:
+    def steps(self) -> tuple[Array, ...]:
         """The path to each counterfactual ``(s, f)``; empty for methods that give none."""
         own = self.record.counterfactuals.steps[self._lines]
         return own if any(len(steps) for steps in own) else ()
@@ -269,7 +268,7 @@ class ExplainedRow:
 
     def alone(self) -> ExplainedRows:
         """Return the columns of this row only."""
-        return self.record.take(self.record.positions.new_tensor([self.index]))
+        return self.record.take(np.array([self.index]))
 
     @property
     def extent(self) -> tuple[int, int]:
@@ -280,7 +279,7 @@ class ExplainedRow:
     def _lines(self) -> slice:
         return slice(*self.extent)
 
-    def _known_counts(self, counts: Tensor) -> Tensor | None:
+    def _known_counts(self, counts: Array) -> Array | None:
         own = counts[self._lines]
         return None if not len(own) or bool((own < 0).any()) else own
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import RuleError, SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
@@ -121,15 +121,14 @@ class Withheld:
         return tuple(name for name in names if name not in self.names)
 
 
-def _open_positions(schema: Schema, names: Sequence[str]) -> Tensor:
+def _open_positions(schema: Schema, names: Sequence[str]) -> Array:
     """Return the positions of all features but the named ones."""
-    return torch.tensor(
-        [position for position, name in enumerate(schema.names) if name not in names]
-    )
+    kept = [position for position, name in enumerate(schema.names) if name not in names]
+    return np.array(kept, dtype=np.int64)
 
 
 def _context(
-    context: Context, keep: Tensor, withheld: Withheld, open_rules: Sequence[bool]
+    context: Context, keep: Array, withheld: Withheld, open_rules: Sequence[bool]
 ) -> Context:
     spread = context.spread
     return replace(
@@ -147,30 +146,30 @@ def _context(
     )
 
 
-def _codec(codec: Codec, keep: Tensor) -> Codec:
+def _codec(codec: Codec, keep: Array) -> Codec:
     kept = Schema([codec.schema.features[position] for position in keep.tolist()])
     columns = set(codec.schema.columns) - set(kept.columns)
-    tensors = ("low", "span", "may_miss", "seen_low", "seen_high", "resolution")
+    arrays = ("low", "span", "may_miss", "seen_low", "seen_high", "resolution")
     return replace(
         codec,
         schema=kept,
         layout=codec.layout.without(columns),
-        **{name: getattr(codec, name)[keep] for name in tensors},
+        **{name: getattr(codec, name)[keep] for name in arrays},
     )
 
 
 def _counterfactuals(
-    ways: Counterfactuals, keep: Tensor, open_rules: Sequence[bool]
+    ways: Counterfactuals, keep: Array, open_rules: Sequence[bool]
 ) -> Counterfactuals:
     cells = {
         name: getattr(ways, name)[:, keep]
         for name in ways.__dataclass_fields__
-        if name not in ("steps", "losses") and getattr(ways, name).dim() == 2
+        if name not in ("steps", "losses") and getattr(ways, name).ndim == 2
     }
-    numbers = torch.tensor(open_rules, dtype=torch.long)
-    numbers = torch.where(numbers > 0, numbers.cumsum(0) - 1, NO_RULE)
+    numbers = np.array(open_rules, dtype=np.int64)
+    numbers = np.where(numbers > 0, numbers.cumsum(0) - 1, NO_RULE)
     asked_by = cells["asked_by"]
-    renumbered = torch.full_like(asked_by, NO_RULE)
+    renumbered = np.full_like(asked_by, NO_RULE)
     renumbered[asked_by >= 0] = numbers[asked_by[asked_by >= 0]]
     steps = tuple(path[:, keep] for path in ways.steps)
     return replace(ways, **{**cells, "asked_by": renumbered}, steps=steps)

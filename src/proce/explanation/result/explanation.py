@@ -16,7 +16,7 @@ from proce.schema.features.numerals import counted
 class Explanation(ExplainedRow):
     """One row, its target, and its counterfactuals or the reason why there are none.
 
-    The counterfactuals are ordered, the recommended one first; a rank counts from 1. Tensors are
+    The counterfactuals are ordered, the recommended one first; a rank counts from 1. Arrays are
     in the entries of the codec: numbers on the unit range, levels as codes.
     """
 

@@ -6,7 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, overload
 
-import torch
+import numpy as np
 
 from proce.arguments import MAX_COUNT, check_count, checked
 from proce.errors import ReceiptError, RowIndexError, SearchError
@@ -57,7 +57,7 @@ class Explanations(DrawnFrame):
         except ValueError:
             raise SearchError(f"key is {key}, with a step of 0; expected another.") from None
         if isinstance(indices, range):
-            return replace(self, rows=self.rows.take(torch.tensor(indices, dtype=torch.long)))
+            return replace(self, rows=self.rows.take(np.array(indices, dtype=np.int64)))
         return Explanation(self.rows, indices, self.layout)
 
     @checked(SearchError)

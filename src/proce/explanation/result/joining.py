@@ -5,10 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief
+from proce.arrays import Array
 from proce.errors import SearchError
 from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import plain_json
@@ -85,20 +85,20 @@ def _has_labels(layout: Layout) -> bool:
     return layout.index is not None
 
 
-def _positions(pieces: Sequence[Tensor]) -> Tensor:
+def _positions(pieces: Sequence[Array]) -> Array:
     """Return where all rows stand in the frame, as they were counted or one piece after another."""
-    kept = torch.cat(list(pieces))
-    if bool((kept.diff() > 0).all()):
+    kept = np.concatenate(list(pieces))
+    if bool((np.diff(kept) > 0).all()):
         return kept
-    if all(torch.equal(own, torch.arange(len(own))) for own in pieces):
-        return torch.arange(len(kept))
+    if all(np.array_equal(own, np.arange(len(own))) for own in pieces):
+        return np.arange(len(kept))
     raise SearchError(
         "the rows of the pieces are neither in the order of one frame nor counted from 0 in each"
         " piece. Give the pieces in order, or count each with counted_from(its first row)."
     )
 
 
-def _layout(pieces: Sequence[ExplainedFrame], positions: Tensor) -> Layout:
+def _layout(pieces: Sequence[ExplainedFrame], positions: Array) -> Layout:
     """Return how the whole frame looked."""
     first = pieces[0].layout
     marks = {name: _mark(name, pieces) for name in first.missing}
@@ -108,7 +108,7 @@ def _layout(pieces: Sequence[ExplainedFrame], positions: Tensor) -> Layout:
         return whole
     labels = [piece.layout.take(piece.rows.positions.tolist()).index for piece in pieces]
     index = labels[0].append(labels[1:])
-    if torch.equal(positions, torch.arange(len(positions))):
+    if np.array_equal(positions, np.arange(len(positions))):
         return replace(whole, index=index)
     places = {row: place for place, row in enumerate(positions.tolist())}
     return labelled_layout(whole, index, places)

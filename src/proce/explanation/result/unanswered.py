@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-import torch
+import numpy as np
 
 from proce.classifier import position_of
 from proce.explanation.record.builder import ExplainedRowsBuilder
@@ -37,16 +37,16 @@ def unanswered(like: Explanations, frame: Any, outcome: Outcome, reason: str) ->
     frame = only_features(codec.schema, frame)
     raw = codec.raw_of_frame(frame)
     target = UNKNOWN_CLASS if wanted is None else position_of(wanted, context.classes)
-    unknown = torch.full((len(raw),), UNKNOWN_CLASS)
+    unknown = np.full(len(raw), UNKNOWN_CLASS)
     record = ExplainedRowsBuilder(
         context,
         codec.to_unit(raw),
         raw,
         unknown,
-        torch.full_like(unknown, target),
-        torch.full((len(raw),), torch.nan, dtype=torch.float64),
+        np.full_like(unknown, target),
+        np.full(len(raw), np.nan),
     )
-    record.finish(torch.arange(len(raw)), outcome)
+    record.finish(np.arange(len(raw)), outcome)
     text = one_line(reason)
     diagnosis = Diagnosis(text[:1].upper() + text[1:], None, None, needed=None)
     for row in range(len(raw)):

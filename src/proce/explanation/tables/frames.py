@@ -7,9 +7,8 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import torch
-from torch import Tensor
 
+from proce.arrays import Array, expand
 from proce.errors import SearchError
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals
@@ -49,7 +48,7 @@ def to_frame(result: ExplainedFrame) -> Any:
     while set(names) & set(result.layout.columns):
         names = [f"_{name}" for name in names]
     ways = result.rows.counterfactuals
-    numbers = [result.rows.positions[ways.owner].numpy(), ways.ranks().numpy()]
+    numbers = [result.rows.positions[ways.owner], ways.ranks()]
     if isinstance(native, pd.DataFrame):
         front = pd.DataFrame(dict(zip(names, numbers, strict=True)), index=native.index)
         header = pd.Index([*names, *native.columns], name=native.columns.name)
@@ -72,8 +71,8 @@ def path(row: ExplainedRow, rank: int = 1) -> Any:
     if not 1 <= rank <= len(row.steps):
         raise SearchError(f"rank is {rank}; row {row.row} has the paths 1 to {len(row.steps)}.")
     codec = row.context.codec
-    steps = torch.cat([row.factual[None], row.steps[rank - 1]])
-    factual, raw = (own.expand(len(steps), -1) for own in (row.factual, row.raw))
+    steps = np.concatenate([row.factual[None], row.steps[rank - 1]])
+    factual, raw = (expand(own, len(steps), -1) for own in (row.factual, row.raw))
     return codec.rebuild(steps, codec.layout, factual, raw)
 
 
@@ -88,8 +87,8 @@ def outcomes(result: ExplainedFrame) -> Any:
         "outcome": pa.array([outcome.value for outcome in OUTCOMES]).take(_codes(rows.outcomes)),
         "predicted": _class_column(rows.context, rows.predicted),
         "target": _class_column(rows.context, rows.target),
-        "probability": pa.array(rows.probability.numpy(), pa.float64(), from_pandas=True),
-        "n_counterfactuals": pa.array(rows.counts.numpy(), pa.int64()),
+        "probability": pa.array(rows.probability, pa.float64(), from_pandas=True),
+        "n_counterfactuals": pa.array(rows.counts, pa.int64()),
         "new_probability": _of_recommended(rows.counts, best.probabilities),
         "distance": _of_recommended(rows.counts, best.losses[:, Loss.DISTANCE]),
         **{
@@ -111,22 +110,22 @@ def changes(result: ExplainedFrame) -> Any:
     """Return one line per change of every counterfactual, with where an action's value may lie."""
     cells = changed_cells(result.rows)
     ways = result.rows.counterfactuals
-    lines = torch.from_numpy(cells.counterfactual)
+    lines = cells.counterfactual
     rows = result.rows.positions[ways.owner[lines]]
     names = pa.array(list(result.context.codec.schema.names), pa.string())
     kinds = pa.array([change.name.lower() for change in CHANGES])
     support = ways.support[lines]
     columns = {
-        "row": pa.array(rows.numpy(), pa.int64()),
-        "rank": pa.array(ways.ranks()[lines].numpy(), pa.int64()),
+        "row": pa.array(rows, pa.int64()),
+        "rank": pa.array(ways.ranks()[lines], pa.int64()),
         "feature": names.take(pa.array(cells.position)),
         "before": cells.plain_values(cells.before),
         "after": cells.plain_values(cells.after),
         "kind": kinds.take(pa.array(cells.kind)),
         "holds_from": pa.array(cells.holds_from, pa.float64(), from_pandas=True),
         "holds_to": pa.array(cells.holds_to, pa.float64(), from_pandas=True),
-        "confidence": pa.array(ways.confidence[lines].numpy(), pa.float64(), from_pandas=True),
-        **_if_learned(result, pa.array(support.numpy(), mask=(support < 0).numpy())),
+        "confidence": pa.array(ways.confidence[lines], pa.float64(), from_pandas=True),
+        **_if_learned(result, pa.array(support, mask=(support < 0))),
     }
     return frame_of(result, columns, rows.tolist())
 
@@ -179,25 +178,25 @@ def _if_learned(result: ExplainedFrame, support: pa.Array) -> dict[str, pa.Array
     return {"support": support} if result.context.n_graphs else {}
 
 
-def _codes(column: Tensor) -> pa.Array:
-    return pa.array(column.numpy(), pa.int64())
+def _codes(column: Array) -> pa.Array:
+    return pa.array(column, pa.int64())
 
 
-def _class_column(context: Context, positions: Tensor) -> pa.Array:
+def _class_column(context: Context, positions: Array) -> pa.Array:
     """Return classes by their positions; missing where the model did not say any."""
-    codes = pa.array(positions.numpy(), pa.int64(), mask=(positions == UNKNOWN_CLASS).numpy())
+    codes = pa.array(positions, pa.int64(), mask=(positions == UNKNOWN_CLASS))
     return pa.array(list(context.classes)).take(codes)
 
 
-def _of_recommended(counts: Tensor, values: Tensor, known: Tensor | None = None) -> pa.Array:
+def _of_recommended(counts: Array, values: Array, known: Array | None = None) -> pa.Array:
     """Return values of the recommended counterfactuals by row; missing for rows without one.
 
     Values that are not flagged in ``known`` are missing too.
     """
-    has_counterfactual = (counts > 0).numpy()
+    has_counterfactual = counts > 0
     lines = np.cumsum(has_counterfactual) - 1
-    mask = None if known is None else (~known).numpy()
-    return pa.array(values.numpy(), mask=mask).take(pa.array(lines, mask=~has_counterfactual))
+    mask = None if known is None else ~known
+    return pa.array(values, mask=mask).take(pa.array(lines, mask=~has_counterfactual))
 
 
 def _series(name: str, values: Any) -> Any:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
 
 from proce.errors import SearchError
@@ -84,7 +83,7 @@ def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
     counts = done_by_hand(best.changes).sum(1).tolist()
     count_of = dict(zip(best.owner.tolist(), counts, strict=True))
     n_actions: dict[str, list[int]] = {}
-    to_change = (result.rows.outcomes != Outcome.ALREADY_TARGET.code).nonzero().flatten()
+    to_change = np.flatnonzero(result.rows.outcomes != Outcome.ALREADY_TARGET.code)
     for row in to_change.tolist():
         rows[labels[row]] += 1
         costs.setdefault(labels[row], []).extend([cost_of[row]] if row in cost_of else [])
@@ -175,7 +174,7 @@ def _order(result: ExplainedFrame, by: str | Sequence[Any], labels: Sequence[str
     if not isinstance(by, str):
         return [*sorted({*labels} - {MISSING}), MISSING]
     raw = result.rows.raw[:, result.context.codec.schema.position(by)]
-    order = raw.nan_to_num(nan=torch.inf).argsort(stable=True).tolist()
+    order = np.argsort(raw, kind="stable").tolist()  # NaN comes last
     return [*(labels[row] for row in order if labels[row] != MISSING), MISSING]
 
 

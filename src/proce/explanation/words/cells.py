@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
 from proce.explanation.record.outcome import CHANGES, Change
@@ -140,9 +139,9 @@ def row_cells(row: ExplainedRow) -> list[list[ChangedCell]]:
 def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> ChangedCells:
     """Return the changed cells of some of the counterfactuals of rows."""
     context, owner = rows.context, ways.owner
-    lines, positions = torch.nonzero(ways.changes, as_tuple=True)
-    kind = ways.changes[lines, positions].long()
-    entries = torch.stack(
+    lines, positions = np.nonzero(ways.changes)
+    kind = ways.changes[lines, positions].astype(np.int64)
+    entries = np.stack(
         [
             rows.factual[owner[lines], positions],
             ways.rows[lines, positions],
@@ -150,29 +149,27 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
         ]
     )  # (3, m): before, after, expected
     raw = rows.raw[owner[lines], positions]
-    values, size = torch.empty_like(entries), torch.empty_like(raw)
-    for position in np.unique(positions.numpy()).tolist():
-        cells = torch.nonzero(positions == position).flatten()
+    values, size = np.empty_like(entries), np.empty_like(raw)
+    for position in np.unique(positions).tolist():
+        cells = np.flatnonzero(positions == position)
         own = entries[:, cells]
         values[:, cells] = _raw_values(context, position, own, raw[cells])
-        end = torch.where(kind[cells] == Change.HOLD, own[2], own[1])
-        from_drift = (kind[cells] == Change.ACTION) & ~own[2].isnan()
-        start = torch.where(from_drift, own[2], own[0])
+        end = np.where(kind[cells] == Change.HOLD, own[2], own[1])
+        from_drift = (kind[cells] == Change.ACTION) & ~np.isnan(own[2])
+        start = np.where(from_drift, own[2], own[0])
         size[cells] = _sizes(context, position, start, end)
-    order = np.lexsort(
-        [positions.numpy(), -size.numpy(), kind.numpy(), lines.numpy()]  # the last key is first
-    )
-    promise = (ways.holds_from, ways.holds_to, ways.open_ends.long(), ways.asked_by)
+    order = np.lexsort([positions, -size, kind, lines])  # the last key is first
+    promise = (ways.holds_from, ways.holds_to, ways.open_ends.astype(np.int64), ways.asked_by)
     columns = (
         *(lines, positions, kind, *values, size),
         *(column[lines, positions] for column in promise),
     )
-    return ChangedCells(context, len(ways), *(column.numpy()[order] for column in columns))
+    return ChangedCells(context, len(ways), *(column[order] for column in columns))
 
 
-def raw_rows(context: Context, rows: Tensor, factual: Tensor, raw: Tensor) -> Tensor:
+def raw_rows(context: Context, rows: Array, factual: Array, raw: Array) -> Array:
     """Return rows ``(n, f)`` in raw units and level codes; unchanged cells as they came in."""
-    return torch.where(rows == factual, raw, context.codec.to_raw(rows))
+    return np.where(rows == factual, raw, context.codec.to_raw(rows))
 
 
 def plain_value(feature: Feature, value: float) -> Level | None:
@@ -195,17 +192,17 @@ def _objects(values: Sequence[Level | None]) -> NDArray[np.object_]:
     return column
 
 
-def _raw_values(context: Context, position: int, entries: Tensor, raw: Tensor) -> Tensor:
+def _raw_values(context: Context, position: int, entries: Array, raw: Array) -> Array:
     """Return before, after and expected ``(3, m)`` of one feature in raw units."""
     values = entries
     if isinstance(context.codec.schema.features[position], Continuous):
         values = context.codec.raw_numbers(position, entries)
-    return torch.where(entries == entries[0], raw, values)
+    return np.where(entries == entries[0], raw, values)
 
 
-def _sizes(context: Context, position: int, before: Tensor, after: Tensor) -> Tensor:
+def _sizes(context: Context, position: int, before: Array, after: Array) -> Array:
     feature = context.codec.schema.features[position]
-    gap = (after - before).abs() / context.codec.reach[position]
+    gap = np.abs(after - before) / context.codec.reach[position]
     if isinstance(feature, Categorical):
-        gap = (after != before).double()
-    return gap.nan_to_num(nan=0.0) * context.effort.get(feature.name, feature.effort)
+        gap = (after != before).astype(np.float64)
+    return np.nan_to_num(gap, nan=0.0) * context.effort.get(feature.name, feature.effort)

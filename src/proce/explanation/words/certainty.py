@@ -4,6 +4,7 @@ What follows from actions is learned from rows, and so is a graph that was disco
 learned again on rows drawn anew, and in some of these the actions may lead elsewhere.
 """
 
+import math
 from collections.abc import Sequence
 
 from proce.causal.graphs.unknown import unknown_causes
@@ -84,7 +85,7 @@ def _unknown_texts(
 ) -> list[str]:
     """Return which missing cells hide how sure the counterfactual of a rank is; mostly nothing."""
     context = row.context
-    is_known = row.confidence is not None and not bool(row.confidence[rank - 1].isnan())
+    is_known = row.confidence is not None and not math.isnan(row.confidence[rank - 1])
     if is_known or row.refits is None or not context.n_refits:
         return []
     codec = context.codec

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-import torch
+import numpy as np
 
 from proce.classifier import Classifier, ask_read_frame, decide
 from proce.explanation import ExplainedRows, Outcome
@@ -34,13 +34,13 @@ def ask_about_all(rows: ExplainedRows, layout: Layout, classifier: Classifier) -
     layout = layout.take(rows.positions[owner].tolist())
     answers = ask_read_frame(classifier, ReadFrame.holding(codec, raw, layout))
     target = rows.target[owner]
-    told = replace(ways, probabilities=target_probability(answers, target).double())
+    told = replace(ways, probabilities=target_probability(answers, target).astype(np.float64))
     kept = decide(answers, classifier.threshold) == target
     if bool(kept.all()):
         return replace(rows, counterfactuals=told)
-    told = told.take(torch.nonzero(kept).flatten())
-    outcomes = rows.outcomes.clone()
+    told = told.take(np.flatnonzero(kept))
+    outcomes = rows.outcomes.copy()
     lost = (rows.counts > 0) & (told.counts(len(rows)) == 0)
     outcomes[lost] = Outcome.NOT_FOUND.code
-    dropped = rows.dropped + owner[~kept].bincount(minlength=len(rows))
+    dropped = rows.dropped + np.bincount(owner[~kept], minlength=len(rows))
     return replace(rows, counterfactuals=told, outcomes=outcomes, dropped=dropped)

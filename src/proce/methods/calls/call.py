@@ -5,9 +5,9 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.classifier import Classifier, ask_read_frame, decide
 from proce.explanation import (
     Context,
@@ -103,13 +103,13 @@ class Call:
     def __len__(self) -> int:
         return len(self.factual)
 
-    def rows_to_change(self) -> Tensor:
+    def rows_to_change(self) -> Array:
         """Finish the rows that have their target already; return the positions of the others."""
         reached = self.predicted == self.target
-        self.record.finish(torch.nonzero(reached).flatten(), Outcome.ALREADY_TARGET)
-        return torch.nonzero(~reached).flatten()
+        self.record.finish(np.flatnonzero(reached), Outcome.ALREADY_TARGET)
+        return np.flatnonzero(~reached)
 
-    def note_cut_short(self, rows: Tensor) -> None:
+    def note_cut_short(self, rows: Array) -> None:
         """Note for the rows at some positions that their search did not run to its end."""
         self.record.note(rows, _STOPPED_EARLY if self._stopped else _CUT_SHORT)
 
@@ -205,16 +205,16 @@ class Call:
     def _note_missing_cells(self) -> None:
         features = self.context.codec.schema.features
         missing = self.context.codec.missing(self.factual)
-        missing &= ~torch.tensor([feature.protected for feature in features])  # told to nobody
-        rows = torch.nonzero(missing.any(1)).flatten()
+        missing &= ~np.array([feature.protected for feature in features])  # told to nobody
+        rows = np.flatnonzero(missing.any(1))
         if not len(rows):
             return
-        patterns, which, counts = torch.unique(
-            missing[rows], dim=0, return_inverse=True, return_counts=True
+        patterns, which, counts = np.unique(
+            missing[rows], axis=0, return_inverse=True, return_counts=True
         )
-        groups = torch.split(rows[which.argsort(stable=True)], counts.tolist())
+        groups = np.split(rows[np.argsort(which, kind="stable")], counts.cumsum()[:-1])
         for pattern, group in zip(patterns, groups, strict=True):
-            cells = torch.nonzero(pattern).flatten().tolist()
+            cells = np.flatnonzero(pattern).tolist()
             listed = joined([name_text(features[position]) for position in cells])
             left = "it is" if len(cells) == 1 else "they are"
             self.record.note(group, f"Missing, and so left as {left}: {listed}.")

@@ -3,17 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.classifier import Classifier, ask_about_shown, decide
-from proce.compiled import engine
 from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import Requirement, target_probability
-from proce.objective.compiled.compiled_terms import shortfall_of
 from proce.schema import Codec, Layout
-from proce.schema.round_trip import round_trip
-from proce.schema.shown import ReadFrame, exact_entries, frame_of_raw
+from proce.schema.shown import ReadFrame, exact_entries
 
 ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 _MAX_MOVE = 1e4  # unit ranges that a cell may move
@@ -40,31 +37,31 @@ class ShownRows:
     """
 
     read: ReadFrame
-    rows: Tensor
-    given: Tensor
-    factual: Tensor
+    rows: Array
+    given: Array
+    factual: Array
     codec: Codec
-    is_near: Tensor
+    is_near: Array
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
-    def raw(self) -> Tensor:
+    def raw(self) -> Array:
         """What the codec reads from the frame, in raw units, ``(n, f)``."""
         return self.read.raw
 
-    def told(self) -> Tensor:
+    def told(self) -> Array:
         """Return the rows ``(n, f)`` in entries that give the values of the frame back exactly.
 
         They are the rows as they were given, but for numbers that the caller's dtypes cannot hold,
         such as a half in a column of whole numbers.
         """
-        changed = (self.raw != self.codec.to_raw(self.given)) & ~self.raw.isnan()
+        changed = (self.raw != self.codec.to_raw(self.given)) & ~np.isnan(self.raw)
         changed &= self.given != self.factual
         if not bool(changed.any()):
             return self.given
-        return torch.where(changed, exact_entries(self.codec, self.raw), self.given)
+        return np.where(changed, exact_entries(self.codec, self.raw), self.given)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,12 +78,12 @@ class LastCheck:
         The candidates as the caller would get them.
     """
 
-    passed: Tensor
-    probabilities: Tensor
+    passed: Array
+    probabilities: Array
     shown: ShownRows
 
 
-def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: Layout) -> ShownRows:
+def as_shown(codec: Codec, rows: Array, factual: Array, raw: Array, layout: Layout) -> ShownRows:
     """Return rows ``(n, f)`` as they stand in a frame of the caller.
 
     Parameters
@@ -98,14 +95,8 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
     layout
         How the caller's frame looks.
     """
-    trip = round_trip(codec, layout) if engine.use_kernels(rows.device) else None
-    told = trip.show(codec, rows, factual, raw, _MAX_MOVE) if trip is not None else None
-    if told is not None:
-        near, values, entries, is_near = told
-        read = ReadFrame(codec, values, lambda: frame_of_raw(codec, values, layout.without_index()))
-        return ShownRows(read, entries, near, factual, codec, is_near)
-    is_far = (rows - factual).abs() > _MAX_MOVE
-    near = torch.where(is_far, factual, rows)
+    is_far = np.abs(rows - factual) > _MAX_MOVE
+    near = np.where(is_far, factual, rows)
     values = codec.raw_of_changes(near, factual, raw)
     read = ReadFrame.holding(codec, values, layout.without_index())
     return ShownRows(read, codec.to_unit(read.raw), near, factual, codec, ~is_far.any(-1))
@@ -113,10 +104,10 @@ def as_shown(codec: Codec, rows: Tensor, factual: Tensor, raw: Tensor, layout: L
 
 def last_check(
     shown: ShownRows,
-    allowed: Tensor,
+    allowed: Array,
     *,
-    factual: Tensor,
-    target: Tensor,
+    factual: Array,
+    target: Array,
     classifier: Classifier,
     requirement: Requirement,
     rules: Sequence[BoundRule],
@@ -139,10 +130,10 @@ def last_check(
         The rules that every candidate must obey.
     """
     if not len(shown):
-        return LastCheck(torch.zeros(0, dtype=torch.bool), shown.rows.new_zeros(0), shown)
-    probabilities = ask_about_shown(classifier, shown.read).to(target.device)
+        return LastCheck(np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=shown.rows.dtype), shown)
+    probabilities = ask_about_shown(classifier, shown.read)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
-    lacking = shortfall_of(requirement, probabilities[:, None], target).squeeze(1)
+    lacking = requirement.shortfall(probabilities[:, None], target).squeeze(1)
     passed &= lacking <= ROUNDING
     passed &= obey_rules(rules, factual, shown.rows)
     return LastCheck(passed, target_probability(probabilities, target), shown)

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from proce.arguments import brief, check_count, is_listed, is_number
+from proce.arrays import Array
 from proce.classifier import Classifier, position_of
 from proce.errors import SchemaError, SearchError, did_you_mean
 from proce.objective import Requirement
@@ -87,10 +86,10 @@ class Options:
         own_margin = 0.0 if self.min_probability else margin
         return Requirement(classifier.threshold, own_margin, self.min_probability)
 
-    def targets(self, predicted: Tensor, classifier: Classifier) -> Tensor:
+    def targets(self, predicted: Array, classifier: Classifier) -> Array:
         """Return the wanted class of each row, ``(i,)``."""
         if self.target is not None:
-            return torch.full_like(predicted, position_of(self.target, classifier.classes))
+            return np.full_like(predicted, position_of(self.target, classifier.classes))
         if len(classifier.classes) != 2:
             raise SearchError(
                 f"the model has the classes {shown(classifier.classes)}, and none is 'the other';"
@@ -98,12 +97,12 @@ class Options:
             )
         return 1 - predicted
 
-    def effort_weights(self, codec: Codec) -> Tensor:
+    def effort_weights(self, codec: Codec) -> Array:
         """Return how hard a change of each feature is, ``(f,)``.
 
         What the call says of a feature replaces what the schema says.
         """
-        weights = torch.tensor([feature.effort for feature in codec.schema], dtype=torch.float64)
+        weights = np.array([feature.effort for feature in codec.schema], dtype=np.float64)
         for name, weight in (self.effort or {}).items():
             if name not in codec.schema:
                 raise SchemaError(

@@ -8,7 +8,9 @@ from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
-from torch import Tensor
+import numpy as np
+
+from proce.arrays import Array
 
 _PACKAGES = ("proce", "torch", "numpy", "pandas", "scikit-learn", "numba")
 
@@ -32,6 +34,6 @@ def _version(package: str) -> str:
     return str(getattr(sys.modules.get(package), "__version__", "not installed"))
 
 
-def hash_of_rows(rows: Tensor) -> str:
+def hash_of_rows(rows: Array) -> str:
     """Return the SHA-256 sum of rows."""
-    return hashlib.sha256(rows.contiguous().numpy().tobytes()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(rows).tobytes()).hexdigest()

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel
 from proce.errors import RuleError
 from proce.objective import effect_predictors
@@ -11,13 +10,13 @@ from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
 from proce.schema.rules.program import obeyed
 
-BoundRule = tuple[Rule, Mapping[str, Callable[[Tensor], Tensor]]]
+BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
 
 
 def bind_rules(
     texts: Sequence[str],
     codec: Codec,
-    rows: Tensor,
+    rows: Array,
     scm: StructuralCausalModel | None,
     seed: int,
 ) -> tuple[BoundRule, ...]:
@@ -52,7 +51,7 @@ def bind_rules(
     return tuple((rule, effect_predictors(rule, scm, fit_on_named_causes)) for rule in rules)
 
 
-def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
+def refuse_contradiction(rules: Sequence[BoundRule], factual: Array) -> None:
     """Raise an error that names the rules which no counterfactual of rows ``(i, f)`` can obey."""
     clashing = conflict([rule for rule, _ in rules], factual)
     if len(clashing) == 1:
@@ -67,7 +66,7 @@ def refuse_contradiction(rules: Sequence[BoundRule], factual: Tensor) -> None:
         )
 
 
-def obey_rules(rules: Sequence[BoundRule], factual: Tensor, rows: Tensor) -> Tensor:
+def obey_rules(rules: Sequence[BoundRule], factual: Array, rows: Array) -> Array:
     """Return which rows ``(n, f)`` obey all rules, ``(n,)``, given what they were before."""
     passed = obeyed([rule for rule, _ in rules if rule.dependence is None], factual, rows)
     for rule, mechanisms in rules:
@@ -76,7 +75,7 @@ def obey_rules(rules: Sequence[BoundRule], factual: Tensor, rows: Tensor) -> Ten
     return passed
 
 
-def broken_rules(rules: Sequence[BoundRule], factual: Tensor, row: Tensor) -> tuple[str, ...]:
+def broken_rules(rules: Sequence[BoundRule], factual: Array, row: Array) -> tuple[str, ...]:
     """Return the texts of the rules that a row ``(f,)`` breaks, given what it was before."""
     return tuple(
         bound[0].text for bound in rules if not bool(obey_rules([bound], factual[None], row[None]))

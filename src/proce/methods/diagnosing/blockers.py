@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import Blocker, Change, Fronts, done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.call import Call
@@ -48,15 +48,15 @@ class FoundAfterAll:
     """
 
     problem: CounterfactualProblem
-    rows: Tensor
+    rows: Array
     ways: OpenedWays
 
-    def nearest(self, wanted: Tensor) -> Shortlist:
+    def nearest(self, wanted: Array) -> Shortlist:
         """Return the nearest way of each row whose flag in ``wanted (i,)`` is set."""
-        lines = self.ways.losses[:, Loss.DISTANCE].argsort(stable=True)
-        lines = lines[self.ways.row[lines].argsort(stable=True)]
+        lines = np.argsort(self.ways.losses[:, Loss.DISTANCE], axis=-1, kind="stable")
+        lines = lines[np.argsort(self.ways.row[lines], axis=-1, kind="stable")]
         row = self.ways.row[lines]
-        is_first = torch.cat([row.new_ones(1, dtype=torch.bool), row.diff() > 0])
+        is_first = np.concatenate([np.ones(1, dtype=np.bool_), np.diff(row) > 0])
         ways = self.ways.take(lines[is_first & wanted[row]])
         n_features = ways.rows.shape[1]
         return Shortlist(
@@ -65,9 +65,9 @@ class FoundAfterAll:
             ways.changes,
             ways.losses,
             ways.expected,
-            torch.zeros_like(ways.losses[:, 0]),
+            np.zeros_like(ways.losses[:, 0]),
             Fronts.empty(n_features),
-            ways.rows.new_zeros(len(self.rows), 0, n_features),
+            np.zeros((len(self.rows), 0, n_features), dtype=ways.rows.dtype),
         )
 
 
@@ -92,7 +92,7 @@ class BlockerSearch:
 
 
 def search_blockers(
-    call: Call, terms: SearchTerms, rows: Tensor, misses: NearestMisses
+    call: Call, terms: SearchTerms, rows: Array, misses: NearestMisses
 ) -> BlockerSearch:
     """Lift each limit of rows that have no counterfactual, and search what each lets through.
 
@@ -131,7 +131,7 @@ def _search_chunk(
     call: Call,
     terms: SearchTerms,
     lifted: Sequence[LiftedLimit],
-    positions: Tensor,
+    positions: Array,
     misses: NearestMisses,
     result: BlockerSearch,
 ) -> None:
@@ -164,23 +164,22 @@ def _search_chunk(
             result.n_lifted[row] = len(lifted)
 
 
-def _without_a_way(positions: Tensor, result: BlockerSearch) -> Tensor:
+def _without_a_way(positions: Array, result: BlockerSearch) -> Array:
     """Return which of the rows at some positions have neither a blocker nor a way after all."""
     known = set(result.blockers)
     for found in result.found:
         known.update(found.rows[found.ways.row].tolist())
-    return torch.tensor(
-        [index for index, row in enumerate(positions.tolist()) if row not in known],
-        dtype=torch.long,
+    return np.array(
+        [index for index, row in enumerate(positions.tolist()) if row not in known], dtype=np.int64
     )
 
 
-def _is_likely(problem: CounterfactualProblem, ways: OpenedWays, asked: Tensor) -> Tensor:
+def _is_likely(problem: CounterfactualProblem, ways: OpenedWays, asked: Array) -> Array:
     """Return which of the ways asked about are likely to work in the worlds that are doubted."""
     part = problem.take(ways.row)  # an instance for each way
     by_hand = done_by_hand(ways.changes)[:, None]
     realised = part.realise_by_hand(ways.rows[:, None], by_hand)
-    return missing_chances(part, realised, asked[:, None])[:, 0].isfinite()
+    return np.isfinite(missing_chances(part, realised, asked[:, None])[:, 0])
 
 
 def _judge_ways(
@@ -196,19 +195,19 @@ def _judge_ways(
         with_limits, frame_rows, opened.row, opened.rows, opened.changes
     ).passed
     # Where a fixed effect was freed, it follows from its causes; under all limits it never does.
-    is_fixed = torch.tensor([f.action is Action.FIXED for f in with_limits.codec.schema])
+    is_fixed = np.array([f.action is Action.FIXED for f in with_limits.codec.schema])
     allowed &= ((opened.changes == Change.NONE) | ~is_fixed).all(-1)
     allowed &= _is_likely(with_limits, opened, allowed)
     if bool(allowed.any()):
-        ways = opened.take(torch.nonzero(allowed).flatten())
+        ways = opened.take(np.flatnonzero(allowed))
         result.found.append(FoundAfterAll(with_limits, frame_rows.positions, ways))
     codec = with_limits.codec
     for number in sorted(set(opened.limit[~allowed].tolist())):
         limit = lifted[number]
-        own = opened.take(torch.nonzero((opened.limit == number) & ~allowed).flatten())
+        own = opened.take(np.flatnonzero((opened.limit == number) & ~allowed))
         problem = limit.terms.without_margin().problem(with_limits.query)
         check = check_candidates(problem, frame_rows, own.row, own.rows, own.changes)
-        for line in torch.nonzero(check.passed).flatten().tolist():
+        for line in np.flatnonzero(check.passed).tolist():
             row = int(frame_rows.positions[own.row[line]])
             text, value = relaxation_of(
                 limit,

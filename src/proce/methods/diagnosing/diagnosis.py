@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, scatter
 from proce.causal import Actions
 from proce.classifier import ask_read_frame
 from proce.explanation import Blocker, Diagnosis
@@ -59,7 +60,7 @@ class ClosestMiss:
 def diagnose(
     call: Call,
     terms: SearchTerms,
-    rows: Tensor,
+    rows: Array,
     misses: NearestMisses,
     search: BlockerSearch,
 ) -> dict[int, Diagnosis]:
@@ -169,7 +170,7 @@ def _cause_text(blockers: list[Blocker], n_tried: int | None) -> str:
 
 
 def _closest_misses(
-    call: Call, terms: SearchTerms, positions: Tensor, misses: NearestMisses
+    call: Call, terms: SearchTerms, positions: Array, misses: NearestMisses
 ) -> dict[int, ClosestMiss]:
     """Return for each row the candidate that came nearest, and what the model says of it."""
     if not len(positions):
@@ -190,7 +191,8 @@ def _closest_misses(
     )
     answers = ask_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
-    others = answers.scatter(1, call.target[positions][:, None], -1.0).max(1)
+    others = scatter(answers, 1, call.target[positions][:, None], -1.0)
+    rivals = others.argmax(1)
     result = {}
     for index, row in enumerate(positions.tolist()):
         values = zip(codec.schema, shown.raw[index].tolist(), strict=True)
@@ -198,18 +200,18 @@ def _closest_misses(
             {feature.name: plain_value(feature, value) for feature, value in values},
             float(chances[index]),
             broken_rules(terms.rules, call.factual[row], shown.rows[index]),
-            *_rival(call, int(others.indices[index]), float(others.values[index])),
+            *_rival(call, int(rivals[index]), float(others[index, rivals[index]])),
             is_unlikely=bool(is_unlikely[index]),
         )
     return result
 
 
-def _is_unlikely(terms: SearchTerms, problem: CounterfactualProblem, realised: Actions) -> Tensor:
+def _is_unlikely(terms: SearchTerms, problem: CounterfactualProblem, realised: Actions) -> Array:
     """Return which candidates ``(i, 1)`` are within all limits, but too unlikely to be advice."""
     doubts = tuple(doubt for doubt in terms.doubts if isinstance(doubt, EquationDoubt))
     is_allowed = (problem.score(realised).violation <= 0) & (realised.count > 0)
     missing = missing_chances(replace(problem, doubts=doubts), realised, is_allowed)
-    return (is_allowed & missing.isinf())[:, 0]
+    return (is_allowed & np.isinf(missing))[:, 0]
 
 
 def _rival(call: Call, position: int, probability: float) -> tuple[str | None, float]:

@@ -8,9 +8,9 @@ of the promising ones where the limit binds more than one feature.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
 from proce.methods.diagnosing.opened_ways import OpenedWays
 from proce.methods.searching.chances import missing_chances
@@ -28,7 +28,7 @@ def plain_ways(
     terms: SearchTerms,
     lifted: Sequence[LiftedLimit],
     query: Query,
-    rows: Tensor,
+    rows: Array,
     is_over: Callable[[], bool],
 ) -> Iterator[OpenedWays]:
     """Yield for each limit the nearest way of one or two actions that it opens.
@@ -49,7 +49,7 @@ def plain_ways(
         problem = limit.terms.without_margin().problem(query.take(rows))
         found = _nearest(replace(problem, doubts=doubts), 1 + (limit.kind in OF_NO_FEATURE))
         if found is not None:
-            yield replace(found, row=rows[found.row], limit=torch.full_like(found.row, number))
+            yield replace(found, row=rows[found.row], limit=np.full_like(found.row, number))
 
 
 def _nearest(problem: CounterfactualProblem, n_actions: int) -> OpenedWays | None:
@@ -60,16 +60,18 @@ def _nearest(problem: CounterfactualProblem, n_actions: int) -> OpenedWays | Non
         return None
     near = concatenate(groups).nearest(_N_TRIED_AGAIN)
     realised = problem.realise_by_hand(near.rows, near.by_hand)
-    is_likely = missing_chances(problem, realised, near.is_feasible).isfinite()
-    instances = torch.nonzero(is_likely.any(1)).flatten()
+    is_likely = np.isfinite(missing_chances(problem, realised, near.is_feasible))
+    instances = np.flatnonzero(is_likely.any(1))
     if not len(instances):
         return None
-    nth = is_likely.byte().argmax(1)[instances]  # from near to far, so the first that is likely
+    nth = is_likely.astype(np.uint8).argmax(1)[
+        instances
+    ]  # from near to far, so the first that is likely
     losses = problem.without_doubts().score(realised).losses
     return OpenedWays(
         instances,
         instances,
-        torch.zeros_like(instances),
+        np.zeros_like(instances),
         realised.point[instances, nth],
         change_kinds(realised)[instances, nth],
         realised.expected[instances, nth],

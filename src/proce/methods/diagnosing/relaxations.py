@@ -1,8 +1,8 @@
 """How far a limit must give way, in words and for a program; each kind has its own wording."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import done_by_hand
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import joined, name_text, percent, value_text
@@ -16,8 +16,8 @@ _MAX_NAMES = 6  # features that may vary too
 def relaxation_of(
     limit: LiftedLimit,
     codec: Codec,
-    row: Tensor,
-    changes: Tensor,
+    row: Array,
+    changes: Array,
     probability: float,
     vary: tuple[str, ...],
 ) -> tuple[str, Level | tuple[str, ...] | None]:
@@ -38,7 +38,7 @@ def relaxation_of(
     vary
         The names that the call lets vary.
     """
-    by_hand = torch.nonzero(done_by_hand(changes)).flatten().tolist()
+    by_hand = np.flatnonzero(done_by_hand(changes)).tolist()
     match limit.kind:
         case "rule":
             return f"without the rule '{limit.name}'", None

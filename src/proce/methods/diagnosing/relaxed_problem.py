@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Actions
+from proce.compiled.elementary import exponentials
 from proce.losses import Loss
 from proce.methods.calls.rules import BoundRule
 from proce.methods.diagnosing.lifted_limits import LiftedLimit
@@ -37,9 +38,9 @@ class RelaxedProblem:
 
     problem: CounterfactualProblem
     rules: tuple[BoundRule, ...]
-    obeyed: Tensor
-    max_changes: Tensor
-    min_probability: Tensor
+    obeyed: Array
+    max_changes: Array
+    min_probability: Array
 
     def __len__(self) -> int:
         return len(self.obeyed)
@@ -50,7 +51,7 @@ class RelaxedProblem:
         problem = self.problem
         return genome_of(problem.codec, problem.query.factual, problem.limits, problem.gene_map)
 
-    def take(self, instances: Tensor) -> Self:
+    def take(self, instances: Array) -> Self:
         """Return the problem of some of the instances, given by position."""
         return replace(
             self,
@@ -60,7 +61,7 @@ class RelaxedProblem:
             min_probability=self.min_probability[instances],
         )
 
-    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+    def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         part = self.take(instances)
         return part.score(part.problem.realise(genes))
@@ -69,14 +70,14 @@ class RelaxedProblem:
         """Return the losses and the violation of realised rows."""
         evaluation = self.problem.score(realised)
         violation = evaluation.violation
-        violation = violation + (realised.count - self.max_changes[:, None]).clamp(min=0)
-        chance = (-evaluation.losses[..., Loss.PREDICTION]).exp()
-        violation = violation + (self.min_probability[:, None] - chance).clamp(min=0)
+        violation = violation + np.maximum((realised.count - self.max_changes[:, None]), 0)
+        chance = exponentials(-evaluation.losses[..., Loss.PREDICTION])
+        violation = violation + np.maximum((self.min_probability[:, None] - chance), 0)
         for number, (rule, mechanisms) in enumerate(self.rules):
             bound = self.obeyed[:, number]
             if bool(bound.any()):
                 lacking = rule.violation(self.problem.query.factual, realised.point, mechanisms)
-                violation = violation + lacking.where(bound[:, None], 0.0)
+                violation = violation + np.where(bound[:, None], lacking, 0.0)
         return Evaluation(evaluation.losses, violation)
 
 
@@ -98,7 +99,7 @@ def relax(terms: SearchTerms, lifted: Sequence[LiftedLimit], query: Query) -> Re
     fitted = terms.fitted.with_schema(schema.edit(freed, action=Action.FREE) if freed else schema)
     per_limit = [limit.terms.limits_of(query.factual) for limit in lifted]
     columns = (
-        torch.cat([getattr(limits, name) for limits in per_limit])
+        np.concatenate([getattr(limits, name) for limits in per_limit])
         for name in Limits.__dataclass_fields__
     )
     decision = terms.requirement.without_margin()
@@ -110,7 +111,7 @@ def relax(terms: SearchTerms, lifted: Sequence[LiftedLimit], query: Query) -> Re
         requirement=replace(decision, min_probability=None),
     )
     problem = replace(
-        unbound.problem(query.take(torch.arange(n_rows).repeat(len(lifted)))),
+        unbound.problem(query.take(np.arange(n_rows).repeat(len(lifted)))),
         limits=Limits(*columns),
         gene_map=fitted.gene_map,
     )
@@ -123,13 +124,12 @@ def relax(terms: SearchTerms, lifted: Sequence[LiftedLimit], query: Query) -> Re
     return RelaxedProblem(
         problem,
         terms.rules,
-        torch.tensor(kept, dtype=torch.bool).repeat_interleave(n_rows, dim=0),
-        torch.tensor(
-            [torch.inf if count is None else count for count in most], dtype=torch.float64
-        ).repeat_interleave(n_rows),
-        torch.tensor([chance or 0.0 for chance in least], dtype=torch.float64).repeat_interleave(
-            n_rows
+        np.repeat(np.array(kept, dtype=np.bool_), n_rows, axis=0),
+        np.repeat(
+            np.array([np.inf if count is None else count for count in most], dtype=np.float64),
+            n_rows,
         ),
+        np.repeat(np.array([chance or 0.0 for chance in least], dtype=np.float64), n_rows),
     )
 
 

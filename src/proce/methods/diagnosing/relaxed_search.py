@@ -9,9 +9,9 @@ many limits, all are tried briefly at first, and the most promising ones go on.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
 from proce.methods.diagnosing.opened_ways import OpenedWays, nearest_ways
@@ -51,7 +51,7 @@ class RelaxedSearch:
     terms: SearchTerms
     lifted: Sequence[LiftedLimit]
     query: Query
-    misses: Tensor
+    misses: Array
     max_evaluations: int | None = None
     budget_seconds: float | None = None
     progress: Callable[[SearchProgress], object] | None = None
@@ -73,7 +73,7 @@ class RelaxedSearch:
         settings = self.terms.fitted.settings
         whole = settings.population_size + settings.n_offspring * (settings.n_generations - 1)
         budget = _SEARCH_SHARE * whole * len(group) / len(self.lifted)
-        start, instances = self._start(problem, limits), torch.arange(len(problem))
+        start, instances = self._start(problem, limits), np.arange(len(problem))
         if len(group) > _MAX_PROMISING:
             result = self._search(problem, start, start.shape[1] + _N_BRIEF)
             instances = _most_promising(result, n_rows)
@@ -91,12 +91,12 @@ class RelaxedSearch:
             result,
             freed,
             self.terms.doubts,
-            torch.tensor(is_doubted),
+            np.array(is_doubted),
         )
         own = instances[ways.instance]
-        return replace(ways, row=own % n_rows, limit=torch.tensor(group)[own // n_rows]), is_whole
+        return replace(ways, row=own % n_rows, limit=np.array(group)[own // n_rows]), is_whole
 
-    def _start(self, problem: RelaxedProblem, limits: Sequence[LiftedLimit]) -> Tensor:
+    def _start(self, problem: RelaxedProblem, limits: Sequence[LiftedLimit]) -> Array:
         """Return the candidates ``(i, c, g)`` with which the instances begin."""
         fitted, part = self.terms.fitted, problem.problem
         fresh = initial_population(
@@ -110,10 +110,10 @@ class RelaxedSearch:
             fitted.settings.start if fitted.left_out is None else "gaussian",
         )
         own = self.terms.problem(self.query).gene_map
-        ended = self.misses[:, torch.arange(_N_ENDED) % self.misses.shape[1]]
-        ended = _with_gene_map(ended, own, part.gene_map).repeat(len(limits), 1, 1)
-        scanned = ended[:, :1].repeat(1, _N_SCANNED, 1)
-        share = torch.arange(_N_SCANNED) / (_N_SCANNED - 1)
+        ended = self.misses[:, np.arange(_N_ENDED) % self.misses.shape[1]]
+        ended = np.tile(_with_gene_map(ended, own, part.gene_map), (len(limits), 1, 1))
+        scanned = np.tile(ended[:, :1], (1, _N_SCANNED, 1))
+        share = np.arange(_N_SCANNED) / (_N_SCANNED - 1)
         for number, limit in enumerate(limits):
             position = freed_position(self.terms, limit)
             if position is not None:
@@ -125,9 +125,9 @@ class RelaxedSearch:
                 scanned[rows, :, position] = low + (high - low) * share
                 if position in part.gene_map.switch_of:
                     scanned[rows, :, part.gene_map.switch_of[position]] = 1.0
-        return torch.cat([ended, fresh, scanned], dim=1)
+        return np.concatenate([ended, fresh, scanned], axis=1)
 
-    def _search(self, problem: RelaxedProblem, start: Tensor, n_evaluations: int) -> SearchResult:
+    def _search(self, problem: RelaxedProblem, start: Array, n_evaluations: int) -> SearchResult:
         settings = self.terms.fitted.settings
         size, n_generations = _sizes(n_evaluations - start.shape[1], settings.population_size)
         return nsga2(
@@ -150,20 +150,22 @@ def _sizes(n_evaluations: int, largest: int) -> tuple[int, int]:
     return size, max(_MIN_GENERATIONS, n_evaluations // size)
 
 
-def _most_promising(result: SearchResult, n_rows: int) -> Tensor:
+def _most_promising(result: SearchResult, n_rows: int) -> Array:
     """Return for each row the instances that have a way, or come nearest to one, in their order."""
-    violation = result.population.violation.amin(1)
+    violation = result.population.violation.min(1)
     distance = result.archive.losses[:, result.archive.by]
     # Those with a way come first, the nearest way first; the others by what they lack.
-    merit = torch.where(distance.isfinite(), -1 / (1 + distance), violation)
+    merit = np.where(np.isfinite(distance), -1 / (1 + distance), violation)
     by_row = merit.reshape(-1, n_rows)  # (l, n)
-    best = by_row.argsort(dim=0, stable=True)[:_MAX_PROMISING]
-    return (best * n_rows + torch.arange(n_rows)).flatten().sort().values
+    best = np.argsort(by_row, axis=0, kind="stable")[:_MAX_PROMISING]
+    return np.sort((best * n_rows + np.arange(n_rows)).ravel())
 
 
-def _with_gene_map(genes: Tensor, own: GeneMap, wanted: GeneMap) -> Tensor:
+def _with_gene_map(genes: Array, own: GeneMap, wanted: GeneMap) -> Array:
     """Return genes ``(i, c, g)`` of one map under another, whose further switches are off."""
-    result = genes.new_zeros(*genes.shape[:-1], wanted.n_features + len(wanted.switched))
+    result = np.zeros(
+        (*genes.shape[:-1], wanted.n_features + len(wanted.switched)), dtype=genes.dtype
+    )
     result[..., : own.n_features] = genes[..., : own.n_features]
     for position, gene in own.switch_of.items():
         result[..., wanted.switch_of[position]] = genes[..., gene]

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Ensemble
 from proce.causal.graphs.unknown import unknown_causes
 from proce.classifier import Classifier, decide
@@ -14,8 +14,8 @@ from proce.objective import CounterfactualProblem, EquationDoubt, chance_of
 
 
 def measure_confidence(
-    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, refits: Ensemble | None
-) -> tuple[Tensor | None, Tensor | None]:
+    problem: CounterfactualProblem, rows: Array, changes: Array, refits: Ensemble | None
+) -> tuple[Array | None, Array | None]:
     """Return in how many refits the actions of rows ``(n, f)`` reach the decision, ``(n,)``.
 
     The second result is the chance that they do in the true equations, NaN where a missing cell
@@ -26,7 +26,7 @@ def measure_confidence(
     realised = problem.realise_by_hand(rows[:, None], done_by_hand(changes)[:, None])
     odds = _doubt(problem, refits).odds(problem, realised)[..., 0]
     unknown = _hides_what_follows(problem, changes)
-    return (odds >= 0).sum(0), chance_of(odds).masked_fill(unknown, torch.nan)
+    return (odds >= 0).sum(0), np.where(unknown, np.nan, chance_of(odds))
 
 
 def _doubt(problem: CounterfactualProblem, refits: Ensemble) -> EquationDoubt:
@@ -37,16 +37,16 @@ def _doubt(problem: CounterfactualProblem, refits: Ensemble) -> EquationDoubt:
     return EquationDoubt(refits, SURE)
 
 
-def _hides_what_follows(problem: CounterfactualProblem, changes: Tensor) -> Tensor:
+def _hides_what_follows(problem: CounterfactualProblem, changes: Array) -> Array:
     """Return flags ``(n,)`` where a missing cell leaves open what follows from the actions."""
     schema, missing = problem.codec.schema, problem.codec.missing(problem.query.factual)
-    hides = torch.zeros(len(changes), dtype=torch.bool)
+    hides = np.zeros(len(changes), dtype=np.bool_)
     assert problem.scm is not None, "there are equations"
     edges = problem.scm.graph.edges
     by_hand, moved = done_by_hand(changes), (changes != 0) & (changes != Change.HOLD)
-    for line in torch.nonzero(missing.any(1)).flatten().tolist():
+    for line in np.flatnonzero(missing.any(1)).tolist():
         names = (
-            [schema.names[position] for position in torch.nonzero(flags[line]).flatten().tolist()]
+            [schema.names[position] for position in np.flatnonzero(flags[line]).tolist()]
             for flags in (missing, moved, by_hand)
         )
         hides[line] = bool(unknown_causes(edges, schema, *names))
@@ -54,8 +54,8 @@ def _hides_what_follows(problem: CounterfactualProblem, changes: Tensor) -> Tens
 
 
 def count_models_kept(
-    problem: CounterfactualProblem, rows: Tensor, models: Sequence[Classifier]
-) -> Tensor | None:
+    problem: CounterfactualProblem, rows: Array, models: Sequence[Classifier]
+) -> Array | None:
     """Return in how many other models rows ``(n, f)`` have their target, ``(n,)``."""
     if not models:
         return None
@@ -65,12 +65,12 @@ def count_models_kept(
         decide(chances, model.threshold) == target
         for model, chances in zip(models, asked, strict=True)
     ]
-    return torch.stack(kept).sum(0)
+    return np.stack(kept).sum(0)
 
 
 def count_supporting_graphs(
-    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, ensemble: Ensemble | None
-) -> Tensor | None:
+    problem: CounterfactualProblem, rows: Array, changes: Array, ensemble: Ensemble | None
+) -> Array | None:
     """Return in how many bootstrap graphs each of the rows ``(n, f)`` comes about, ``(n,)``."""
     if ensemble is None:
         return None

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.classifier import Classifier
 from proce.explanation import Counterfactuals
 from proce.methods.explaining.confidence import (
@@ -23,7 +22,7 @@ def describe(
     problem: CounterfactualProblem,
     frame_rows: FrameRows,
     solution: Solution,
-    lines: Tensor,
+    lines: Array,
     fitted: FittedParts,
     is_over: Callable[[], bool] | None,
     models: Sequence[Classifier] = (),
@@ -52,7 +51,7 @@ def describe(
     expected, probabilities = shortlist.expected[lines], solution.check.probabilities[lines]
     intervals = None
     if is_over is not None:
-        intervals = find_intervals(part, own, rows, changes, expected, is_over, fitted.twins)
+        intervals = find_intervals(part, own, rows, changes, expected, is_over)
     refits, confidence = measure_confidence(part, rows, changes, fitted.refits)
     contributions, asked_by = take_actions_back(part, rows, changes, probabilities)
     return Counterfactuals.of(

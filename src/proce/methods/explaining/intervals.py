@@ -13,15 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from proce.devices import Twins
+from proce.arrays import Array, scatter
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
 from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, Flags, Ints, SpreadPoints
-from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import change_kinds
 from proce.objective import CounterfactualProblem
@@ -34,7 +31,6 @@ _N_NARROWING = 7  # points between the last that held and the first that did not
 _NARROWING_ROUNDS = 5
 _CONFIRMING_ROUNDS = 3
 _BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
-_DEVICE_BLOCK_ROWS = 1_000_000  # on a device
 _ROUNDING = 1e-6  # of a grid point
 _TOLD = -1  # instead of a position: no cell is moved from the told value
 
@@ -44,11 +40,10 @@ Floats = NDArray[np.float64]
 def find_intervals(
     problem: CounterfactualProblem,
     frame_rows: FrameRows,
-    rows: Tensor,
-    changes: Tensor,
-    expected: Tensor,
+    rows: Array,
+    changes: Array,
+    expected: Array,
     is_over: Callable[[], bool],
-    twins: Twins[FittedParts],
 ) -> Intervals:
     """Return where the numbers that are acted on may end.
 
@@ -63,10 +58,8 @@ def find_intervals(
         by itself.
     is_over
         Says whether the time is up; what was not tried to its end by then is not known.
-    twins
-        Where rows are tried.
     """
-    sides = _Sides.of(problem, frame_rows, rows, changes, expected, twins)
+    sides = _Sides.of(problem, frame_rows, rows, changes, expected)
     low, high = np.full(rows.shape, np.nan), np.full(rows.shape, np.nan)
     open_ends = np.zeros(rows.shape, dtype=np.int8)
     if len(sides) and not is_over():
@@ -80,7 +73,7 @@ def find_intervals(
             cells = sides.line[own], sides.position[own]
             column[cells] = ends[own]
             open_ends[cells] += (is_open[own] * flag).astype(np.int8)
-    columns = (torch.from_numpy(column) for column in (low, high, open_ends))
+    columns = (column for column in (low, high, open_ends))
     return Intervals(*columns)
 
 
@@ -90,13 +83,11 @@ class _Sides:
 
     Attributes
     ----------
-    twins
-        Where rows are tried.
     problem, frame_rows, rows, by_hand
         The problem, the rows in the caller's frame, the counterfactuals, and what is done by hand
-        in them, all of them there.
+        in them.
     codec
-        The features and their scale, on the host.
+        The features and their scale.
     line, position
         The counterfactual and the feature that each side belongs to.
     upward
@@ -109,11 +100,10 @@ class _Sides:
         How many points of the grid there are up to the end of the side.
     """
 
-    twins: Twins[FittedParts]
     problem: CounterfactualProblem
     frame_rows: FrameRows
-    rows: Tensor
-    by_hand: Tensor
+    rows: Array
+    by_hand: Array
     codec: Codec
     line: Ints
     position: Ints
@@ -128,21 +118,20 @@ class _Sides:
         cls,
         problem: CounterfactualProblem,
         frame_rows: FrameRows,
-        rows: Tensor,
-        changes: Tensor,
-        expected: Tensor,
-        twins: Twins[FittedParts],
+        rows: Array,
+        changes: Array,
+        expected: Array,
     ) -> "_Sides":
         codec = problem.codec
-        acted_on = (changes == Change.ACTION) & codec.is_number & expected.isfinite()
-        line, position = np.nonzero(acted_on.numpy())
-        told, by_itself = rows.numpy()[line, position], expected.numpy()[line, position]
+        acted_on = (changes == Change.ACTION) & codec.is_number & np.isfinite(expected)
+        line, position = np.nonzero(acted_on)
+        told, by_itself = rows[line, position], expected[line, position]
         grid = _grid(codec)[position]
-        unit = grid / codec.span.numpy()[position]
+        unit = grid / codec.span[position]
         limits, sides = problem.limits, []
         for sign, limit in ((-1, limits.action_lower), (1, limits.action_upper)):
             far = (told > by_itself) == (sign > 0)
-            end = limit.numpy()[line, position]
+            end = limit[line, position]
             n_far = np.floor(sign * (end - told) / unit + _ROUNDING)
             # At the value that the feature has by itself nothing is done any more.
             n_near = np.ceil(sign * (by_itself - told) / unit - _ROUNDING) - 1
@@ -152,8 +141,10 @@ class _Sides:
         start = raw_cells(codec.raw_units[position], told)
         asked = replace(problem, requirement=problem.requirement.without_margin())
         return cls(
-            twins,
-            *twins.there((asked, frame_rows, rows, done_by_hand(changes))),
+            asked,
+            frame_rows,
+            rows,
+            done_by_hand(changes),
             codec,
             np.tile(line, 2),
             np.tile(position, 2),
@@ -237,8 +228,8 @@ class _Sides:
         position, entries
             ``(a,)``, the cell of each that has another value, and that value on the unit range.
         """
-        size = _BLOCK_ROWS if self.rows.is_cpu else _DEVICE_BLOCK_ROWS
-        blocks = [slice(at, at + size) for at in range(0, max(1, len(line)), size)]
+        starts = range(0, max(1, len(line)), _BLOCK_ROWS)
+        blocks = [slice(start, start + _BLOCK_ROWS) for start in starts]
         parts = [self._check_block(line[own], position[own], entries[own]) for own in blocks]
         holds, kinds = zip(*parts, strict=True)
         return np.concatenate(holds), np.concatenate(kinds)
@@ -246,23 +237,23 @@ class _Sides:
     def _check_block(
         self, line: Ints, position: Ints, entries: Floats
     ) -> tuple[Flags, NDArray[np.int8]]:
-        given = (torch.from_numpy(column) for column in (line, position, entries))
-        with self.twins.at_work():
-            owner, place, entry = self.twins.there(tuple(given))
-            wanted, is_told = self.rows[owner], place == _TOLD
-            own = place.clamp(min=0)[:, None]
-            before = wanted.gather(1, own)
-            wanted = wanted.scatter(1, own, torch.where(is_told[:, None], before, entry[:, None]))
-            part = self.problem.take(owner)
-            realised = part.realise_by_hand(wanted[:, None], self.by_hand[owner][:, None])
-            point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
-            check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
-            moved = (changes == Change.ACTION) & (point == wanted)
-            # The told values must lead to the told row, or nothing is known of their neighbours.
-            told = check.shown.told()
-            same = (told == wanted) | (told.isnan() & wanted.isnan())
-            holds = check.passed & torch.where(is_told, same.all(-1), moved.gather(1, own)[:, 0])
-        return holds.cpu().numpy(), changes.cpu().numpy()
+        owner, place, entry = (column for column in (line, position, entries))
+        wanted, is_told = self.rows[owner], place == _TOLD
+        own = np.maximum(place, 0)[:, None]
+        before = np.take_along_axis(wanted, own, 1)
+        wanted = scatter(wanted, 1, own, np.where(is_told[:, None], before, entry[:, None]))
+        part = self.problem.take(owner)
+        realised = part.realise_by_hand(wanted[:, None], self.by_hand[owner][:, None])
+        point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
+        check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
+        moved = (changes == Change.ACTION) & (point == wanted)
+        # The told values must lead to the told row, or nothing is known of their neighbours.
+        told = check.shown.told()
+        same = (told == wanted) | (np.isnan(told) & np.isnan(wanted))
+        holds = check.passed & np.where(
+            is_told, same.all(-1), np.take_along_axis(moved, own, 1)[:, 0]
+        )
+        return holds, changes
 
     def values(self, point: Ints) -> Floats:
         """Return a point of each side in raw units, as it would be shown, ``(s,)``."""
@@ -274,13 +265,11 @@ class _Sides:
         """Return points of these sides on the unit range, ``(a,)``."""
         codec, position = self.codec, self.position[side]
         raw = self.start[side] + np.where(self.upward[side], 1.0, -1.0) * point * self.grid[side]
-        entries: Floats = (raw - codec.low.numpy()[position]) / codec.span.numpy()[position]
+        entries: Floats = (raw - codec.low[position]) / codec.span[position]
         return entries
 
 
 def _grid(codec: Codec) -> Floats:
     """Return the width of each feature's grid in raw units, ``(f,)``."""
-    grid: Floats = torch.where(
-        codec.resolution > 0, codec.resolution, MIN_CHANGE * codec.span
-    ).numpy()
+    grid: Floats = np.where(codec.resolution > 0, codec.resolution, MIN_CHANGE * codec.span)
     return grid

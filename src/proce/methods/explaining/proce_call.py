@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.classifier import Classifier
-from proce.devices import HOST
 from proce.explanation import Explanations, Outcome
 from proce.methods.calls.call import Call
 from proce.methods.calls.method import ProgressCallback
@@ -19,7 +17,6 @@ from proce.methods.diagnosing.blockers import BlockerSearch, FoundAfterAll, sear
 from proce.methods.diagnosing.diagnosis import diagnose
 from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.explaining.described import describe
-from proce.methods.explaining.overlap import for_each_chunk
 from proce.methods.explaining.proce_context import proce_context
 from proce.methods.explaining.search_report import search_progress
 from proce.methods.fitting.fitted import FittedParts
@@ -62,7 +59,6 @@ class ProceCall(Call):
         super().__init__(context, fitted.classifier, options, self.terms.limits, X, progress)
         refuse_contradiction(self.terms.rules, self.factual)
         self._typical = TypicalRows.none()
-        self._counting = Lock()
         self._generations = 0
         self._misses = NearestMisses(len(self))
 
@@ -91,25 +87,20 @@ class ProceCall(Call):
             generations=self._generations,
         )
 
-    def _let_wait(self, reachable: Tensor) -> None:
+    def _let_wait(self, reachable: Array) -> None:
         """Search the rows for which nothing else was found once more: now they may wait."""
         rows = self.record.rows_with(Outcome.NOT_FOUND)
-        rows = rows[torch.isin(rows, reachable)]
+        rows = rows[np.isin(rows, reachable)]
         if self.terms.lets_wait:
             self._explain_all(rows, self.terms.waiting_problem)
 
-    def _explain_all(self, rows: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
-        """Explain rows, a chunk at a time; two where they and the model are on a device."""
-
-        def explain(chunk: Tensor) -> None:
+    def _explain_all(self, rows: Array, pose: Callable[[Query], CounterfactualProblem]) -> None:
+        """Explain rows, a chunk at a time."""
+        for chunk in self._typical.chunks(rows, self.fitted.chunk_size):
             if len(chunk) and not self.over:
                 self._explain(chunk, pose)
 
-        overlaps = self.fitted.twins.device != HOST and self.terms.answers is None
-        chunks = self._typical.chunks(rows, self.fitted.chunk_size)
-        for_each_chunk(chunks, explain, 2 if overlaps else 1, self.interrupt)
-
-    def _explain(self, chunk: Tensor, pose: Callable[[Query], CounterfactualProblem]) -> None:
+    def _explain(self, chunk: Array, pose: Callable[[Query], CounterfactualProblem]) -> None:
         """Explain a chunk, in which a row has the answer that it has alone."""
         likeness = self._typical.likeness_of(chunk)
         posed = replace(pose(self.query(chunk)), likeness=likeness, doubts=self.terms.doubts)
@@ -117,7 +108,7 @@ class ProceCall(Call):
             if not self.over:
                 self._explain_posed(posed.take(part), chunk[part])
 
-    def _explain_posed(self, posed: CounterfactualProblem, chunk: Tensor) -> None:
+    def _explain_posed(self, posed: CounterfactualProblem, chunk: Array) -> None:
         """Explain a chunk; rows that have nothing are attempted again under easier terms."""
         goes_on = self.fitted.settings.sparse and self.options.max_evaluations is None
         attempts = plan_attempts(posed, goes_on=goes_on)
@@ -127,11 +118,11 @@ class ProceCall(Call):
             solution = self._solve(problem, chunk, attempt, solution)
             unsolved = ~solution.is_solved
             if attempt is attempts[-1]:
-                unsolved = torch.zeros_like(unsolved)
+                unsolved = np.zeros_like(unsolved)
             elif self.over:
                 solution = replace(solution, cut_short=solution.cut_short | unsolved)
-                unsolved = torch.zeros_like(unsolved)
-            recorded, surer = ~unsolved, torch.zeros_like(unsolved)
+                unsolved = np.zeros_like(unsolved)
+            recorded, surer = ~unsolved, np.zeros_like(unsolved)
             if goes_on and not self.over:
                 surer = self._surer_recorded(problem, chunk, solution, attempt)
                 recorded, unsolved = recorded & ~surer, unsolved & ~surer
@@ -142,21 +133,21 @@ class ProceCall(Call):
             self._record(problem, chunk, solution, recorded)
             if not bool(unsolved.any()):
                 break
-            again = torch.nonzero(unsolved).flatten()
+            again = np.flatnonzero(unsolved)
             posed, chunk = posed.take(again), chunk[again]
             solution = solution.take_population(again)
 
     def _shorter_recorded(
-        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, is_open: Tensor
-    ) -> Tensor:
+        self, problem: CounterfactualProblem, chunk: Array, solution: Solution, is_open: Array
+    ) -> Array:
         """Search rows whose advice is long for shorter advice; record it where it is closer.
 
         A call with ``max_changes`` makes the same search where it finds nothing at first, so no
         such call finds what a call without it does not know, unless that is less sure to work.
         Flags ``(i,)`` say where shorter advice was recorded, of the rows that ``is_open (i,)``.
         """
-        closer = torch.zeros_like(solution.cut_short)
-        long = torch.nonzero(is_open & (solution.n_actions > MAX_SCANNED)).flatten()
+        closer = np.zeros_like(solution.cut_short)
+        long = np.flatnonzero(is_open & (solution.n_actions > MAX_SCANNED))
         if problem.max_changes is not None or self.options.pick != "closest" or not len(long):
             return closer
         limited = replace(problem.take(long), max_changes=MAX_SCANNED)
@@ -168,17 +159,17 @@ class ProceCall(Call):
         return closer
 
     def _surer_recorded(
-        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, attempt: Attempt
-    ) -> Tensor:
+        self, problem: CounterfactualProblem, chunk: Array, solution: Solution, attempt: Attempt
+    ) -> Array:
         """Search rows whose advice is shaky for surer advice; record it where it is better.
 
         Flags ``(i,)`` say where it was.
         """
-        surer = torch.zeros_like(solution.cut_short)
-        shaky = solution.missing > 0
+        surer = np.zeros_like(solution.cut_short)
+        is_shaky = solution.missing > 0
         if not problem.asks_for_doubts:
-            shaky &= solution.is_solved
-        shaky = torch.nonzero(shaky).flatten()
+            is_shaky &= solution.is_solved
+        shaky = np.flatnonzero(is_shaky)
         if not len(shaky):
             return surer
         part, again = problem.take(shaky), attempt.for_surer()
@@ -187,7 +178,7 @@ class ProceCall(Call):
         self._record(part, chunk[shaky], other, surer[shaky])
         return surer
 
-    def query(self, rows: Tensor) -> Query:
+    def query(self, rows: Array) -> Query:
         """Return what the search needs to know of the rows at some positions."""
         query = self.terms.query(self.factual[rows], self.target[rows], self.raw[rows])
         return replace(query, positions=rows, own=self.predicted[rows])
@@ -195,7 +186,7 @@ class ProceCall(Call):
     def _solve(
         self,
         problem: CounterfactualProblem,
-        chunk: Tensor,
+        chunk: Array,
         attempt: Attempt,
         before: Solution | None,
     ) -> Solution:
@@ -211,9 +202,8 @@ class ProceCall(Call):
             budget_seconds=self.seconds_left,
             progress=self._follow if self.is_followed else None,
         )
-        with self._counting:
-            self._generations = max(self._generations, solution.n_generations)
-            self.evaluations += solution.n_evaluations
+        self._generations = max(self._generations, solution.n_generations)
+        self.evaluations += solution.n_evaluations
         return self._needed(problem, frame_rows, solution)
 
     def _needed(
@@ -225,11 +215,11 @@ class ProceCall(Call):
         return drop_needless(problem, frame_rows, solution, self.options.n)
 
     def _record(
-        self, problem: CounterfactualProblem, chunk: Tensor, solution: Solution, recorded: Tensor
+        self, problem: CounterfactualProblem, chunk: Array, solution: Solution, recorded: Array
     ) -> None:
         """Record the solution of a chunk for the rows whose flag in ``recorded (i,)`` is set."""
         n, is_solved = self.options.n, solution.is_solved
-        unsolved = torch.nonzero(recorded & ~is_solved).flatten()
+        unsolved = np.flatnonzero(recorded & ~is_solved)
         # The nearest miss is that of the first search, in which nobody waits.
         self._misses.add(chunk[unsolved], solution.shortlist.misses[unsolved])
         cut_short = solution.cut_short[unsolved]
@@ -254,10 +244,10 @@ class ProceCall(Call):
         fronts = solution.shortlist.fronts
         self.record.keep_fronts(fronts.renumbered(chunk, recorded & is_solved))
 
-    def _finish_open_rows(self, reachable: Tensor) -> None:
+    def _finish_open_rows(self, reachable: Array) -> None:
         """Give every row an outcome and its notes."""
         rows = self.record.open_rows()
-        is_reachable = torch.isin(rows, reachable)
+        is_reachable = np.isin(rows, reachable)
         self.record.finish(rows[is_reachable], Outcome.OUT_OF_TIME)
         self.record.finish(rows[~is_reachable], Outcome.NOT_FOUND)
         notes = self.fitted.notes_on(self.record.probabilities)
@@ -283,7 +273,7 @@ class ProceCall(Call):
     def _record_found(self, found: FoundAfterAll) -> None:
         """Record ways within all limits that were found while limits were lifted."""
         frame_rows = FrameRows(found.rows, self.raw[found.rows], self.layout)
-        is_open = torch.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
+        is_open = np.isin(found.rows, self.record.rows_with(Outcome.NOT_FOUND))
         problem = found.problem
         solution = solution_of(problem, frame_rows, found.nearest(is_open))
         solution = self._needed(problem, frame_rows, solution)

@@ -1,5 +1,9 @@
 """How far a search has come, as a caller is told."""
 
+import math
+
+import numpy as np
+
 from proce.losses import Loss
 from proce.methods.calls.method import Progress
 from proce.search import SearchProgress
@@ -15,13 +19,17 @@ def search_progress(search: SearchProgress, n_finished: int, n_rows: int) -> Pro
     n_finished, n_rows
         How many rows of the call have an outcome, and how many there are.
     """
-    losses = search.best_losses[search.best_losses[:, Loss.PREDICTION].isfinite()]
+    losses = search.best_losses[np.isfinite(search.best_losses[:, Loss.PREDICTION])]
+    chance, distance = math.nan, math.nan  # while no candidate of any row is feasible
+    if len(losses):
+        chance = float(np.exp(-losses[:, Loss.PREDICTION]).mean())
+        distance = float(losses[:, Loss.DISTANCE].mean())
     return Progress(
         "search",
         n_finished,
         n_rows,
         search.generation,
-        float((-losses[:, Loss.PREDICTION]).exp().mean()),
-        float(losses[:, Loss.DISTANCE].mean()),
-        float(search.front_size.double().mean()),
+        chance,
+        distance,
+        float(search.front_size.mean()),
     )

@@ -1,19 +1,18 @@
 """What each action of a counterfactual is there for: what comes about without it."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import NO_RULE
 from proce.methods.calls.last_check import ROUNDING
 from proce.methods.calls.rules import obey_rules
 from proce.objective import CounterfactualProblem, target_probability
-from proce.objective.compiled.compiled_terms import shortfall_of
 
 
 def take_actions_back(
-    problem: CounterfactualProblem, rows: Tensor, changes: Tensor, probabilities: Tensor
-) -> tuple[Tensor, Tensor]:
+    problem: CounterfactualProblem, rows: Array, changes: Array, probabilities: Array
+) -> tuple[Array, Array]:
     """Return what each action adds to the target's probability, and the rule that asks for it.
 
     The first result is by how much the probability falls when one action alone is taken back: the
@@ -30,41 +29,40 @@ def take_actions_back(
     probabilities
         ``(n,)``, the probability of the target for each counterfactual.
     """
-    contributions = torch.zeros(rows.shape, dtype=probabilities.dtype)
-    asked_by = torch.full(rows.shape, NO_RULE, dtype=torch.long)
+    contributions = np.zeros(rows.shape, dtype=probabilities.dtype)
+    asked_by = np.full(rows.shape, NO_RULE, dtype=np.int64)
     done = done_by_hand(changes)
-    line, position = torch.nonzero(done, as_tuple=True)
+    line, position = np.nonzero(done)
     if not len(line):
         return contributions, asked_by
     by_hand = done[line]
-    by_hand[torch.arange(len(line)), position] = False
+    by_hand[np.arange(len(line)), position] = False
     part = problem.take(line)  # an instance for each cell
     realised = part.realise_by_hand(rows[line][:, None], by_hand[:, None])
     broken = _first_broken(part, realised.point[:, 0])
     blamed = broken != NO_RULE
     any_blamed = bool(blamed.any())
     if any_blamed:
-        excess = part.limits.excess(realised.point, realised.by_hand, problem.codec.reach)
-        blamed &= excess[:, 0] <= ROUNDING
+        blamed &= part.excess(realised)[:, 0] <= ROUNDING
     is_action = changes[line, position] == Change.ACTION
     asked = is_action | blamed
     point = realised.point
     if not bool(asked.all()):
-        part, point = part.take(torch.nonzero(asked).flatten()), point[asked]
+        part, point = part.take(np.flatnonzero(asked)), point[asked]
         line, position, broken = line[asked], position[asked], broken[asked]
         is_action, blamed = is_action[asked], blamed[asked]
     chances, target = part.ask(point), part.query.target
-    own = target_probability(chances[:, 0], target).to(probabilities)
-    contributions[line, position] = (probabilities[line] - own).where(is_action, 0.0)
+    own = target_probability(chances[:, 0], target)
+    contributions[line, position] = np.where(is_action, (probabilities[line] - own), 0.0)
     if any_blamed:
-        reached = shortfall_of(problem.requirement, chances, target)[:, 0] <= ROUNDING
-        asked_by[line, position] = broken.where(blamed & reached, NO_RULE)
+        reached = problem.requirement.shortfall(chances, target)[:, 0] <= ROUNDING
+        asked_by[line, position] = np.where(blamed & reached, broken, NO_RULE)
     return contributions, asked_by
 
 
-def _first_broken(problem: CounterfactualProblem, rows: Tensor) -> Tensor:
+def _first_broken(problem: CounterfactualProblem, rows: Array) -> Array:
     """Return the first rule that each of the rows ``(n, f)`` breaks, by position; -1 for none."""
-    broken = torch.full((len(rows),), NO_RULE)
+    broken = np.full((len(rows),), NO_RULE)
     for position, rule in reversed(list(enumerate(problem.rules))):
         broken[~obey_rules([rule], problem.query.factual, rows)] = position
     return broken

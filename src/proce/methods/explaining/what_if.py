@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
+import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
 from proce.arguments import brief
+from proce.arrays import Array
 from proce.classifier import ask_read_frame, decide
 from proce.errors import GraphError, SchemaError
 from proce.explanation.words.values import name_text, value_text
@@ -78,7 +78,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
     given = {name: _raw_value(codec, name, value) for name, value in changes.items()}
     rounded = {name: _on_step(schema[name], value) for name, value in given.items()}
-    acted_on = torch.zeros(len(schema), dtype=torch.bool)
+    acted_on = np.zeros(len(schema), dtype=np.bool_)
     acted_on[[schema.position(name) for name in changes]] = True
     rows = _propagated(fitted, factual, rounded, acted_on)
     values = codec.raw_of_changes(rows, factual, raw)
@@ -90,7 +90,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         for answer in (ask_read_frame(classifier, read)[0], chances)
     )
     moved = (shown != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
-    ends = {schema.names[p]: float(told.raw[0, p]) for p in torch.nonzero(moved).flatten()}
+    ends = {schema.names[p]: float(told.raw[0, p]) for p in np.flatnonzero(moved)}
     return WhatIf(
         frame,
         {name: _pair(row, frame, schema[name]) for name in ends},
@@ -107,7 +107,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
 
 
 def _broken_limits(
-    codec: Codec, raw: Tensor, ends: Mapping[str, float], *, by_hand: bool
+    codec: Codec, raw: Array, ends: Mapping[str, float], *, by_hand: bool
 ) -> Iterator[str]:
     """Yield what the schema says against features of a row ``(f,)`` ending at some values."""
     for name, end in ends.items():
@@ -152,11 +152,11 @@ def _on_step(feature: Feature, value: float) -> float:
 
 
 def _propagated(
-    fitted: FittedParts, factual: Tensor, changes: Mapping[str, float], acted_on: Tensor
-) -> Tensor:
+    fitted: FittedParts, factual: Array, changes: Mapping[str, float], acted_on: Array
+) -> Array:
     """Return the row ``(1, f)`` with its changes and all that follows from them."""
     codec = fitted.codec
-    rows = factual.clone()
+    rows = factual.copy()
     for name, value in changes.items():
         is_number = isinstance(codec.schema[name], Continuous)
         entry = float(codec.encode_value(name, value)) if is_number else value
@@ -170,9 +170,11 @@ def _propagated(
         scm = replace(scm, codec=replace(codec, schema=schema))
     residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
     propagated = scm.propagate(rows, residual, acted_on)[:, None]
-    realised = scm.actions(factual, propagated, residual, acted_on.expand_as(propagated))
-    point = torch.where(acted_on, rows, realised.point[:, 0])
-    endless = torch.nonzero(point[0].isinf()).flatten().tolist()
+    realised = scm.actions(
+        factual, propagated, residual, np.broadcast_to(acted_on, propagated.shape)
+    )
+    point = np.where(acted_on, rows, realised.point[:, 0])
+    endless = np.flatnonzero(np.isinf(point[0])).tolist()
     if endless:
         raise GraphError(
             f"what follows from changes for {codec.schema.names[endless[0]]!r} is not known: its"

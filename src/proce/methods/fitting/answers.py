@@ -2,8 +2,9 @@
 
 import logging
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.classifier import Classifier
 
 _log = logging.getLogger(__name__)
@@ -11,7 +12,7 @@ _N_ASKED, _MIN_ASKED = 256, 20  # training rows, to see how a model answers
 _MAX_DIFFERENCE = 1e-6  # of two answers about the same rows: processors add up in any order
 
 
-def warn_of_answers(classifier: Classifier, rows: Tensor) -> None:
+def warn_of_answers(classifier: Classifier, rows: Array) -> None:
     """Warn of a model that answers with labels, or otherwise when it is asked again.
 
     Parameters
@@ -34,9 +35,9 @@ def warn_of_answers(classifier: Classifier, rows: Tensor) -> None:
         )
 
 
-def _warn_of_differences(first: Tensor, second: Tensor) -> None:
+def _warn_of_differences(first: Array, second: Array) -> None:
     """Warn of a model whose answers about the same rows, in the same order, are not the same."""
-    difference = (first - second).abs().amax(-1)
+    difference = np.abs(first - second).max(-1)
     n_different = int((difference > _MAX_DIFFERENCE).sum())
     if n_different:
         _log.warning(

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
 from proce.errors import GraphError, did_you_mean
 from proce.methods.calls.options import checked_texts
@@ -35,7 +34,7 @@ class CausalParts:
         rules: Sequence[str],
         *,
         codec: Codec,
-        rows: Tensor,
+        rows: Array,
         settings: SearchSettings,
         seed: int,
     ) -> "CausalParts":
@@ -92,7 +91,7 @@ def with_graph(fitted: FittedParts, graph: Any, causal: str, rules: Sequence[str
 
 
 def _fit_equations(
-    graph: Any, codec: Codec, rows: Tensor, seed: int
+    graph: Any, codec: Codec, rows: Array, seed: int
 ) -> tuple[StructuralCausalModel | None, Ensemble | None]:
     """Return the causal model of what was given as a graph, and one for each bootstrap graph."""
     if graph is None:

@@ -4,14 +4,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief
+from proce.arrays import Array, blocks
 from proce.classifier import Classifier, as_classifier, predict_in_blocks
 from proce.classifier.refits import ModelRefits, can_refit, read_known_labels, require_same_order
 from proce.errors import SearchError
-from proce.latent import AutoEncoder, PrototypeIndex, fit_autoencoder
+from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.construction import check_construction, checked_class_labels
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.fitting.answers import warn_of_answers
@@ -20,10 +20,9 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.methods.fitting.settings import SearchSettings
 from proce.schema import Codec, Schema
 from proce.schema.unguarded import unguarded_text
-from proce.training import Epoch
+from proce.training_settings import Epoch
 
 _log = logging.getLogger(__name__)
-_DEVICES = ("cpu", "cuda")
 _BLOCK_ROWS = 100_000  # training rows that are encoded at a time
 
 
@@ -51,7 +50,7 @@ def fit_parts(
     _check_device(device)
     seed = int(seed)
     codec = Codec.fit(schema or _inferred(X), X, settings.scale)
-    rows = codec.encode(X).contiguous()
+    rows = np.ascontiguousarray(codec.encode(X))
     classifier = as_classifier(model, codec, threshold)
     class_labels = checked_class_labels(classes, classifier.classes)
     require_same_order(X, label)
@@ -62,7 +61,7 @@ def fit_parts(
         graph, causal, rules, codec=codec, rows=rows, settings=settings, seed=seed
     )
     autoencoder = _fit_autoencoder(codec, rows, settings, seed, device, progress)
-    latents = torch.cat([autoencoder.encode(block) for block in torch.split(rows, _BLOCK_ROWS)])
+    latents = np.concatenate([autoencoder.encode(block) for block in blocks(rows, _BLOCK_ROWS)])
     return FittedParts(
         codec=codec,
         classifier=classifier,
@@ -88,7 +87,7 @@ def _inferred(X: Any) -> Schema:
 
 
 def _model_refits(
-    classifier: Classifier, rows: Tensor, label: Any, threshold: float | None, seed: int
+    classifier: Classifier, rows: Array, label: Any, threshold: float | None, seed: int
 ) -> ModelRefits | None:
     """Return what fits the model again when somebody asks for it; ``None`` without labels."""
     if label is None:
@@ -100,30 +99,29 @@ def _model_refits(
 
 
 def _check_device(device: Any) -> None:
-    try:
-        if isinstance(device, str | torch.device) and torch.device(device).type in _DEVICES:
-            torch.empty(0, device=device)
-            return
-    except (RuntimeError, AssertionError):
-        pass  # said below
-    raise SearchError(
-        f"device is {brief(device)}, which is not there; expected 'cpu', or 'cuda' on a machine"
-        " with such a device."
-    )
+    from proce.training import has_device
+
+    if not has_device(device):
+        raise SearchError(
+            f"device is {brief(device)}, which is not there; expected 'cpu', or 'cuda' on a machine"
+            " with such a device."
+        )
 
 
 def _fit_autoencoder(
     codec: Codec,
-    rows: Tensor,
+    rows: Array,
     settings: SearchSettings,
     seed: int,
     device: str,
     progress: ProgressCallback | None,
 ) -> AutoEncoder:
+    from proce.latent.training import fit_autoencoder
+
     def report(epoch: Epoch) -> object:
         return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))
 
     autoencoder, _ = fit_autoencoder(
         codec, rows, settings.latent, seed=seed, device=device, progress=report
     )
-    return autoencoder.cpu()
+    return autoencoder

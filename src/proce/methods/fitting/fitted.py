@@ -5,14 +5,13 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.classifier import Classifier
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.refits import ModelRefits
-from proce.devices import Twins, bytes_free
 from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
@@ -25,9 +24,6 @@ from proce.schema import Codec, Level, Schema
 _N_CELLS = 400_000  # of a generation of all rows that are searched at once on the CPU, about
 _MIN_ROWS, _MAX_ROWS = 256, 1_024  # that are searched at once on the CPU
 _N_WAY_CELLS = 4_000_000  # of all rows at once, where each has one way for each feature
-_MAX_ROWS_ON_DEVICE = 32_768  # that are searched at once, so that progress is seen
-_N_COLUMNS_BESIDE = 8  # losses, switches and so on, beside the features
-_N_COPIES = 24  # tensors of the size of a pool that a search holds at a time
 _OF_ROWS_AND_MODEL = ("distance", "training_hash", "spread", "sample_answers")
 _N_SAMPLE_ROWS = 1_000  # training rows by which the model is known
 _NO_TRAINING_ROWS = (
@@ -90,14 +86,14 @@ class FittedParts:
     looks
         What the classes look like, as far as the pick ``typical`` asked for it.
     device
-        Where searches run, and networks learn. All parts are on the host; see ``twins``.
+        Where networks learn.
     """
 
     codec: Codec
     classifier: Classifier
     autoencoder: AutoEncoder
     index: PrototypeIndex
-    rows: Tensor
+    rows: Array
     scm: StructuralCausalModel | None
     ensemble: Ensemble | None
     refits: Ensemble | None
@@ -111,23 +107,12 @@ class FittedParts:
     looks: ClassLooks = field(default_factory=ClassLooks)
     device: str = "cpu"
 
-    @cached_property
-    def twins(self) -> "Twins[FittedParts]":
-        """These parts, and their twin on the device on which searches run."""
-        return Twins(self, torch.device(self.device))
-
     @property
     def chunk_size(self) -> int:
-        """How many rows are searched at once: as the settings say, or as many as a device holds."""
+        """How many rows are searched at once: as the settings say, or by the size of the table."""
         if self.settings.chunk_size is not None:
             return self.settings.chunk_size
-        few = rows_at_once(self.settings.population_size, len(self.codec.schema))
-        free = bytes_free(self.twins.device)
-        if free is None:
-            return few
-        pool = self.settings.population_size + self.settings.n_offspring
-        of_row = 8 * pool * (len(self.codec.schema) + _N_COLUMNS_BESIDE) * _N_COPIES
-        return max(few, min(_MAX_ROWS_ON_DEVICE, free // of_row))
+        return rows_at_once(self.settings.population_size, len(self.codec.schema))
 
     @cached_property
     def distance(self) -> FeatureDistance:
@@ -160,7 +145,7 @@ class FittedParts:
         return spread_of(self.codec, self.rows) if self.left_out is None else None
 
     @cached_property
-    def sample_answers(self) -> Tensor:
+    def sample_answers(self) -> Array:
         """What the model says of up to 1,000 training rows, ``(n, k)``; of made-up rows without."""
         rows = probe_rows(self.codec) if self.left_out else self.rows[:_N_SAMPLE_ROWS]
         return self.classifier.predict_proba(rows)
@@ -188,7 +173,7 @@ class FittedParts:
             )
         return self.looks.likeness(self.codec) if self.looks.knows(classes) else None
 
-    def notes_on(self, probabilities: Tensor) -> list[tuple[Tensor, str]]:
+    def notes_on(self, probabilities: Array) -> list[tuple[Array, str]]:
         """Return what readers should know, each for the rows at some positions.
 
         A note on a row depends on what the model says of it in ``probabilities (i,)``, and on no
@@ -197,9 +182,9 @@ class FittedParts:
         notes = []
         is_hard = _is_hard(probabilities)
         if bool(is_hard.any()) and bool(_is_hard(self.sample_answers).all()):
-            notes.append((torch.nonzero(is_hard).flatten(), _HARD_LABELS))
+            notes.append((np.flatnonzero(is_hard), _HARD_LABELS))
         if self.left_out is not None:
-            notes.append((torch.arange(len(probabilities)), _NO_TRAINING_ROWS))
+            notes.append((np.arange(len(probabilities)), _NO_TRAINING_ROWS))
         return notes
 
     def bind(self, texts: Sequence[str]) -> tuple[BoundRule, ...]:
@@ -223,7 +208,7 @@ class FittedParts:
         return replace(self, codec=codec, scm=scm)
 
 
-def _is_hard(probabilities: Tensor) -> Tensor:
+def _is_hard(probabilities: Array) -> Array:
     """Return flags for probabilities that leave no doubt."""
     return (probabilities == 0) | (probabilities == 1)
 

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from typing import Any, cast, get_args
 
-from torch import Tensor
-
 from proce.arguments import brief
+from proce.arrays import Array
 from proce.causal import Ensemble, StructuralCausalModel
 from proce.errors import SearchError, did_you_mean
 from proce.methods.fitting.fitted import FittedParts
@@ -57,7 +56,7 @@ def in_mode(fitted: FittedParts, causal: Any) -> FittedParts:
 
 
 def fit_refits(
-    scm: StructuralCausalModel | None, rows: Tensor, mode: Mode, n_refits: int, seed: int
+    scm: StructuralCausalModel | None, rows: Array, mode: Mode, n_refits: int, seed: int
 ) -> Ensemble | None:
     """Fit the equations again on resampled rows, in the modes that prefer advice that holds."""
     if scm is None or mode not in _WITH_REFITS or not n_refits or not scm.records:

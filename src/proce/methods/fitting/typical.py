@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from threading import Lock
 
-from torch import Tensor
-
-from proce.latent import AutoEncoder, AutoEncoderSettings, fit_autoencoder
+from proce.arrays import Array
+from proce.latent import AutoEncoder, AutoEncoderSettings
 from proce.latent.judges import for_judges
 from proce.objective import Likeness
 from proce.schema import Codec
@@ -42,8 +41,8 @@ class ClassLooks:
     def learn(
         self,
         classes: set[int],
-        rows: Tensor,
-        predicted: Tensor,
+        rows: Array,
+        predicted: Array,
         codec: Codec,
         settings: AutoEncoderSettings,
         seed: int,
@@ -68,10 +67,12 @@ class ClassLooks:
         if any(len(part) < MIN_CLASS_ROWS for part in parts.values()):
             return
 
-        def fit(part: Tensor) -> tuple[AutoEncoder, ...]:
+        from proce.latent.training import fit_autoencoder
+
+        def fit(part: Array) -> tuple[AutoEncoder, ...]:
             seeds = range(seed + 1, seed + 1 + N_LOOKS)
             fits = (fit_autoencoder(codec, part, settings, seed=s, device=device) for s in seeds)
-            return tuple(autoencoder.cpu() for autoencoder, _ in fits)
+            return tuple(autoencoder for autoencoder, _ in fits)
 
         with _LEARNING:
             for label, part in parts.items():

@@ -8,20 +8,19 @@ grow around the person's own, and the model is asked about the rows decoded from
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import kind_name
+from proce.arrays import Floats, blocks
 from proce.errors import SearchError
-from proce.latent import VariationalAutoEncoder, VariationalSettings, fit_variational
+from proce.latent import VariationalAutoEncoder, VariationalSettings
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
-from proce.methods.published.growing_spheres import radii_in_shell
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
 from proce.objective import MixedDistance
 from proce.streams import Purpose, RowStreams
-from proce.training import Epoch
+from proce.training_settings import Epoch
 
 _MAX_DECODED_AT_ONCE = 8192  # candidates; bounds memory
 _DECIMALS = 6  # of a decoded number: the last digits of a sum depend on what else is summed
@@ -76,6 +75,7 @@ class Cchvae(Published[CchvaeSettings]):
         self, common: CommonFit, progress: ProgressCallback | None
     ) -> VariationalAutoEncoder:
         """Return the network, trained on the training rows."""
+        from proce.latent.variational_training import fit_variational  # and PyTorch with it
 
         def report(epoch: Epoch) -> object:
             return progress and progress(Progress("fit", epoch.number, epoch.n_epochs))
@@ -97,7 +97,7 @@ class Cchvae(Published[CchvaeSettings]):
         collector, streams = CounterfactualCollector.empty(task), task.streams
         latents, _ = self.prepared_.posterior(task.factual)  # (i, e)
         distance = MixedDistance.gower(task.common.codec)
-        open_rows = torch.nonzero(task.genome.movable.any(-1)).flatten()
+        open_rows = np.flatnonzero(task.genome.movable.any(-1))
         for number in range(self.settings_.max_rounds):
             if not len(open_rows) or task.over:
                 break
@@ -105,38 +105,37 @@ class Cchvae(Published[CchvaeSettings]):
             candidates = task.repair(self._decode(drawn, task.factual[open_rows]), open_rows)
             reached, _ = task.reached(candidates, open_rows)
             gaps = distance(candidates, task.factual[open_rows][:, None]).mean(-1)
-            nearest = gaps.where(reached, torch.inf).argmin(1)
-            hit = torch.nonzero(reached.any(1)).flatten()
+            nearest = np.where(reached, gaps, np.inf).argmin(1)
+            hit = np.flatnonzero(reached.any(1))
             collector.add(open_rows[hit], candidates[hit, nearest[hit]])
             open_rows = open_rows[
                 collector.incomplete[open_rows] & (task.evaluations_left[open_rows] > 0)
             ]
             task.report(number + 1)
-        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        unfinished = np.zeros(len(task), np.bool_)
         unfinished[open_rows] = task.over
-        failed = torch.nonzero((collector.counts == 0) & ~unfinished).flatten().tolist()
+        failed = np.flatnonzero((collector.counts == 0) & ~unfinished).tolist()
         notes = {position: self._failure_note(task, position) for position in failed}
         return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
 
-    def _draw_latents(self, streams: RowStreams, number: int, centre: Tensor) -> Tensor:
+    def _draw_latents(self, streams: RowStreams, number: int, centre: Floats) -> Floats:
         """Draw latents ``(a, c, e)`` uniformly in the shell of a round around some ``(a, e)``."""
+        from proce.methods.published.shells import points_in_shells
+
         n_rows, size = centre.shape
         count, step = self.settings_.n_candidates, float(self.settings_.step)
         draws = streams.uniforms(number, Purpose.SHELL, count * (size + 1))
         draws = draws.reshape(n_rows, count, size + 1)
-        direction = torch.special.ndtri(draws[..., :-1])
-        direction /= direction.norm(dim=-1, keepdim=True)
-        inner, outer = draws.new_tensor(step * number), draws.new_tensor(step * (number + 1))
-        radius = radii_in_shell(inner, outer, draws.new_tensor(size), draws[..., -1:])
-        drawn: Tensor = centre[:, None] + direction * radius
-        return drawn
+        inner, outer = (np.full(n_rows, step * turn) for turn in (number, number + 1))
+        every_one = np.ones((n_rows, size), np.bool_)
+        return centre[:, None] + points_in_shells(draws, every_one, inner, outer)
 
-    def _decode(self, latents: Tensor, factual: Tensor) -> Tensor:
+    def _decode(self, latents: Floats, factual: Floats) -> Floats:
         """Return the rows ``(a, c, f)`` of latents ``(a, c, e)``, decoded some at a time."""
         size = max(1, _MAX_DECODED_AT_ONCE // latents.shape[1])
-        parts = zip(torch.split(latents, size), torch.split(factual, size), strict=True)
+        parts = zip(blocks(latents, size), blocks(factual, size), strict=True)
         decoded = [self.prepared_.decode(part, rows[:, None]) for part, rows in parts]
-        return torch.cat(decoded).round(decimals=_DECIMALS)
+        return np.concatenate(decoded).round(_DECIMALS)
 
     def _failure_note(self, task: Task, position: int) -> str:
         """Return why a row has no counterfactual."""

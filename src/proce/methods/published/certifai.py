@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from proce.arguments import check_fields
+from proce.arrays import Array
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
@@ -87,9 +86,9 @@ class Certifai(Published[CertifaiSettings]):
 
     def _find(self, task: Task) -> Candidates:
         n_kept = task.n + _N_SPARE
-        rows = task.factual[:, None].repeat(1, n_kept, 1)
-        found = torch.zeros(len(task), n_kept, dtype=torch.bool)
-        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        rows = np.tile(task.factual[:, None], (1, n_kept, 1))
+        found = np.zeros((len(task), n_kept), dtype=np.bool_)
+        unfinished = np.zeros(len(task), dtype=np.bool_)
         notes: dict[int, str] = {}
         for position in range(len(task)):
             if task.over:
@@ -120,23 +119,23 @@ class CertifaiDistance:
     """
 
     by_feature: MixedDistance
-    weights: Tensor
+    weights: Array
 
     @classmethod
-    def of(cls, codec: Codec, rows: Tensor) -> "CertifaiDistance":
+    def of(cls, codec: Codec, rows: Array) -> "CertifaiDistance":
         """Return the distance with the deviations of training rows ``(n, f)``."""
         by_feature = MixedDistance.by_deviation(codec, rows)
-        level_share = by_feature.is_level.double().mean()
-        return cls(by_feature, torch.where(by_feature.is_level, level_share, 1 - level_share))
+        level_share = by_feature.is_level.astype(np.float64).mean()
+        return cls(by_feature, np.where(by_feature.is_level, level_share, 1 - level_share))
 
-    def __call__(self, rows: Tensor, factual: Tensor) -> Tensor:
+    def __call__(self, rows: Array, factual: Array) -> Array:
         """Return how far rows ``(…, f)`` are from others, ``(…,)``."""
         return (self.by_feature(rows, factual) * self.weights).sum(-1)
 
 
-def fitness(distance: Tensor, reached: Tensor) -> Tensor:
+def fitness(distance: Array, reached: Array) -> Array:
     """Return ``1 / distance`` of candidates, and 0 for those without the target class."""
-    return torch.where(reached, 1 / distance.clamp(min=_MIN_DISTANCE), 0.0)
+    return np.where(reached, 1 / np.maximum(distance, _MIN_DISTANCE), 0.0)
 
 
 @dataclass(eq=False)
@@ -144,22 +143,22 @@ class _GeneticSearch:
     """The search for one row, whose genes are the features that may move."""
 
     task: Task
-    position: Tensor  # (1,), of the row in the task
+    position: Array  # (1,), of the row in the task
     distance: CertifaiDistance
     settings: CertifaiSettings
     streams: RowStreams
-    genes: Tensor  # (g,), positions of the features that may move
+    genes: Array  # (g,), positions of the features that may move
     note: str = field(default="", init=False)
 
     @classmethod
     def of(
         cls, task: Task, position: int, distance: CertifaiDistance, settings: CertifaiSettings
     ) -> "_GeneticSearch":
-        only = torch.tensor([position])
-        genes = torch.nonzero(task.genome.movable[position]).flatten()
+        only = np.array([position])
+        genes = np.flatnonzero(task.genome.movable[position])
         return cls(task, only, distance, settings, task.streams.take(only), genes)
 
-    def run(self) -> Tensor:
+    def run(self) -> Array:
         """Return the candidates that reached the target ``(c, f)``, the nearest first."""
         population, scores = self._first_population()
         if not len(population):
@@ -195,18 +194,18 @@ class _GeneticSearch:
         rows = self._rows(population)
         reached, _ = self.task.reached(rows[None], self.position)
         factual = self.task.factual[self.position]
-        return fitness(self.distance(rows, factual), reached[0]).numpy()
+        return fitness(self.distance(rows, factual), reached[0])
 
-    def _rows(self, population: Genes) -> Tensor:
+    def _rows(self, population: Genes) -> Array:
         """Return candidates as whole rows ``(c, f)``."""
-        rows = self.task.genome.anchor[self.position].repeat(len(population), 1)
-        rows[:, self.genes] = torch.from_numpy(np.asarray(population, dtype=np.float64))
+        rows = np.tile(self.task.genome.anchor[self.position], (len(population), 1))
+        rows[:, self.genes] = np.asarray(population, dtype=np.float64)
         return rows
 
     def _repair(self, population: Genes) -> Genes:
         """Return candidates with every gene on a permitted value."""
         rows = self.task.repair(self._rows(population)[None], self.position)[0]
-        return rows[:, self.genes].numpy()
+        return rows[:, self.genes]
 
     @property
     def _has_evaluations_left(self) -> bool:
@@ -266,13 +265,13 @@ class _GeneticSearch:
     def _draws(self, turn: int, purpose: Purpose, count: int) -> Genes:
         """Return ``(count, g)`` numbers between 0 and 1 of the row's own stream."""
         width = len(self.genes)
-        return self.streams.uniforms(turn, purpose, count * width).reshape(count, width).numpy()
+        return self.streams.uniforms(turn, purpose, count * width).reshape(count, width)
 
     def _permitted_values(self, draws: Genes) -> Genes:
         """Return permitted values, each as likely as the others, from draws ``(c, g)``."""
         genome, genes = self.task.genome, self.genes
-        lower, upper = (end[self.position, genes].numpy() for end in (genome.lower, genome.upper))
-        step = genome.step[genes].numpy()
+        lower, upper = (end[self.position, genes] for end in (genome.lower, genome.upper))
+        step = genome.step[genes]
         grid_step = np.where(step > 0, step, 1.0)
         on_grid = lower + grid_step * np.floor(draws * ((upper - lower) / grid_step + 1))
         values: Genes = np.where(step > 0, on_grid, lower + draws * (upper - lower))

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.methods.published.task import Task
 
 
@@ -20,26 +20,26 @@ class CounterfactualCollector:
         ``(i, n)``, whether a place holds a counterfactual.
     """
 
-    rows: Tensor
-    filled: Tensor
+    rows: Array
+    filled: Array
 
     @classmethod
     def empty(cls, task: Task) -> "CounterfactualCollector":
         """Return a collector with as many places as the task asks for, none of them filled."""
-        rows = task.factual[:, None].repeat(1, task.n, 1)
-        return cls(rows, torch.zeros(rows.shape[:2], dtype=torch.bool))
+        rows = np.tile(task.factual[:, None], (1, task.n, 1))
+        return cls(rows, np.zeros(rows.shape[:2], dtype=np.bool_))
 
     @property
-    def counts(self) -> Tensor:
+    def counts(self) -> Array:
         """How many counterfactuals each row has so far, ``(i,)``."""
         return self.filled.sum(1)
 
     @property
-    def incomplete(self) -> Tensor:
+    def incomplete(self) -> Array:
         """Which rows have fewer counterfactuals than were asked for, ``(i,)``."""
-        return ~self.filled.all(1)
+        return np.logical_not(self.filled.all(1))
 
-    def add(self, positions: Tensor, rows: Tensor) -> None:
+    def add(self, positions: Array, rows: Array) -> None:
         """Add one counterfactual to each of some incomplete rows, unless the row has it already.
 
         Parameters
@@ -57,6 +57,6 @@ class CounterfactualCollector:
         self.filled[receivers, places] = True
 
 
-def cells_differ(rows: Tensor, others: Tensor) -> Tensor:
-    """Return which cells of two tensors of rows differ; two missing numbers are the same."""
-    return (rows != others) & ~(rows.isnan() & others.isnan())
+def cells_differ(rows: Array, others: Array) -> Array:
+    """Return which cells of rows differ from those of others; two missing numbers are the same."""
+    return (rows != others) & ~(np.isnan(rows) & np.isnan(others))

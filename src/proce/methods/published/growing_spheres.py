@@ -8,10 +8,10 @@ categorical feature is 1 away.
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import check_count
+from proce.arrays import Array, Flags, Floats, Ints, blocks
 from proce.errors import SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above
@@ -19,9 +19,10 @@ from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance
 from proce.schema import Categorical
-from proce.streams import Purpose, RowStreams, halves
+from proce.streams import Purpose, RowStreams
 
-_HALF_RESOLUTION = 2.0**-33  # of a draw; the inverse of the normal distribution is infinite at 0
+_RESOLUTION = 2.0**-32  # of a draw, of which there are two to a word
+_LOW_HALF, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
 _LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rounds onto it
 
 
@@ -66,12 +67,12 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
     def _find(self, task: Task) -> Candidates:
         spheres = _Spheres.around(task, float(self.settings_.first_radius))
         self._draw_until_reached(task, spheres)
-        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        unfinished = np.zeros(len(task), dtype=np.bool_)
         if task.over:
             unfinished[spheres.open_rows(task)] = True
-        found = spheres.best_distance.isfinite()
-        rows = select_features(task, spheres.best_rows, torch.nonzero(found).flatten())
-        failed = torch.nonzero(~found & ~unfinished).flatten().tolist()
+        found = np.isfinite(spheres.best_distance)
+        rows = select_features(task, spheres.best_rows, np.flatnonzero(found))
+        failed = np.flatnonzero(~found & ~unfinished).tolist()
         notes = {
             position: _failure_note(task, position, float(spheres.inner[position]))
             for position in failed
@@ -86,7 +87,7 @@ class GrowingSpheres(Published[GrowingSpheresSettings]):
             open_rows = spheres.open_rows(task)
             if not len(open_rows) or task.over:
                 break
-            for positions in torch.split(open_rows, rows_at_once):
+            for positions in blocks(open_rows, rows_at_once):
                 drawn = spheres.draw(task, positions, streams.take(positions), number, count)
                 candidates = task.repair(drawn, positions)
                 reached, _ = task.reached(candidates, positions)
@@ -114,69 +115,68 @@ class _Spheres:
     """
 
     distance: MixedDistance
-    inner: Tensor
-    outer: Tensor
-    width: Tensor
-    growing: Tensor
-    done: Tensor
-    best_rows: Tensor
-    best_distance: Tensor
+    inner: Floats
+    outer: Floats
+    width: Floats
+    growing: Flags
+    done: Flags
+    best_rows: Floats
+    best_distance: Floats
 
     @classmethod
     def around(cls, task: Task, radius: float) -> "_Spheres":
         """Return balls of one radius around the rows of a task."""
-        radii = task.factual.new_full((len(task),), radius)
+        radii = np.full(len(task), radius)
         return cls(
             MixedDistance.gower(task.common.codec),
-            torch.zeros_like(radii),
-            radii.clone(),
-            radii.clone(),
-            torch.zeros_like(radii, dtype=torch.bool),
-            ~task.genome.movable.any(-1),
-            task.genome.anchor.clone(),
-            torch.full_like(radii, torch.inf),
+            np.zeros_like(radii),
+            radii.copy(),
+            radii.copy(),
+            np.zeros(len(task), np.bool_),
+            np.logical_not(task.genome.movable.any(-1)),
+            task.genome.anchor.copy(),
+            np.full_like(radii, np.inf),
         )
 
-    def open_rows(self, task: Task) -> Tensor:
+    def open_rows(self, task: Task) -> Ints:
         """Return the positions of the rows that are not done and have evaluations left."""
-        return torch.nonzero(~self.done & (task.evaluations_left > 0)).flatten()
+        return np.flatnonzero(~self.done & (task.evaluations_left > 0))
 
     def draw(
-        self, task: Task, positions: Tensor, streams: RowStreams, number: int, count: int
-    ) -> Tensor:
+        self, task: Task, positions: Ints, streams: RowStreams, number: int, count: int
+    ) -> Floats:
         """Draw candidates ``(a, count, f)`` uniformly in the shells of some rows."""
+        from proce.methods.published.shells import points_in_shells
+
         centre, movable = task.genome.anchor[positions], task.genome.movable[positions]
         n_rows, n_features = centre.shape
-        bits = streams.bits(number, Purpose.SHELL, count * (n_features + 1))
-        bits = bits.reshape(n_rows, count, n_features + 1)
-        for_direction, for_level = halves(bits[..., :-1])
-        direction = torch.special.ndtri(for_direction + _HALF_RESOLUTION) * movable[:, None]
-        direction /= direction.norm(dim=-1, keepdim=True)
-        radius = radii_in_shell(
-            self.inner[positions, None],
-            self.outer[positions, None],
-            movable.sum(-1, keepdim=True),
-            halves(bits[..., -1])[0],
-        )
-        offset = direction * radius[..., None]  # (a, count, f), on the unit range
-        rows: Tensor = centre[:, None] + offset * task.common.codec.reach
+        words = streams.bits(number, Purpose.SHELL, count * (n_features + 1))
+        words = words.reshape(n_rows, count, n_features + 1)
+        draws = (words >> _32).astype(np.float64) * _RESOLUTION
+        draws[..., :-1] += _RESOLUTION / 2  # the quantile of 0 would be infinite
+        inner, outer = self.inner[positions], self.outer[positions]
+        offset = points_in_shells(draws, movable, inner, outer)  # on the unit range
+        rows: Floats = centre[:, None] + offset * task.common.codec.reach
         for position, feature in enumerate(task.common.codec.schema):
             if isinstance(feature, Categorical):
                 own = centre[:, None, position]
-                other = (for_level[..., position] * (len(feature.levels) - 1)).floor()
+                draw = (words[..., position] & _LOW_HALF) * _RESOLUTION
+                other = np.floor(draw * (len(feature.levels) - 1))
                 other += other >= own
-                moves = offset[..., position].abs() >= _LEVEL_OFFSET
-                rows[..., position] = torch.where(moves, other, own)
+                moves = np.abs(offset[..., position]) >= _LEVEL_OFFSET
+                rows[..., position] = np.where(moves, other, own)
         return rows
 
-    def update(self, task: Task, positions: Tensor, candidates: Tensor, reached: Tensor) -> None:
+    def update(self, task: Task, positions: Array, candidates: Array, reached: Array) -> None:
         """Keep the nearest candidate that reached the target; then shrink, grow, or end.
 
         A ball that holds the target class is halved. The first ball or shell that does not is
         followed by the next shell around it, and the first shell that does ends the row.
         """
         distance = self._distance_to(task, candidates, positions)
-        nearest, place = torch.where(reached, distance, torch.inf).min(1)
+        distance = np.where(reached, distance, np.inf)
+        place = distance.argmin(1)
+        nearest = distance[np.arange(len(positions)), place]
         better = nearest < self.best_distance[positions]
         improved = positions[better]
         self.best_distance[improved] = nearest[better]
@@ -192,23 +192,12 @@ class _Spheres:
         self.inner[beyond] = self.outer[beyond]
         self.outer[beyond] += self.width[beyond]
 
-    def _distance_to(self, task: Task, rows: Tensor, positions: Tensor) -> Tensor:
+    def _distance_to(self, task: Task, rows: Array, positions: Array) -> Array:
         """Return how far candidates ``(a, c, f)`` are from their rows, ``(a, c)``."""
-        return self.distance(rows, task.factual[positions][:, None]).square().sum(-1).sqrt()
+        return np.sqrt(np.square(self.distance(rows, task.factual[positions][:, None])).sum(-1))
 
 
-def radii_in_shell(inner: Tensor, outer: Tensor, n_dimensions: Tensor, uniform: Tensor) -> Tensor:
-    """Return radii at which points are uniform in the volume between two spheres.
-
-    The share of a ball's volume within a radius is the radius's share, to the power of the number
-    of dimensions.
-    """
-    hollow = (inner / outer) ** n_dimensions
-    radius: Tensor = outer * (hollow + (1 - hollow) * uniform) ** (1 / n_dimensions)
-    return radius
-
-
-def select_features(task: Task, rows: Tensor, positions: Tensor) -> Tensor:
+def select_features(task: Task, rows: Array, positions: Array) -> Array:
     """Return rows ``(i, f)`` whose features are put back where the class holds (Algorithm 2).
 
     Parameters
@@ -220,17 +209,17 @@ def select_features(task: Task, rows: Tensor, positions: Tensor) -> Tensor:
     positions
         ``(a,)``; the rows at other positions are returned unchanged.
     """
-    rows, start = rows.clone(), task.genome.anchor
+    rows, start = rows.copy(), task.genome.anchor
     moves = MixedDistance.gower(task.common.codec)(rows, start)
-    smallest_first = moves.argsort(dim=-1, stable=True)
+    smallest_first = np.argsort(moves, axis=-1, kind="stable")
     for turn in range(rows.shape[1]):
         feature = smallest_first[:, turn]  # (i,)
-        moved = moves.gather(1, feature[:, None]).squeeze(1) > 0
+        moved = np.take_along_axis(moves, feature[:, None], 1).squeeze(1) > 0
         tried = positions[moved[positions]]
         if not len(tried) or task.over:
             continue
         simpler = rows[tried]
-        simpler[torch.arange(len(tried)), feature[tried]] = start[tried, feature[tried]]
+        simpler[np.arange(len(tried)), feature[tried]] = start[tried, feature[tried]]
         holds = task.reached(simpler[:, None], tried)[0].squeeze(1)
         rows[tried[holds]] = simpler[holds]
     return rows

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from numbers import Integral
 from typing import Literal, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import check_fields
+from proce.arrays import Array, blocks
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector, cells_differ
@@ -76,34 +76,34 @@ class Nearest(Published[NearestSettings]):
     Settings = NearestSettings
     block_bytes: int = 8 * 2**20  # of candidates compared at a time; the work on them needs tenfold
 
-    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> tuple[Tensor, ...]:
+    def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> tuple[Array, ...]:
         """Return the different training rows ``(m, f)`` of each predicted class."""
         classes = range(len(common.classifier.classes))
         return tuple(_distinct_rows(common.rows[common.predicted == label]) for label in classes)
 
     def _find(self, task: Task) -> Candidates:
         collector = CounterfactualCollector.empty(task)
-        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        unfinished = np.zeros(len(task), dtype=np.bool_)
         notes: dict[int, str] = {}
         for target in sorted(set(task.target.tolist())):
-            people = torch.nonzero(task.target == target).flatten()
+            people = np.flatnonzero(task.target == target)
             members = self.prepared_[target]
-            size = max(1, self.block_bytes // max(1, members.numel() * members.element_size()))
-            for block in torch.split(people, size):
+            size = max(1, self.block_bytes // max(1, members.nbytes))
+            for block in blocks(people, size):
                 unfinished[self._try_neighbours(task, block, members, collector)] = task.over
             failed = people[(collector.counts[people] == 0) & ~unfinished[people]].tolist()
             notes |= {position: _failure_note(task, position, len(members)) for position in failed}
         return Candidates(collector.rows, collector.filled, unfinished, notes=notes)
 
     def _try_neighbours(
-        self, task: Task, block: Tensor, members: Tensor, collector: CounterfactualCollector
-    ) -> Tensor:
+        self, task: Task, block: Array, members: Array, collector: CounterfactualCollector
+    ) -> Array:
         """Try the members of the target class from near to far, for a block of people ``(b,)``.
 
         Returns the positions of those people for whom some members were left untried.
         """
         max_tries = self.settings_.n_neighbours
-        n_tries = torch.zeros(len(task), dtype=torch.long)
+        n_tries = np.zeros(len(task), dtype=np.int64)
         order = _order_by_distance(task, block, members)  # (b, m)
         people, begin, size, n_rounds = block, 0, task.n, 0
         while len(people) and begin < len(members) and not task.over:
@@ -125,8 +125,8 @@ class Nearest(Published[NearestSettings]):
     def _collect(
         self,
         task: Task,
-        positions: Tensor,
-        neighbours: Tensor,
+        positions: Array,
+        neighbours: Array,
         collector: CounterfactualCollector,
     ) -> None:
         """Collect confirmed neighbours ``(a, f)`` of some rows, made sparse if so set."""
@@ -135,62 +135,58 @@ class Nearest(Published[NearestSettings]):
         collector.add(positions, neighbours)
 
 
-def _distinct_rows(rows: Tensor) -> Tensor:
+def _distinct_rows(rows: Array) -> Array:
     """Return the different rows of ``(m, f)``, in the order of their first appearance.
 
     Rows that miss a number are never equal to each other and are all kept.
     """
-    different, group = torch.unique(rows, dim=0, return_inverse=True)
-    first = torch.full((len(different),), len(rows))
-    first.scatter_reduce_(0, group, torch.arange(len(rows)), "amin")
-    return rows[first.sort().values]
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return rows[np.sort(first)]
 
 
-def _order_by_distance(task: Task, people: Tensor, members: Tensor) -> Tensor:
+def _order_by_distance(task: Task, people: Array, members: Array) -> Array:
     """Return the order ``(b, m)`` in which the members are tried for each person.
 
     Members that obey the limits as they are come before those that must be grafted. Both are
     ordered by the distance of the row that would be returned; of equally distant members the
     earlier training row comes first.
     """
-    rows = members.expand(len(people), *members.shape)
+    rows = np.broadcast_to(members, (len(people), *members.shape))
     gaps = MixedDistance.gower(task.common.codec)(
         _graft(task, rows, people), task.factual[people][:, None]
     )
     distance = gaps.mean(-1).round(decimals=_DISTANCE_DECIMALS)
-    order = distance.argsort(dim=1, stable=True)
-    grafted = ~task.allowed(rows, people).gather(1, order)
-    return order.gather(1, grafted.byte().argsort(dim=1, stable=True))
+    order = np.argsort(distance, axis=1, kind="stable")
+    grafted = ~np.take_along_axis(task.allowed(rows, people), order, 1)
+    return np.take_along_axis(order, np.argsort(grafted.astype(np.uint8), axis=1, kind="stable"), 1)
 
 
-def _graft(task: Task, rows: Tensor, people: Tensor) -> Tensor:
+def _graft(task: Task, rows: Array, people: Array) -> Array:
     """Return rows ``(b, c, f)`` within each person's limits; those that obey them stay as is."""
     factual = task.factual[people][:, None]
-    filled = torch.where(task.common.codec.missing(rows), factual, rows)
+    filled = np.where(task.common.codec.missing(rows), factual, rows)
     allowed = task.allowed(rows, people)[..., None]
-    return torch.where(allowed, rows, task.repair(filled, people))
+    return np.where(allowed, rows, task.repair(filled, people))
 
 
-def _copy_until_reached(
-    task: Task, positions: Tensor, neighbours: Tensor, reward: Reward
-) -> Tensor:
+def _copy_until_reached(task: Task, positions: Array, neighbours: Array, reward: Reward) -> Array:
     """Return the first rows ``(a, f)`` of the target class on NICE's way to the neighbours.
 
     Where the evaluations or the time run out on the way, the neighbour itself is returned.
     """
-    result = neighbours.clone()
+    result = neighbours.copy()
     current = task.genome.anchor[positions]
     answers = task.reached(current[:, None], positions)
     reached, probability = (answer.squeeze(1) for answer in answers)
     result[reached] = current[reached]
     differs = cells_differ(current, neighbours)
-    walking = ~reached & ~probability.isnan()
+    walking = ~reached & ~np.isnan(probability)
     # With one difference left the copy would be the neighbour, which is confirmed already.
     for n_differences in range(differs.shape[1], 1, -1):
         if task.over or not bool(walking.any()):
             break
         affordable = task.evaluations_left[positions] >= n_differences
-        turn = torch.nonzero(walking & (differs.sum(1) == n_differences) & affordable).flatten()
+        turn = np.flatnonzero(walking & (differs.sum(1) == n_differences) & affordable)
         if not len(turn):
             continue
         copies, features = _single_copies(current[turn], neighbours[turn], differs[turn])
@@ -198,7 +194,7 @@ def _copy_until_reached(
         gain = probabilities - probability[turn, None]
         if reward == "proximity":
             gain = gain / _added_distance(task, positions[turn], current[turn], copies)
-        best = torch.arange(len(turn)), gain.argmax(1)
+        best = np.arange(len(turn)), gain.argmax(1)
         current[turn], probability[turn] = copies[best], probabilities[best]
         differs[turn, features[best]] = False
         arrived = turn[flags[best]]
@@ -207,7 +203,7 @@ def _copy_until_reached(
     return result
 
 
-def _single_copies(current: Tensor, neighbours: Tensor, differs: Tensor) -> tuple[Tensor, Tensor]:
+def _single_copies(current: Array, neighbours: Array, differs: Array) -> tuple[Array, Array]:
     """Return the rows that copy one more value of the neighbour, and the features copied.
 
     Parameters
@@ -222,18 +218,18 @@ def _single_copies(current: Tensor, neighbours: Tensor, differs: Tensor) -> tupl
     tuple
         The rows ``(t, d, f)``, and the position of the copied feature in each ``(t, d)``.
     """
-    features = torch.nonzero(differs)[:, 1].reshape(len(differs), -1)
-    copied = torch.zeros(*features.shape, differs.shape[1], dtype=torch.bool)
-    copied.scatter_(2, features[..., None], True)
-    return torch.where(copied, neighbours[:, None], current[:, None]), features
+    features = np.argwhere(differs)[:, 1].reshape(len(differs), -1)
+    copied = np.zeros((*features.shape, differs.shape[1]), dtype=np.bool_)
+    np.put_along_axis(copied, features[..., None], True, 2)
+    return np.where(copied, neighbours[:, None], current[:, None]), features
 
 
-def _added_distance(task: Task, positions: Tensor, current: Tensor, copies: Tensor) -> Tensor:
+def _added_distance(task: Task, positions: Array, current: Array, copies: Array) -> Array:
     """Return how much further from the person the copies ``(t, d, f)`` are than the rows so far."""
     gower = MixedDistance.gower(task.common.codec)
     factual = task.factual[positions]
     added = gower(copies, factual[:, None]) - gower(current, factual)[:, None]
-    return added.sum(-1).clamp(min=_MIN_ADDED_DISTANCE)
+    return np.maximum(added.sum(-1), _MIN_ADDED_DISTANCE)
 
 
 def _failure_note(task: Task, position: int, n_members: int) -> str:

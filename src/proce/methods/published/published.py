@@ -6,10 +6,10 @@ from dataclasses import asdict, replace
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator
 
 from proce.arguments import brief
+from proce.arrays import blocks
 from proce.classifier import as_classifier, predict_in_blocks
 from proce.errors import NotFittedError, SearchError
 from proce.explanation import Explanations, Outcome
@@ -105,7 +105,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         check_construction(self.schema, self.settings_, type(self).Settings, self.seed)
         _check_respect(self.respect_schema)
         codec = Codec.fit(self.schema or Schema.infer(X), X)
-        rows = codec.encode(X).contiguous()
+        rows = np.ascontiguousarray(codec.encode(X))
         classifier = as_classifier(self.model, codec, self.threshold)
         warn_of_answers(classifier, rows)
         texts = checked_texts("reject_by", self.reject_by)
@@ -227,7 +227,7 @@ class Published(BaseEstimator, ABC, Generic[Its]):  # type: ignore[misc]
         rows = call.rows_to_change()
         call.report_rows()
         try:
-            for chunk in torch.split(rows, _CHUNK_SIZE):
+            for chunk in blocks(rows, _CHUNK_SIZE):
                 if len(chunk) and not call.over:
                     task = Task.of(common, call, chunk)
                     record_candidates(task, chunk, self._find(task))

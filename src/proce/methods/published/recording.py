@@ -2,9 +2,9 @@
 
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation import Change, Counterfactuals, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
@@ -27,21 +27,21 @@ def open_call(
     return Call(context, common.classifier, options, limits, X, progress)
 
 
-def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None:
+def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
     """Check the candidates of the rows at some positions, and record those that hold."""
     record = task.call.record
-    owner, places = torch.nonzero(candidates.found, as_tuple=True)
+    owner, places = np.nonzero(candidates.found)
     rows = candidates.rows[owner, places]
     check = _check(task, chunk, owner, rows)
     passed, probabilities, rows = check.passed, check.probabilities, check.shown.told()
     kept = _first_of_each(owner, rows, passed, task.n)
-    found = torch.zeros(len(task), dtype=torch.bool)
+    found = np.zeros(len(task), dtype=np.bool_)
     found[owner[kept]] = True
-    without = torch.nonzero(~found).flatten()
+    without = np.flatnonzero(~found)
     out_of_time = candidates.unfinished[without]
     record.finish(chunk[without[out_of_time]], Outcome.OUT_OF_TIME)
     record.finish(chunk[without[~out_of_time]], Outcome.NOT_FOUND)
-    n_failed = owner[~passed].bincount(minlength=len(task))
+    n_failed = np.bincount(owner[~passed], minlength=len(task))
     record.count_dropped(chunk, n_failed)
     task.call.note_cut_short(chunk[candidates.unfinished])
     for instance, note in candidates.notes.items():
@@ -64,7 +64,7 @@ def record_candidates(task: Task, chunk: Tensor, candidates: Candidates) -> None
     )
 
 
-def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> LastCheck:
+def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
     """Ask the model again at the values shown."""
     common, call = task.common, task.call
     factual = task.factual[owner]
@@ -80,31 +80,32 @@ def _check(task: Task, chunk: Tensor, owner: Tensor, rows: Tensor) -> LastCheck:
     )
 
 
-def _first_of_each(owner: Tensor, rows: Tensor, passed: Tensor, n: int) -> Tensor:
+def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
     """Return the positions of the first ``n`` different rows of each owner that passed."""
     seen: dict[int, set[tuple[float, ...]]] = {}
     kept = []
-    for position in torch.nonzero(passed).flatten().tolist():
+    for position in np.flatnonzero(passed).tolist():
         known = seen.setdefault(int(owner[position]), set())
-        cells = tuple(rows[position].nan_to_num(nan=-9.0).tolist())
+        cells = tuple(np.nan_to_num(rows[position], nan=-9.0).tolist())
         if len(known) < n and cells not in known:
             known.add(cells)
             kept.append(position)
-    return torch.tensor(kept, dtype=torch.long)
+    return np.array(kept, dtype=np.int64)
 
 
-def _changes(task: Task, owner: Tensor, rows: Tensor) -> Tensor:
+def _changes(task: Task, owner: Array, rows: Array) -> Array:
     """Mark every cell that changed as an action: the methods know no consequences."""
     codec, factual = task.common.codec, task.factual[owner]
     still_missing = codec.missing(rows) & codec.missing(factual)
     changed = (rows != factual) & ~still_missing
-    return changed.to(torch.int8) * int(Change.ACTION)
+    return changed.astype(np.int8) * int(Change.ACTION)
 
 
-def _losses(task: Task, owner: Tensor, rows: Tensor, probabilities: Tensor) -> Tensor:
+def _losses(task: Task, owner: Array, rows: Array, probabilities: Array) -> Array:
     """Return the losses ``(n, 3)``; the methods measure no distance to a prototype."""
-    losses = torch.full((len(rows), len(Loss)), torch.nan, dtype=torch.float64)
-    losses[:, Loss.PREDICTION] = -probabilities.log()
+    losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
+    with np.errstate(divide="ignore"):  # a probability of nothing is a loss without an end
+        losses[:, Loss.PREDICTION] = -np.log(probabilities)
     gower = MixedDistance.gower(task.common.codec)
     losses[:, Loss.DISTANCE] = gower(rows, task.factual[owner]).mean(-1)
     return losses

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.classifier import Classifier, ask_about_changes, decide
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule
@@ -45,8 +45,8 @@ class CommonFit:
 
     codec: Codec
     classifier: Classifier
-    rows: Tensor
-    predicted: Tensor
+    rows: Array
+    predicted: Array
     rules: tuple[BoundRule, ...]
     respect_schema: bool
     seed: int
@@ -78,23 +78,23 @@ class Task:
     """
 
     common: CommonFit
-    factual: Tensor
-    raw: Tensor
-    target: Tensor
+    factual: Array
+    raw: Array
+    target: Array
     n: int
     limits: Limits
     genome: Genome
-    evaluations_left: Tensor
+    evaluations_left: Array
     call: Call
 
     @classmethod
-    def of(cls, common: CommonFit, call: Call, part: Tensor) -> "Task":
+    def of(cls, common: CommonFit, call: Call, part: Array) -> "Task":
         """Pose the task of the rows of a call at some positions ``(i,)``."""
         options, factual = call.options, call.factual[part]
         codec = replace(common.codec, schema=binding(common.codec.schema, common.respect_schema))
         limits = call.limits.of_rows(codec, factual)
         genome = genome_of(codec, factual, limits, GeneMap(len(codec.schema)))
-        left = torch.full((len(part),), options.max_evaluations or UNLIMITED)
+        left = np.full((len(part),), options.max_evaluations or UNLIMITED)
         raw, target = call.raw[part], call.target[part]
         return cls(common, factual, raw, target, options.n, limits, genome, left, call)
 
@@ -120,7 +120,7 @@ class Task:
         """Tell the caller that the method goes on, in its own rounds."""
         self.call.report_rows(generation)
 
-    def repair(self, rows: Tensor, instances: Tensor | None = None) -> Tensor:
+    def repair(self, rows: Array, instances: Array | None = None) -> Array:
         """Return candidates ``(i, c, f)``, each cell moved to the nearest value that it may take.
 
         Parameters
@@ -134,7 +134,7 @@ class Task:
         factual = self.factual if instances is None else self.factual[instances]
         return self.avoided.revert(genome.repair(rows), factual[:, None])
 
-    def allowed(self, rows: Tensor, instances: Tensor | None = None) -> Tensor:
+    def allowed(self, rows: Array, instances: Array | None = None) -> Array:
         """Return flags ``(i, c)``: candidates that obey every limit as they are."""
         everyone = slice(None) if instances is None else instances
         limits, factual = self.limits, self.factual[everyone][:, None]
@@ -148,30 +148,30 @@ class Task:
         known &= ~self.avoided.cells(rows, factual)
         return (known | (gone & self.common.codec.missing(factual))).all(-1)
 
-    def reached(self, rows: Tensor, instances: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def reached(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
         """Ask the model about candidates ``(i, c, f)``.
 
         Returns flags ``(i, c)``, true where a candidate has the target class, breaks no rule and
         moves to no avoided level, and the target's probability ``(i, c)``. Every candidate costs
         its row an evaluation; those that it cannot pay are false with a probability of NaN.
         """
-        instances = torch.arange(len(self)) if instances is None else instances
+        instances = np.arange(len(self)) if instances is None else instances
         n_rows, n_candidates = rows.shape[:2]
-        paid = torch.arange(n_candidates)[None] < self.evaluations_left[instances][:, None]
+        paid = np.arange(n_candidates)[None] < self.evaluations_left[instances][:, None]
         self.evaluations_left[instances] -= paid.sum(1)
-        flags = torch.zeros(n_rows, n_candidates, dtype=torch.bool)
-        chances = rows.new_full((n_rows, n_candidates), torch.nan)
+        flags = np.zeros((n_rows, n_candidates), dtype=np.bool_)
+        chances = np.full((n_rows, n_candidates), np.nan, dtype=rows.dtype)
         if bool(paid.any()):
-            owner = instances[:, None].expand_as(paid)[paid]
+            owner = np.broadcast_to(instances[:, None], paid.shape)[paid]
             flags[paid], chances[paid] = self._answers(rows[paid], owner)
         return flags, chances
 
-    def pay(self, instances: Tensor) -> None:
+    def pay(self, instances: Array) -> None:
         """Count an evaluation of each row at ``instances``, for a model asked in another way."""
         self.evaluations_left[instances] -= 1
         self.call.evaluations += len(instances)
 
-    def _answers(self, rows: Tensor, owner: Tensor) -> tuple[Tensor, Tensor]:
+    def _answers(self, rows: Array, owner: Array) -> tuple[Array, Array]:
         classifier, target = self.common.classifier, self.target[owner]
         own, raw = self.factual[owner], self.raw[owner]
         answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
@@ -180,7 +180,7 @@ class Task:
         reached &= ~self.avoided.cells(rows, self.factual[owner]).any(-1)
         for rule, mechanisms in self.common.rules:
             reached &= rule.holds(self.factual[owner], rows, mechanisms)
-        return reached, answer.gather(1, target[:, None]).squeeze(1)
+        return reached, np.take_along_axis(answer, target[:, None], 1).squeeze(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,10 +202,10 @@ class Candidates:
         For rows by position, what the reader should know, such as why nothing was found.
     """
 
-    rows: Tensor
-    found: Tensor
-    unfinished: Tensor
-    steps: tuple[tuple[Tensor, ...], ...] = ()
+    rows: Array
+    found: Array
+    unfinished: Array
+    steps: tuple[tuple[Array, ...], ...] = ()
     notes: dict[int, str] = field(default_factory=dict)
 
 

@@ -11,8 +11,9 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Mechanism
 from proce.causal.equations.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
@@ -231,19 +232,17 @@ def _content(folder: Path, manifest: Manifest) -> Content:
     if manifest.model_file is None:
         return Content()
     content = read_file(folder, manifest.model_file)
-    return (
-        Content(weights=tensors_of(content)) if kind in ("torch", "network") else Content(content)
-    )
+    return Content(weights=tensors_of(content)) if kind == "network" else Content(content)
 
 
 def _require_same_answers(
-    classifier: Classifier, codec: Codec, tensors: dict[str, Tensor], saved: SavedClassifier
+    classifier: Classifier, codec: Codec, tensors: dict[str, Array], saved: SavedClassifier
 ) -> None:
     """Refuse a model that does not answer as the one that the explainer was fitted with."""
     answers, now = tensors.get("answers"), classifier.predict_proba(probe_rows(codec))
     if answers is None or answers.shape != now.shape or answers.dtype != now.dtype:
         raise PersistenceError("the answers of the model that was saved are damaged.")
-    gap = float((answers - now).abs().nan_to_num(nan=1.0).max())
+    gap = float(np.nan_to_num(np.abs(answers - now), nan=1.0).max())
     if gap <= _MAX_ANSWER_GAP:
         return
     network = saved.kind == "torch" or saved.name == "an ONNX model"

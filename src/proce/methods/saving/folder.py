@@ -7,12 +7,13 @@ the manifest as it was, and with it the explainer that it describes.
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import FileError, PersistenceError
 from proce.files import read_bytes, sync_folder, write_bytes, writing
 from proce.methods.saving.manifest import FILE_NAME, MANIFEST_NAME, Manifest, SavedFile
@@ -80,16 +81,16 @@ def read_file(folder: Path, saved: SavedFile) -> bytes:
     return content
 
 
-def tensor_bytes(tensors: dict[str, Tensor]) -> bytes:
-    """Return tensors as the content of a safetensors file."""
-    from safetensors.torch import save
+def tensor_bytes(tensors: Mapping[str, Array]) -> bytes:
+    """Return arrays as the content of a safetensors file."""
+    from safetensors.numpy import save
 
-    return save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()})
+    return save({name: np.asarray(part, order="C") for name, part in tensors.items()})
 
 
-def tensors_of(content: bytes) -> dict[str, Tensor]:
-    """Return the tensors of a safetensors file."""
-    from safetensors.torch import load
+def tensors_of(content: bytes) -> dict[str, Array]:
+    """Return the arrays of a safetensors file."""
+    from safetensors.numpy import load
 
     try:
         return load(content)

@@ -1,8 +1,8 @@
 """What classes look like, in the tensors of a saved explainer."""
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import PersistenceError
 from proce.latent import AutoEncoder
 from proce.methods.fitting.typical import N_LOOKS, ClassLooks
@@ -12,7 +12,7 @@ _PREFIX = "looks"
 _ALL = "all"
 
 
-def looks_tensors(looks: ClassLooks) -> dict[str, Tensor]:
+def looks_tensors(looks: ClassLooks) -> dict[str, Array]:
     """Return the weights of all auto-encoders that were learned, by name."""
     learned = {_ALL: looks.of_all, **{str(label): own for label, own in looks.by_class.items()}}
     return {
@@ -23,9 +23,9 @@ def looks_tensors(looks: ClassLooks) -> dict[str, Tensor]:
     }
 
 
-def load_looks(tensors: dict[str, Tensor], codec: Codec, n_classes: int) -> ClassLooks:
+def load_looks(tensors: dict[str, Array], codec: Codec, n_classes: int) -> ClassLooks:
     """Return what had been learned; nothing where the explainer was never asked for it."""
-    weights: dict[tuple[str, str], dict[str, Tensor]] = {}
+    weights: dict[tuple[str, str], dict[str, Array]] = {}
     for key, weight in tensors.items():
         if key.startswith(f"{_PREFIX}."):
             _, label, number, name = key.split(".", 3)
@@ -34,7 +34,7 @@ def load_looks(tensors: dict[str, Tensor], codec: Codec, n_classes: int) -> Clas
     expected = {(label, str(number)) for label in labels for number in range(N_LOOKS)}
     sound = weights.keys() == expected and labels <= {_ALL, *map(str, range(n_classes))}
     sound = sound and (not labels or _ALL in labels)
-    floats = all(part.dtype == torch.float32 for own in weights.values() for part in own.values())
+    floats = all(part.dtype == np.float32 for own in weights.values() for part in own.values())
     if not sound or not floats:
         raise PersistenceError("what the classes look like is damaged.")
     learned = {

@@ -1,9 +1,8 @@
 """The labels of the training rows, and the refits of the model that were made with them."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier import Classifier, as_classifier
 from proce.classifier.adapters.from_sklearn import SklearnClassifier
 from proce.classifier.refits import ModelRefits
@@ -14,7 +13,7 @@ _LABELS = "labels"
 _REFIT = "model_refit."
 
 
-def refit_tensors(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Tensor]:
+def refit_tensors(refits: ModelRefits | None, *, rows: bool, models: bool) -> dict[str, Array]:
     """Return what is kept of refits, by the name of the tensor.
 
     Parameters
@@ -32,14 +31,14 @@ def refit_tensors(refits: ModelRefits | None, *, rows: bool, models: bool) -> di
     for number, refit in enumerate(refits.kept if models else ()):
         assert isinstance(refit, SklearnClassifier), "only such models are fitted again"
         content = np.frombuffer(estimator_bytes(refit.model), dtype=np.uint8)
-        tensors[f"{_REFIT}{number}"] = torch.from_numpy(content.copy())
+        tensors[f"{_REFIT}{number}"] = content.copy()
     return tensors
 
 
 def load_refits(
-    tensors: dict[str, Tensor],
+    tensors: dict[str, Array],
     classifier: Classifier,
-    rows: Tensor,
+    rows: Array,
     threshold: float | None,
     seed: int,
 ) -> ModelRefits | None:
@@ -56,13 +55,13 @@ def load_refits(
     """
     names = [f"{_REFIT}{number}" for number in range(len(tensors))]
     saved = [tensors[name] for name in names if name in tensors]
-    labels = tensors.get(_LABELS, torch.empty(0, dtype=torch.long))
+    labels = tensors.get(_LABELS, np.empty(0, dtype=np.int64))
     if not isinstance(classifier, SklearnClassifier) or not (len(saved) or len(labels)):
         return None
-    known = labels.dtype == torch.long and labels.shape in ((len(rows),), (0,))
+    known = labels.dtype == np.int64 and labels.shape in ((len(rows),), (0,))
     if not known or bool(((labels < 0) | (labels >= len(classifier.classes))).any()):
         raise PersistenceError("the labels of the training rows are damaged.")
-    models = [estimator_of(content.numpy().tobytes()) for content in saved]
+    models = [estimator_of(content.tobytes()) for content in saved]
     kept = [as_classifier(model, classifier.codec, threshold) for model in models]
     if any(refit.classes != classifier.classes for refit in kept):
         raise PersistenceError("the refits of the model are damaged.")

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Mapping
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Ensemble, Mechanism, StructuralCausalModel
 from proce.causal.equations.mechanism import Equation
 from proce.causal.models.saved import SavedCauses
@@ -23,7 +23,7 @@ from proce.schema import Codec, Continuous, Level, Rule, Schema
 from proce.schema.frames.layout_json import exact_layout_from_json
 
 
-def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
+def load_codec(manifest: Manifest, tensors: dict[str, Array]) -> Codec:
     """Return the codec: the schema, the scale of the features and the training frame's layout."""
     schema = Schema.from_json(json.dumps(manifest.features))
     low, span, may_miss = (tensors[f"codec.{name}"] for name in ("low", "span", "may_miss"))
@@ -31,8 +31,8 @@ def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
     seen = {name: tensors[f"codec.{name}"] for name in names if f"codec.{name}" in tensors}
     numbers = (low, span, *seen.values())
     sound = all(tensor.shape == (len(schema),) for tensor in (*numbers, may_miss))
-    sound = sound and len(seen) in (0, len(names)) and may_miss.dtype == torch.bool
-    sound = sound and all(each.dtype == torch.float64 for each in numbers)
+    sound = sound and len(seen) in (0, len(names)) and may_miss.dtype == np.bool_
+    sound = sound and all(each.dtype == np.float64 for each in numbers)
     if not sound or not _is_scale(**{"low": low, "span": span, **seen}):
         raise PersistenceError("the scale of the features is damaged.")
     try:
@@ -43,23 +43,23 @@ def load_codec(manifest: Manifest, tensors: dict[str, Tensor]) -> Codec:
 
 
 def _is_scale(
-    low: Tensor,
-    span: Tensor,
-    seen_low: Tensor | None = None,
-    seen_high: Tensor | None = None,
-    resolution: Tensor | None = None,
+    low: Array,
+    span: Array,
+    seen_low: Array | None = None,
+    seen_high: Array | None = None,
+    resolution: Array | None = None,
 ) -> bool:
     """Whether the numbers could be the scale of features."""
-    sound = low.isfinite() & span.isfinite() & (span > 0)
+    sound = np.isfinite(low) & np.isfinite(span) & (span > 0)
     if seen_low is not None and seen_high is not None and resolution is not None:
-        sound &= seen_low.isfinite() & seen_high.isfinite() & (seen_low <= seen_high)
-        sound &= resolution.isfinite() & (resolution >= 0)
+        sound &= np.isfinite(seen_low) & np.isfinite(seen_high) & (seen_low <= seen_high)
+        sound &= np.isfinite(resolution) & (resolution >= 0)
     return bool(sound.all())
 
 
 def load_causes(
     manifest: Manifest,
-    tensors: dict[str, Tensor],
+    tensors: dict[str, Array],
     codec: Codec,
     equations: Mapping[str, Mechanism | Equation],
 ) -> list[StructuralCausalModel]:
@@ -71,12 +71,12 @@ def load_causes(
         list(manifest.mechanisms),
         list(manifest.models),
         weights,
-        {number: estimator_of(content.numpy().tobytes()) for number, content in trees.items()},
+        {number: estimator_of(content.tobytes()) for number, content in trees.items()},
     )
     return causes.load(codec, equations)
 
 
-def _numbered(tensors: dict[str, Tensor], name: str, count: int) -> dict[int, Tensor]:
+def _numbered(tensors: dict[str, Array], name: str, count: int) -> dict[int, Array]:
     """Return the tensors ``name.0``, ``name.1``, … that are there, by their numbers."""
     keys = {number: f"{name}.{number}" for number in range(count)}
     return {number: tensors[key] for number, key in keys.items() if key in tensors}
@@ -84,7 +84,7 @@ def _numbered(tensors: dict[str, Tensor], name: str, count: int) -> dict[int, Te
 
 def load_fitted(
     manifest: Manifest,
-    tensors: dict[str, Tensor],
+    tensors: dict[str, Array],
     codec: Codec,
     classifier: Classifier,
     models: list[StructuralCausalModel],
@@ -101,13 +101,13 @@ def load_fitted(
     training = manifest.training
     prefix = "autoencoder."
     weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-    if any(weight.dtype != torch.float32 for weight in weights.values()):
+    if any(weight.dtype != np.float32 for weight in weights.values()):
         raise PersistenceError("the weights of the auto-encoder are damaged.")
     autoencoder = AutoEncoder.of_weights(codec, weights)
     latents, predicted = tensors["latents"], tensors["predicted"]
-    known = predicted.dtype == torch.int64 and predicted.shape == (training.count,)
+    known = predicted.dtype == np.int64 and predicted.shape == (training.count,)
     known = known and latents.shape == (training.count, autoencoder.latent_size)
-    if not known or latents.dtype != torch.float32 or not bool(latents.isfinite().all()):
+    if not known or latents.dtype != np.float32 or not bool(np.isfinite(latents).all()):
         raise PersistenceError("the latents of the training rows are damaged.")
     if bool(((predicted < 0) | (predicted >= len(classifier.classes))).any()):
         raise PersistenceError("the predicted classes of the training rows are damaged.")
@@ -144,13 +144,13 @@ def _class_labels(manifest: Manifest, classifier: Classifier) -> dict[Level, str
     return checked_class_labels(given, classifier.classes)
 
 
-def _rows(manifest: Manifest, tensors: dict[str, Tensor], codec: Codec) -> Tensor:
+def _rows(manifest: Manifest, tensors: dict[str, Array], codec: Codec) -> Array:
     """Return the training rows after a check of their values; none where they were left out."""
     if not manifest.training.kept:
-        return torch.empty(0, len(codec.schema), dtype=torch.float64)
+        return np.empty((0, len(codec.schema)), dtype=np.float64)
     rows, expected = tensors["rows"], (manifest.training.count, len(codec.schema))
-    sound = rows.shape == expected and rows.dtype == torch.float64
-    sound = sound and not bool(rows.isinf().any())
+    sound = rows.shape == expected and rows.dtype == np.float64
+    sound = sound and not bool(np.isinf(rows).any())
     for position, feature in enumerate(codec.schema):
         if sound and not isinstance(feature, Continuous):
             codes = rows[:, position]
@@ -180,8 +180,8 @@ def _ensemble(
 
 def present_device(name: str) -> str:
     """Return the device on which the explainer was fitted, or ``cpu`` where it is not there."""
-    try:
-        torch.empty(0, device=name)
-    except (RuntimeError, AssertionError):
-        return "cpu"
-    return name
+    if name == "cpu":
+        return name
+    from proce.training import has_device
+
+    return name if has_device(name) else "cpu"

@@ -1,9 +1,8 @@
 """The tensors of a saved explainer."""
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal.models.saved import SavedCauses
 from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.sklearn_file import estimator_bytes
@@ -11,7 +10,7 @@ from proce.methods.fitting.fitted import FittedParts
 from proce.methods.saving.looks import looks_tensors
 
 
-def fitted_tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Tensor]:
+def fitted_tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> dict[str, Array]:
     """Return everything of fitted parts that is kept as a tensor, by name."""
     codec = fitted.codec
     latents, predicted = fitted.index.members
@@ -30,9 +29,7 @@ def fitted_tensors(fitted: FittedParts, causes: SavedCauses, *, rows: bool) -> d
         **{f"equation.{number}": weights for number, weights in causes.weights.items()},
     }
     for number, model in causes.estimators.items():
-        tensors[f"trees.{number}"] = torch.from_numpy(
-            np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
-        )
+        tensors[f"trees.{number}"] = np.frombuffer(estimator_bytes(model), dtype=np.uint8).copy()
     if rows and fitted.left_out is None:
         tensors["rows"] = fitted.rows
     return tensors

@@ -4,9 +4,9 @@ Equations are fitted on some rows and differ from the true ones. What the refits
 come to says by how much: a candidate that just reaches the decision fails in many of them.
 """
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.causal import Actions
 from proce.objective import CounterfactualProblem, chance_among
 
@@ -15,7 +15,7 @@ MIN_CHANCE = 0.5  # what works with a smaller chance is no advice
 SLACK = 0.02  # shaky candidates whose chances differ by no more count as equally likely to work
 
 
-def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Tensor) -> Tensor:
+def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Array) -> Array:
     """Return what candidates ``(i, c)`` lack to the chance that the doubts of a problem ask for.
 
     Of several doubts the one counts to which a candidate lacks most. The result is 0 for a
@@ -29,50 +29,22 @@ def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Te
     asked
         ``(i, c)``, the candidates whose chances count.
     """
-    missing, is_advice = torch.zeros_like(realised.point[..., 0]), asked
+    missing, is_advice = np.zeros_like(realised.point[..., 0]), asked
     for doubt in problem.doubts:
         chance = chance_among(problem, realised, doubt, asked)
-        missing = torch.maximum(missing, doubt.least - chance)
+        missing = np.maximum(missing, doubt.least - chance)
         is_advice = is_advice & (chance >= MIN_CHANCE)
-    return missing.where(is_advice, torch.inf)
+    return np.where(is_advice, missing, np.inf)
 
 
-def surest(missing: Tensor) -> Tensor:
-    """Return flags ``(…, p)`` for the candidates to prefer: sure ones, or nearly the best.
-
-    Where none is sure, candidates count that lack the least, or little more. Candidates that lack
-    an infinite chance do not count.
-    """
-    if not missing.numel():
-        return torch.zeros_like(missing, dtype=torch.bool)
-    least = missing.amin(-1, keepdim=True)
-    return (missing <= least.where(least <= 0, least + SLACK)) & missing.isfinite()
-
-
-def outdone(by_hand: Tensor, missing: Tensor) -> Tensor:
-    """Return flags ``(…, p)`` for the candidates that are a sure one with weaker numbers.
-
-    They lack something until they are sure to work, and a sure one acts on the same features.
-
-    Parameters
-    ----------
-    by_hand
-        ``(…, p, f)``, the features that each candidate acts on or holds.
-    missing
-        ``(…, p)``, what each candidate lacks until it is sure to work.
-    """
-    is_sure = missing <= 0
-    return (same_actions(by_hand) & is_sure[..., None, :]).any(-1) & ~is_sure
-
-
-def same_actions(by_hand: Tensor) -> Tensor:
+def same_actions(by_hand: Array) -> Array:
     """Return flags ``(…, p, p)`` for the pairs that act on or hold the same ``(…, p, f)``."""
-    acts = by_hand.float()
+    acts = by_hand.astype(np.float32)
     shared, count = acts @ acts.mT, acts.sum(-1)
     return (shared == count[..., :, None]) & (shared == count[..., None, :])
 
 
-def is_better(missing: Tensor, distance: Tensor, than: Tensor, than_distance: Tensor) -> Tensor:
+def is_better(missing: Array, distance: Array, than: Array, than_distance: Array) -> Array:
     """Return flags where advice is surer than other advice, or as sure and closer.
 
     Parameters
@@ -84,5 +56,5 @@ def is_better(missing: Tensor, distance: Tensor, than: Tensor, than_distance: Te
     """
     surer = (missing < than) & ((missing <= 0) | (missing < than - SLACK))
     both_shaky = (missing > 0) & (than > 0) & (missing <= than + SLACK)
-    as_sure = missing.isfinite() & ((missing == than) | both_shaky)
+    as_sure = np.isfinite(missing) & ((missing == than) | both_shaky)
     return surer | (as_sure & (distance < than_distance))

@@ -1,16 +1,18 @@
 """The last check of a problem's candidates: its limits, its rules, and the model itself."""
 
-import math
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
+from numpy.typing import NDArray
 
-from proce.compiled import engine
-from proce.explanation import Change, done_by_hand
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.kernel import kernel
 from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
 from proce.objective import CounterfactualProblem
+from proce.objective.terms import FACTUAL, Terms, beyond_limits
 from proce.schema import Layout
+
+_ACTION, _HOLD = 1, 2  # as Change
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,25 +29,24 @@ class FrameRows:
         How the frame looks.
     """
 
-    positions: Tensor
-    raw: Tensor
+    positions: Array
+    raw: Array
     layout: Layout
 
 
 def check_candidates(
     problem: CounterfactualProblem,
     frame_rows: FrameRows,
-    owner: Tensor,
-    rows: Tensor,
-    changes: Tensor,
+    owner: Array,
+    rows: Array,
+    changes: Array,
 ) -> LastCheck:
     """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
     factual = problem.query.factual[owner]
     shown = as_shown(problem.codec, rows, factual, frame_rows.raw[owner], frame_rows.layout)
-    within = _within_limits_compiled if engine.use_kernels(rows.device) else within_limits
     return last_check(
         shown,
-        within(problem, owner, shown.rows, changes),
+        within_limits(problem, owner, shown.rows, changes),
         factual=factual,
         target=problem.query.target[owner],
         classifier=problem.classifier,
@@ -55,8 +56,8 @@ def check_candidates(
 
 
 def within_limits(
-    problem: CounterfactualProblem, owner: Tensor, rows: Tensor, changes: Tensor
-) -> Tensor:
+    problem: CounterfactualProblem, owner: Array, rows: Array, changes: Array
+) -> Array:
     """Return which rows ``(n, f)``, each of the instance that owns it, obey every limit, ``(n,)``.
 
     Parameters
@@ -68,39 +69,45 @@ def within_limits(
     rows, changes
         ``(n, f)``, the rows, and what became of each cell.
     """
-    factual, limits = problem.query.factual[owner], problem.limits.take(owner)
-    by_hand = done_by_hand(changes)
-    excess = limits.excess(rows[:, None], by_hand[:, None], problem.codec.reach).squeeze(1)
-    allowed = (excess <= ROUNDING) & (~by_hand | limits.movable).all(-1)
-    unchanged = (rows == factual) | problem.codec.missing(rows)
-    allowed &= (unchanged | (changes != 0)).all(-1)  # no cell moves without a change that says so
-    allowed &= ~(unchanged & (changes == Change.ACTION)).any(-1)  # nor is one said to that does not
-    allowed &= ~(problem.avoided.cells(rows, factual) & by_hand).any(-1)
-    if problem.max_changes is not None:
-        allowed &= by_hand.sum(-1) <= problem.max_changes
-    return allowed
-
-
-def _within_limits_compiled(
-    problem: CounterfactualProblem, owner: Tensor, rows: Tensor, changes: Tensor
-) -> Tensor:
-    """Return what :func:`within_limits` does, by a kernel."""
-    from proce.methods.searching.kernels.checking import obey_limits
-
-    limits, max_changes = problem.limits, problem.max_changes
-    allowed = torch.empty(len(rows), dtype=torch.bool)
+    allowed = np.empty(len(rows), dtype=np.bool_)
     obey_limits(
-        owner.numpy(),
-        rows.contiguous().numpy(),
-        changes.contiguous().numpy(),
-        problem.query.factual.contiguous().numpy(),
-        limits.movable.contiguous().numpy(),
-        limits.bounds.numpy(),
-        problem.codec.reach.numpy(),
-        problem.codec.is_number.numpy(),
-        problem.avoided.table.numpy(),
-        math.inf if max_changes is None else float(max_changes),
-        ROUNDING,
-        allowed.numpy(),
+        owner,
+        np.ascontiguousarray(rows),
+        np.ascontiguousarray(changes),
+        problem.limits.movable,
+        problem.terms,
+        problem.codec.is_number,
+        problem.avoided.table,
+        allowed,
     )
     return allowed
+
+
+@kernel
+def obey_limits(
+    owner: Ints,  # (n,)
+    rows: Floats,  # (n, f)
+    changes: "NDArray[np.int8]",  # (n, f)
+    movable: Flags,  # (i, f)
+    terms: Terms,
+    is_number: Flags,  # (f,)
+    avoided: Flags,  # (f, l)
+    allowed: Flags,  # (n,); written
+) -> None:
+    """Write which candidates, each of the instance that owns it, obey every limit."""
+    for n in range(len(rows)):
+        own = terms.instances[owner[n]]
+        obeys, excess, count = True, 0.0, 0
+        for f in range(rows.shape[1]):
+            value, before, change = rows[n, f], own[FACTUAL, f], changes[n, f]
+            acts = change in (_ACTION, _HOLD)
+            is_missing = np.isnan(value) if is_number[f] else value < 0
+            is_same = value == before or is_missing
+            obeys &= movable[owner[n], f] or not acts
+            obeys &= is_same or change != 0
+            obeys &= not (is_same and change == _ACTION)
+            if acts and value != before and not is_number[f] and value >= 0:
+                obeys &= not avoided[f, int(value)]
+            count += acts
+            excess += beyond_limits(value, acts, own[:, f], terms.reach[f])
+        allowed[n] = obeys and excess <= ROUNDING and count <= terms.max_changes

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, flatten
 from proce.errors import ModelError
 from proce.explanation.words.cells import plain_value
 from proce.objective import CounterfactualProblem
@@ -26,9 +26,9 @@ class NamesFailingRow:
     """
 
     problem: CounterfactualProblem
-    positions: Tensor
+    positions: Array
 
-    def __call__(self, genes: Tensor, instances: Tensor) -> Evaluation:
+    def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
         try:
             return self.problem(genes, instances)
@@ -39,7 +39,7 @@ class NamesFailingRow:
 
 
 def name_failing_row(
-    problem: CounterfactualProblem, candidates: Tensor, positions: Tensor, error: ModelError
+    problem: CounterfactualProblem, candidates: Array, positions: Array, error: ModelError
 ) -> None:
     """Put the row and the candidate on which the model failed into an error's message.
 
@@ -58,8 +58,8 @@ def name_failing_row(
         What was raised.
     """
     n_candidates = candidates.shape[1]
-    owner = torch.arange(len(candidates)).repeat_interleave(n_candidates)
-    flat = candidates.flatten(0, 1)
+    owner = np.repeat(np.arange(len(candidates)), n_candidates)
+    flat = flatten(candidates, 0, 1)
     first, cause = _first_failure(problem.take(owner), flat)
     if cause is not None:
         row, values = int(positions[first // n_candidates]), _values_text(problem, flat[first])
@@ -67,7 +67,7 @@ def name_failing_row(
 
 
 def _first_failure(
-    problem: CounterfactualProblem, candidates: Tensor
+    problem: CounterfactualProblem, candidates: Array
 ) -> tuple[int, ModelError | None]:
     """Halve candidates ``(n, f)`` down to one on which the model fails; return its error."""
     low, high = 0, len(candidates)
@@ -80,7 +80,7 @@ def _first_failure(
     return low, _error(problem, candidates, low, high)
 
 
-def _values_text(problem: CounterfactualProblem, candidate: Tensor) -> str:
+def _values_text(problem: CounterfactualProblem, candidate: Array) -> str:
     codec = problem.codec
     values = zip(codec.schema, codec.to_raw(candidate).tolist(), strict=True)
     texts = [f"{feature.name}={plain_value(feature, value)!r}" for feature, value in values]
@@ -88,11 +88,11 @@ def _values_text(problem: CounterfactualProblem, candidate: Tensor) -> str:
 
 
 def _error(
-    problem: CounterfactualProblem, candidates: Tensor, first: int, last: int
+    problem: CounterfactualProblem, candidates: Array, first: int, last: int
 ) -> ModelError | None:
     """Return how the model fails on some of the candidates ``(n, f)``, one for each instance."""
     try:
-        problem.take(torch.arange(first, last)).ask(candidates[first:last, None])
+        problem.take(np.arange(first, last)).ask(candidates[first:last, None])
     except ModelError as error:
         return error
     return None

@@ -10,9 +10,9 @@ which a call in which more may vary has as well as one in which less may.
 
 from dataclasses import replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, expand
 from proce.methods.searching.chances import missing_chances, same_actions
 from proce.methods.searching.polishing import is_number, nearest_allowed
 from proce.methods.searching.scan import first_of_each_set
@@ -27,7 +27,7 @@ _N_ROUNDS = 2  # in each of which they are closer
 
 
 def firm_up(
-    problem: CounterfactualProblem, pool: Trials, feasible: Tensor, missing: Tensor
+    problem: CounterfactualProblem, pool: Trials, feasible: Array, missing: Array
 ) -> Trials:
     """Return sure ways ``(i, k)`` that are closer than the sure ones of a pool; others infeasible.
 
@@ -41,24 +41,24 @@ def firm_up(
         ``(i, c)``: which candidates are feasible where nothing is doubted, and what each lacks
         until it is sure to work.
     """
-    distance = pool.distance.where(feasible, torch.inf)
-    sure = distance.where(missing <= 0, torch.inf)[:, None].expand(-1, distance.shape[1], -1)
-    closest_sure = sure.where(same_actions(pool.by_hand), torch.inf).amin(-1)
+    distance = np.where(feasible, pool.distance, np.inf)
+    sure = expand(np.where(missing <= 0, distance, np.inf)[:, None], -1, distance.shape[1], -1)
+    closest_sure = np.where(same_actions(pool.by_hand), sure, np.inf).min(-1)
     is_closer = distance < closest_sure
-    rows = torch.nonzero(is_closer.any(1)).flatten()
-    nothing = pool.take(torch.zeros(len(pool.rows), _N_LED, dtype=torch.long)).infeasible()
+    rows = np.flatnonzero(is_closer.any(1))
+    nothing = pool.take(np.zeros((len(pool.rows), _N_LED), dtype=np.int64)).infeasible()
     if not len(rows):
         return nothing
     near = pool.take_rows(rows)
-    which = first_of_each_set(near, distance.where(is_closer, torch.inf)[rows], _N_LED)
-    limit = closest_sure[rows].gather(1, which).flatten()
+    which = first_of_each_set(near, np.where(is_closer, distance, np.inf)[rows], _N_LED)
+    limit = np.take_along_axis(closest_sure[rows], which, 1).ravel()
     near, owner = near.take(which).without_copies().each_alone()
-    led = torch.nonzero(near.violation[:, 0].isfinite()).flatten()
+    led = np.flatnonzero(np.isfinite(near.violation[:, 0]))
     firm = _lead_farther(problem.take(rows[owner[led]]), near.take_rows(led), limit[led])
     return nothing.with_rows(rows, near.infeasible().with_rows(led, firm).side_by_side(len(rows)))
 
 
-def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Tensor) -> Trials:
+def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Array) -> Trials:
     """Return for each candidate ``(n, 1)`` its closest sure variant below its limit ``(n,)``.
 
     Parameters
@@ -68,51 +68,51 @@ def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Tensor) -
     near, limit
         The candidates, and how far the closest sure way of the same actions is.
     """
-    factor = torch.tensor((1.0, *_FARTHER), dtype=torch.float64).expand(len(limit), -1)
+    factor = expand(np.array((1.0, *_FARTHER), dtype=np.float64), len(limit), -1)
     rows = _farther(problem, near, factor[:, 1:])
     best, nth = _closest_sure(problem, near, _with_other_levels(problem, near, rows), limit)
-    instances = torch.arange(len(limit))
+    instances = np.arange(len(limit))
     for _ in range(_N_ROUNDS):
         low, high = factor[instances, nth], factor[instances, nth + 1]
-        steps = torch.arange(_N_BETWEEN + 1, dtype=torch.float64) / (_N_BETWEEN + 1)
+        steps = np.arange(_N_BETWEEN + 1, dtype=np.float64) / (_N_BETWEEN + 1)
         factor = low[:, None] + (high - low)[:, None] * steps
         rows = _farther(problem, near, factor[:, 1:])
-        limit = torch.minimum(limit, best.feasible_distance[:, 0])
+        limit = np.minimum(limit, best.feasible_distance[:, 0])
         closer, nth = _closest_sure(problem, near, rows, limit)
-        best = closer.where(closer.is_feasible, best)
-        factor = torch.cat([factor, high[:, None]], dim=1)
-        nth = nth.where(closer.is_feasible[:, 0], _N_BETWEEN)
+        best = closer.chosen_where(closer.is_feasible, best)
+        factor = np.concatenate([factor, high[:, None]], axis=1)
+        nth = np.where(closer.is_feasible[:, 0], nth, _N_BETWEEN)
     return best
 
 
-def _farther(problem: CounterfactualProblem, near: Trials, factor: Tensor) -> Tensor:
+def _farther(problem: CounterfactualProblem, near: Trials, factor: Array) -> Array:
     """Return candidates ``(n, 1)`` whose numbers go ``factor (n, v)`` times as far, ``(n, v)``."""
     farther = near.expected + factor[..., None] * (near.rows - near.expected)
-    return torch.where(is_number(problem), farther, near.rows)
+    return np.where(is_number(problem), farther, near.rows)
 
 
-def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Tensor) -> Tensor:
+def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Array) -> Array:
     """Return rows ``(n, v, f)`` of candidates ``(n, 1)``, a level that stands alone by turns."""
     schema = problem.codec.schema
     n_levels = [len(f.levels) if isinstance(f, Categorical) else 1 for f in schema]
-    level = torch.arange(rows.shape[1])[:, None] % torch.tensor(n_levels)
-    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdim=True) == 1) & ~is_number(problem)
-    return torch.where(is_alone, level.to(rows), rows)
+    level = np.arange(rows.shape[1])[:, None] % np.array(n_levels)
+    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~is_number(problem)
+    return np.where(is_alone, level, rows)
 
 
 def _closest_sure(
-    problem: CounterfactualProblem, near: Trials, rows: Tensor, limit: Tensor
-) -> tuple[Trials, Tensor]:
+    problem: CounterfactualProblem, near: Trials, rows: Array, limit: Array
+) -> tuple[Trials, Array]:
     """Return the closest sure one of variants ``(n, v, f)`` below a limit ``(n,)``, and which.
 
     Candidates without such a variant get one that is not feasible.
     """
-    by_hand = near.by_hand.expand_as(rows)
+    by_hand = np.broadcast_to(near.by_hand, rows.shape)
     allowed = nearest_allowed(problem, rows, by_hand)
     variants = try_out(problem.without_doubts(), allowed, by_hand).without_copies()
     asked = variants.is_feasible & (variants.distance < limit[:, None])
     realised = problem.realise_by_hand(variants.rows, variants.by_hand)
     is_sure = missing_chances(problem, realised, asked) <= 0
-    sure = replace(variants, violation=variants.violation.masked_fill(~is_sure, torch.inf))
+    sure = replace(variants, violation=np.where(~is_sure, np.inf, variants.violation))
     nth = sure.feasible_distance.argmin(1)
     return sure.take(nth[:, None]), nth

@@ -7,10 +7,11 @@ the rest is less sure to work is needed too.
 """
 
 from dataclasses import replace
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, with_rows
 from proce.explanation import done_by_hand
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
@@ -32,7 +33,7 @@ def drop_needless(
     A candidate that holds without an action is replaced by what is left of it, or fails the check
     where that is no advice or shown already.
     """
-    verified = torch.zeros_like(solution.check.passed)
+    verified = np.zeros_like(solution.check.passed)
     while True:
         lines = solution.lines_to_show(n)
         lines = lines[~verified[lines]]
@@ -49,17 +50,17 @@ def _shorten(
     problem: CounterfactualProblem,
     frame_rows: FrameRows,
     solution: Solution,
-    lines: Tensor,
-) -> tuple[Solution, Tensor] | None:
+    lines: Array,
+) -> tuple[Solution, Array] | None:
     """Return a solution with some lines replaced, and these lines; None where all are needed."""
     shortlist, check = solution.shortlist, solution.check
     by_hand = done_by_hand(shortlist.changes[lines])
-    which, positions = torch.nonzero(by_hand & (by_hand.sum(-1) > 1)[:, None], as_tuple=True)
+    which, positions = np.nonzero(by_hand & (by_hand.sum(-1) > 1)[:, None])
     if not len(which):
         return None
     line, owner = lines[which], shortlist.owner[lines[which]]
     fewer = by_hand[which]
-    fewer[torch.arange(len(which)), positions] = False
+    fewer[np.arange(len(which)), positions] = False
     part = problem.take(owner)  # an instance for each variant
     realised = part.realise_by_hand(shortlist.rows[line][:, None], fewer[:, None])
     rows, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
@@ -68,32 +69,31 @@ def _shorten(
     if problem.mode == "soft":
         can_go &= part.final_distance(realised)[:, 0] <= shortlist.losses[line, Loss.DISTANCE]
     if problem.likeness is not None:  # an action that makes a row more typical is not for nothing
-        told = torch.stack([shortlist.rows[line], checked.shown.told()], dim=1)
-        before, after = part.typicality_loss(told).unbind(1)
+        told = np.stack([shortlist.rows[line], checked.shown.told()], axis=1)
+        before, after = np.moveaxis(part.typicality_loss(told), 1, 0)
         can_go &= after <= before
     missing = missing_chances(part, realised, can_go[:, None])[:, 0]
-    good = torch.nonzero(can_go & (missing <= shortlist.missing[line])).flatten()
+    good = np.flatnonzero(can_go & (missing <= shortlist.missing[line]))
     if not len(good):
         return None
     losses = part.without_doubts().score(realised).losses[:, 0]
     distance = part.final_distance(realised)[:, 0]
-    good = good[distance[good].argsort(stable=True)]
-    good = good[line[good].argsort(stable=True)]  # by line, the closest variant first
-    is_first = torch.diff(line[good], prepend=line.new_tensor([-1])) > 0
+    good = good[np.argsort(distance[good], axis=-1, kind="stable")]
+    good = good[np.argsort(line[good], axis=-1, kind="stable")]  # the closest variant first
+    is_first = np.diff(line[good], prepend=np.array([-1], dtype=line.dtype)) > 0
     best, replaced = good[is_first], line[good[is_first]]
-    new = {
+    new: dict[str, Array] = {
         "rows": rows[best],
         "changes": changes[best],
         "losses": losses[best],
         "expected": realised.expected[best, 0],
         "missing": missing[best],
     }
-    columns = {
-        name: getattr(shortlist, name).index_copy(0, replaced, column)
-        for name, column in new.items()
+    columns: dict[str, Any] = {
+        name: with_rows(getattr(shortlist, name), replaced, column) for name, column in new.items()
     }
     shortened = replace(shortlist, **columns)
-    probabilities = check.probabilities.index_copy(0, replaced, checked.probabilities[best])
+    probabilities = with_rows(check.probabilities, replaced, checked.probabilities[best])
     passed = passed_when_shortened(shortlist, shortened, check.passed, replaced)
     shorter = replace(
         solution,
@@ -104,23 +104,23 @@ def _shorten(
 
 
 def passed_when_shortened(
-    before: Shortlist, after: Shortlist, passed: Tensor, replaced: Tensor
-) -> Tensor:
+    before: Shortlist, after: Shortlist, passed: Array, replaced: Array
+) -> Array:
     """Return which lines ``(n,)`` pass once some were replaced, those of a row one by one.
 
     A replaced line passes where it is advice, and where no other line of its row that passes says
     the same: the lines before it as they are now, those behind it as they were.
     """
-    passed, rows = passed.clone(), before.rows.nan_to_num(nan=-9.0)
-    new = after.rows.nan_to_num(nan=-9.0)
+    passed, rows = passed.copy(), np.nan_to_num(before.rows, nan=-9.0)
+    new = np.nan_to_num(after.rows, nan=-9.0)
     row = after.owner[replaced]
-    nth = torch.arange(len(replaced)) - torch.searchsorted(row, row)
+    nth = np.arange(len(replaced)) - np.searchsorted(row, row)
     for turn in range(int(nth.max()) + 1):
         own = replaced[nth == turn]  # one of each row at most
         rows[own] = new[own]
         lines, index = lines_of(after.owner, after.owner[own])
         same = (rows[lines] == rows[own[index]]).all(-1) & passed[lines] & (lines != own[index])
-        is_shown = torch.zeros_like(own, dtype=torch.bool)
+        is_shown = np.zeros_like(own, dtype=np.bool_)
         is_shown[index[same]] = True
-        passed[own] = after.missing[own].isfinite() & ~is_shown
+        passed[own] = np.isfinite(after.missing[own]) & ~is_shown
     return passed

@@ -8,11 +8,8 @@ this is tried at once, and the closest is kept; the steps become finer from roun
 from functools import lru_cache
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from proce.compiled.arrays import as_array
-from proce.compiled.engine import use_kernels
+from proce.arrays import Array, expand, flatten, scatter
 from proce.methods.searching.trials import Trials, adopt_closer, try_out
 from proce.objective import CounterfactualProblem
 from proce.schema import Categorical, Codec
@@ -51,9 +48,9 @@ def polish(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
     best, owner = trials.each_alone()
     n_moved = (best.by_hand[:, 0] & is_number(problem)).sum(-1)
-    n_turns = torch.where(best.is_feasible[:, 0], n_moved, 0).clamp(max=_MAX_TURNS)
+    n_turns = np.minimum(np.where(best.is_feasible[:, 0], n_moved, 0), _MAX_TURNS)
     for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
-        same = torch.nonzero(n_turns == n).flatten()
+        same = np.flatnonzero(n_turns == n)
         if len(same):
             nearer = _polish_numbers(problem.take(owner[same]), best.take_rows(same), n)
             best = best.with_rows(same, nearer)
@@ -67,7 +64,7 @@ def _polish_numbers(problem: CounterfactualProblem, best: Trials, n_turns: int) 
     does not depend on the others.
     """
     rounds = _ROUNDS if n_turns > 1 else _ROUNDS_ALONE
-    everyone = active = torch.arange(len(best.rows))
+    everyone = active = np.arange(len(best.rows))
     for number, pairs in enumerate(rounds):
         if number and pairs is not rounds[number - 1]:
             active = everyone
@@ -88,7 +85,7 @@ def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
     one or two actions are left to :func:`polish`.
     """
     best, owner = trials.each_alone()
-    active = torch.nonzero(best.is_feasible[:, 0]).flatten()
+    active = np.flatnonzero(best.is_feasible[:, 0])
     for _ in range(_CONSOLIDATIONS):
         active = active[best.by_hand[active, 0].sum(-1) > 2]
         if not len(active):
@@ -102,17 +99,17 @@ def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
     numbers, by_hand = is_number(problem), trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
-    way = ((trials.rows - trials.expected) / problem.codec.reach).abs().nan_to_num(nan=0.0)
-    size = torch.where(numbers, way, 1.0).masked_fill(~by_hand, torch.inf)
-    order = size.argsort(dim=-1, stable=True)[..., :most]
-    alone = torch.zeros(*order.shape, by_hand.shape[-1], dtype=torch.bool)
-    alone = alone.scatter(-1, order[..., None], True)  # (n, 1, m, f)
-    without = torch.cat([alone, alone.cumsum(2)[:, :, 1:].bool()], dim=2)
-    factor = torch.tensor(_FARTHER, dtype=torch.float64)[:, None]
+    way = np.nan_to_num(np.abs((trials.rows - trials.expected) / problem.codec.reach), nan=0.0)
+    size = np.where(~by_hand, np.inf, np.where(numbers, way, 1.0))
+    order = np.argsort(size, axis=-1, kind="stable")[..., :most]
+    alone = np.zeros((*order.shape, by_hand.shape[-1]), dtype=np.bool_)
+    alone = scatter(alone, -1, order[..., None], True)  # (n, 1, m, f)
+    without = np.concatenate([alone, alone.cumsum(2)[:, :, 1:].astype(np.bool_)], axis=2)
+    factor = np.array(_FARTHER, dtype=np.float64)[:, None]
     home, rows = trials.expected[:, :, None, None], trials.rows[:, :, None, None]
-    farther = torch.where(numbers, home + factor * (rows - home), rows)  # (n, 1, 1, v, f)
-    by_hand = (by_hand[:, :, None] & ~without)[:, :, :, None].expand(-1, -1, -1, len(factor), -1)
-    rows, by_hand = farther.expand(by_hand.shape).flatten(1, 3), by_hand.flatten(1, 3)
+    farther = np.where(numbers, home + factor * (rows - home), rows)  # (n, 1, 1, v, f)
+    by_hand = expand((by_hand[:, :, None] & ~without)[:, :, :, None], -1, -1, -1, len(factor), -1)
+    rows, by_hand = flatten(np.broadcast_to(farther, by_hand.shape), 1, 3), flatten(by_hand, 1, 3)
     return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
 
 
@@ -128,26 +125,6 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
     pairs
         The shares that the number whose turn it is keeps of its way, and those of the others.
     """
-    if use_kernels(trials.rows.device):
-        return _drawn_compiled(problem, trials, n_turns, pairs)
-    moved = trials.by_hand[:, 0] & is_number(problem)  # (n, f)
-    turn = moved.byte().argsort(dim=-1, descending=True, stable=True)[:, :n_turns]  # (n, t)
-    own, others = torch.tensor(pairs, dtype=torch.float64).unbind(-1)
-    share = others[:, None].expand(*turn.shape, len(pairs), moved.shape[1])
-    where = turn[..., None, None].expand(*share.shape[:-1], 1)
-    share = share.scatter(-1, where, own[:, None].expand(where.shape)).flatten(1, 2)
-    if n_turns > 1:
-        alike = torch.tensor(_ALIKE, dtype=torch.float64)[:, None].expand(-1, moved.shape[1])
-        share = torch.cat([share, alike.expand(len(moved), -1, -1)], dim=1)
-    nearer = trials.expected + share * (trials.rows - trials.expected)
-    rows = torch.where(moved[:, None], nearer, trials.rows)
-    by_hand = trials.by_hand.expand_as(rows)
-    return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
-
-
-def _drawn_compiled(
-    problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: _Pairs
-) -> Trials:
     from proce.methods.searching.kernels.variants import draw_in
 
     own, others = np.array(pairs).T.copy()
@@ -156,10 +133,10 @@ def _drawn_compiled(
     shape = n, n_turns * len(own) + len(alike), n_features
     rows, by_hand = np.empty(shape), np.empty(shape, np.bool_)
     draw_in(
-        as_array(trials.rows),
-        as_array(trials.by_hand),
-        as_array(trials.expected),
-        is_number(problem).numpy(),
+        np.ascontiguousarray(trials.rows),
+        np.ascontiguousarray(trials.by_hand),
+        np.ascontiguousarray(trials.expected),
+        is_number(problem),
         own,
         others,
         alike,
@@ -167,26 +144,20 @@ def _drawn_compiled(
         rows,
         by_hand,
     )
-    drawn, acts = torch.from_numpy(rows), torch.from_numpy(by_hand)
+    drawn, acts = rows, by_hand
     return try_out(problem, nearest_allowed(problem, drawn, acts), acts)
 
 
-def is_number(problem: CounterfactualProblem) -> Tensor:
+def is_number(problem: CounterfactualProblem) -> Array:
     """Return which features ``(f,)`` are numbers or ranks."""
     return _numbers(problem.codec)
 
 
 @lru_cache(maxsize=32)
-def _numbers(codec: Codec) -> Tensor:
-    return torch.tensor([not isinstance(feature, Categorical) for feature in codec.schema])
+def _numbers(codec: Codec) -> Array:
+    return np.array([not isinstance(feature, Categorical) for feature in codec.schema])
 
 
-def nearest_allowed(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Tensor:
+def nearest_allowed(problem: CounterfactualProblem, rows: Array, by_hand: Array) -> Array:
     """Return rows ``(i, c, f)`` with what is done by hand moved onto values that it may take."""
-    if use_kernels(rows.device):
-        from proce.methods.searching.kernels.variants import put_on_allowed
-
-        allowed = rows.numpy().copy()
-        put_on_allowed(allowed, as_array(by_hand), *problem.genome.arrays)
-        return torch.from_numpy(allowed)
-    return torch.where(by_hand, problem.genome.repair(rows), rows)
+    return problem.genome.repair(rows, by_hand)

@@ -9,9 +9,9 @@ first, or else one of those that are the likeliest to.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, expand
 from proce.causal import Actions
 from proce.explanation import Change, Fronts
 from proce.losses import Loss
@@ -58,14 +58,14 @@ class Shortlist:
         feasible, those that came nearest, the nearest first. They repeat where there are fewer.
     """
 
-    owner: Tensor
-    rows: Tensor
-    changes: Tensor
-    losses: Tensor
-    expected: Tensor
-    missing: Tensor
+    owner: Array
+    rows: Array
+    changes: Array
+    losses: Array
+    expected: Array
+    missing: Array
     fronts: Fronts
-    misses: Tensor
+    misses: Array
 
 
 class _Judged(NamedTuple):
@@ -80,9 +80,9 @@ class _Judged(NamedTuple):
     """
 
     realised: Actions
-    losses: Tensor
-    feasible: Tensor
-    missing: Tensor
+    losses: Array
+    feasible: Array
+    missing: Array
 
 
 def make_shortlist(
@@ -121,7 +121,7 @@ def make_shortlist(
     is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
     factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
     if problem.likeness is not None:
-        limit = factor * pool.feasible_distance.amin(1)
+        limit = factor * pool.feasible_distance.min(1)
         typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
         pool = concatenate([pool, assess(improved, typical)])
     judge = _judge_with_firmer if sparse and problem.doubts else _judge
@@ -138,7 +138,7 @@ def make_shortlist(
             only_firm=problem.asks_for_doubts,
         ),
     )
-    owner, nth = torch.nonzero(order >= 0, as_tuple=True)
+    owner, nth = np.nonzero(order >= 0)
     positions = order[owner, nth]
     return Shortlist(
         owner,
@@ -162,10 +162,10 @@ def _judge_with_firmer(
     firm = _judge(problem, firm_up(problem, pool, near.feasible, near.missing), max_changes)
     columns = zip(vars(near.realised).values(), vars(firm.realised).values(), strict=True)
     return _Judged(
-        Actions(*(torch.cat(column, dim=1) for column in columns)),
-        torch.cat([near.losses, firm.losses], dim=1),
-        torch.cat([near.feasible, firm.feasible], dim=1),
-        torch.cat([near.missing, firm.missing], dim=1),
+        Actions(*(np.concatenate(column, axis=1) for column in columns)),
+        np.concatenate([near.losses, firm.losses], axis=1),
+        np.concatenate([near.feasible, firm.feasible], axis=1),
+        np.concatenate([near.missing, firm.missing], axis=1),
     )
 
 
@@ -173,27 +173,29 @@ def _judge(problem: CounterfactualProblem, pool: Trials, max_changes: int | None
     """Return candidates as a person would see them, and what each lacks to be sure."""
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.without_doubts().score(realised)
-    feasible = (scored.violation <= 0) & scored.losses.isfinite().all(-1) & (realised.count > 0)
-    feasible &= pool.violation.isfinite()  # that of copies is not
+    feasible = (scored.violation <= 0) & np.isfinite(scored.losses).all(-1) & (realised.count > 0)
+    feasible &= np.isfinite(pool.violation)  # that of copies is not
     if max_changes is not None:
         feasible &= realised.count <= max_changes
     missing = missing_chances(problem, realised, feasible)
     return _Judged(realised, scored.losses, feasible, missing)
 
 
-def _nearest_misses(search: SearchResult) -> Tensor:
+def _nearest_misses(search: SearchResult) -> Array:
     """Return genes ``(i, m, g)`` of those that lack the least, the closest of equals first."""
     order = _by_lacking(search)
-    order = order[:, torch.arange(_N_MISSES, device=order.device) % order.shape[1]]
-    return search.population.genes[torch.arange(len(order))[:, None], order]
+    order = order[:, np.arange(_N_MISSES) % order.shape[1]]
+    return search.population.genes[np.arange(len(order))[:, None], order]
 
 
-def _by_lacking(search: SearchResult) -> Tensor:
+def _by_lacking(search: SearchResult) -> Array:
     """Return the positions ``(i, n)`` of a population from the least violation to the most."""
     population = search.population
-    order = population.losses[..., Loss.DISTANCE].argsort(dim=1, stable=True)
-    by_violation = population.violation.gather(1, order).argsort(dim=1, stable=True)
-    return order.gather(1, by_violation)
+    order = np.argsort(population.losses[..., Loss.DISTANCE], axis=1, kind="stable")
+    by_violation = np.argsort(
+        np.take_along_axis(population.violation, order, 1), axis=1, kind="stable"
+    )
+    return np.take_along_axis(order, by_violation, 1)
 
 
 def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]) -> Trials:
@@ -209,31 +211,37 @@ def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]
     return concatenate([prune(problem, polished), pruned])
 
 
-def nearest_candidates(search: SearchResult) -> Tensor:
+def nearest_candidates(search: SearchResult) -> Array:
     """Return genes ``(i, s, g)``: the closest feasible candidate, then others from near to far.
 
     Candidates repeat where fewer than ``s`` are feasible. Where none is, the result holds
     those that lack the least.
     """
     population = search.population
-    distance = population.losses[..., Loss.DISTANCE].where(population.violation <= 0, torch.inf)
-    n_feasible = distance.isfinite().sum(1)
-    order = distance.argsort(dim=1, stable=True)
-    order = torch.where((n_feasible > 0)[:, None], order, _by_lacking(search))
-    n_feasible = n_feasible.where(n_feasible > 0, order.shape[1])
+    distance = np.where(population.violation <= 0, population.losses[..., Loss.DISTANCE], np.inf)
+    n_feasible = np.isfinite(distance).sum(1)
+    order = np.argsort(distance, axis=1, kind="stable")
+    order = np.where((n_feasible > 0)[:, None], order, _by_lacking(search))
+    n_feasible = np.where(n_feasible > 0, n_feasible, order.shape[1])
     size = min(_POOL_SIZE, order.shape[1]) - 1
-    near = torch.arange(size // 2).expand(len(order), -1)
-    steps = torch.linspace(0, 1, size - size // 2)
-    far = (size // 2 + steps * (n_feasible - 1 - size // 2).clamp(min=0)[:, None]).round().long()
-    nth = torch.minimum(torch.cat([near, far], dim=1), n_feasible[:, None] - 1)
-    kept = order.gather(1, nth)
-    instances = torch.arange(len(order))[:, None]
-    return torch.cat([search.archive.genes[:, None], population.genes[instances, kept]], dim=1)
+    near = expand(np.arange(size // 2), len(order), -1)
+    steps = np.linspace(0, 1, size - size // 2)
+    far = (
+        (size // 2 + steps * np.maximum((n_feasible - 1 - size // 2), 0)[:, None])
+        .round()
+        .astype(np.int64)
+    )
+    nth = np.minimum(np.concatenate([near, far], axis=1), n_feasible[:, None] - 1)
+    kept = np.take_along_axis(order, nth, 1)
+    instances = np.arange(len(order))[:, None]
+    return np.concatenate(
+        [search.archive.genes[:, None], population.genes[instances, kept]], axis=1
+    )
 
 
-def change_kinds(realised: Actions) -> Tensor:
+def change_kinds(realised: Actions) -> Array:
     """Return a ``Change`` for each cell of realised rows, ``(i, c, f)``."""
-    kinds = torch.zeros_like(realised.point, dtype=torch.int8)
+    kinds = np.zeros_like(realised.point, dtype=np.int8)
     for change, flags in (
         (Change.ACTION, realised.acted_on),
         (Change.HOLD, realised.held),
@@ -252,7 +260,7 @@ def _fronts(
     if max_changes is not None:
         is_feasible = is_feasible & (population.count <= max_changes)
     flags = find_fronts(population.point, losses, is_feasible)
-    owner, member = torch.nonzero(flags, as_tuple=True)
+    owner, member = np.nonzero(flags)
     return Fronts(
         owner,
         population.point[owner, member],

@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, with_rows
 from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.last_check import LastCheck
@@ -31,59 +31,59 @@ class Solution:
 
     shortlist: Shortlist
     check: LastCheck
-    cut_short: Tensor
-    population: Tensor
+    cut_short: Array
+    population: Array
     n_generations: int
     n_evaluations: int
 
-    def take_population(self, instances: Tensor) -> "Solution":
+    def take_population(self, instances: Array) -> "Solution":
         """Return the solution whose population an attempt at some rows goes on from."""
         return replace(self, population=self.population[instances])
 
     @cached_property
-    def is_solved(self) -> Tensor:
+    def is_solved(self) -> Array:
         """Whether a row has a candidate that passed the last check, ``(i,)``."""
-        is_solved = torch.zeros_like(self.cut_short)
+        is_solved = np.zeros_like(self.cut_short)
         is_solved[self.shortlist.owner[self.check.passed]] = True
         return is_solved
 
     @property
-    def n_actions(self) -> Tensor:
+    def n_actions(self) -> Array:
         """How many actions and holds the recommended candidate of each row has, ``(i,)``."""
-        lines, counts = self.lines_to_show(1), torch.zeros_like(self.cut_short, dtype=torch.long)
+        lines, counts = self.lines_to_show(1), np.zeros_like(self.cut_short, dtype=np.int64)
         by_hand = done_by_hand(self.shortlist.changes[lines])
-        return counts.index_copy(0, self.shortlist.owner[lines], by_hand.sum(-1))
+        return with_rows(counts, self.shortlist.owner[lines], by_hand.sum(-1))
 
     @property
-    def distance(self) -> Tensor:
+    def distance(self) -> Array:
         """The distance of the recommended candidate of each row, infinite without one, ``(i,)``."""
         lines, losses = self.lines_to_show(1), self.shortlist.losses
-        distance = losses.new_full((len(self.cut_short),), torch.inf)
-        return distance.index_copy(0, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
+        distance = np.full((len(self.cut_short),), np.inf, dtype=losses.dtype)
+        return with_rows(distance, self.shortlist.owner[lines], losses[lines, Loss.DISTANCE])
 
     @property
-    def missing(self) -> Tensor:
+    def missing(self) -> Array:
         """What each row's recommended candidate lacks until it is sure, infinite without one."""
         lines, missing = self.lines_to_show(1), self.shortlist.missing
-        nothing = missing.new_full((len(self.cut_short),), torch.inf)
-        return nothing.index_copy(0, self.shortlist.owner[lines], missing[lines])
+        nothing = np.full((len(self.cut_short),), np.inf, dtype=missing.dtype)
+        return with_rows(nothing, self.shortlist.owner[lines], missing[lines])
 
-    def is_better_than(self, other: "Solution", rows: Tensor) -> Tensor:
+    def is_better_than(self, other: "Solution", rows: Array) -> Array:
         """Return where advice beats that of the ``rows (i,)`` of another solution."""
         return is_better(self.missing, self.distance, other.missing[rows], other.distance[rows])
 
-    def lines_to_show(self, n: int) -> Tensor:
+    def lines_to_show(self, n: int) -> Array:
         """Return the positions in the shortlist of each row's first ``n`` that passed."""
-        return torch.nonzero(self.check.passed & (self._passed_so_far <= n)).flatten()
+        return np.flatnonzero(self.check.passed & (self._passed_so_far <= n))
 
-    def n_dropped(self, n: int) -> Tensor:
+    def n_dropped(self, n: int) -> Array:
         """Return how many candidates of each row failed before ``n`` had passed, ``(i,)``."""
         failed = ~self.check.passed & (self._passed_so_far < n)
-        return self.shortlist.owner[failed].bincount(minlength=len(self.cut_short))
+        return np.bincount(self.shortlist.owner[failed], minlength=len(self.cut_short))
 
     @cached_property
-    def _passed_so_far(self) -> Tensor:
+    def _passed_so_far(self) -> Array:
         """For each candidate how many of its row passed up to and with it, ``(n,)``."""
-        owner, passed = self.shortlist.owner, self.check.passed.long()
-        per_row = torch.zeros(len(self.cut_short), dtype=torch.long).index_add(0, owner, passed)
+        owner, passed = self.shortlist.owner, self.check.passed.astype(np.int64)
+        per_row = np.bincount(owner[self.check.passed], minlength=len(self.cut_short))
         return passed.cumsum(0) - (per_row.cumsum(0) - per_row)[owner]

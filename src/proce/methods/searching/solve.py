@@ -3,9 +3,9 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import ProceError
 from proce.explanation import done_by_hand
 from proce.losses import Loss
@@ -57,26 +57,22 @@ def solve(
     progress
         A function that is called after each generation; the search ends where it returns False.
     """
-    twins = fitted.twins
-    with twins.at_work():
-        there = twins.there(problem)
-        result, found = _search_for_shortlist(
-            there,
-            frame_rows.positions,
-            twins.twin,
-            options,
-            attempt,
-            before,
-            keep_fronts,
-            budget_seconds,
-            progress,
-        )
-        told = _checked(there, twins.there(frame_rows), found)
-    shortlist, check = twins.here(told)
+    result, found = _search_for_shortlist(
+        problem,
+        frame_rows.positions,
+        fitted,
+        options,
+        attempt,
+        before,
+        keep_fronts,
+        budget_seconds,
+        progress,
+    )
+    shortlist, check = _checked(problem, frame_rows, found)
     return Solution(
         shortlist,
         check,
-        twins.here(result.ended_by(Stop.OUT_OF_TIME, Stop.CALLER)),
+        result.ended_by(Stop.OUT_OF_TIME, Stop.CALLER),
         result.population.genes,
         int(result.n_generations.max()),
         int(result.n_evaluations.sum()),
@@ -85,7 +81,7 @@ def solve(
 
 def _search_for_shortlist(
     problem: CounterfactualProblem,
-    positions: Tensor,
+    positions: Array,
     fitted: FittedParts,
     options: Options,
     attempt: Attempt,
@@ -128,20 +124,20 @@ def solution_of(
     part = problem.take(shortlist.owner)  # an instance for each candidate
     by_hand = done_by_hand(shortlist.changes)[:, None]
     realised = part.realise_by_hand(shortlist.rows[:, None], by_hand)
-    missing = missing_chances(part, realised, by_hand.any(-1))[:, 0]
+    missing = missing_chances(part, realised, by_hand.sum(-1) > 0)[:, 0]
     shortlist, check = _checked(problem, frame_rows, replace(shortlist, missing=missing))
-    check = replace(check, passed=check.passed & missing.isfinite())
-    not_cut = torch.zeros(len(frame_rows.positions), dtype=torch.bool)
+    check = replace(check, passed=check.passed & np.isfinite(missing))
+    not_cut = np.zeros(len(frame_rows.positions), dtype=np.bool_)
     return Solution(shortlist, check, not_cut, shortlist.misses, 0, 0)
 
 
 def search(
     problem: CounterfactualProblem,
-    positions: Tensor,
+    positions: Array,
     fitted: FittedParts,
     options: Options,
     attempt: Attempt = FIRST,
-    seeds: Sequence[Tensor] = (),
+    seeds: Sequence[Array] = (),
     budget_seconds: float | None = None,
     progress: Callable[[SearchProgress], object] | None = None,
 ) -> SearchResult:
@@ -165,7 +161,7 @@ def search(
     return nsga2(
         NamesFailingRow(problem, positions),
         genome,
-        torch.cat([initial, *seeds], dim=1),
+        np.concatenate([initial, *seeds], axis=1),
         settings,
         seed=seed,
         keys=problem.query.keys,
@@ -185,10 +181,10 @@ def _scan(problem: CounterfactualProblem) -> list[Trials]:
         raise
 
 
-def _genes(problem: CounterfactualProblem, trials: Trials) -> Tensor:
+def _genes(problem: CounterfactualProblem, trials: Trials) -> Array:
     """Return candidates as genes ``(i, c, g)``; the switch of what is done by hand is on."""
-    switches = trials.by_hand[..., list(problem.gene_map.switched)].to(trials.rows)
-    return torch.cat([trials.rows, switches], dim=-1)
+    switches = trials.by_hand[..., list(problem.gene_map.switched)]
+    return np.concatenate([trials.rows, switches], axis=-1)
 
 
 def _checked(

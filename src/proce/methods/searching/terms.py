@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.classifier import AnswerTable, Classifier, TrainedNetwork
 from proce.methods.calls.options import Options
 from proce.methods.calls.rules import BoundRule
@@ -57,7 +56,7 @@ class SearchTerms:
     fitted: FittedParts
     limits: CallLimits
     rules: tuple[BoundRule, ...]
-    effort: Tensor
+    effort: Array
     requirement: Requirement
     max_changes: int | None
     models: tuple[Classifier, ...] = ()
@@ -83,25 +82,25 @@ class SearchTerms:
         """Return the terms under which the decision itself is enough."""
         return replace(self, requirement=self.requirement.without_margin())
 
-    def query(self, factual: Tensor, target: Tensor, raw: Tensor) -> Query:
+    def query(self, factual: Array, target: Array, raw: Array) -> Query:
         """Return what the search needs to know of rows ``(i, f)`` with wanted classes ``(i,)``.
 
         ``raw`` is the rows in raw units, as they came in.
         """
-        twins = self.fitted.twins
-        there, fitted = twins.there((factual, target, row_keys(factual))), twins.twin
-        with twins.at_work():
-            query = pose_query(
-                *there,
-                autoencoder=fitted.autoencoder,
-                index=fitted.index,
-                n_neighbours=fitted.settings.n_neighbours,
-                scm=fitted.scm,
-                seed=fitted.seed,
-            )
-        return replace(twins.here(query), raw=raw)
+        fitted = self.fitted
+        return pose_query(
+            factual,
+            target,
+            row_keys(factual),
+            autoencoder=fitted.autoencoder,
+            index=fitted.index,
+            n_neighbours=fitted.settings.n_neighbours,
+            scm=fitted.scm,
+            seed=fitted.seed,
+            raw=raw,
+        )
 
-    def limits_of(self, factual: Tensor) -> Limits:
+    def limits_of(self, factual: Array) -> Limits:
         """Return what rows ``(i, f)`` may become."""
         return self.limits.of_rows(self.fitted.codec, factual)
 

@@ -7,21 +7,16 @@ for the cells that are done or held; all else follows.
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array, blocks, expand, flatten, with_rows
 from proce.causal import Actions
-from proce.compiled.arrays import as_array
-from proce.compiled.engine import use_kernels
-from proce.devices import bytes_free
 from proce.errors import ModelError
 from proce.losses import Loss
 from proce.methods.searching.failing_row import name_failing_row
 from proce.objective import CounterfactualProblem
 from proce.streams import hash_values
 
-_BLOCK_CELLS = 4_000_000  # cells of rows that are tried at once; this bounds the memory
-_CELLS_PER_BYTE = 1 / 1024  # of a device's free memory: with what is worked out on the way
+BLOCK_CELLS = 4_000_000  # cells of rows that are tried at once; this bounds the memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,36 +35,39 @@ class Trials:
         ``(i, c)``, two of the losses, and how far from feasible a candidate is.
     """
 
-    rows: Tensor
-    by_hand: Tensor
-    expected: Tensor
-    prediction: Tensor
-    distance: Tensor
-    violation: Tensor
+    rows: Array
+    by_hand: Array
+    expected: Array
+    prediction: Array
+    distance: Array
+    violation: Array
 
     @property
-    def is_feasible(self) -> Tensor:
+    def is_feasible(self) -> Array:
         """Whether a candidate does something, has its target and obeys all rules and limits."""
-        finite = self.prediction.isfinite() & self.distance.isfinite()
+        finite = np.isfinite(self.prediction) & np.isfinite(self.distance)
         return (self.violation <= 0) & finite & self.by_hand.any(-1)
 
     @property
-    def feasible_distance(self) -> Tensor:
+    def feasible_distance(self) -> Array:
         """The distance, infinite where a candidate is not feasible, ``(i, c)``."""
-        return self.distance.where(self.is_feasible, torch.inf)
+        return np.where(self.is_feasible, self.distance, np.inf)
 
-    def take(self, positions: Tensor) -> "Trials":
+    def take(self, positions: Array) -> "Trials":
         """Return the candidates at positions ``(i, s)``, of each row its own."""
-        wide = positions[..., None].expand(-1, -1, self.rows.shape[-1])
+        wide = expand(positions[..., None], -1, -1, self.rows.shape[-1])
         return Trials(
-            *(column.gather(1, positions if column.ndim == 2 else wide) for column in self.columns)
+            *(
+                np.take_along_axis(column, positions if column.ndim == 2 else wide, 1)
+                for column in self.columns
+            )
         )
 
-    def each_alone(self) -> tuple["Trials", Tensor]:
+    def each_alone(self) -> tuple["Trials", Array]:
         """Return every candidate as the only one ``(n, 1)`` of its row, and the rows ``(n,)``."""
         n_rows, n_candidates = self.violation.shape
-        alone = Trials(*(column.flatten(0, 1)[:, None] for column in self.columns))
-        return alone, torch.arange(n_rows).repeat_interleave(n_candidates)
+        alone = Trials(*(flatten(column, 0, 1)[:, None] for column in self.columns))
+        return alone, np.repeat(np.arange(n_rows), n_candidates)
 
     def side_by_side(self, n_rows: int) -> "Trials":
         """Return what :meth:`each_alone` took apart, of so many rows."""
@@ -77,44 +75,44 @@ class Trials:
 
     def without_copies(self) -> "Trials":
         """Return the candidates, those that are like an earlier one of their row infeasible."""
-        keys = hash_values(self.rows.nan_to_num(nan=-9.0))
-        same = (keys[:, :, None] == keys[:, None]).tril(diagonal=-1).any(-1)
-        return replace(self, violation=self.violation.masked_fill(same, torch.inf))
+        keys = hash_values(np.nan_to_num(self.rows, nan=-9.0))
+        same = np.tril((keys[:, :, None] == keys[:, None]), -1).any(-1)
+        return replace(self, violation=np.where(same, np.inf, self.violation))
 
     def infeasible(self) -> "Trials":
         """Return the candidates as ones that do not count."""
-        return replace(self, violation=torch.full_like(self.violation, torch.inf))
+        return replace(self, violation=np.full_like(self.violation, np.inf))
 
     def take_range(self, first: int, last: int) -> "Trials":
         """Return the candidates of each row from position ``first`` up to before ``last``."""
         return Trials(*(column[:, first:last] for column in self.columns))
 
-    def take_rows(self, instances: Tensor) -> "Trials":
+    def take_rows(self, instances: Array) -> "Trials":
         """Return the candidates of some of the rows, given by position."""
         return Trials(*(column[instances] for column in self.columns))
 
-    def with_rows(self, instances: Tensor, other: "Trials") -> "Trials":
+    def with_rows(self, instances: Array, other: "Trials") -> "Trials":
         """Return these candidates, those of some rows replaced by as many others."""
         columns = zip(self.columns, other.columns, strict=True)
-        return Trials(*(ours.index_copy(0, instances, theirs) for ours, theirs in columns))
+        return Trials(*(with_rows(ours, instances, theirs) for ours, theirs in columns))
 
-    def where(self, flags: Tensor, other: "Trials") -> "Trials":
+    def chosen_where(self, flags: Array, other: "Trials") -> "Trials":
         """Return these candidates where ``flags (i, c)`` are set, else those of the other."""
         columns = zip(self.columns, other.columns, strict=True)
         return Trials(
             *(
-                torch.where(flags if ours.ndim == 2 else flags[..., None], ours, theirs)
+                np.where(flags if ours.ndim == 2 else flags[..., None], ours, theirs)
                 for ours, theirs in columns
             )
         )
 
     def nearest(self, n: int) -> "Trials":
         """Return the ``n`` feasible candidates of each row with the lowest distance, at most."""
-        order = self.feasible_distance.argsort(dim=1, stable=True)
+        order = np.argsort(self.feasible_distance, axis=1, kind="stable")
         return self.take(order[:, :n])
 
     @property
-    def columns(self) -> tuple[Tensor, ...]:
+    def columns(self) -> tuple[Array, ...]:
         """All attributes, in their order."""
         return (
             self.rows,
@@ -129,12 +127,12 @@ class Trials:
 def concatenate(parts: list[Trials]) -> Trials:
     """Return the candidates of several groups side by side."""
     columns = zip(*(part.columns for part in parts), strict=True)
-    return Trials(*(torch.cat(column, dim=1) for column in columns))
+    return Trials(*(np.concatenate(column, axis=1) for column in columns))
 
 
 def adopt_closer(
-    best: Trials, places: Tensor, variants: Trials, least_gain: float, *, shorter: bool = False
-) -> tuple[Trials, Tensor]:
+    best: Trials, places: Array, variants: Trials, least_gain: float, *, shorter: bool = False
+) -> tuple[Trials, Array]:
     """Return candidates with their closest feasible variants where these are closer, and where.
 
     Parameters
@@ -152,38 +150,22 @@ def adopt_closer(
 
     Returns
     -------
-    tuple[Trials, Tensor]
+    tuple[Trials, ndarray]
         All candidates, and the positions of those that were replaced.
     """
-    if use_kernels(places.device):
-        return _adopt_compiled(best, places, variants, least_gain, shorter)
-    distance = variants.feasible_distance
-    if shorter:
-        fewer = variants.by_hand.sum(-1) < best.by_hand[places].sum(-1)
-        distance = distance.where(fewer, torch.inf)
-    closest, which = distance.min(-1)
-    is_better = closest.isfinite() & (closest < best.distance[places, 0] - least_gain)
-    better = torch.nonzero(is_better).flatten()
-    replaced = places[better]
-    return best.with_rows(replaced, variants.take(which[:, None]).take_rows(better)), replaced
-
-
-def _adopt_compiled(
-    best: Trials, places: Tensor, variants: Trials, least_gain: float, shorter: bool
-) -> tuple[Trials, Tensor]:
     from proce.methods.searching.kernels.variants import adopt_closest
 
-    rows, by_hand, expected, *losses = (column.numpy().copy() for column in best.columns)
+    rows, by_hand, expected, *losses = (column.copy() for column in best.columns)
     prediction, distance, violation = losses
     better = np.empty(len(places), np.bool_)
     adopt_closest(
-        as_array(variants.rows),
-        as_array(variants.by_hand),
-        as_array(variants.expected),
-        as_array(variants.prediction),
-        as_array(variants.distance),
-        as_array(variants.violation),
-        as_array(places),
+        np.ascontiguousarray(variants.rows),
+        np.ascontiguousarray(variants.by_hand),
+        np.ascontiguousarray(variants.expected),
+        np.ascontiguousarray(variants.prediction),
+        np.ascontiguousarray(variants.distance),
+        np.ascontiguousarray(variants.violation),
+        np.ascontiguousarray(places),
         least_gain,
         shorter,
         rows,
@@ -195,16 +177,10 @@ def _adopt_compiled(
         better,
     )
     copies = (rows, by_hand, expected, prediction, distance, violation)
-    return Trials(*map(torch.from_numpy, copies)), places[torch.from_numpy(better)]
+    return Trials(*copies), places[better]
 
 
-def cells_at_once(device: torch.device) -> int:
-    """Return how many cells of rows are tried at once on a device."""
-    free = bytes_free(device)
-    return _BLOCK_CELLS if free is None else max(_BLOCK_CELLS, int(free * _CELLS_PER_BYTE))
-
-
-def try_out(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Trials:
+def try_out(problem: CounterfactualProblem, rows: Array, by_hand: Array) -> Trials:
     """Try candidates.
 
     Parameters
@@ -214,18 +190,15 @@ def try_out(problem: CounterfactualProblem, rows: Tensor, by_hand: Tensor) -> Tr
     rows, by_hand
         ``(i, c, f)``: the values of what is done by hand, and which cells that are.
     """
-    n_at_once = max(1, cells_at_once(rows.device) // max(1, rows[0].numel()))
+    n_at_once = max(1, BLOCK_CELLS // max(1, rows[0].size))
     if len(rows) > n_at_once:
-        blocks = torch.split(torch.arange(len(rows)), n_at_once)
-        parts = [try_out(problem.take(block), rows[block], by_hand[block]) for block in blocks]
+        parts = [
+            try_out(problem.take(some), rows[some], by_hand[some])
+            for some in blocks(np.arange(len(rows)), n_at_once)
+        ]
         columns = zip(*(part.columns for part in parts), strict=True)
-        return Trials(*(torch.cat(column) for column in columns))
-    evaluation = problem.evaluation
-    tried = None if evaluation is None else evaluation.of_actions(rows, by_hand)
-    if tried is None:
-        return assess(problem, problem.realise_by_hand(rows, by_hand))
-    prediction, distance = tried.losses[..., Loss.PREDICTION], tried.losses[..., Loss.DISTANCE]
-    return Trials(tried.point, tried.by_hand, tried.expected, prediction, distance, tried.violation)
+        return Trials(*(np.concatenate(column) for column in columns))
+    return assess(problem, problem.realise_by_hand(rows, by_hand))
 
 
 def assess(problem: CounterfactualProblem, realised: Actions) -> Trials:

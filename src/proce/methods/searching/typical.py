@@ -2,13 +2,12 @@
 
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array, blocks
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.fitting.fitted import FittedParts
-from proce.methods.searching.chances import surest
 from proce.objective import Likeness
 from proce.search import SearchResult
 
@@ -45,32 +44,32 @@ class TypicalRows:
         Whether the call asks for typical ways.
     """
 
-    positions: Tensor
+    positions: Array
     likeness: Likeness | None = None
     is_asked_for: bool = False
 
     @classmethod
     def none(cls) -> "TypicalRows":
         """Return that no row is searched so."""
-        return cls(torch.zeros(0, dtype=torch.long))
+        return cls(np.zeros(0, dtype=np.int64))
 
-    def has(self, rows: Tensor) -> Tensor:
+    def has(self, rows: Array) -> Array:
         """Return which of the rows at some positions are searched so, ``(i,)``."""
-        return torch.isin(rows, self.positions)
+        return np.isin(rows, self.positions)
 
-    def chunks(self, rows: Tensor, size: int) -> list[Tensor]:
+    def chunks(self, rows: Array, size: int) -> list[Array]:
         """Return rows in chunks of at most a size, in each of which all are searched alike."""
         is_typical = self.has(rows)
         parts = rows[is_typical], rows[~is_typical]
-        return [chunk for part in parts for chunk in torch.split(part, size)]
+        return [chunk for part in parts for chunk in blocks(part, size)]
 
-    def likeness_of(self, chunk: Tensor) -> Likeness | None:
+    def likeness_of(self, chunk: Array) -> Likeness | None:
         """Return how candidates of a chunk are measured; ``None`` where it is searched as usual."""
         return self.likeness if bool(self.has(chunk).all()) else None
 
 
 def learn_looks(
-    fitted: FittedParts, options: Options, rows: Tensor, target: Tensor, own: Tensor
+    fitted: FittedParts, options: Options, rows: Array, target: Array, own: Array
 ) -> TypicalRows:
     """Learn what classes look like, where somebody asks for it, and return the rows it serves.
 
@@ -86,7 +85,7 @@ def learn_looks(
     target, own
         ``(i,)``, their targets, and the classes that they have.
     """
-    served, likeness = torch.zeros(len(rows), dtype=torch.bool), None
+    served, likeness = np.zeros(len(rows), dtype=np.bool_), None
     pairs = sorted({*zip(target.tolist(), own.tolist(), strict=True)})
     is_asked_for = wants_typical(fitted, options)
     for pair in pairs if is_asked_for else ():
@@ -97,7 +96,7 @@ def learn_looks(
     return TypicalRows(rows[served], likeness, is_asked_for)
 
 
-def typical_notes(typical: TypicalRows, rows: Tensor, found: Tensor) -> list[tuple[Tensor, str]]:
+def typical_notes(typical: TypicalRows, rows: Array, found: Array) -> list[tuple[Array, str]]:
     """Return what readers should know where a typical way is asked for, each for some rows.
 
     Parameters
@@ -112,29 +111,13 @@ def typical_notes(typical: TypicalRows, rows: Tensor, found: Tensor) -> list[tup
     return [(rows[~typical.has(rows)], NO_LOOKS), (found[typical.has(found)], TYPICAL)]
 
 
-def most_typical(search: SearchResult, limit: Tensor, n: int) -> Tensor:
+def most_typical(search: SearchResult, limit: Array, n: int) -> Array:
     """Return genes ``(i, n, g)`` of the candidates that look most like their targets.
 
     Candidates beyond the distance ``limit (i,)`` and infeasible ones come last.
     """
     population = search.population
     near = (population.violation <= 0) & (population.losses[..., Loss.DISTANCE] <= limit[:, None])
-    order = population.losses[..., Loss.PROTOTYPE].where(near, torch.inf)
-    first = order.argsort(dim=1, stable=True)[:, :n]
-    return population.genes[torch.arange(len(first))[:, None], first]
-
-
-def not_too_far(distance: Tensor, missing: Tensor, within: float) -> Tensor:
-    """Return flags ``(…, p)`` for candidates that are not too far to be typical.
-
-    Parameters
-    ----------
-    distance, missing
-        ``(…, p)``, how far each candidate is, and what it lacks of the chance that is asked for.
-    within
-        How many times as far as the closest of the surest a candidate may be.
-    """
-    if not distance.numel():
-        return distance.bool()
-    closest = distance.where(surest(missing), torch.inf).amin(-1, keepdim=True)
-    return distance <= within * closest + 1e-12
+    order = np.where(near, population.losses[..., Loss.PROTOTYPE], np.inf)
+    first = np.argsort(order, axis=1, kind="stable")[:, :n]
+    return population.genes[np.arange(len(first))[:, None], first]

@@ -9,20 +9,18 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
-import torch
 from scipy import special
-from torch import Tensor
 
+from proce.arrays import Array, Floats, blocks, flatten
 from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
-from proce.compiled.engine import use_kernels
+from proce.compiled.kernel import kernel
 from proce.objective.doubts.known_noise import KnownNoise
 from proce.objective.query import Query
 from proce.objective.requirement import Requirement
 from proce.objective.waiting import Clock
 
 _BLOCK_CELLS = 400_000  # of rows that the model is asked about at once; this bounds the memory
-_BLOCK_CELLS_ON_DEVICE = 2_000_000
 _MIN_SAMPLE = 5  # models by which others can be judged
 _SURE = 0.99  # the chance of one more model that counts as certain
 _N_FEW = 8  # worlds that a search asks
@@ -43,10 +41,10 @@ class Doubted(Protocol):
     def clock(self) -> Clock | None:
         """How time moves the features that wait, where somebody may."""
 
-    def ask(self, rows: Tensor, classifier: Classifier | None = None) -> Tensor:
+    def ask(self, rows: Array, classifier: Classifier | None = None) -> Array:
         """Return the class probabilities ``(i, c, k)`` that a model gives rows ``(i, c, f)``."""
 
-    def take(self, instances: Tensor) -> Self:
+    def take(self, instances: Array) -> Self:
         """Return the problem of some of the rows, given by position."""
 
 
@@ -65,7 +63,7 @@ class Doubt(Protocol):
     def few(self) -> "Doubt":
         """The doubt with fewer worlds, for a search that asks often and is judged by all."""
 
-    def odds(self, problem: Doubted, realised: Actions) -> Tensor:
+    def odds(self, problem: Doubted, realised: Actions) -> Array:
         """Return by how many log-odds candidates pass the decision in each world, ``(m, i, c)``.
 
         Parameters
@@ -76,7 +74,7 @@ class Doubt(Protocol):
             The candidates ``(i, c)`` as a person would see them.
         """
 
-    def chance(self, odds: Tensor) -> Tensor:
+    def chance(self, odds: Array) -> Array:
         """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
 
 
@@ -102,17 +100,16 @@ class EquationDoubt:
         if vars(self)["noise"] is None:
             object.__setattr__(self, "noise", KnownNoise(self.refits))
 
-    def odds(self, problem: Doubted, realised: Actions) -> Tensor:
+    def odds(self, problem: Doubted, realised: Actions) -> Array:
         """Return by how many log-odds candidates pass the decision in each refit, ``(m, i, c)``."""
         query, by_hand = problem.query, realised.by_hand
         if problem.clock is not None:
             by_hand = problem.clock.with_others(by_hand)
         noise = self.noise.of(query)[: len(self.refits.members)]
         outcomes = self.refits.outcomes(query.factual, realised.point, by_hand, noise)
-        n_cells = _BLOCK_CELLS if outcomes.device.type == "cpu" else _BLOCK_CELLS_ON_DEVICE
-        n_at_once = max(1, n_cells // max(1, outcomes[0].numel()))
-        blocks = torch.split(outcomes, n_at_once)
-        return torch.cat([_odds_beyond(problem, block) for block in blocks])
+        n_at_once = max(1, _BLOCK_CELLS // max(1, outcomes[0].size))
+        parts = blocks(outcomes, n_at_once)
+        return np.concatenate([_odds_beyond(problem, part) for part in parts])
 
     @property
     def is_asked_for(self) -> bool:
@@ -124,7 +121,7 @@ class EquationDoubt:
         """Some of the refits, for a search that asks often and is judged by all of them."""
         return replace(self, refits=self.refits.first(_N_FEW))
 
-    def chance(self, odds: Tensor) -> Tensor:
+    def chance(self, odds: Array) -> Array:
         """Return the chance ``(…)`` that candidates with these log-odds ``(m, …)`` work."""
         return chance_of(odds)
 
@@ -164,7 +161,7 @@ class ModelDoubt:
         """Some of the models, for a search that asks often and is judged by all of them."""
         return replace(self, models=self.models[:_N_FEW])
 
-    def odds(self, problem: Doubted, realised: Actions) -> Tensor:
+    def odds(self, problem: Doubted, realised: Actions) -> Array:
         """Return by how many log-odds candidates pass the decision of each model, ``(m, i, c)``.
 
         A probability that the caller asks for is asked of the explained model alone.
@@ -176,22 +173,22 @@ class ModelDoubt:
             )
             for model in self.models
         ]
-        return torch.stack(beyond)
+        return np.stack(beyond)
 
-    def chance(self, odds: Tensor) -> Tensor:
+    def chance(self, odds: Array) -> Array:
         """Return the share of the models ``(…)`` that decide so by their log-odds ``(m, …)``.
 
         Where there are models enough to judge by, the share is at most the chance that one more
         such model decides so. A chance of 0.99 counts as certain: no sample proves more.
         """
-        share = (odds >= 0).to(odds).mean(0)
+        share = (odds >= 0).mean(0)
         if len(odds) < _MIN_SAMPLE:
             return share
         chance = chance_of(odds)
-        return torch.minimum(share, torch.where(chance >= _SURE, 1.0, chance))
+        return np.minimum(share, np.where(chance >= _SURE, 1.0, chance))
 
 
-def chance_of(odds: Tensor) -> Tensor:
+def chance_of(odds: Array) -> Array:
     """Return the chance ``(…)`` that the truth is not below 0, of which ``(m, …)`` are draws.
 
     One more draw would follow Student's t-distribution with m - 1 degrees of freedom, around the
@@ -200,34 +197,21 @@ def chance_of(odds: Tensor) -> Tensor:
     without a slope.
     """
     ratio, most = _weigh_draws(odds)
-    by_spread = torch.as_tensor(special.stdtr(max(1, len(odds) - 1), ratio.cpu().numpy()))
-    return torch.minimum(by_spread.to(odds), most)
+    by_spread = np.asarray(special.stdtr(max(1, len(odds) - 1), ratio))
+    return np.minimum(by_spread, most)
 
 
-def _weigh_draws(odds: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean of draws over the spread of one more, and the most that the chance can be.
-
-    PyTorch adds up draw by draw: the order in which it would sum depends on the size of the batch.
-    """
+def _weigh_draws(odds: Array) -> tuple[Array, Array]:
+    """Return the mean of draws over the spread of one more, and the most that the chance can be."""
     n_draws = len(odds)
-    if odds.dtype == torch.float64 and use_kernels(odds.device):
-        from proce.objective.kernels.chances import weigh_draws
-
-        flat = odds.detach().reshape(n_draws, odds[0].numel()).contiguous().numpy()
-        found = np.empty((2, flat.shape[1]))
-        weigh_draws(flat, found[0], found[1])
-        ratio, most = torch.from_numpy(found).reshape(2, *odds.shape[1:])
-        return ratio, most
-    mean = sum(odds[1:], start=odds[0]) / n_draws
-    squares = (odds - mean) ** 2
-    spread = (sum(squares[1:], start=squares[0]) / max(1, n_draws - 1)).sqrt()
-    spread = spread * math.sqrt(1 + 1 / n_draws)
-    certain = torch.where(mean >= 0, torch.inf, -torch.inf)
-    ratio = torch.where(spread > 0, mean / spread, certain)
-    return ratio, ((odds >= 0).sum(0) + 1).to(odds) / (n_draws + 1)
+    flat = np.ascontiguousarray(odds.reshape(n_draws, odds[0].size))
+    found = np.empty((2, flat.shape[1]))
+    weigh_draws(flat, found[0], found[1])
+    ratio, most = found.reshape(2, *odds.shape[1:])
+    return ratio, most
 
 
-def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Tensor) -> Tensor:
+def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Array) -> Array:
     """Return the chance with which candidates ``(i, c)`` work; 0 for those not asked about.
 
     Parameters
@@ -237,32 +221,57 @@ def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Tenso
     asked
         ``(i, c)``, the candidates whose chance counts: worlds are many, so the others are left out.
     """
-    chance = torch.zeros_like(realised.point[..., 0])
-    owner, candidate = torch.nonzero(asked, as_tuple=True)
+    chance = np.zeros_like(realised.point[..., 0])
+    owner, candidate = np.nonzero(asked)
     if len(owner):
         part = Actions(*(cells[owner, candidate][:, None] for cells in vars(realised).values()))
         odds = doubt.odds(problem.take(owner), part)[..., 0]  # an instance for each candidate
-        chance[owner, candidate] = doubt.chance(odds).to(chance)
+        chance[owner, candidate] = doubt.chance(odds)
     return chance
 
 
 def missing_chance(
-    problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...], asked: Tensor
-) -> Tensor:
+    problem: Doubted, realised: Actions, doubts: tuple[Doubt, ...], asked: Array
+) -> Array:
     """Return what candidates lack to the chances that doubts ask for, ``(i, c)``.
 
     Those not ``asked (i, c)`` about lack all of them.
     """
-    missing = torch.zeros_like(realised.point[..., 0])
+    missing = np.zeros_like(realised.point[..., 0])
     for doubt in doubts:
         chance = chance_among(problem, realised, doubt, asked)
-        missing = missing + (doubt.least - chance).clamp(min=0)
+        missing = missing + np.maximum((doubt.least - chance), 0)
     return missing
 
 
-def _odds_beyond(problem: Doubted, outcomes: Tensor) -> Tensor:
+def _odds_beyond(problem: Doubted, outcomes: Array) -> Array:
     """Return the log-odds past the decision ``(m, i, c)`` of rows ``(m, i, c, f)``."""
     n_worlds, n_rows, n_candidates, _ = outcomes.shape
-    side_by_side = outcomes.movedim(0, 1).flatten(1, 2)  # (i, m * c, f)
+    side_by_side = flatten(np.moveaxis(outcomes, 0, 1), 1, 2)  # (i, m * c, f)
     odds = problem.requirement.odds_beyond(problem.ask(side_by_side), problem.query.target)
-    return odds.reshape(n_rows, n_worlds, n_candidates).movedim(1, 0)
+    return np.moveaxis(odds.reshape(n_rows, n_worlds, n_candidates), 1, 0)
+
+
+@kernel
+def weigh_draws(odds: Floats, ratio: Floats, most: Floats) -> None:
+    """Write the mean of draws ``(m, n)`` over the spread of one more, and the most likely chance.
+
+    The latter is the share of draws that are not below 0, if one more were not.
+    """
+    n_draws, n_columns = odds.shape
+    widening = math.sqrt(1 + 1 / n_draws)
+    for column in range(n_columns):
+        total, n_held = 0.0, 0
+        for draw in range(n_draws):
+            total += odds[draw, column]
+            n_held += odds[draw, column] >= 0
+        mean, squares = total / n_draws, 0.0
+        for draw in range(n_draws):
+            off = odds[draw, column] - mean
+            squares += off * off
+        spread = math.sqrt(squares / max(1, n_draws - 1)) * widening
+        if spread > 0:
+            ratio[column] = mean / spread
+        else:
+            ratio[column] = np.inf if mean >= 0 else -np.inf
+        most[column] = (n_held + 1) / (n_draws + 1)

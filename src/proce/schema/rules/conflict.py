@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
@@ -75,7 +74,7 @@ class _LeftOpenError(Exception):
 
 
 def conflict(
-    rules: Sequence[Rule], factual: Tensor, max_programs: int = MAX_PROGRAMS
+    rules: Sequence[Rule], factual: Array, max_programs: int = MAX_PROGRAMS
 ) -> tuple[Rule, ...]:
     """Return rules that contradict each other, none of which can be left out.
 
@@ -112,13 +111,13 @@ def conflict(
 class _Prover:
     """Looks for a factual row and a counterfactual that obey some rules."""
 
-    def __init__(self, codec: Codec, factual: Tensor, max_programs: int) -> None:
+    def __init__(self, codec: Codec, factual: Array, max_programs: int) -> None:
         self.codec = codec
         self._max_programs = max_programs
-        middle = torch.full((1, factual.shape[1]), 0.5, dtype=factual.dtype)  # there may be no rows
-        present = torch.cat([factual.cpu().nan_to_num(nan=0.5).clamp(min=-1e9, max=1e9), middle])
-        self._lowest = present.amin(0).clamp(max=0.0).tolist()
-        self._highest = present.amax(0).clamp(min=1.0).tolist()
+        middle = np.full((1, factual.shape[1]), 0.5, dtype=factual.dtype)  # there may be no rows
+        present = np.concatenate([np.clip(np.nan_to_num(factual, nan=0.5), -1e9, 1e9), middle])
+        self._lowest = np.minimum(present.min(0), 0.0).tolist()
+        self._highest = np.maximum(present.max(0), 1.0).tolist()
         self._n_programs = 0
 
     def possible(self, rules: Sequence[Rule]) -> bool:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import reduce
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import RuleError
 from proce.schema.rules.tree import MAX_ROUNDING_GAP, FeatureReference, ReferencedValues
 
-Mechanism = Callable[[Tensor], Tensor]  # rows (…, f) -> the effect (…), on the unit range
+Mechanism = Callable[[Array], Array]  # rows (…, f) -> the effect (…), on the unit range
 
 MIN_MOVE = 2e-3  # of the unit range: less than this is not following
 
@@ -29,27 +29,29 @@ class Dependence:
     def violation(
         self,
         values: ReferencedValues,
-        factual: Tensor,
-        rows: Tensor,
+        factual: Array,
+        rows: Array,
         mechanisms: Mapping[str, Mechanism],
-    ) -> Tensor:
+    ) -> Array:
         """Return how far each candidate is from following its mechanism.
 
         With *s* the sign of the change of the prediction and *d* the change of the effect, on
         the unit range: ``max(0, 2e-3 - s * d)`` where *s* is not zero, else ``|d|``. Zero where
         the effect, a cause or the prediction is missing.
         """
-        push = self._predict(mechanisms, rows) - self._predict(mechanisms, factual)
-        sign = push.sign().masked_fill(push.abs() <= MAX_ROUNDING_GAP, 0.0)
-        moved = (values[self.after] - values[self.before]) / self.unit
-        lacking = torch.where(sign == 0, moved.abs(), MIN_MOVE - sign * moved)
+        after, before = self._predict(mechanisms, rows), self._predict(mechanisms, factual)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is unknown below
+            push = after - before
+            sign = np.where(np.abs(push) <= MAX_ROUNDING_GAP, 0.0, np.sign(push))
+            moved = (values[self.after] - values[self.before]) / self.unit
+            lacking = np.where(sign == 0, np.abs(moved), MIN_MOVE - sign * moved)
         missing = reduce(
-            torch.logical_or, [values[reference].isnan() for reference in self.references]
+            np.logical_or, [np.isnan(values[reference]) for reference in self.references]
         )
-        unknown = missing | ~(push.isfinite() & moved.isfinite())
-        return lacking.masked_fill(unknown | (lacking <= MAX_ROUNDING_GAP), 0.0)
+        unknown = missing | ~(np.isfinite(push) & np.isfinite(moved))
+        return np.where(unknown | (lacking <= MAX_ROUNDING_GAP), 0.0, lacking)
 
-    def _predict(self, mechanisms: Mapping[str, Mechanism], rows: Tensor) -> Tensor:
+    def _predict(self, mechanisms: Mapping[str, Mechanism], rows: Array) -> Array:
         if self.effect not in mechanisms:
             raise RuleError(
                 f"rule '{', '.join(self.causes)} ~> {self.effect}' needs the mechanism of"
@@ -62,4 +64,4 @@ class Dependence:
                 f"the mechanism of {self.effect!r} gave the shape {tuple(predicted.shape)} for"
                 f" rows {tuple(rows.shape)}; expected {tuple(rows.shape[:-1])}."
             )
-        return predicted.double()
+        return predicted.astype(np.float64)

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.compiled.kernel import kernel
+from proce.schema.raw_grid import raw_value
 from proce.schema.rules.tree import MAX_ROUNDING_GAP, UNDEFINED_DISTANCE
 
 Floats = NDArray[np.float64]
@@ -74,22 +75,11 @@ def add_violations(
 @kernel
 def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
     """Write entries in raw units, or the codes of levels; NaN where they are missing."""
-    span, low, tolerance = units[r, 0], units[r, 1], units[r, 4]
-    numerator, denominator = units[r, 2], units[r, 3]
-    keeps_whole = numerator > denominator and denominator == 1
     for c in range(values.shape[1]):
-        if not is_number:
-            values[r, c] = values[r, c] if values[r, c] >= 0 else np.nan
-            continue
-        raw = values[r, c] * span + low
-        if numerator > 0:
-            counts = raw * (denominator / numerator)
-            nearest, whole = np.rint(counts), np.rint(raw)
-            if abs(counts - nearest) <= tolerance:
-                raw = nearest * numerator / denominator
-            elif keeps_whole and abs(raw - whole) <= tolerance:
-                raw = whole
-        values[r, c] = raw
+        if is_number:
+            values[r, c] = raw_value(values[r, c], units[r])
+        elif values[r, c] < 0:
+            values[r, c] = np.nan
 
 
 @kernel

@@ -10,11 +10,9 @@ from enum import IntEnum
 from functools import lru_cache
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from proce.compiled import engine
+from proce.arrays import Array
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
@@ -110,14 +108,14 @@ class RuleProgram:
             np.array([line[2] for line in lines]).reshape(-1, 3),
         )
 
-    def violation(self, factual: Tensor, rows: Tensor) -> Tensor:
+    def violation(self, factual: Array, rows: Array) -> Array:
         """Return the sum ``(i, c)`` of what candidates ``(i, c, f)`` lack to obey each rule.
 
         It is the sum of :meth:`Rule.violation` over the rules, to the last bit; on the CPU only.
         """
         total = np.zeros(rows.shape[:2])
-        self.add_violation(factual.contiguous().numpy(), rows.contiguous().numpy(), total)
-        return torch.from_numpy(total)
+        self.add_violation(np.ascontiguousarray(factual), np.ascontiguousarray(rows), total)
+        return total
 
     def add_violation(self, factual: Floats, rows: Floats, total: Floats) -> None:
         """Add what candidates lack to a total ``(i, c)``; all arrays are contiguous."""
@@ -128,18 +126,13 @@ class RuleProgram:
             add_violations(factual, rows, *arrays, total)
 
 
-def obeyed(rules: Sequence[Rule], factual: Tensor, rows: Tensor) -> Tensor:
+def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
     """Return which rows ``(n, f)`` obey rules without ``~>``, ``(n,)``.
 
     ``factual (n, f)`` is what each of them was before.
     """
-    if rules and engine.use_kernels(rows.device):
-        lacking = RuleProgram.of(tuple(rules)).violation(factual, rows[:, None])[:, 0]
-        return lacking == 0
-    held = torch.ones(len(rows), dtype=torch.bool, device=rows.device)
-    for rule in rules:
-        held &= rule.holds(factual, rows)
-    return held
+    lacking = RuleProgram.of(tuple(rules)).violation(factual, rows[:, None])[:, 0]
+    return lacking == 0
 
 
 def _cell(reference: FeatureReference, codec: Codec) -> tuple[int, int, int]:

@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import brief, checked
+from proce.arrays import Array
 from proce.errors import RuleError
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
-from proce.schema.row_arguments import check_tensor, takes_rows
+from proce.schema.row_arguments import check_array, takes_rows
 from proce.schema.rules.dependence import Dependence, Mechanism
 from proce.schema.rules.syntax import parse_syntax
 from proce.schema.rules.tree import Condition, FeatureReference
@@ -85,14 +86,14 @@ class Rule:
 
     @checked(RuleError)
     def holds(
-        self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
-    ) -> Tensor:
+        self, factual: Array, rows: Array, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
+    ) -> Array:
         """Return whether each candidate obeys the rule; see ``violation``."""
         return self.violation(factual, rows, mechanisms) == 0
 
     @takes_rows(RuleError, "rows")
     @checked(RuleError)
-    def surely_holds(self, rows: Tensor) -> Tensor:
+    def surely_holds(self, rows: Array) -> Array:
         """Return which rows ``(i, f)`` obey a rule over ``x`` alone, whatever is missing in them.
 
         Where :meth:`holds` passes over a comparison that needs a missing value, this does not: such
@@ -105,12 +106,14 @@ class Rule:
             )
         assert not isinstance(self.tree, Dependence), "it is refused above"
         values = {reference: self._values(reference, rows) for reference in self.tree.references}
-        return (self.tree.distances(values).to_false > 0).expand(len(rows)).contiguous()
+        return np.ascontiguousarray(
+            np.broadcast_to((self.tree.distances(values).to_false > 0), (len(rows),))
+        )
 
     @checked(RuleError)
     def violation(
-        self, factual: Tensor, rows: Tensor, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
-    ) -> Tensor:
+        self, factual: Array, rows: Array, mechanisms: Mapping[str, Mechanism] = _NO_MECHANISMS
+    ) -> Array:
         """Return how far each candidate is from obeying the rule.
 
         Parameters
@@ -125,7 +128,7 @@ class Rule:
 
         Returns
         -------
-        Tensor
+        ndarray
             ``(i, c)`` or ``(i,)``: zero exactly where the rule holds, growing with the distance
             to holding, on the unit range of the training rows; always finite.
         """
@@ -138,12 +141,12 @@ class Rule:
             lacking = self.tree.violation(values, before, rows, mechanisms)
         else:
             lacking = self.tree.distances(values).to_true
-        return lacking.expand(rows.shape[:-1]).contiguous()
+        return np.ascontiguousarray(np.broadcast_to(lacking, rows.shape[:-1]))
 
-    def _aligned(self, factual: Tensor, rows: Tensor) -> Tensor:
+    def _aligned(self, factual: Array, rows: Array) -> Array:
         """Return the factual rows in a shape that broadcasts to the candidates'."""
-        check_tensor("factual", factual, RuleError)
-        check_tensor("rows", rows, RuleError)
+        check_array("factual", factual, RuleError)
+        check_array("rows", rows, RuleError)
         n_rows, n_features = len(rows) if rows.ndim else 0, len(self.codec.schema)
         sound = rows.ndim in (2, 3) and rows.shape[-1] == n_features
         if not sound or factual.shape != (n_rows, n_features):
@@ -153,9 +156,9 @@ class Rule:
             )
         return factual[:, None, :] if rows.ndim == 3 else factual
 
-    def _values(self, reference: FeatureReference, rows: Tensor) -> Tensor:
+    def _values(self, reference: FeatureReference, rows: Array) -> Array:
         column = rows[..., reference.position]
         if isinstance(self.codec.schema.features[reference.position], Continuous):
             return self.codec.raw_numbers(reference.position, column)
-        codes = column.double()
-        return codes.masked_fill(codes < 0, math.nan)
+        codes = column.astype(np.float64)
+        return np.where(codes < 0, math.nan, codes)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Literal, NamedTuple
 
-import torch
-from torch import Tensor
+import numpy as np
+
+from proce.arrays import Array
 
 MAX_ROUNDING_GAP = 1e-9  # on the unit range: gaps up to this are rounding
 STRICT_MARGIN = 1e-6  # what a strict comparison between numbers lacks where they are equal
@@ -50,13 +51,13 @@ class FeatureReference:
         """The references whose values this quantity needs."""
         return frozenset([self])
 
-    def evaluate(self, values: "ReferencedValues") -> Tensor:
+    def evaluate(self, values: "ReferencedValues") -> Array:
         """Return the quantity for all candidates."""
         return values[self]
 
 
-# What a rule reads; every tensor has a shape that broadcasts to (i, c).
-ReferencedValues = Mapping[FeatureReference, Tensor]
+# What a rule reads; every array has a shape that broadcasts to (i, c).
+ReferencedValues = Mapping[FeatureReference, Array]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +73,9 @@ class Constant:
         """How large the quantity gets."""
         return abs(self.value)
 
-    def evaluate(self, values: ReferencedValues) -> Tensor:
+    def evaluate(self, values: ReferencedValues) -> Array:
         """Return the quantity, which is the same for all candidates."""
-        return torch.tensor(self.value, dtype=torch.float64)
+        return np.array(self.value, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,8 @@ class Arithmetic:
         references = first.references.union(*(operand.references for _, operand in rest))
         return cls(first, tuple(rest), span, size, references)
 
-    def evaluate(self, values: ReferencedValues) -> Tensor:
+    @np.errstate(over="ignore", invalid="ignore")  # NaN says so
+    def evaluate(self, values: ReferencedValues) -> Array:
         """Return the quantity for all candidates."""
         result = self.first.evaluate(values)
         for operator, operand in self.rest:
@@ -109,10 +111,10 @@ class Arithmetic:
                 case "*":
                     result = result * right
                 case _:
-                    is_zero = right.abs() <= largest_zero(operand)
-                    result = result / right.masked_fill(is_zero, math.nan)
+                    is_zero = np.abs(right) <= largest_zero(operand)
+                    result = result / np.where(is_zero, math.nan, right)
             # Not infinite: one over infinity would be a number again.
-            result = result.masked_fill(~result.isfinite(), math.nan)
+            result = np.where(~np.isfinite(result), math.nan, result)
         return result
 
 
@@ -122,8 +124,8 @@ Quantity = FeatureReference | Constant | Arithmetic
 class Distances(NamedTuple):
     """How far a condition is from being true and from being false."""
 
-    to_true: Tensor
-    to_false: Tensor
+    to_true: Array
+    to_false: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +164,20 @@ class Comparison:
         """The references whose values this condition needs."""
         return self.left.references | self.right.references
 
+    @np.errstate(over="ignore", invalid="ignore")  # a gap that is no number is undefined
     def distances(self, values: ReferencedValues) -> Distances:
         """Return both distances for all candidates."""
         raw = self.left.evaluate(values) - self.right.evaluate(values)
-        gap = (raw / self.unit).clamp(-self.max_gap, self.max_gap)
-        gap = gap.masked_fill(gap.abs() <= MAX_ROUNDING_GAP, 0.0)
+        gap = np.clip((raw / self.unit), -self.max_gap, self.max_gap)
+        gap = np.where(np.abs(gap) <= MAX_ROUNDING_GAP, 0.0, gap)
         to_true, to_false = _distances_of_gap(self.operator, gap, self.margin)
         missing = reduce(
-            torch.logical_or, [values[reference].isnan() for reference in self.references]
+            np.logical_or, [np.isnan(values[reference]) for reference in self.references]
         )
-        undefined = ~raw.isfinite()
+        undefined = ~np.isfinite(raw)
         return Distances(
-            to_true.masked_fill(undefined, UNDEFINED_DISTANCE).masked_fill(missing, 0.0),
-            to_false.masked_fill(undefined | missing, 0.0),
+            np.where(missing, 0.0, np.where(undefined, UNDEFINED_DISTANCE, to_true)),
+            np.where(undefined | missing, 0.0, to_false),
         )
 
 
@@ -248,13 +251,13 @@ def _multiply_sizes(one: float, other: float) -> float:
     return one * other if one and other else 0.0
 
 
-def _distances_of_gap(operator: str, gap: Tensor, margin: float) -> tuple[Tensor, Tensor]:
+def _distances_of_gap(operator: str, gap: Array, margin: float) -> tuple[Array, Array]:
     """Return how far ``gap operator 0`` is from being true and from being false."""
     match operator:
         case "==":
-            return gap.abs(), (gap == 0).double() * margin
+            return np.abs(gap), (gap == 0).astype(np.float64) * margin
         case "<=":
-            return gap.clamp(min=0), torch.where(gap <= 0, margin - gap, 0.0)
+            return np.maximum(gap, 0), np.where(gap <= 0, margin - gap, 0.0)
         case ">=":
             return _distances_of_gap("<=", 0.0 - gap, margin)  # -gap would make minus zeros
         case "<":
@@ -266,15 +269,15 @@ def _distances_of_gap(operator: str, gap: Tensor, margin: float) -> tuple[Tensor
 
 
 def _join_and(left: Distances, right: Distances) -> Distances:
-    return Distances(left.to_true + right.to_true, torch.minimum(left.to_false, right.to_false))
+    return Distances(left.to_true + right.to_true, np.minimum(left.to_false, right.to_false))
 
 
 def _join_or(left: Distances, right: Distances) -> Distances:
-    return Distances(torch.minimum(left.to_true, right.to_true), left.to_false + right.to_false)
+    return Distances(np.minimum(left.to_true, right.to_true), left.to_false + right.to_false)
 
 
 def _join_implies(premise: Distances, conclusion: Distances) -> Distances:
-    to_true = torch.where(premise.to_false == 0, 0.0, conclusion.to_true)
+    to_true = np.where(premise.to_false == 0, 0.0, conclusion.to_true)
     return Distances(to_true, premise.to_true + conclusion.to_false)
 
 

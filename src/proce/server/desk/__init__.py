@@ -2,7 +2,7 @@
 
 ``Desk`` has a method for each question; the other modules answer them. Nothing here knows of HTTP.
 The names are loaded when somebody asks for them: a process that only has to know ``RequestError``
-does not load torch.
+loads neither pandas nor numba.
 """
 
 from typing import TYPE_CHECKING, Any

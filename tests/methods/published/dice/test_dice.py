@@ -18,7 +18,7 @@ from proce.errors import ModelInterfaceError
 from proce.methods import Dice, DiceSettings
 from proce.schema import Categorical, Codec, Continuous, Schema
 from proce.streams import RowStreams, row_keys
-from proce.training import TrainingSettings
+from proce.training_settings import TrainingSettings
 
 from ....worlds import SCHEMA, WatchedBank, bank, one, people, refused
 
@@ -75,7 +75,7 @@ class AsSklearn:
 
     def predict_proba(self, frame: pd.DataFrame) -> Any:
         typed = frame[list(WORKERS.columns)].astype({"age": float, "pay": float})
-        return self.network.predict_proba(self.network.codec.encode(typed)).numpy()
+        return self.network.predict_proba(self.network.codec.encode(typed))
 
     def predict(self, frame: pd.DataFrame) -> Any:
         return self.predict_proba(frame).argmax(1)
@@ -84,7 +84,7 @@ class AsSklearn:
 def directly(method: str, network: TrainedNetwork, row: pd.DataFrame, n: int) -> pd.DataFrame:
     """Return what DiCE's package finds for a row with the seed that the adapter gives it."""
     frame = workers()
-    label = network.predict(network.codec.encode(frame)).numpy()
+    label = network.predict(network.codec.encode(frame))
     data = dice_ml.Data(
         dataframe=frame.assign(outcome=label),
         continuous_features=["age", "pay"],
@@ -115,7 +115,7 @@ def directly(method: str, network: TrainedNetwork, row: pd.DataFrame, n: int) ->
 @pytest.mark.parametrize("method", ["random", "genetic"])
 def test_it_finds_what_the_package_itself_finds(method: Any, network: TrainedNetwork) -> None:
     rows = workers(40, seed=1)
-    rows = rows[(network.predict(network.codec.encode(rows)) == 0).numpy()][3:6]
+    rows = rows[network.predict(network.codec.encode(rows)) == 0][3:6]
     explainer = Dice(network, WORKERS, DiceSettings(method=method)).fit(workers())
     result = explainer.explain(rows, n=2)
     assert len(rows) == 3
@@ -144,7 +144,7 @@ def test_the_gradient_method_sees_the_network_as_it_is(network: TrainedNetwork) 
         inputs = setup.data.get_ohe_min_max_normalized_data(theirs).to_numpy(np.float32)
     scores = module(torch.from_numpy(inputs))[:, 0]
     expected = network.predict_proba(entries)[:, 1]
-    assert scores.numpy() == pytest.approx(expected.numpy(), abs=1e-5)
+    assert scores.numpy() == pytest.approx(expected, abs=1e-5)
     held = setup.network.of_row(entries[0], 1, ["x000"], view.names)
     assert held(torch.zeros(len(inputs[0]))).shape == (1,)
     same_but_age = torch.from_numpy(inputs[1]).clone()
@@ -154,7 +154,7 @@ def test_the_gradient_method_sees_the_network_as_it_is(network: TrainedNetwork) 
 
 def test_the_gradient_method_answers(network: TrainedNetwork) -> None:
     rows = workers(40, seed=1)
-    rows = rows[(network.predict(network.codec.encode(rows)) == 0).numpy()][3:5]
+    rows = rows[network.predict(network.codec.encode(rows)) == 0][3:5]
     settings = DiceSettings(method="gradient", max_iterations=80)
     explainer = Dice(network, WORKERS, settings).fit(workers())
     result = explainer.explain(rows, n=1, vary=["pay", "job"])

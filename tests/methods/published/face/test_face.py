@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanations
@@ -94,7 +93,7 @@ def test_the_path_leads_from_the_person_to_the_counterfactual(fitted: Face) -> N
     assert list(path.dtypes) == list(ROWS.dtypes)
     assert path.iloc[0].tolist() == ROWS.iloc[1].tolist()
     assert len(path) == len(item.steps[1]) + 1
-    assert torch.equal(item.steps[1][-1], item.rows[1])
+    assert np.array_equal(item.steps[1][-1], item.rows[1])
     with pytest.raises(SearchError, match="rank is 3; row 1 has the paths 1 to 2"):
         item.path(3)
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
-import torch
 from sklearn.neighbors import KernelDensity
 
+from proce.arrays import Floats
 from proce.methods.published.face.graph import (
     EdgeWeights,
     default_epsilon,
@@ -17,11 +17,11 @@ from proce.methods.published.face.graph import (
 )
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
 
-ON_A_LINE = torch.tensor([[0.0], [0.1], [0.3], [0.7]], dtype=torch.float64)
+ON_A_LINE = np.array([[0.0], [0.1], [0.3], [0.7]])
 
 
-def points(*rows: list[float]) -> torch.Tensor:
-    return torch.tensor(rows, dtype=torch.float64)
+def points(*rows: list[float]) -> Floats:
+    return np.array(rows, np.float64)
 
 
 def test_k_neighbours_give_the_density_of_a_ball_of_the_edges_length() -> None:
@@ -46,14 +46,14 @@ def test_kernels_give_the_density_at_the_middle_of_the_edge() -> None:
 def test_the_kernels_density_is_that_of_scikit_learn() -> None:
     draw = np.random.default_rng(0)
     centres, places = draw.normal(size=(30, 3)), draw.normal(size=(8, 3))
-    ours = EdgeWeights(3, kernels=torch.from_numpy(centres), bandwidth=0.4)
+    ours = EdgeWeights(3, kernels=centres, bandwidth=0.4)
     theirs = KernelDensity(bandwidth=0.4).fit(centres).score_samples(places)
-    assert ours.log_density(torch.from_numpy(places)).tolist() == pytest.approx(theirs.tolist())
+    assert ours.log_density(places).tolist() == pytest.approx(theirs.tolist())
 
 
 def test_the_default_bandwidth_is_scotts() -> None:
     """16 points in one dimension with a standard deviation of 0.5: 0.5 * 16^(-1/5)."""
-    weights = EdgeWeights.by_kernels(1, torch.tensor([[0.0], [1.0]] * 8), None)
+    weights = EdgeWeights.by_kernels(1, np.array([[0.0], [1.0]] * 8), None)
     assert weights.bandwidth == pytest.approx(0.5 * 16**-0.2)
     assert EdgeWeights.by_kernels(1, ON_A_LINE, 0.3).bandwidth == 0.3
 
@@ -72,13 +72,13 @@ def test_rows_lie_where_their_distance_says() -> None:
     frame = pd.DataFrame({"a": [0.0, 3.0, 10.0], "b": ["low", "mid", "high"], "c": ["u", "v", "w"]})
     codec = Codec.fit(schema, frame)
     first, second, _ = points_of(codec, codec.encode(frame))
-    assert (first - second).norm().item() == pytest.approx(math.sqrt(0.09 + 0.25 + 1))
+    assert np.linalg.norm(first - second) == pytest.approx(math.sqrt(0.09 + 0.25 + 1))
 
 
 def test_what_is_missing_in_both_is_no_distance() -> None:
     schema = Schema([Continuous("a"), Categorical("c", ("u", "v"))])
     codec = Codec.fit(schema, pd.DataFrame({"a": [0.0, 1.0], "c": ["u", "v"]}))
-    missing = torch.tensor([[math.nan, -1.0]], dtype=torch.float64)
+    missing = np.array([[math.nan, -1.0]])
     assert points_of(codec, missing).tolist() == [[0, 0, 0]]
 
 
@@ -96,8 +96,8 @@ def test_a_row_on_its_own_has_no_neighbours() -> None:
 
 
 def test_the_default_epsilon_reaches_the_neighbours_of_nine_rows_in_ten() -> None:
-    assert default_epsilon(torch.arange(11.0)) == 9.0
-    assert default_epsilon(torch.tensor([1.0, math.inf])) == 1.0
+    assert default_epsilon(np.arange(11.0)) == 9.0
+    assert default_epsilon(np.array([1.0, math.inf])) == 1.0
 
 
 def test_links_go_both_ways_also_where_only_one_chose_the_other() -> None:
@@ -118,6 +118,6 @@ def test_long_links_are_left_out() -> None:
 
 def test_what_may_not_fall_does_not() -> None:
     near, _ = nearest_neighbours(ON_A_LINE, 1)
-    one_way = torch.tensor([[1.0], [2.0], [2.0], [1.0]], dtype=torch.float64)
+    one_way = np.array([[1.0], [2.0], [2.0], [1.0]])
     graph = neighbour_graph(ON_A_LINE, near, math.inf, EdgeWeights(1, 1.0), one_way).todense()
     assert np.argwhere(graph > 0).tolist() == [[0, 1], [1, 2], [2, 1], [3, 2]]

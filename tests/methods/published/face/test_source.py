@@ -86,7 +86,7 @@ def test_on_two_moons_the_paths_are_those_of_networkx(graph: Any) -> None:
         best = sorted((costs[end], end) for end in ends & costs.keys())[:3]
         assert len(item) == len(best)
         for (cost, end), steps in zip(best, item.steps, strict=True):
-            nodes = [int(np.linalg.norm(data - step.numpy(), axis=1).argmin()) for step in steps]
+            nodes = [int(np.linalg.norm(data - step, axis=1).argmin()) for step in steps]
             assert nodes == ways[end][1:]
             walked = sum(made.edges[edge]["weight"] for edge in nx.utils.pairwise([-1, *nodes]))
             assert walked == pytest.approx(cost)

@@ -2,11 +2,12 @@
 
 import math
 
+import numpy as np
 import pandas as pd
 import pytest
-import torch
 from torch import Tensor, nn
 
+from proce.arrays import Floats
 from proce.methods import Wachter
 from proce.methods.calls.options import Options
 from proce.methods.published.recording import open_call
@@ -41,7 +42,7 @@ def posed(row: dict[str, object], loss: str) -> tuple[Task, FeasibleSet, Descent
     method = Wachter(Scored(), SCHEMA).fit(FRAME)
     common, prepared = method.common_, method.prepared_
     call = open_call(common, Options(), pd.DataFrame([row]), None)
-    task = Task.of(common, call, torch.tensor([0]))
+    task = Task.of(common, call, np.array([0]))
     feasible = prepared.relaxed.feasible_set(task.genome)
     return task, feasible, Descent(task, prepared.distance, loss)
 
@@ -58,7 +59,7 @@ def test_the_smallest_trade_off_is_where_the_best_feature_pays_for_itself(
 ) -> None:
     """Pay gains 3 a unit and costs 1 / 0.2: 0.6 a cost; rent gains 0.4, a nurse 0.25."""
     _, feasible, descent = posed(CLERK, loss)
-    assert float(descent.smallest_trade_off(feasible)) == pytest.approx(1 / (slope * 0.6))
+    assert descent.smallest_trade_off(feasible).item() == pytest.approx(1 / (slope * 0.6))
 
 
 def test_a_feature_without_room_does_not_count() -> None:
@@ -66,15 +67,15 @@ def test_a_feature_without_room_does_not_count() -> None:
     task, feasible, descent = posed(CLERK | {"rent": 0.0}, "cross_entropy")
     feasible.movable[:, 0] = False
     p = 1 / (1 + math.exp(1))
-    assert float(descent.smallest_trade_off(feasible)) == pytest.approx(1 / ((1 - p) * 0.25))
+    assert descent.smallest_trade_off(feasible).item() == pytest.approx(1 / ((1 - p) * 0.25))
     assert task.call.evaluations == 1
 
 
 def test_below_the_smallest_trade_off_nothing_moves_and_above_it_the_best_feature_alone() -> None:
     task, feasible, descent = posed(CLERK, "cross_entropy")
-    smallest, everyone = descent.smallest_trade_off(feasible), torch.tensor([0])
+    smallest, everyone = descent.smallest_trade_off(feasible), np.array([0])
 
-    def first_step(trade_off: Tensor) -> list[float]:
+    def first_step(trade_off: Floats) -> list[float]:
         points = descent.run(
             feasible, feasible.start, trade_off, everyone, n_steps=1, step_size=0.05
         )
@@ -95,9 +96,9 @@ def test_the_weight_of_a_level_goes_to_the_level_that_gains() -> None:
     """
     _, feasible, descent = posed(CLERK, "cross_entropy")
     feasible.movable[:, :2] = False
-    trade_off = torch.tensor([2 / ((1 - P) * NURSE)], dtype=torch.float64)
+    trade_off = np.array([2 / ((1 - P) * NURSE)])
     points = descent.run(
-        feasible, feasible.start, trade_off, torch.tensor([0]), n_steps=1, step_size=0.05
+        feasible, feasible.start, trade_off, np.array([0]), n_steps=1, step_size=0.05
     )
     assert points[0].tolist() == pytest.approx([0, 0.5, 0.975, 0, 0.025])
 
@@ -105,8 +106,8 @@ def test_the_weight_of_a_level_goes_to_the_level_that_gains() -> None:
 def test_a_number_that_returns_stops_at_its_own_value() -> None:
     """With a trade-off of next to nothing distance alone counts."""
     _, feasible, descent = posed(CLERK, "cross_entropy")
-    away = feasible.start + torch.tensor([0.03, -0.2, 0, 0, 0])
-    trade_off = torch.tensor([1e-9], dtype=torch.float64)
-    points = descent.run(feasible, away, trade_off, torch.tensor([0]), n_steps=1, step_size=0.05)
+    away = feasible.start + np.array([0.03, -0.2, 0, 0, 0])
+    trade_off = np.array([1e-9])
+    points = descent.run(feasible, away, trade_off, np.array([0]), n_steps=1, step_size=0.05)
     assert points[0, 0] == feasible.start[0, 0]
     assert float(points[0, 1]) == pytest.approx(0.35)

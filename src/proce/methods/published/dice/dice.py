@@ -9,14 +9,12 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from proce.arguments import check_fields
+from proce.arrays import Array
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.dice.messages import Values
-from proce.methods.published.dice.network import DiceNetwork
 from proce.methods.published.dice.process import DiceProcess
 from proce.methods.published.dice.view import DiceView
 from proce.methods.published.dice.worker import DiceSetup, load, silence
@@ -111,7 +109,9 @@ class Dice(Published[DiceSettings]):
     ) -> tuple[DiceView, DiceSetup]:
         view, settings, network = DiceView.of(common), self.settings_, None
         if settings.method == "gradient":
-            low, high = (torch.from_numpy(end) for end in (view.raw.min(0), view.raw.max(0)))
+            from proce.methods.published.dice.network import DiceNetwork
+
+            low, high = view.raw.min(0), view.raw.max(0)
             network = DiceNetwork.of(common.classifier, common.codec, low, high, view.seen_codes)
         with silence():
             _load(settings.method)
@@ -120,9 +120,9 @@ class Dice(Published[DiceSettings]):
 
     def _find(self, task: Task) -> Candidates:
         view, setup = self.prepared_
-        rows = task.factual[:, None].repeat(1, task.n, 1)
-        found = torch.zeros(len(task), task.n, dtype=torch.bool)
-        unfinished = torch.zeros(len(task), dtype=torch.bool)
+        rows = np.tile(task.factual[:, None], (1, task.n, 1))
+        found = np.zeros((len(task), task.n), dtype=np.bool_)
+        unfinished = np.zeros(len(task), dtype=np.bool_)
         notes: dict[int, str] = {}
         with DiceProcess(setup, self.start_method) as process:
             for position in range(len(task)):
@@ -146,11 +146,11 @@ class _RowSearch:
     task: Task
     position: int
     view: DiceView
-    varied: Tensor  # (f,), which features DiCE may change
+    varied: Array  # (f,), which features DiCE may change
     spent: bool = field(default=False, init=False)  # whether the evaluations ran out
-    reached: list[Tensor] = field(default_factory=list, init=False)  # rows of the target class
+    reached: list[Array] = field(default_factory=list, init=False)  # rows of the target class
 
-    def run(self, process: DiceProcess, max_seconds: float) -> tuple[Tensor, str]:
+    def run(self, process: DiceProcess, max_seconds: float) -> tuple[Array, str]:
         """Return the counterfactuals ``(c, f)`` that DiCE finds, the nearest first, and a note."""
         task, nothing = self.task, self.task.factual[:0]
         if not bool(self.varied.any()):
@@ -162,7 +162,7 @@ class _RowSearch:
         task.evaluations_left[self.position] -= answer.evaluations
         task.call.evaluations += answer.evaluations
         if self.spent:
-            return self._nearest(torch.cat([nothing, *self.reached])), ""
+            return self._nearest(np.concatenate([nothing, *self.reached])), ""
         return self._nearest(self._rows(answer.rows)[0]), answer.note
 
     def score(self, values: Values | None) -> Values | None:
@@ -174,25 +174,25 @@ class _RowSearch:
         if values is None:
             predicted = self.task.common.predicted[self.view.complete]
             on_side = predicted == self.task.target[self.position]
-            return torch.where(on_side, 0.75, 0.25).numpy()
+            return np.where(on_side, 0.75, 0.25)
         rows = self._rows(values)
-        flags, probabilities = self.task.reached(rows, torch.tensor([self.position]))
-        self.spent = bool(probabilities.isnan().any())
+        flags, probabilities = self.task.reached(rows, np.array([self.position]))
+        self.spent = bool(np.isnan(probabilities).any())
         self.reached.append(rows[flags])
         if self.spent:
             return None
-        above, below = probabilities.clamp(min=0.5), probabilities.clamp(max=_BELOW_HALF)
-        return torch.where(flags, above, below)[0].double().numpy()
+        above, below = np.maximum(probabilities, 0.5), np.minimum(probabilities, _BELOW_HALF)
+        return np.where(flags, above, below)[0].astype(np.float64)
 
-    def _rows(self, values: Values) -> Tensor:
+    def _rows(self, values: Values) -> Array:
         return self.view.rows(values, self.task, self.position, self.varied)
 
-    def _nearest(self, rows: Tensor) -> Tensor:
+    def _nearest(self, rows: Array) -> Array:
         """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
-        rows = torch.from_numpy(np.unique(rows.numpy(), axis=0))
+        rows = np.unique(rows, axis=0)
         gower = MixedDistance.gower(self.view.codec)
         distance = gower(rows, self.task.factual[self.position]).mean(-1)
-        return rows[distance.argsort(stable=True)[: self.task.n]]
+        return rows[np.argsort(distance, axis=-1, kind="stable")[: self.task.n]]
 
 
 def _load(method: str) -> None:

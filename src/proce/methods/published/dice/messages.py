@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from torch import Tensor
+
+from proce.arrays import Array
 
 Values = NDArray[np.float64]
 
@@ -35,7 +36,7 @@ class DiceQuery:
     """
 
     values: dict[str, Any]
-    own: Tensor
+    own: Array
     target: int
     n: int
     vary: list[str]

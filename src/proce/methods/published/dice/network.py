@@ -3,15 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from proce.classifier import (
-    Classifier,
-    DifferentiableClassifier,
-    InputEncoding,
-    TrainedNetwork,
-)
+from proce.arrays import Floats
+from proce.classifier import Classifier, InputEncoding, TrainedNetwork
 from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.errors import ModelInterfaceError
 from proce.schema import Codec, Continuous
@@ -32,14 +29,14 @@ class DiceNetwork:
         ``(w, v)`` and ``(v,)``: DiCE's input ``(n, w)`` times the matrix plus the shift is ours.
     """
 
-    classifier: DifferentiableClassifier
+    classifier: TorchClassifier
     encoding: InputEncoding
     matrix: Tensor
     shift: Tensor
 
     @classmethod
     def of(
-        cls, classifier: Classifier, codec: Codec, low: Tensor, high: Tensor, codes: list[list[int]]
+        cls, classifier: Classifier, codec: Codec, low: Floats, high: Floats, codes: list[list[int]]
     ) -> "DiceNetwork":
         """Return the network of a classifier; refuse a classifier without a gradient.
 
@@ -52,13 +49,14 @@ class DiceNetwork:
         codes
             The codes in DiCE's data of each feature with levels; an empty list for numbers.
         """
-        encoding = getattr(classifier, "encoding", None)
-        if not isinstance(classifier, DifferentiableClassifier):
+        network = classifier.module if isinstance(classifier, TrainedNetwork) else classifier
+        if not isinstance(network, TorchClassifier):
             raise ModelInterfaceError(
                 "DiCE's gradient method needs a network: a torch module, or what fit_network"
                 f" returns. A {type(classifier).__name__} has no gradient; use method='genetic'"
                 " or 'random'."
             )
+        encoding = network.encoding
         if not isinstance(encoding, InputEncoding):
             raise ModelInterfaceError(
                 "DiCE's gradient method needs a network whose input is encoded as 'one_hot' or"
@@ -69,8 +67,8 @@ class DiceNetwork:
         numbers = [position for position, feature in features if isinstance(feature, Continuous)]
         levels = [(position, code) for position, seen in enumerate(codes) for code in seen]
         columns = [(position, None) for position in numbers] + levels  # of DiCE's input
-        matrix = torch.zeros(len(columns), encoding.width)
-        shift = torch.zeros(encoding.width)
+        matrix = np.zeros((len(columns), encoding.width), np.float32)
+        shift = np.zeros(encoding.width, np.float32)
         source = encoding.source.tolist()
         for row, (position, code) in enumerate(columns):
             first = source.index(position)  # the feature's first column of our input
@@ -81,14 +79,14 @@ class DiceNetwork:
                 matrix[row, first] = code
             else:
                 matrix[row, first + code] = 1
-        return cls(_without_padding(classifier), encoding, matrix, shift)
+        return cls(network, encoding, torch.from_numpy(matrix), torch.from_numpy(shift))
 
     def of_row(
-        self, own: Tensor, target: int, vary: Sequence[str], names: Sequence[str]
+        self, own: Floats, target: int, vary: Sequence[str], names: Sequence[str]
     ) -> nn.Module:
         """Return the module for one row ``(f,)``; features that do not vary stay as in the row."""
-        varies = torch.tensor([name in vary for name in names])[self.encoding.source]
-        inputs = self.classifier.inputs(own[None])[0].float()
+        varies = torch.from_numpy(np.array([name in vary for name in names])[self.encoding.source])
+        inputs = torch.from_numpy(self.classifier.inputs(own[None])[0]).float()
         held = replace(
             self,
             matrix=self.matrix * varies,
@@ -112,24 +110,7 @@ class _Module(nn.Module):
         return score[0] if rows.dim() == 1 else score
 
 
-def _without_padding(classifier: DifferentiableClassifier) -> DifferentiableClassifier:
-    """Return the same function without padding.
-
-    Our networks work on blocks of a thousand rows, and DiCE asks about one row at a time.
-    """
-    if not isinstance(classifier, TrainedNetwork):
-        return classifier
-    return TorchClassifier(
-        classifier.codec,
-        classifier.classes,
-        classifier.threshold,
-        classifier.folded,
-        classifier.encoding,
-        classifier.output,
-    )
-
-
-def _score(classifier: DifferentiableClassifier, inputs: Tensor, target: int) -> Tensor:
+def _score(classifier: TorchClassifier, inputs: Tensor, target: int) -> Tensor:
     """Return a smooth score ``(n,)``; the probability itself where one half decides."""
     probabilities = classifier.probabilities(inputs)
     wanted = probabilities[:, target]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.errors import SchemaError
 from proce.methods.published.dice.messages import DiceQuery, Values
 from proce.methods.published.task import CommonFit, Task
@@ -42,7 +41,7 @@ class DiceView:
     """
 
     codec: Codec
-    complete: Tensor
+    complete: Array
     raw: Values
     is_whole: tuple[bool, ...]
     decimals: tuple[int, ...]
@@ -52,13 +51,13 @@ class DiceView:
     def of(cls, common: CommonFit) -> "DiceView":
         """Return the view of the training rows."""
         codec = common.codec
-        complete = ~codec.missing(common.rows).any(-1)
+        complete = np.logical_not(codec.missing(common.rows).any(-1))
         if not bool(complete.any()):
             raise SchemaError(
                 "every training row misses a cell, and DiCE takes complete rows only. Fill in what"
                 " is missing, or drop the features concerned."
             )
-        raw = codec.to_raw(common.rows[complete]).numpy()
+        raw = codec.to_raw(common.rows[complete])
         columns = list(zip(codec.schema, raw.T, strict=True))
         return cls(
             codec,
@@ -83,7 +82,7 @@ class DiceView:
         features = zip(self.names, self.codec.schema, strict=True)
         return [name for name, feature in features if isinstance(feature, Continuous)]
 
-    def data(self, predicted: Tensor) -> Any:
+    def data(self, predicted: Array) -> Any:
         """Return DiCE's own record of the training rows, given the predicted class of each."""
         import dice_ml
 
@@ -92,7 +91,7 @@ class DiceView:
             for feature, name in enumerate(self.names)
         }
         return dice_ml.Data(
-            dataframe=pd.DataFrame(columns).assign(outcome=predicted[self.complete].numpy()),
+            dataframe=pd.DataFrame(columns).assign(outcome=predicted[self.complete]),
             continuous_features=self.numbers,
             continuous_features_precision={
                 name: places
@@ -102,28 +101,28 @@ class DiceView:
             outcome_name="outcome",
         )
 
-    def varied(self, task: Task, position: int) -> Tensor:
+    def varied(self, task: Task, position: int) -> Array:
         """Return which features of a row DiCE may change, ``(f,)``.
 
         Features that have one permitted value do not vary, nor does a level that DiCE has not
         seen.
         """
-        genome = task.genome.take(torch.tensor([position]))
+        genome = task.genome.take(np.array([position]))
         own = genome.anchor[0]
         known = [
             not codes or int(own[feature]) in codes for feature, codes in enumerate(self.seen_codes)
         ]
-        return (genome.movable & (genome.lower < genome.upper))[0] & torch.tensor(known)
+        return (genome.movable & (genome.lower < genome.upper))[0] & np.array(known)
 
-    def query(self, task: Task, position: int, varied: Tensor) -> DiceQuery:
+    def query(self, task: Task, position: int, varied: Array) -> DiceQuery:
         """Return what DiCE is asked about one row of a task.
 
         DiCE knows neither missing cells nor unseen levels: the first seen level and the median
         stand in for them, and they do not vary.
         """
         own = task.genome.anchor[position]
-        raw, median = self.codec.to_raw(own).numpy(), np.median(self.raw, axis=0)
-        missing = self.codec.missing(own).numpy()
+        raw, median = self.codec.to_raw(own), np.median(self.raw, axis=0)
+        missing = self.codec.missing(own)
         for feature, codes in enumerate(self.seen_codes):
             if codes and (missing[feature] or int(raw[feature]) not in codes):
                 raw[feature] = codes[0]
@@ -143,16 +142,16 @@ class DiceView:
             max_evaluations=int(task.evaluations_left[position]),
         )
 
-    def rows(self, values: Values, task: Task, position: int, varied: Tensor) -> Tensor:
+    def rows(self, values: Values, task: Task, position: int, varied: Array) -> Array:
         """Return values of DiCE's ``(c, f)`` as rows on permitted values ``(1, c, f)``."""
-        rows = self.codec.to_unit(torch.from_numpy(values))
-        held = torch.where(varied, rows, task.genome.anchor[position])
-        return task.repair(held[None], torch.tensor([position]))
+        rows = self.codec.to_unit(values)
+        held = np.where(varied, rows, task.genome.anchor[position])
+        return task.repair(held[None], np.array([position]))
 
-    def _ranges(self, task: Task, position: int, varied: Tensor) -> dict[str, list[Any]]:
+    def _ranges(self, task: Task, position: int, varied: Array) -> dict[str, list[Any]]:
         """Return where each feature of a row may go, by name."""
-        ends = torch.stack([task.genome.lower[position], task.genome.upper[position]])
-        lower, upper = self.codec.to_raw(ends).numpy()
+        ends = np.stack([task.genome.lower[position], task.genome.upper[position]])
+        lower, upper = self.codec.to_raw(ends)
         lower = np.where(varied, lower, self.raw.min(0))
         upper = np.where(varied, upper, self.raw.max(0))
         return {

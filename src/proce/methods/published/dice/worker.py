@@ -17,14 +17,15 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from os import devnull
 from signal import SIG_IGN, SIGINT, signal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-import torch
 
 from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest, Values
-from proce.methods.published.dice.network import DiceNetwork
+
+if TYPE_CHECKING:
+    from proce.methods.published.dice.network import DiceNetwork
 
 _NOTHING_FOUND = "No counterfactuals found"  # how DiCE's message begins where it finds none
 _MODULES = {
@@ -45,9 +46,9 @@ class EvaluationMeter:
     limit: int
     used: int = 0
 
-    def __call__(self, module: Any, inputs: tuple[torch.Tensor]) -> None:
+    def __call__(self, module: Any, inputs: tuple[Any]) -> None:
         """Count one row, or many; raise where that would pass the limit."""
-        n_rows = 1 if inputs[0].dim() == 1 else len(inputs[0])
+        n_rows = 1 if inputs[0].ndim == 1 else len(inputs[0])
         if self.used + n_rows > self.limit:
             self.used = self.limit
             raise EvaluationsSpent
@@ -105,7 +106,7 @@ class DiceSetup:
     data: Any
     method: str
     options: dict[str, Any]
-    network: DiceNetwork | None = None
+    network: "DiceNetwork | None" = None
     make_explainer: ExplainerFactory = make_explainer
 
     @property
@@ -141,7 +142,7 @@ def load(method: str) -> None:
 def serve(setup: DiceSetup, pipe: Connection, other_end: Connection) -> None:
     """Answer queries until the caller's process hangs up."""
     other_end.close()  # or its end would never be noticed
-    _silence_process()
+    _silence_process(uses_torch=setup.network is not None)
     trees: dict[int, Any] = {}
     while True:
         try:
@@ -190,7 +191,10 @@ def _counterfactuals(
         _reuse_trees(explainer, score, trees, query.target)
     random.seed(query.seed)
     np.random.seed(query.seed)  # noqa: NPY002 - DiCE draws from there, in its own process
-    torch.manual_seed(query.seed)
+    if setup.network is not None:
+        import torch
+
+        torch.manual_seed(query.seed)
     examples = explainer.generate_counterfactuals(
         pd.DataFrame([query.values], columns=setup.names),
         total_CFs=query.n,
@@ -243,10 +247,13 @@ def silence() -> Iterator[None]:
             sys.stdout, sys.stderr = streams
 
 
-def _silence_process() -> None:
+def _silence_process(*, uses_torch: bool) -> None:
     """Leave the terminal to the caller's process, and stay on one thread."""
     signal(SIGINT, SIG_IGN)
     sys.stdout = sys.stderr = open(devnull, "w")  # noqa: SIM115 - as long as the process
     logging.disable()
     warnings.simplefilter("ignore")
-    torch.set_num_threads(1)
+    if uses_torch:
+        import torch
+
+        torch.set_num_threads(1)

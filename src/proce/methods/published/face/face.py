@@ -8,9 +8,9 @@ dense enough.
 import math
 from dataclasses import dataclass
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -42,8 +42,8 @@ class _RowResult:
         Whether the time ran out.
     """
 
-    rows: Tensor
-    steps: tuple[Tensor, ...] = ()
+    rows: Array
+    steps: tuple[Array, ...] = ()
     note: str | None = None
     unfinished: bool = False
 
@@ -76,15 +76,15 @@ class Face(Published[FaceSettings]):
         for position in range(len(task)):
             task.report(position + 1)
             results.append(self._find_paths(task, position))
-        rows = task.factual[:, None].expand(-1, task.n, -1).clone()
-        found = torch.zeros(len(task), task.n, dtype=torch.bool)
+        rows = np.tile(task.factual[:, None], (1, task.n, 1))
+        found = np.zeros((len(task), task.n), dtype=np.bool_)
         for position, result in enumerate(results):
             rows[position, : len(result.rows)] = result.rows
             found[position, : len(result.rows)] = True
         return Candidates(
             rows,
             found,
-            torch.tensor([result.unfinished for result in results]),
+            np.array([result.unfinished for result in results]),
             tuple(result.steps for result in results),
             {position: result.note for position, result in enumerate(results) if result.note},
         )
@@ -94,21 +94,21 @@ class Face(Published[FaceSettings]):
         settings: FaceSettings = self.settings_
         regions: PathRegions = self.prepared_
         factual, target = task.factual[position], int(task.target[position])
-        nothing = factual.new_zeros(0, len(factual))
+        nothing = np.zeros((0, len(factual)), dtype=factual.dtype)
         if task.over:
             return _RowResult(nothing, unfinished=True)
         region = regions.around(factual)
         if region is None:
             return _RowResult(nothing, note=_NO_REGION_NOTE)
-        allowed = task.allowed(region.rows[None], torch.tensor([position]))[0]
+        allowed = task.allowed(region.rows[None], np.array([position]))[0]
         ends = region.confident(target, settings.confidence) & allowed
         if not bool(ends.any()):
             return _RowResult(nothing, note=_no_end_note(task, target, allowed, settings))
         point = points_of(regions.codec, factual[None])[0]
         linked, weights = region.link(point, allowed, settings.n_neighbours, regions.epsilon)
         paths = region.shortest_paths(linked, weights, allowed)
-        order = paths.costs.argsort(stable=True)
-        order = order[(ends & paths.costs.isfinite())[order]]
+        order = np.argsort(paths.costs, axis=-1, kind="stable")
+        order = order[(ends & np.isfinite(paths.costs))[order]]
         if not len(order):
             return _RowResult(nothing, note=_no_path_note(settings, regions.epsilon))
         kept, unfinished = self._confirm(task, position, region, order)
@@ -118,15 +118,15 @@ class Face(Published[FaceSettings]):
         return _RowResult(region.rows[kept], steps, note, unfinished)
 
     def _confirm(
-        self, task: Task, position: int, region: PathRegion, order: Tensor
-    ) -> tuple[Tensor, bool]:
+        self, task: Task, position: int, region: PathRegion, order: Array
+    ) -> tuple[Array, bool]:
         """Ask the model about the ends of paths from the shortest on.
 
         Returns the first n that are confirmed, and whether the time ran out before.
         """
-        confirmed: list[Tensor] = []
+        confirmed: list[Array] = []
         n_wanted, n_asked = task.n, 0
-        only = torch.tensor([position])
+        only = np.array([position])
         while n_wanted and n_asked < len(order) and int(task.evaluations_left[position]) > 0:
             if task.over:
                 return _concatenate(confirmed), True
@@ -137,17 +137,17 @@ class Face(Published[FaceSettings]):
         return _concatenate(confirmed), False
 
 
-def _concatenate(parts: list[Tensor]) -> Tensor:
-    return torch.cat(parts) if parts else torch.zeros(0, dtype=torch.long)
+def _concatenate(parts: list[Array]) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
 
 
-def _without_factual(steps: Tensor, factual: Tensor) -> Tensor:
+def _without_factual(steps: Array, factual: Array) -> Array:
     """Leave out a first step that is the person, who may be among the training rows."""
-    same = (steps[0] == factual) | (steps[0].isnan() & factual.isnan())
+    same = (steps[0] == factual) | (np.isnan(steps[0]) & np.isnan(factual))
     return steps[1:] if bool(same.all()) else steps
 
 
-def _no_end_note(task: Task, target: int, allowed: Tensor, settings: FaceSettings) -> str:
+def _no_end_note(task: Task, target: int, allowed: Array, settings: FaceSettings) -> str:
     label = class_text(task.call.context, task.common.classifier.classes[target])
     return (
         f"Of the {int(allowed.sum()):,} training rows that may be reached, the model puts none that"

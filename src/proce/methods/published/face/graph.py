@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from scipy.spatial.distance import cdist
+from scipy.special import logsumexp
 from sklearn.neighbors import NearestNeighbors
-from torch import Tensor
-from torch.nn.functional import softplus
 
 from proce.arguments import check_fields
+from proce.arrays import Array, blocks
 from proce.errors import SearchError
 from proce.schema import Categorical, Codec
 
@@ -97,7 +97,7 @@ class EdgeWeights:
 
     n_dimensions: int
     radius: float = 1.0
-    kernels: Tensor | None = None
+    kernels: Array | None = None
     bandwidth: float = 1.0
 
     @classmethod
@@ -108,33 +108,33 @@ class EdgeWeights:
 
     @classmethod
     def by_kernels(
-        cls, n_dimensions: int, kernels: Tensor, bandwidth: float | None
+        cls, n_dimensions: int, kernels: Array, bandwidth: float | None
     ) -> "EdgeWeights":
         """Return weights by kernels on points ``(s, e)``; without a bandwidth by Scott's rule."""
-        spread = math.sqrt(float(kernels.var(0, correction=0).sum()) / n_dimensions) or 1.0
+        spread = math.sqrt(float(kernels.var(0).sum()) / n_dimensions) or 1.0
         rule = spread * len(kernels) ** (-1 / (n_dimensions + 4))
         return cls(n_dimensions, kernels=kernels, bandwidth=bandwidth or rule)
 
-    def __call__(self, first: Tensor, second: Tensor) -> Tensor:
+    def __call__(self, first: Array, second: Array) -> Array:
         """Return the weights ``(p,)`` of edges between points ``(p, e)``."""
-        length = (first - second).square().sum(-1).sqrt()
+        length = np.sqrt(np.square(first - second).sum(-1))
         if self.kernels is None:
-            return length * torch.log1p(length / self.radius)  # z = (radius / length)^D
+            return length * np.log1p(length / self.radius)  # z = (radius / length)^D
         log_density = self.log_density((first + second) / 2)
-        return length * softplus(-log_density / self.n_dimensions)
+        return length * np.logaddexp(0.0, -log_density / self.n_dimensions)
 
-    def log_density(self, points: Tensor) -> Tensor:
+    def log_density(self, points: Array) -> Array:
         """Return the logarithm of the kernels' density ``(p,)`` at points ``(p, e)``."""
         kernels = self.kernels
         assert kernels is not None
         scale = math.log(2 * math.pi * self.bandwidth**2) * self.n_dimensions / 2
-        parts = torch.split(points, _MAX_EDGES_AT_ONCE)
-        squares = (torch.cdist(part, kernels).square() for part in parts)
-        logs = [torch.logsumexp(-square / (2 * self.bandwidth**2), -1) for square in squares]
-        return torch.cat(logs) - math.log(len(kernels)) - scale
+        parts = blocks(points, _MAX_EDGES_AT_ONCE)
+        squares = (cdist(part, kernels, "sqeuclidean") for part in parts)
+        logs = [logsumexp(-square / (2 * self.bandwidth**2), -1) for square in squares]
+        return np.concatenate(logs) - math.log(len(kernels)) - scale
 
 
-def points_of(codec: Codec, rows: Tensor) -> Tensor:
+def points_of(codec: Codec, rows: Array) -> Array:
     """Return rows ``(n, f)`` as points ``(n, e)`` whose Euclidean distance is that of the rows.
 
     Numbers lie on the unit range, ranks over the last rank, levels one-hot on a scale at which two
@@ -144,15 +144,15 @@ def points_of(codec: Codec, rows: Tensor) -> Tensor:
     for position, feature in enumerate(codec.schema):
         column = rows[:, position]
         if isinstance(feature, Categorical):
-            hot = column[:, None] == torch.arange(len(feature.levels))
-            columns.append(hot.double() / math.sqrt(2))
+            hot = column[:, None] == np.arange(len(feature.levels))
+            columns.append(hot.astype(np.float64) / math.sqrt(2))
         else:
-            known = torch.where(codec.missing(rows)[:, position], 0.0, column)
+            known = np.where(codec.missing(rows)[:, position], 0.0, column)
             columns.append(known[:, None] / codec.reach[position])
-    return torch.cat(columns, -1)
+    return np.concatenate(columns, axis=-1)
 
 
-def nearest_neighbours(points: Tensor, k: int) -> tuple[Indices, Tensor]:
+def nearest_neighbours(points: Array, k: int) -> tuple[Indices, Array]:
     """Return the k nearest other points of each point ``(m, k)``, and how far the last is ``(m,)``.
 
     There are fewer than k columns where there are fewer points. A single point has no neighbours,
@@ -160,20 +160,20 @@ def nearest_neighbours(points: Tensor, k: int) -> tuple[Indices, Tensor]:
     """
     k = min(k, len(points) - 1)
     if k < 1:
-        return np.zeros((len(points), 0), dtype=np.int64), points.new_full((len(points),), math.inf)
-    search = NearestNeighbors(n_neighbors=k).fit(points.numpy())
+        return np.zeros((len(points), 0), np.int64), np.full(len(points), math.inf)
+    search = NearestNeighbors(n_neighbors=k).fit(points)
     distances, neighbours = search.kneighbors()  # works in chunks, not on all pairs at once
-    return cast(Indices, neighbours), torch.from_numpy(distances[:, -1].copy())
+    return cast(Indices, neighbours), distances[:, -1].copy()
 
 
-def default_epsilon(radii: Tensor) -> float:
+def default_epsilon(radii: Array) -> float:
     """Return a distance within which nearly every row has all its neighbours."""
-    known = radii[radii.isfinite()]
-    return float(known.quantile(_EPSILON_QUANTILE)) if len(known) else math.inf
+    known = radii[np.isfinite(radii)]
+    return float(np.quantile(known, _EPSILON_QUANTILE)) if len(known) else math.inf
 
 
 def neighbour_graph(
-    points: Tensor, neighbours: Indices, epsilon: float, weights: EdgeWeights, one_way: Tensor
+    points: Array, neighbours: Indices, epsilon: float, weights: EdgeWeights, one_way: Array
 ) -> csr_array:
     """Return the graph in which each point is linked to its neighbours, and they to it.
 
@@ -194,12 +194,12 @@ def neighbour_graph(
     own = np.repeat(np.arange(size), k)
     other = neighbours.ravel()
     pairs = np.unique(np.minimum(own, other) * size + np.maximum(own, other))
-    first, second = (torch.from_numpy(ends) for ends in np.divmod(pairs, size))
-    firsts, seconds = (torch.split(ends, _MAX_EDGES_AT_ONCE) for ends in (first, second))
+    first, second = np.divmod(pairs, size)
+    firsts, seconds = (blocks(ends, _MAX_EDGES_AT_ONCE) for ends in (first, second))
     parts = [(points[a], points[b]) for a, b in zip(firsts, seconds, strict=True)]
-    length = torch.cat([(a - b).square().sum(-1).sqrt() for a, b in parts])
-    weight = torch.cat([weights(a, b) for a, b in parts])
-    start, end = torch.cat([first, second]), torch.cat([second, first])
-    kept = (length <= epsilon).repeat(2) & (one_way[end] >= one_way[start]).all(-1)
-    entries = (weight.repeat(2)[kept].numpy(), (start[kept].numpy(), end[kept].numpy()))
+    length = np.concatenate([np.sqrt(np.square(a - b).sum(-1)) for a, b in parts])
+    weight = np.concatenate([weights(a, b) for a, b in parts])
+    start, end = np.concatenate([first, second]), np.concatenate([second, first])
+    kept = np.tile(length <= epsilon, 2) & (one_way[end] >= one_way[start]).all(-1)
+    entries = (np.tile(weight, 2)[kept], (start[kept], end[kept]))
     return coo_array(entries, shape=(size, size)).tocsr()

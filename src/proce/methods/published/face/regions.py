@@ -4,12 +4,11 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
-from torch import Tensor
 
+from proce.arrays import Array, blocks, expand
 from proce.classifier import decide
 from proce.methods.published.face.graph import (
     EdgeWeights,
@@ -47,28 +46,28 @@ class PathRegion:
         ``(m,)``, whether a row is not among the sparsest.
     """
 
-    rows: Tensor
-    points: Tensor
+    rows: Array
+    points: Array
     graph: csr_array
     weights: EdgeWeights
-    probabilities: Tensor
-    predicted: Tensor
-    dense: Tensor
+    probabilities: Array
+    predicted: Array
+    dense: Array
 
-    def confident(self, target: int, min_probability: float) -> Tensor:
+    def confident(self, target: int, min_probability: float) -> Array:
         """Return flags ``(m,)``: dense rows of a class, with at least this probability."""
         sure = self.probabilities[:, target] >= min_probability
         return (self.predicted == target) & sure & self.dense
 
-    def link(self, point: Tensor, allowed: Tensor, k: int, epsilon: float) -> tuple[Tensor, Tensor]:
+    def link(self, point: Array, allowed: Array, k: int, epsilon: float) -> tuple[Array, Array]:
         """Link a point ``(e,)`` to its nearest allowed rows; return their positions and weights."""
-        positions = torch.nonzero(allowed).flatten()
-        distance = (self.points[positions] - point).square().sum(-1).sqrt()
-        nearest = distance.argsort(stable=True)[:k]
+        positions = np.flatnonzero(allowed)
+        distance = np.sqrt(np.square(self.points[positions] - point).sum(-1))
+        nearest = np.argsort(distance, axis=-1, kind="stable")[:k]
         linked = positions[nearest[distance[nearest] <= epsilon]]
-        return linked, self.weights(point.expand(len(linked), -1), self.points[linked])
+        return linked, self.weights(expand(point, len(linked), -1), self.points[linked])
 
-    def shortest_paths(self, linked: Tensor, weights: Tensor, allowed: Tensor) -> "ShortestPaths":
+    def shortest_paths(self, linked: Array, weights: Array, allowed: Array) -> "ShortestPaths":
         """Return the shortest paths over allowed rows from a point with the given edges.
 
         Parameters
@@ -78,22 +77,22 @@ class PathRegion:
         allowed
             ``(m,)``, the rows that a path may touch.
         """
-        nodes = torch.nonzero(allowed).flatten().numpy()
+        nodes = np.flatnonzero(allowed)
         graph = self.graph if len(nodes) == len(allowed) else self.graph[nodes][:, nodes]
         node_of_row = np.full(len(allowed), -1)
         node_of_row[nodes] = np.arange(len(nodes))
         start = len(nodes)  # the point is the last node
         with_start = csr_array(
             (
-                np.concatenate([graph.data, weights.numpy()]),
-                np.concatenate([graph.indices, node_of_row[linked.numpy()]]),
+                np.concatenate([graph.data, weights]),
+                np.concatenate([graph.indices, node_of_row[linked]]),
                 np.append(graph.indptr, graph.nnz + len(linked)),
             ),
             shape=(start + 1, start + 1),
         )
         cost, predecessor = dijkstra(with_start, indices=start, return_predecessors=True)
-        costs = torch.full((len(allowed),), math.inf, dtype=torch.float64)
-        costs[nodes] = torch.from_numpy(cost[:-1])
+        costs = np.full(len(allowed), math.inf)
+        costs[nodes] = cost[:-1]
         return ShortestPaths(costs, nodes, predecessor, node_of_row)
 
 
@@ -113,7 +112,7 @@ class ShortestPaths:
         For each row of the region its position among ``nodes``.
     """
 
-    costs: Tensor
+    costs: Array
     nodes: Indices
     predecessor: NDArray[np.int32]
     node_of_row: Indices
@@ -149,23 +148,23 @@ class PathRegions:
     epsilon: float
 
     @classmethod
-    def fit(cls, common: CommonFit, rows: Tensor, settings: FaceSettings) -> "PathRegions":
+    def fit(cls, common: CommonFit, rows: Array, settings: FaceSettings) -> "PathRegions":
         """Return the regions of distinct training rows ``(n, f)``, each with its graph."""
         codec = replace(common.codec, schema=binding(common.codec.schema, common.respect_schema))
-        parts = torch.split(rows, _MAX_ROWS_PER_CALL)
-        probabilities = torch.cat([common.classifier.predict_proba(part) for part in parts])
+        parts = blocks(rows, _MAX_ROWS_PER_CALL)
+        probabilities = np.concatenate([common.classifier.predict_proba(part) for part in parts])
         predicted = decide(probabilities, common.classifier.threshold)
         keys, groups = _group_by_key(_region_keys(codec, rows))
         points = [points_of(codec, rows[group]) for group in groups]
         neighbours = [nearest_neighbours(places, settings.n_neighbours) for places in points]
         epsilon = settings.epsilon or math.inf
         if settings.epsilon is None and settings.graph != "knn":
-            epsilon = default_epsilon(torch.cat([radii for _, radii in neighbours]))
+            epsilon = default_epsilon(np.concatenate([radii for _, radii in neighbours]))
         by_key = {}
         for key, group, places, (near, radii) in zip(keys, groups, points, neighbours, strict=True):
             weights = _edge_weights(codec, places, near.shape[1], epsilon, settings, common.seed)
             sparsity = radii if weights.kernels is None else -weights.log_density(places)
-            limit = sparsity.quantile(1 - settings.least_density, interpolation="higher")
+            limit = np.quantile(sparsity, 1 - settings.least_density, method="higher")
             by_key[key] = PathRegion(
                 rows[group],
                 places,
@@ -177,50 +176,50 @@ class PathRegions:
             )
         return cls(codec, by_key, epsilon)
 
-    def around(self, factual: Tensor) -> PathRegion | None:
+    def around(self, factual: Array) -> PathRegion | None:
         """Return the region of a row ``(f,)``; ``None`` where no training row is like it."""
         return self.by_key.get(_region_keys(self.codec, factual[None])[0].tobytes())
 
 
-def distinct_rows(rows: Tensor) -> Tensor:
+def distinct_rows(rows: Array) -> Array:
     """Return each row of ``(n, f)`` once, in the order of their first appearance."""
-    _, first = np.unique(rows.nan_to_num(nan=_MISSING).numpy(), axis=0, return_index=True)
-    return rows[torch.from_numpy(np.sort(first))]
+    _, first = np.unique(np.nan_to_num(rows, nan=_MISSING), axis=0, return_index=True)
+    return rows[np.sort(first)]
 
 
-def _region_keys(codec: Codec, rows: Tensor) -> NDArray[np.float64]:
+def _region_keys(codec: Codec, rows: Array) -> NDArray[np.float64]:
     """Return what a path cannot change ``(n, f)``: fixed values, and which cells are missing."""
-    fixed = torch.tensor([not feature.can_be_acted_on for feature in codec.schema])
-    keys = torch.where(codec.missing(rows), _MISSING, torch.where(fixed, rows, 0.0))
-    return (keys + 0.0).numpy()  # -0.0 has other bytes than 0.0
+    fixed = np.array([not feature.can_be_acted_on for feature in codec.schema])
+    keys = np.where(codec.missing(rows), _MISSING, np.where(fixed, rows, 0.0))
+    return keys + 0.0  # -0.0 has other bytes than 0.0
 
 
-def _group_by_key(keys: NDArray[np.float64]) -> tuple[list[bytes], list[Tensor]]:
+def _group_by_key(keys: NDArray[np.float64]) -> tuple[list[bytes], list[Array]]:
     """Return the different keys, and the positions of the rows that have each."""
     different, owner, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    order = torch.from_numpy(np.argsort(owner.ravel(), kind="stable"))
-    return [key.tobytes() for key in different], list(torch.split(order, counts.tolist()))
+    order = np.argsort(owner.ravel(), kind="stable")
+    return [key.tobytes() for key in different], np.split(order, np.cumsum(counts)[:-1])
 
 
 def _edge_weights(
-    codec: Codec, points: Tensor, k: int, epsilon: float, settings: FaceSettings, seed: int
+    codec: Codec, points: Array, k: int, epsilon: float, settings: FaceSettings, seed: int
 ) -> EdgeWeights:
     n_dimensions = max(1, sum(feature.can_be_acted_on for feature in codec.schema))
     if settings.graph == "knn":
         return EdgeWeights.by_neighbours(n_dimensions, len(points), max(1, k))
     if settings.graph == "epsilon":
         return EdgeWeights(n_dimensions, epsilon)
-    order = torch.randperm(len(points), generator=torch.Generator().manual_seed(seed))
+    order = np.random.default_rng(seed).permutation(len(points))
     kernels = points[order[: settings.n_kernels]]
     return EdgeWeights.by_kernels(n_dimensions, kernels, settings.bandwidth)
 
 
-def _one_way(codec: Codec, rows: Tensor) -> Tensor:
+def _one_way(codec: Codec, rows: Array) -> Array:
     """Return the values ``(m, o)`` that may not fall along a path."""
     signs = {Action.INCREASE: 1.0, Action.DECREASE: -1.0}
     columns = [
-        rows[:, position].nan_to_num() * signs[feature.action]
+        np.nan_to_num(rows[:, position]) * signs[feature.action]
         for position, feature in enumerate(codec.schema)
         if feature.action in signs
     ]
-    return torch.stack(columns, -1) if columns else rows[:, :0]
+    return np.stack(columns, axis=-1) if columns else rows[:, :0]

@@ -1,13 +1,11 @@
 """Adam with a distance that has a kink: features that are not worth a move stay where they are."""
 
 from dataclasses import dataclass
-from functools import cached_property
-from typing import cast
+from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
-from proce.classifier import DifferentiableClassifier
+from proce.arrays import Flags, Floats, Ints
 from proce.methods.published.task import Task
 from proce.methods.published.wachter.relaxation import FeasibleSet
 from proce.objective import MixedDistance
@@ -43,13 +41,13 @@ class Descent:
     def run(
         self,
         feasible: FeasibleSet,
-        points: Tensor,
-        trade_off: Tensor,
-        positions: Tensor,
+        points: Floats,
+        trade_off: Floats,
+        positions: Ints,
         *,
         n_steps: int,
         step_size: float,
-    ) -> Tensor:
+    ) -> Floats:
         """Return where the descents of some rows end.
 
         Parameters
@@ -65,40 +63,39 @@ class Descent:
         n_steps, step_size
             How many steps are taken, and the size of the first; it falls to zero.
         """
-        mean, square = torch.zeros_like(points), torch.zeros_like(points)
+        mean, square = np.zeros_like(points), np.zeros_like(points)
         for step in range(n_steps):
             if self.task.over:
                 break
             gradient = self._gradient(feasible, points, trade_off, positions)
             mean = _MEAN_DECAY * mean + (1 - _MEAN_DECAY) * gradient
-            shared = _share_largest(feasible, gradient.square())
+            shared = _share_largest(feasible, np.square(gradient))
             square = _SQUARE_DECAY * square + (1 - _SQUARE_DECAY) * shared
             rate = step_size * (1 - step / n_steps) / (1 - _MEAN_DECAY ** (step + 1))
-            root = (square / (1 - _SQUARE_DECAY ** (step + 1))).sqrt() + _MIN_ROOT
+            root = np.sqrt(square / (1 - _SQUARE_DECAY ** (step + 1))) + _MIN_ROOT
             moved = feasible.project(points - rate * feasible.relaxed.span * mean / root)
             # A number that would pass its own value stops there: beyond it the distance grows.
             crossed = (points - feasible.start) * (moved - feasible.start) < 0
-            points = torch.where(crossed, feasible.start, moved)
+            points = np.where(crossed, feasible.start, moved)
         return points
 
-    def smallest_trade_off(self, feasible: FeasibleSet) -> Tensor:
+    def smallest_trade_off(self, feasible: FeasibleSet) -> Floats:
         """Return the λ ``(i,)`` above which a feature begins to move; infinite where none can."""
-        every_row = torch.arange(len(self.task))
-        slope = self._loss_gradient(feasible.start, every_row)
+        slope = self._loss_gradient(feasible.start, np.arange(len(self.task)))
         relaxed, start = feasible.relaxed, feasible.start
-        has_room = torch.where(slope < 0, feasible.upper - start, start - feasible.lower) > 0
-        pull = slope.abs() / self._unit_cost(feasible) * (has_room & feasible.movable)
-        numbers = relaxed.number_columns
-        number_pull = pull[:, numbers].amax(1) if len(numbers) else slope.new_zeros(1)
-        own = relaxed.weights_by_feature(slope * start, 0.0).sum(-1, keepdim=True)
+        has_room = np.where(slope < 0, feasible.upper - start, start - feasible.lower) > 0
+        pull = np.abs(slope) / self._unit_cost(feasible) * (has_room & feasible.movable)
+        number_pull = pull[:, relaxed.number_columns].max(1, initial=0.0)
+        own = relaxed.weights_by_feature(slope * start, 0.0).sum(-1, keepdims=True)
         gain = own - relaxed.weights_by_feature(slope, 0.0)
-        gain = torch.where(_permitted_levels(feasible), gain, 0.0)
-        level_pull = gain.flatten(1).amax(1) if gain.numel() else slope.new_zeros(1)
-        return 1 / number_pull.maximum(level_pull).expand(len(slope))
+        gain = np.where(_permitted_levels(feasible), gain, 0.0)
+        level_pull = gain.max((1, 2), initial=0.0)
+        with np.errstate(divide="ignore"):  # where nothing pulls, no λ is enough
+            return 1 / np.maximum(number_pull, level_pull)
 
     def _gradient(
-        self, feasible: FeasibleSet, points: Tensor, trade_off: Tensor, positions: Tensor
-    ) -> Tensor:
+        self, feasible: FeasibleSet, points: Floats, trade_off: Floats, positions: Ints
+    ) -> Floats:
         """Return the gradient ``(a, w)`` of loss and distance together.
 
         A number at the person's own value, where the distance has its kink, has a gradient only
@@ -107,57 +104,43 @@ class Descent:
         slope = trade_off[:, None] * self._loss_gradient(points, positions) * feasible.movable
         unit_cost = self._unit_cost(feasible)
         offset = points - feasible.start
-        at_kink = slope - slope.maximum(-unit_cost).minimum(unit_cost)
-        numbers = torch.where(offset == 0, at_kink, slope + offset.sign() * unit_cost)
+        at_kink = slope - np.minimum(np.maximum(slope, -unit_cost), unit_cost)
+        numbers = np.where(offset == 0, at_kink, slope + np.sign(offset) * unit_cost)
         return _centre_weights(feasible, numbers, slope - feasible.start)
 
-    def _loss_gradient(self, points: Tensor, positions: Tensor) -> Tensor:
+    def _loss_gradient(self, points: Floats, positions: Ints) -> Floats:
         """Return the gradient of the loss alone, which costs every row an evaluation."""
-        classifier = cast(DifferentiableClassifier, self.task.common.classifier)
-        target = self.task.target[positions]
-        inputs = points.to(self._network_input, copy=True).requires_grad_()
-        with torch.enable_grad():
-            answer = classifier.probabilities(inputs)
-            chance = answer.gather(1, target[:, None].to(answer.device)).squeeze(1)
-            smallest = torch.finfo(chance.dtype).tiny
-            losses = (
-                (1 - chance) ** 2 if self.loss == "squared" else -chance.clamp(min=smallest).log()
-            )
-        (slope,) = torch.autograd.grad(losses.sum(), inputs)  # rows do not interact
+        from proce.methods.published.wachter.loss_gradient import loss_gradient
+
+        network: Any = self.task.common.classifier
+        slope = loss_gradient(network, points, self.task.target[positions], self.loss)
         self.task.pay(positions)
-        return slope.to(points)
+        return slope
 
-    @cached_property
-    def _network_input(self) -> Tensor:
-        """An input of the network, for its dtype and its device."""
-        classifier = cast(DifferentiableClassifier, self.task.common.classifier)
-        return classifier.inputs(self.task.factual[:1])
-
-    def _unit_cost(self, feasible: FeasibleSet) -> Tensor:
+    def _unit_cost(self, feasible: FeasibleSet) -> Floats:
         """Return what a unit of each column adds to the distance, ``(w,)``."""
         return 1 / self.distance.scale[feasible.relaxed.encoding.source]
 
 
-def _permitted_levels(feasible: FeasibleSet) -> Tensor:
+def _permitted_levels(feasible: FeasibleSet) -> Flags:
     """Return which levels may have weight, by feature, ``(i, b, l)``."""
     return feasible.relaxed.weights_by_feature(feasible.upper * feasible.movable, 0.0) > 0
 
 
-def _centre_weights(feasible: FeasibleSet, numbers: Tensor, weights: Tensor) -> Tensor:
+def _centre_weights(feasible: FeasibleSet, numbers: Floats, weights: Floats) -> Floats:
     """Return a gradient ``(a, w)`` of numbers, and of level weights less their mean.
 
     What the weights of a feature have in common cannot move them, because they sum to one.
     """
     permitted = _permitted_levels(feasible)
     blocks = feasible.relaxed.weights_by_feature(weights, 0.0) * permitted
-    mean = blocks.sum(-1, keepdim=True) / permitted.sum(-1, keepdim=True).clamp(min=1)
+    count = np.maximum(permitted.sum(-1, keepdims=True), 1)
+    mean = blocks.sum(-1, keepdims=True) / count
     return feasible.relaxed.with_weights(numbers, (blocks - mean) * permitted)
 
 
-def _share_largest(feasible: FeasibleSet, squares: Tensor) -> Tensor:
+def _share_largest(feasible: FeasibleSet, squares: Floats) -> Floats:
     """Return squares ``(a, w)`` in which the weights of one feature all have its largest."""
     blocks = feasible.relaxed.weights_by_feature(squares, 0.0)
-    if not blocks.numel():
-        return squares
-    largest = blocks.amax(-1, keepdim=True).expand_as(blocks)
+    largest = np.broadcast_to(blocks.max(-1, initial=0.0, keepdims=True), blocks.shape)
     return feasible.relaxed.with_weights(squares, largest)

@@ -6,11 +6,10 @@ as that number.
 """
 
 from dataclasses import dataclass
-from functools import partial
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Flags, Floats, Ints, flatten
 from proce.classifier import InputEncoding
 from proce.schema import Continuous, Schema
 from proce.search import Genome
@@ -36,16 +35,16 @@ class RelaxedEncoding:
     """
 
     encoding: InputEncoding
-    number_columns: Tensor
-    weight_columns: Tensor
-    weighted_features: Tensor
-    span: Tensor
+    number_columns: Ints
+    weight_columns: Ints
+    weighted_features: Ints
+    span: Floats
 
     @classmethod
     def of(cls, encoding: InputEncoding, schema: Schema) -> "RelaxedEncoding":
         """Return the relaxed encoding of the rows of a schema."""
         number_columns, blocks, weighted_features = [], [], []
-        span = torch.ones(encoding.width, dtype=torch.float64)
+        span = np.ones(encoding.width)
         start = 0
         for position, (feature, codes) in enumerate(zip(schema, encoding.codes, strict=True)):
             if codes is None:
@@ -54,34 +53,33 @@ class RelaxedEncoding:
                     span[start] = max(1, len(feature.levels) - 1)
                 start += 1
             else:
-                blocks.append(torch.arange(start, start + len(codes)))
+                blocks.append(np.arange(start, start + len(codes)))
                 weighted_features.append(position)
                 start += len(codes)
         longest = max((len(block) for block in blocks), default=0)
-        weight_columns = torch.full((len(blocks), longest), encoding.width)
+        weight_columns = np.full((len(blocks), longest), encoding.width)
         for block, line in zip(blocks, weight_columns, strict=True):
             line[: len(block)] = block
-        as_positions = partial(torch.tensor, dtype=torch.long)  # also where there are none
         return cls(
             encoding,
-            as_positions(number_columns),
+            np.array(number_columns, np.int64),
             weight_columns,
-            as_positions(weighted_features),
+            np.array(weighted_features, np.int64),
             span,
         )
 
-    def weights_by_feature(self, points: Tensor, filler: float) -> Tensor:
+    def weights_by_feature(self, points: Floats, filler: float) -> Floats:
         """Return the level weights of points ``(i, w)`` by feature, ``(i, b, l)``.
 
         ``filler`` stands in the places of features with fewer levels than the others.
         """
-        filled = torch.cat([points, points.new_full((len(points), 1), filler)], dim=1)
+        filled = np.concatenate([points, np.full((len(points), 1), filler)], axis=1)
         return filled[:, self.weight_columns]
 
-    def with_weights(self, points: Tensor, weights: Tensor) -> Tensor:
+    def with_weights(self, points: Floats, weights: Floats) -> Floats:
         """Return points ``(i, w)`` whose level weights are replaced by others ``(i, b, l)``."""
-        filled = torch.cat([points, points[:, :1]], dim=1)
-        filled[:, self.weight_columns.flatten()] = weights.flatten(1)
+        filled = np.concatenate([points, points[:, :1]], axis=1)
+        filled[:, self.weight_columns.ravel()] = flatten(weights, 1, 2)
         return filled[:, :-1]
 
     def feasible_set(self, genome: Genome) -> "FeasibleSet":
@@ -91,16 +89,15 @@ class RelaxedEncoding:
         n_flags = int(self.encoding.may_miss.sum())  # the last columns say what is missing
         movable[:, self.encoding.width - n_flags :] = False
         lower, upper = genome.lower[:, source], genome.upper[:, source]
-        codes = torch.arange(self.weight_columns.shape[1])
-        codes = codes.expand(len(lower), *self.weight_columns.shape)
+        codes = np.arange(self.weight_columns.shape[1])
         bounds = (genome.lower, genome.upper)
         lowest, highest = (bound[:, self.weighted_features, None] for bound in bounds)
-        permitted = ((codes >= lowest) & (codes <= highest)).to(lower)
+        permitted = ((codes >= lowest) & (codes <= highest)).astype(np.float64)
         return FeasibleSet(
             self,
             genome,
-            self.encoding(genome.anchor, torch.float64),
-            self.with_weights(lower, torch.zeros_like(permitted)),
+            self.encoding(genome.anchor, np.float64),
+            self.with_weights(lower, np.zeros_like(permitted)),
             self.with_weights(upper, permitted),
             movable,
         )
@@ -126,48 +123,47 @@ class FeasibleSet:
 
     relaxed: RelaxedEncoding
     genome: Genome
-    start: Tensor
-    lower: Tensor
-    upper: Tensor
-    movable: Tensor
+    start: Floats
+    lower: Floats
+    upper: Floats
+    movable: Flags
 
-    def take(self, rows: Tensor) -> "FeasibleSet":
+    def take(self, rows: Ints) -> "FeasibleSet":
         """Return the feasible set of some of the rows, given by position."""
-        fields = (self.start, self.lower, self.upper, self.movable)
-        return FeasibleSet(
-            self.relaxed, self.genome.take(rows), *(values[rows] for values in fields)
-        )
+        start, lower, upper = self.start[rows], self.lower[rows], self.upper[rows]
+        genome = self.genome.take(rows)
+        return FeasibleSet(self.relaxed, genome, start, lower, upper, self.movable[rows])
 
-    def project(self, points: Tensor) -> Tensor:
+    def project(self, points: Floats) -> Floats:
         """Return the nearest feasible points."""
-        inside = points.maximum(self.lower).minimum(self.upper)
-        weights = self.relaxed.weights_by_feature(points, -torch.inf)
+        inside = np.minimum(np.maximum(points, self.lower), self.upper)
+        weights = self.relaxed.weights_by_feature(points, -np.inf)
         forbidden = self.relaxed.weights_by_feature(self.upper, 0.0) == 0
-        weights = project_onto_simplex(weights.masked_fill(forbidden, -torch.inf))
-        return torch.where(self.movable, self.relaxed.with_weights(inside, weights), self.start)
+        weights = project_onto_simplex(np.where(forbidden, -np.inf, weights))
+        return np.where(self.movable, self.relaxed.with_weights(inside, weights), self.start)
 
-    def round_to_rows(self, points: Tensor) -> Tensor:
+    def round_to_rows(self, points: Floats) -> Floats:
         """Return points as rows ``(i, f)``: the heaviest level, and permitted values."""
-        rows = self.genome.anchor.clone()
+        rows = self.genome.anchor.copy()
         relaxed = self.relaxed
         rows[:, relaxed.encoding.source[relaxed.number_columns]] = points[:, relaxed.number_columns]
         if len(relaxed.weighted_features):
-            heaviest = relaxed.weights_by_feature(points, -torch.inf).argmax(-1)
-            rows[:, relaxed.weighted_features] = heaviest.to(rows)
+            heaviest = relaxed.weights_by_feature(points, -np.inf).argmax(-1)
+            rows[:, relaxed.weighted_features] = heaviest
         return self.genome.repair(rows[:, None]).squeeze(1)
 
 
-def project_onto_simplex(values: Tensor) -> Tensor:
+def project_onto_simplex(values: Floats) -> Floats:
     """Return the nearest weights ``(…, l)`` that are not negative and sum to one.
 
     Entries of minus infinity get no weight (Duchi et al. 2008).
     """
     if not values.shape[-1]:
         return values
-    ranked = values.sort(dim=-1, descending=True).values
-    finite = ranked.isfinite()
-    total = ranked.masked_fill(~finite, 0.0).cumsum(-1) - 1
-    count = torch.arange(1, values.shape[-1] + 1, device=values.device)
-    support = (finite & (ranked * count > total)).sum(-1, keepdim=True).clamp(min=1)
-    shift = total.gather(-1, support - 1) / support
-    return (values - shift).clamp(min=0)
+    ranked = np.sort(values, axis=-1)[..., ::-1]
+    finite = np.isfinite(ranked)
+    total = np.where(finite, ranked, 0.0).cumsum(-1) - 1
+    count = np.arange(1, values.shape[-1] + 1)
+    support = np.maximum((finite & (ranked * count > total)).sum(-1, keepdims=True), 1)
+    shift = np.take_along_axis(total, support - 1, -1) / support
+    return np.maximum(values - shift, 0.0)

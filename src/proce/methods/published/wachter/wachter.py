@@ -9,10 +9,10 @@ last, the way from the row to the result is shortened.
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-import torch
-from torch import Tensor
+import numpy as np
 
 from proce.arguments import check_count, check_fields
+from proce.arrays import Array, Flags, Floats, Ints
 from proce.classifier import Classifier, DifferentiableClassifier, InputEncoding
 from proce.errors import ModelInterfaceError, SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
@@ -100,7 +100,7 @@ class Wachter(Published[WachterSettings]):
         descent = Descent(task, prepared.distance, settings.loss)
         search = _TradeOffSearch.begin(task, feasible, descent)
         for number in range(settings.n_raises + settings.n_refinements + 1):
-            positions = torch.nonzero(search.open_rows(task, settings)).flatten()
+            positions = np.flatnonzero(search.open_rows(task, settings))
             if not len(positions) or task.over:
                 break
             part = feasible.take(positions)
@@ -118,16 +118,16 @@ class Wachter(Published[WachterSettings]):
             task.report(number + 1)
         self._shorten(task, feasible, search)
         unfinished = search.open_rows(task, settings) & task.over
-        found = search.best_distance.isfinite()
-        failed = torch.nonzero(~found & ~unfinished).flatten().tolist()
+        found = np.isfinite(search.best_distance)
+        failed = np.flatnonzero(~found & ~unfinished).tolist()
         notes = {position: search.failure_note(position) for position in failed}
         return Candidates(search.best_rows[:, None], found[:, None], unfinished, notes=notes)
 
     def _shorten(self, task: Task, feasible: FeasibleSet, search: "_TradeOffSearch") -> None:
         """Look for the smallest share of the way to each result that has the target class."""
-        positions = torch.nonzero(search.best_distance.isfinite()).flatten()
+        positions = np.flatnonzero(np.isfinite(search.best_distance))
         part, end = feasible.take(positions), search.best_points[positions]
-        too_short, enough = end.new_zeros(len(positions)), end.new_ones(len(positions))
+        too_short, enough = np.zeros(len(positions)), np.ones(len(positions))
         for _ in range(self.settings_.n_halvings):
             if not len(positions) or task.over:
                 break
@@ -135,15 +135,15 @@ class Wachter(Published[WachterSettings]):
             rows = part.round_to_rows(part.start + share[:, None] * (end - part.start))
             distance = self._distance_if_reached(task, rows, positions)
             search.keep_nearest(positions, rows, distance)
-            reached = distance.isfinite()
-            too_short = torch.where(reached, too_short, share)
-            enough = torch.where(reached, share, enough)
+            reached = np.isfinite(distance)
+            too_short = np.where(reached, too_short, share)
+            enough = np.where(reached, share, enough)
 
-    def _distance_if_reached(self, task: Task, rows: Tensor, positions: Tensor) -> Tensor:
+    def _distance_if_reached(self, task: Task, rows: Floats, positions: Ints) -> Floats:
         """Ask the model about rows ``(a, f)``; return their distance, infinite if they fail."""
         reached = task.reached(rows[:, None], positions)[0].squeeze(1)
         distance = self.prepared_.distance(rows, task.factual[positions]).sum(-1)
-        return torch.where(reached, distance, torch.inf)
+        return np.where(reached, distance, np.inf)
 
 
 @dataclass(eq=False)
@@ -169,15 +169,15 @@ class _TradeOffSearch:
         infinite before the first, and the point that it was rounded from.
     """
 
-    trade_off: Tensor
-    failed: Tensor
-    enough: Tensor
-    points: Tensor
-    n_tries: Tensor
-    done: Tensor
-    best_rows: Tensor
-    best_distance: Tensor
-    best_points: Tensor
+    trade_off: Floats
+    failed: Floats
+    enough: Floats
+    points: Floats
+    n_tries: Floats
+    done: Flags
+    best_rows: Floats
+    best_distance: Floats
+    best_points: Floats
 
     @classmethod
     def begin(cls, task: Task, feasible: FeasibleSet, descent: Descent) -> "_TradeOffSearch":
@@ -185,26 +185,26 @@ class _TradeOffSearch:
         trade_off = descent.smallest_trade_off(feasible)
         return cls(
             trade_off,
-            torch.zeros_like(trade_off),
-            torch.full_like(trade_off, torch.inf),
-            feasible.start.clone(),
-            torch.zeros_like(trade_off),
-            ~trade_off.isfinite(),
-            task.genome.anchor.clone(),
-            torch.full_like(trade_off, torch.inf),
-            feasible.start.clone(),
+            np.zeros_like(trade_off),
+            np.full_like(trade_off, np.inf),
+            feasible.start.copy(),
+            np.zeros_like(trade_off),
+            ~np.isfinite(trade_off),
+            task.genome.anchor.copy(),
+            np.full_like(trade_off, np.inf),
+            feasible.start.copy(),
         )
 
-    def open_rows(self, task: Task, settings: WachterSettings) -> Tensor:
+    def open_rows(self, task: Task, settings: WachterSettings) -> Flags:
         """Return which rows are not done and can pay for another descent, ``(i,)``."""
         return ~self.done & (task.evaluations_left > settings.n_steps)
 
     def update(
         self,
-        positions: Tensor,
-        points: Tensor,
-        rows: Tensor,
-        distance: Tensor,
+        positions: Ints,
+        points: Floats,
+        rows: Floats,
+        distance: Floats,
         settings: WachterSettings,
     ) -> None:
         """Take in how the descents of some rows ended, and choose their next λ.
@@ -220,24 +220,24 @@ class _TradeOffSearch:
         settings
             How λ grows, and how often it is tried.
         """
-        reached, trade_off = distance.isfinite(), self.trade_off[positions]
+        reached, trade_off = np.isfinite(distance), self.trade_off[positions]
         better = self.keep_nearest(positions, rows, distance)
         self.best_points[positions[better]] = points[better]
-        flipped_before = self.enough[positions].isfinite()
+        flipped_before = np.isfinite(self.enough[positions])
         self.failed[positions[~reached]] = trade_off[~reached]
         self.enough[positions[reached]] = trade_off[reached]
         flipped = reached | flipped_before
         moves_start = reached | ~flipped_before
         self.points[positions[moves_start]] = points[moves_start]
-        n_tries = torch.where(flipped & ~flipped_before, 0.0, self.n_tries[positions] + 1)
+        n_tries = np.where(flipped & ~flipped_before, 0.0, self.n_tries[positions] + 1)
         self.n_tries[positions] = n_tries
-        max_tries = torch.where(flipped, settings.n_refinements, settings.n_raises + 1)
+        max_tries = np.where(flipped, settings.n_refinements, settings.n_raises + 1)
         self.done[positions] = n_tries >= max_tries
         failed, enough = self.failed[positions], self.enough[positions]
-        between = torch.where(failed > 0, (failed * enough).sqrt(), enough / settings.growth)
-        self.trade_off[positions] = torch.where(flipped, between, trade_off * settings.growth)
+        between = np.where(failed > 0, np.sqrt(failed * enough), enough / settings.growth)
+        self.trade_off[positions] = np.where(flipped, between, trade_off * settings.growth)
 
-    def keep_nearest(self, positions: Tensor, rows: Tensor, distance: Tensor) -> Tensor:
+    def keep_nearest(self, positions: Ints, rows: Floats, distance: Floats) -> Flags:
         """Keep rows that are nearer than the nearest before; return which they are, ``(a,)``."""
         better = distance < self.best_distance[positions]
         self.best_distance[positions[better]] = distance[better]
@@ -246,7 +246,7 @@ class _TradeOffSearch:
 
     def failure_note(self, position: int) -> str:
         """Return why a row has no counterfactual."""
-        if not bool(self.trade_off[position].isfinite()):
+        if not np.isfinite(self.trade_off[position]):
             return (
                 "The model's answer does not change with any feature that may move, so there is"
                 " no gradient to follow."
@@ -256,7 +256,7 @@ class _TradeOffSearch:
         return f"The class did not flip up to λ = {float(self.failed[position]):.3g}."
 
 
-def _checked_encoding(classifier: Classifier, rows: Tensor) -> InputEncoding:
+def _checked_encoding(classifier: Classifier, rows: Array) -> InputEncoding:
     """Return the encoding of a model with gradients; refuse a model without."""
     if not isinstance(classifier, DifferentiableClassifier):
         raise ModelInterfaceError(

@@ -4,41 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.compiled.kernel import kernel
-from proce.search.kernels.variation import nearest_allowed
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-
-@kernel
-def put_on_allowed(
-    rows: Floats,  # (n, v, f); written
-    by_hand: Flags,  # (n, v, f)
-    lower: Floats,  # (n, f)
-    upper: Floats,  # (n, f)
-    anchor: Floats,  # (n, f)
-    movable: Flags,  # (n, f)
-    kind: Ints,  # (f,)
-    origin: Floats,  # (f,)
-    step: Floats,  # (f,)
-    snap: Floats,  # (f,)
-) -> None:
-    """Move what is done by hand onto values that it may take."""
-    for n in range(len(rows)):
-        for v in range(rows.shape[1]):
-            for f in range(len(kind)):
-                if by_hand[n, v, f]:
-                    rows[n, v, f] = nearest_allowed(
-                        rows[n, v, f],
-                        lower[n, f],
-                        upper[n, f],
-                        anchor[n, f],
-                        movable[n, f],
-                        origin[f],
-                        step[f],
-                        snap[f],
-                    )
 
 
 @kernel

@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from proce.errors import RuleError
@@ -60,7 +59,7 @@ def page_of(
         order = np.argsort(-keys if descending else keys, kind="stable")  # NaN comes last
         rows = rows[order]
     shown = rows[offset : offset + limit]
-    values = sight.values(table.raw[torch.from_numpy(shown)])
+    values = sight.values(table.raw[shown])
     return {
         "total": len(rows),
         "rows": [
@@ -87,7 +86,7 @@ def _fitting(table: RowTable, sight: Sight, where: str) -> NDArray[np.bool_]:
     try:
         rule = Rule.parse(where, sight.codec)
         keep = [sight.whole.schema.position(name) for name in sight.names]
-        fits: NDArray[np.bool_] = rule.surely_holds(table.encoded[:, keep]).numpy()
+        fits: NDArray[np.bool_] = rule.surely_holds(table.encoded[:, keep])
     except RuleError as error:
         raise RequestError("where", str(error)) from None
     return fits
@@ -98,5 +97,5 @@ def _keys(table: RowTable, sight: Sight, sort: str) -> NDArray[np.float64]:
     if sort == PROBABILITY and sort not in sight.codec.schema:
         return table.probability
     feature = sight.feature(sort, "sort")
-    keys: NDArray[np.float64] = table.raw[:, sight.whole.schema.position(sort)].numpy()
+    keys: NDArray[np.float64] = table.raw[:, sight.whole.schema.position(sort)]
     return keys if isinstance(feature, Continuous) else np.where(keys < 0, np.nan, keys)

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.causal import CausalGraph
 from proce.errors import ProceError
 from proce.methods.calls.options import Options
@@ -57,7 +57,7 @@ class Order:
         The graph to use; ``None`` for that of the explainer.
     """
 
-    raw: Tensor
+    raw: Array
     labels: pd.Index | None
     options: Mapping[str, Any] = field(default_factory=dict)
     graph: CausalGraph | None = None
@@ -114,7 +114,7 @@ def read_order(
     return Order(raw, labels, options, graph)
 
 
-def base_row(row: Any, table: RowTable | None, place: str) -> Tensor:
+def base_row(row: Any, table: RowTable | None, place: str) -> Array:
     """Return the row ``(f,)`` at a position of the file."""
     if table is None:
         raise RequestError(place, "there is no file of rows; give the row's values.")
@@ -126,7 +126,7 @@ def base_row(row: Any, table: RowTable | None, place: str) -> Tensor:
 
 def _rows(
     asked: Mapping[str, Any], sight: Sight, table: RowTable | None
-) -> tuple[Tensor, pd.Index | None]:
+) -> tuple[Array, pd.Index | None]:
     if ("rows" in asked) == ("row_ids" in asked):
         raise RequestError("rows", "expected rows, or row_ids of the file, and not both.")
     if "rows" in asked:
@@ -155,8 +155,8 @@ def _rows(
     return _stacked(raw, sight), pd.Index(texts, name=table.id_name, dtype="str")
 
 
-def _stacked(rows: list[Tensor], sight: Sight) -> Tensor:
-    return torch.stack([*rows]) if rows else sight.whole.low.new_zeros(0, len(sight.whole.schema))
+def _stacked(rows: list[Array], sight: Sight) -> Array:
+    return np.stack(rows) if rows else np.zeros((0, len(sight.whole.schema)))
 
 
 def _vary(names: Any, sight: Sight) -> list[str]:

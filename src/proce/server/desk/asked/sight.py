@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from torch import Tensor
-
+from proce.arrays import Array
 from proce.batch.reading.typed import TypedColumns
 from proce.errors import RuleError
 from proce.explanation.record.view import (
@@ -97,7 +96,7 @@ class Sight:
             return True  # a sentence
         return self.tells_rule(text)
 
-    def values(self, raw: Tensor) -> list[dict[str, Level | None]]:
+    def values(self, raw: Array) -> list[dict[str, Level | None]]:
         """Return rows ``(n, f)`` in raw units and level codes as plain values by feature."""
         by_position = raw.T.tolist()
         columns = [

@@ -10,10 +10,9 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
+from proce.arrays import Array, blocks
 from proce.batch.reading.rows import Rows
 from proce.batch.reading.source import Source
 from proce.batch.reading.typed import TypedColumns
@@ -49,7 +48,7 @@ class RowTable:
 
     codec: Codec
     classifier: Classifier
-    raw: Tensor
+    raw: Array
     ids: Sequence[str | None] | None = None
     id_name: str | None = None
 
@@ -76,7 +75,7 @@ class RowTable:
                 f" {MAX_CELLS // n_features:,} such rows can be browsed. Cut the file into parts,"
                 " or explain it whole with 'proce explain'."
             )
-        raw = torch.empty(rows.count, n_features, dtype=torch.float64)
+        raw = np.empty((rows.count, n_features))
         ids: list[str | None] = []
         for chunk in rows.chunks():
             end = chunk.first_row + len(chunk.table)
@@ -93,37 +92,37 @@ class RowTable:
         return None if self.ids is None else self.ids[row]
 
     @cached_property
-    def chances(self) -> Tensor:
+    def chances(self) -> Array:
         """The probability of each class for each row ``(n, k)``; asked when first wanted.
 
         NaN for rows that lack what no training row lacked, about which the model is not asked.
         """
-        chances = torch.full((len(self), len(self.classifier.classes)), torch.nan).double()
-        known = torch.nonzero(~is_missing_by_mistake(self.codec, self.raw).any(1)).flatten()
-        for block in torch.split(known, _BLOCK_ROWS):
+        chances = np.full((len(self), len(self.classifier.classes)), np.nan)
+        known = np.flatnonzero(~is_missing_by_mistake(self.codec, self.raw).any(1))
+        for block in blocks(known, _BLOCK_ROWS):
             if len(block):
                 read = ReadFrame.of(self.codec, frame_of(self.codec, self.raw[block]))
-                chances[block] = ask_read_frame(self.classifier, read).double()
+                chances[block] = ask_read_frame(self.classifier, read)
         return chances
 
     @cached_property
     def predicted(self) -> NDArray[np.int64]:
         """The class of each row, as a position ``(n,)``; -1 where the model was not asked."""
         decided = np.full(len(self), UNKNOWN_CLASS)
-        known = ~self.chances[:, 0].isnan()
+        known = ~np.isnan(self.chances[:, 0])
         if bool(known.any()):
             answers = decide(self.chances[known], self.classifier.threshold)
-            decided[known.numpy()] = answers.numpy()
+            decided[known] = answers
         return decided
 
     @cached_property
     def probability(self) -> NDArray[np.float64]:
         """The probability of the predicted class of each row ``(n,)``; NaN where not asked."""
-        chances: NDArray[np.float64] = self.chances.numpy()[np.arange(len(self)), self.predicted]
+        chances: NDArray[np.float64] = self.chances[np.arange(len(self)), self.predicted]
         return chances
 
     @cached_property
-    def encoded(self) -> Tensor:
+    def encoded(self) -> Array:
         """The rows in the entries of the codec ``(n, f)``, as rules read them."""
         return self.codec.to_unit(self.raw)
 

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.classifier import ask_read_frame, decide
 from proce.errors import GraphError, SchemaError
 from proce.explanation.record.outcome import Change
@@ -32,7 +32,7 @@ _BEYOND = (
 
 
 def try_changes(
-    explainer: ProCE, sight: Sight, row: Tensor, changes: Mapping[str, Any], target: int | None
+    explainer: ProCE, sight: Sight, row: Array, changes: Mapping[str, Any], target: int | None
 ) -> dict[str, Any]:
     """Return the decision on a row before and after some changes, and all that follows.
 
@@ -77,11 +77,11 @@ def try_changes(
         }
     outcome = _outcome(explainer, sight, frame, wanted)
     after = codec.raw_of_frame(outcome.frame)[0]
-    chances = torch.tensor([outcome.probabilities[label] for label in fitted.classifier.classes])
+    chances = np.array([outcome.probabilities[label] for label in fitted.classifier.classes])
     follow = [name for name in outcome.consequences if name in sight.codec.schema]
     return {
         "before": first,
-        "after": _decision(fitted, chances.double(), target),
+        "after": _decision(fitted, chances, target),
         "row": sight.values(after[None])[0],
         "consequences": [_consequence(fitted, sight, name, row, after) for name in follow],
         "changes": [_pair(sight, codec.schema[name], row, after) for name in wanted],
@@ -104,12 +104,12 @@ def _outcome(
     return told("changes", sight, tried)
 
 
-def _other(fitted: FittedParts, chances: Tensor) -> int:
+def _other(fitted: FittedParts, chances: Array) -> int:
     predicted = int(decide(chances, fitted.classifier.threshold))
     return 1 - predicted if len(fitted.classifier.classes) == 2 else predicted
 
 
-def _decision(fitted: FittedParts, chances: Tensor, target: int) -> dict[str, Any]:
+def _decision(fitted: FittedParts, chances: Array, target: int) -> dict[str, Any]:
     classes, labels = fitted.classifier.classes, fitted.class_labels
     predicted = int(decide(chances, fitted.classifier.threshold))
     needed = Options().requirement(fitted.classifier, 0.0).probabilities(len(classes))[target]
@@ -127,7 +127,7 @@ def _decision(fitted: FittedParts, chances: Tensor, target: int) -> dict[str, An
     }
 
 
-def _pair(sight: Sight, feature: Feature, row: Tensor, after: Tensor) -> dict[str, Any]:
+def _pair(sight: Sight, feature: Feature, row: Array, after: Array) -> dict[str, Any]:
     position = sight.whole.schema.position(feature.name)
     before, now = row[position].item(), after[position].item()
     return {
@@ -138,7 +138,7 @@ def _pair(sight: Sight, feature: Feature, row: Tensor, after: Tensor) -> dict[st
 
 
 def _consequence(
-    fitted: FittedParts, sight: Sight, name: str, row: Tensor, after: Tensor
+    fitted: FittedParts, sight: Sight, name: str, row: Array, after: Array
 ) -> dict[str, Any]:
     feature = sight.whole.schema[name]
     position = sight.whole.schema.position(name)

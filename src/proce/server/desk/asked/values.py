@@ -4,10 +4,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import torch
-from torch import Tensor
 
+from proce.arrays import Array
 from proce.schema import Codec, Continuous, Feature
 from proce.schema.features.levels import find_level
 from proce.schema.frames.cells import MISSING_LEVEL
@@ -47,9 +47,7 @@ def cell(sight: Sight, feature: Feature, value: Any, field: str) -> float:
     return float(code)
 
 
-def row_of(
-    sight: Sight, values: Mapping[str, Any], field: str, base: Tensor | None = None
-) -> Tensor:
+def row_of(sight: Sight, values: Mapping[str, Any], field: str, base: Array | None = None) -> Array:
     """Return a row ``(f,)`` of all features in raw units and level codes.
 
     Parameters
@@ -72,14 +70,14 @@ def row_of(
     if base is None:
         _refuse_absent(sight, cells, field)
         base = _nothing_known(sight.whole)
-    row = base.clone()
+    row = base.copy()
     for name, value in cells.items():
         row[schema.position(name)] = value
     _refuse_missing(sight, row, field)
     return row
 
 
-def frame_of(codec: Codec, raw: Tensor) -> pd.DataFrame:
+def frame_of(codec: Codec, raw: Array) -> pd.DataFrame:
     """Return rows ``(n, f)`` in raw units and level codes as a frame like the training rows."""
     frame: pd.DataFrame = frame_of_raw(codec, raw, codec.layout.without_index())
     return frame
@@ -114,7 +112,7 @@ def _number(sight: Sight, feature: Continuous, value: Any, field: str) -> float:
     return number
 
 
-def is_missing_by_mistake(codec: Codec, raw: Tensor) -> Tensor:
+def is_missing_by_mistake(codec: Codec, raw: Array) -> Array:
     """Return flags for the cells of rows ``(…, f)`` that are missing, and were in no training row.
 
     Many a model cannot answer for such a row.
@@ -122,7 +120,7 @@ def is_missing_by_mistake(codec: Codec, raw: Tensor) -> Tensor:
     return codec.missing(raw) & ~codec.may_miss
 
 
-def _refuse_missing(sight: Sight, row: Tensor, field: str) -> None:
+def _refuse_missing(sight: Sight, row: Array, field: str) -> None:
     """Refuse a row of the file that lacks what no training row lacked."""
     flags = is_missing_by_mistake(sight.whole, row).tolist()
     lacking = [n for n, flag in zip(sight.whole.schema.names, flags, strict=True) if flag]
@@ -156,6 +154,6 @@ def _refuse_absent(sight: Sight, cells: Mapping[str, float], field: str) -> None
         )
 
 
-def _nothing_known(codec: Codec) -> Tensor:
-    numbers = torch.full_like(codec.low, math.nan)
-    return torch.where(codec.is_number, numbers, float(MISSING_LEVEL))
+def _nothing_known(codec: Codec) -> Array:
+    numbers = np.full_like(codec.low, math.nan)
+    return np.where(codec.is_number, numbers, float(MISSING_LEVEL))

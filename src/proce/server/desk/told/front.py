@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-from torch import Tensor
+import numpy as np
 
+from proce.arrays import Array
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
 from proce.explanation.record.outcome import Change
@@ -41,10 +41,10 @@ def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list
     if front is None or front.changes is None:
         return told
     is_told = (front.rows[:, None] == row.rows[None]).all(-1).any(1)
-    others = torch.nonzero(~is_told).flatten()
+    others = np.flatnonzero(~is_told)
     rows, losses = front.rows[others], front.losses[others]
     cells_of = _cells(row, rows, _kinds(row, rows, front.changes[others]))
-    chances = (-losses[:, Loss.PREDICTION]).exp().tolist()
+    chances = np.exp(-losses[:, Loss.PREDICTION]).tolist()
     return told + [
         _member(row, None, chance, own, cells)
         for chance, own, cells in zip(chances, losses, cells_of, strict=True)
@@ -55,7 +55,7 @@ def _member(
     row: ExplainedRow,
     rank: int | None,
     probability: float,
-    losses: Tensor,
+    losses: Array,
     cells: Sequence[ChangedCell],
 ) -> Plain:
     return {
@@ -68,7 +68,7 @@ def _member(
     }
 
 
-def _kinds(row: ExplainedRow, rows: Tensor, changes: Tensor) -> Tensor:
+def _kinds(row: ExplainedRow, rows: Array, changes: Array) -> Array:
     """Return a ``Change`` for each cell of members ``(p, f)`` of the front.
 
     In a result from before that was recorded, what a person could do is told as done, but
@@ -80,22 +80,22 @@ def _kinds(row: ExplainedRow, rows: Tensor, changes: Tensor) -> Tensor:
     context = row.context
     names = context.codec.schema.names
     changed = (rows != row.factual) & ~context.codec.missing(rows)
-    can_act = torch.tensor(
+    can_act = np.array(
         [
             f.can_be_acted_on and (context.vary is None or f.name in context.vary)
             for f in context.codec.schema
         ]
     )
-    follows = torch.zeros_like(changed)
+    follows = np.zeros_like(changed)
     for cause, effect in context.edges:
         follows[:, names.index(effect)] |= changed[:, names.index(cause)]
-    told = torch.where(can_act & ~follows, int(Change.ACTION), int(Change.CONSEQUENCE))
-    return torch.where(is_unknown, told * changed, changes).to(torch.int8)
+    told = np.where(can_act & ~follows, int(Change.ACTION), int(Change.CONSEQUENCE))
+    return np.where(is_unknown, told * changed, changes).astype(np.int8)
 
 
-def _cells(row: ExplainedRow, rows: Tensor, kinds: Tensor) -> list[list[ChangedCell]]:
-    owner = torch.full((len(rows),), row.index)
-    unknown = rows.new_zeros(len(rows))
-    losses = rows.new_zeros(len(rows), len(Loss))
+def _cells(row: ExplainedRow, rows: Array, kinds: Array) -> list[list[ChangedCell]]:
+    owner = np.full(len(rows), row.index)
+    unknown = np.zeros(len(rows))
+    losses = np.zeros((len(rows), len(Loss)))
     ways = Counterfactuals.of(owner, rows, kinds, unknown, losses)
     return cells_of_counterfactuals(row.record, ways).by_counterfactual()

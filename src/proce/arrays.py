@@ -1,0 +1,49 @@
+"""The arrays that everything between the codec and the result is made of.
+
+Rows are float64 ``(i, f)``, their candidates ``(i, c, f)``: numbers on the unit range, levels as
+codes; NaN is a missing number and -1 a missing level. The functions are what NumPy has no name for.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
+Ints = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+def blocks(values: Array, size: int) -> list[Array]:
+    """Return an array in pieces of at most ``size`` along its first axis; one where it is empty."""
+    return [values[start : start + size] for start in range(0, max(1, len(values)), size)]
+
+
+def flatten(values: Array, first: int, last: int) -> Array:
+    """Return an array whose axes from ``first`` to ``last`` are one."""
+    first, last = first % values.ndim, last % values.ndim
+    joined = int(np.prod(values.shape[first : last + 1]))
+    return values.reshape(*values.shape[:first], joined, *values.shape[last + 1 :])
+
+
+def expand(values: Array, *shape: int) -> Array:
+    """Return an array broadcast to a shape, in which -1 stands for a length that stays."""
+    kept = (1,) * (len(shape) - values.ndim) + values.shape
+    sizes = [own if size == -1 else size for size, own in zip(shape, kept, strict=True)]
+    return np.broadcast_to(values, sizes)
+
+
+def scatter(values: Array, axis: int, index: Array, given: Any) -> Array:
+    """Return a copy of an array with values written at positions along an axis."""
+    written = values.copy()
+    np.put_along_axis(written, index, given, axis)
+    return written
+
+
+def with_rows(values: Array, rows: Array, given: Array) -> Array:
+    """Return a copy of an array in which some rows, given by position, are others."""
+    written = values.copy()
+    written[rows] = given
+    return written

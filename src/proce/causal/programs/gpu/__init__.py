@@ -1,1 +1,0 @@
-"""Equations on a CUDA device."""

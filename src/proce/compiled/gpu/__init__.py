@@ -1,1 +1,0 @@
-"""Networks on rows on a CUDA device."""

@@ -1,0 +1,111 @@
+"""Random numbers that belong to a row: SplitMix64 (Steele, Lea and Flood 2014) without a state.
+
+The n-th number of a stream is computed from n alone; see :mod:`proce.streams`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from proce.compiled.kernel import kernel
+
+Words = NDArray[np.uint64]
+
+GOLDEN_WORD, _LOW_HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
+_FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+
+
+@kernel
+def mix(state: np.uint64) -> np.uint64:
+    """Return a number scrambled by the finalizer of SplitMix64."""
+    state = (state ^ (state >> _30)) * _FIRST_FACTOR
+    state = (state ^ (state >> _27)) * _SECOND_FACTOR
+    return state ^ (state >> _31)
+
+
+@kernel
+def stream_start(state: np.uint64, generation: int, purpose: int | np.int64) -> np.uint64:
+    """Return where a row's numbers for one generation and purpose begin."""
+    state = mix(state + np.uint64(generation) * _FIRST_FACTOR)
+    return mix(state + np.uint64(purpose) * _SECOND_FACTOR)
+
+
+@kernel
+def draw_bits(start: np.uint64, position: int) -> np.uint64:
+    """Return the random bits at a position of a stream."""
+    return mix(start + np.uint64(position + 1) * GOLDEN_WORD)
+
+
+@kernel
+def uniform(bits: np.uint64) -> float:
+    """Return a number between 0 and 1, both excluded, from the upper 52 bits."""
+    return (np.float64(np.int64(bits >> np.uint64(12))) + 0.5) * 2.0**-52
+
+
+@kernel
+def upper_half(bits: np.uint64) -> float:
+    """Return a number in [0, 1) from the upper half of the bits."""
+    return np.float64(np.int64(bits >> _32)) * 2.0**-32
+
+
+@kernel
+def lower_half(bits: np.uint64) -> float:
+    """Return a number in [0, 1) from the lower half of the bits."""
+    return np.float64(np.int64(bits & _LOW_HALF)) * 2.0**-32
+
+
+@kernel
+def upper_whole(bits: np.uint64, n: int) -> np.int64:
+    """Return a whole number below ``n`` from the upper half of the bits."""
+    return np.int64(((bits >> _32) * np.uint64(n)) >> _32)
+
+
+@kernel
+def lower_whole(bits: np.uint64, n: int) -> np.int64:
+    """Return a whole number below ``n`` from the lower half of the bits."""
+    return np.int64(((bits & _LOW_HALF) * np.uint64(n)) >> _32)
+
+
+@kernel
+def mix_states(seeds: Words, keys: Words, states: Words) -> None:
+    """Write the state ``(s, i)`` of each row's stream under each seed, from the keys ``(i,)``."""
+    for s in range(len(seeds)):
+        start = mix(seeds[s] + GOLDEN_WORD)
+        for i in range(len(keys)):
+            states[s, i] = mix(start + keys[i] * GOLDEN_WORD)
+
+
+@kernel
+def draw_words(states: Words, generation: int, purpose: int, words: Words) -> None:
+    """Write the random bits ``(i, n)`` of each stream, for a generation and a purpose."""
+    for i in range(len(states)):
+        start = stream_start(states[i], generation, purpose)
+        for position in range(words.shape[1]):
+            words[i, position] = draw_bits(start, position)
+
+
+@kernel
+def draw_uniforms(
+    states: Words, generation: int, purpose: int, uniforms: NDArray[np.float64]
+) -> None:
+    """Write numbers ``(i, n)`` between 0 and 1, both excluded, for a generation and a purpose."""
+    for i in range(len(states)):
+        start = stream_start(states[i], generation, purpose)
+        for position in range(uniforms.shape[1]):
+            uniforms[i, position] = uniform(draw_bits(start, position))
+
+
+@kernel
+def hash_row(words: Words) -> np.uint64:
+    """Return a hash of the bits ``(n,)`` of some values; another one in another order."""
+    code = np.uint64(0)
+    for position in range(len(words)):
+        code += mix(words[position] + np.uint64(position) * GOLDEN_WORD)
+    return code
+
+
+@kernel
+def hash_rows(words: Words, codes: Words) -> None:
+    """Write the hash ``(n,)`` of each row of bits ``(n, f)``."""
+    for row in range(len(words)):
+        codes[row] = hash_row(words[row])

@@ -1,1 +1,0 @@
-"""What kernels read of a problem, laid out once, on the host or on a device."""

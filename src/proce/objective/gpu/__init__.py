@@ -1,1 +1,0 @@
-"""The terms of a score on a CUDA device."""

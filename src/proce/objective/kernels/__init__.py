@@ -1,1 +1,0 @@
-"""The compiled twins of what is minimised and what must hold."""

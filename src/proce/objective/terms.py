@@ -1,0 +1,193 @@
+"""The terms of a score that need no model: distance, limits, and what a probability lacks."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.causal import Actions
+from proce.compiled.kernel import kernel
+from proce.losses import Loss
+from proce.objective.distance import FeatureDistance
+from proce.objective.limits import LIMIT_ROUNDING, Limits
+from proce.objective.prediction import prediction_loss
+from proce.objective.requirement import Requirement, add_shortfall
+
+# What the distance of a candidate is a sum of.
+EFFORTS, DIFFERENCES, SQUARES = range(3)
+# What is known of each feature of an instance.
+FACTUAL, _WEIGHT, _LOWER, _UPPER = range(4)
+_CONSEQUENCE_LOWER, _CONSEQUENCE_UPPER, _ACTION_LOWER, _ACTION_UPPER = range(4, 8)
+_LARGEST = np.finfo(np.float64).max
+
+
+class Terms(NamedTuple):
+    """What is asked of the candidates of some rows, as arrays; make it with :meth:`of`.
+
+    Attributes
+    ----------
+    target
+        ``(i,)``, the wanted classes.
+    instances
+        ``(i, 8, f)``, the rows, the weights of their features, and their limits.
+    reach
+        ``(f,)``, how far apart two entries of a feature can be.
+    tables, table_of
+        ``(t,)`` and ``(f, 2)``: the distances of levels, where the table of a feature begins, and
+        how many levels it has; 0 of a number.
+    measure
+        What the distance is a sum of: the ways that are gone by hand from where a feature would
+        otherwise be (``EFFORTS``), or the differences from the row as it was, or their squares.
+    charge
+        What an action or a hold costs beside its way.
+    max_changes
+        The most actions and holds of a candidate; infinite where there is no such limit.
+    required
+        ``(5,)``, what is required of the probabilities: :attr:`Requirement.numbers`.
+    """
+
+    target: Ints
+    instances: Floats
+    reach: Floats
+    tables: Floats
+    table_of: Ints
+    measure: int
+    charge: float
+    max_changes: float
+    required: Floats
+
+    @classmethod
+    def of(
+        cls,
+        factual: Floats,
+        target: Ints,
+        limits: Limits,
+        weights: Floats,
+        distance: FeatureDistance,
+        measure: int,
+        charge: float,
+        requirement: Requirement,
+        max_changes: int | None,
+    ) -> "Terms":
+        """Lay out the parts of a problem; ``weights`` are ``(f,)`` or ``(i, 1, f)``."""
+        bounds = (
+            *(limits.lower, limits.upper),
+            *(limits.consequence_lower, limits.consequence_upper),
+            *(limits.action_lower, limits.action_upper),
+        )
+        own = np.broadcast_to(weights.reshape(-1, factual.shape[1]), factual.shape)
+        tables = distance.squared if measure == SQUARES else distance.absolute
+        return cls(
+            target,
+            np.stack((factual, own, *bounds), axis=1),
+            distance.codec.reach,
+            tables.distances,
+            tables.places,
+            measure,
+            charge,
+            math.inf if max_changes is None else float(max_changes),
+            requirement.numbers,
+        )
+
+    def take(self, instances: Array) -> "Terms":
+        """Return the terms of some of the rows, given by position."""
+        return self._replace(target=self.target[instances], instances=self.instances[instances])
+
+    def measured(self, realised: Actions) -> tuple[Floats, Floats]:
+        """Return the distance ``(i, c)`` of candidates, and how far they are beyond the limits."""
+        shape = realised.point.shape[:2]
+        distance, excess = np.empty(shape), np.empty(shape)
+        expected = realised.expected if self.measure == EFFORTS else realised.point
+        cells = realised.point, expected, realised.acted_on, realised.held
+        point, expected, acted_on, held = map(np.ascontiguousarray, cells)
+        measure_candidates(point, expected, acted_on, held, self, distance, excess)
+        return distance, excess
+
+    def scored(self, realised: Actions, chances: Array) -> tuple[Floats, Floats]:
+        """Return the losses ``(i, c, 3)`` of candidates, and the violation ``(i, c)``.
+
+        The prototype loss is 0.
+
+        Parameters
+        ----------
+        realised
+            The candidates as a person would see them.
+        chances
+            ``(i, c, k)``, the class probabilities that the model gives them.
+        """
+        losses = np.zeros((*realised.point.shape[:2], len(Loss)))
+        losses[..., Loss.PREDICTION] = prediction_loss(chances, self.target)
+        losses[..., Loss.DISTANCE], violation = self.measured(realised)
+        add_shortfall(np.ascontiguousarray(chances), self.target, self.required, violation)
+        return losses, violation
+
+
+@kernel
+def measure_candidates(
+    point: Floats,  # (i, c, f)
+    expected: Floats,  # (i, c, f)
+    acted_on: Flags,  # (i, c, f)
+    held: Flags,  # (i, c, f)
+    terms: Terms,
+    distance: Floats,  # (i, c); written
+    excess: Floats,  # (i, c); written
+) -> None:
+    """Write the distance of candidates, and how far they are beyond their limits.
+
+    A feature is looked at in all candidates of an instance before the next one.
+    """
+    n_candidates, n_features = point.shape[1], point.shape[2]
+    by_hand, count = np.empty(n_candidates, np.bool_), np.empty(n_candidates, np.int64)
+    for i in range(len(point)):
+        own = terms.instances[i]
+        distance[i], excess[i], count[:] = 0.0, 0.0, 0
+        for f in range(n_features):
+            weight = own[_WEIGHT, f]
+            for c in range(n_candidates):
+                by_hand[c] = acted_on[i, c, f] or held[i, c, f]
+                count[c] += by_hand[c]
+                excess[i, c] += beyond_limits(point[i, c, f], by_hand[c], own[:, f], terms.reach[f])
+            if terms.measure == EFFORTS:
+                for c in range(n_candidates):
+                    if by_hand[c]:
+                        distance[i, c] += weight * _gap(point[i, c, f], expected[i, c, f], f, terms)
+                continue
+            is_squared = terms.measure == SQUARES and terms.table_of[f, 1] == 0  # tables hold them
+            for c in range(n_candidates):
+                gap = _gap(point[i, c, f], own[FACTUAL, f], f, terms)
+                distance[i, c] += weight * (min(gap * gap, _LARGEST) if is_squared else gap)
+        for c in range(n_candidates):
+            distance[i, c] += terms.charge * count[c]
+            excess[i, c] += max(count[c] - terms.max_changes, 0.0)
+
+
+@kernel
+def beyond_limits(value: float, acts: bool, own: Floats, reach: float) -> float:
+    """Return how far a value of a feature lies outside of its limits, on the unit range.
+
+    Who acts is bound by the limits of actions, all else by those of consequences. A value outside
+    of the permitted range that is held is an end of the widened limits. What nobody knows obeys.
+    ``own (8,)`` is what is known of the feature in the instance.
+    """
+    lowest, highest = own[_ACTION_LOWER], own[_ACTION_UPPER]
+    below = (lowest if acts else own[_CONSEQUENCE_LOWER]) - value
+    above = value - (highest if acts else own[_CONSEQUENCE_UPPER])
+    beyond = (below if below > above else above) / reach
+    if not (beyond > LIMIT_ROUNDING and below == below and above == above):
+        return 0.0
+    lower, upper = own[_LOWER], own[_UPPER]
+    at_end = (value == lower and lower < lowest) or (value == upper and upper > highest)
+    return 0.0 if acts and at_end else min(beyond, _LARGEST)
+
+
+@kernel
+def _gap(value: float, other: float, f: int, terms: Terms) -> float:
+    """Return how far apart two entries of a feature are, on the unit range or by its table."""
+    n_levels = terms.table_of[f, 1]
+    if n_levels == 0:
+        gap = abs((value - other) / terms.reach[f])
+        return 0.0 if np.isnan(gap) else min(gap, _LARGEST)
+    ours = min(np.int64(value), n_levels - 1) if value > 0 else 0
+    theirs = min(np.int64(other), n_levels - 1) if other > 0 else 0
+    return float(terms.tables[terms.table_of[f, 0] + theirs * n_levels + ours])

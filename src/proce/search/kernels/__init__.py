@@ -1,1 +1,0 @@
-"""The compiled twins of the search's inner loops."""
