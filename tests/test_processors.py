@@ -127,7 +127,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         graph = CausalGraph([("age", "income"), ("school", "job")])
         rules = ["cf.age >= x.age", "cf.income <= 2 * x.income"]
         explainer = ProCE(model, APPLICANT_SCHEMA, graph, rules, settings=SETTINGS)
-        explainer.fit(frame).save(folder / kind)
+        explainer.fit(frame)
+        explainer.explain(frame.head(1), target="yes", pick="typical")  # learns them
+        explainer.save(folder / kind)
     refused = frame[models["forest"].predict(frame) == "no"].head(6)
     refused.to_csv(folder / "rows.csv", index=False)
     return [folder / "rows.csv", *(folder / kind for kind in models)]
@@ -154,7 +156,9 @@ def test_the_kernels_compute_the_same_bits_for_a_generic_processor(tmp_path: Pat
 
 def test_threads_change_nothing(saved: list[Path]) -> None:
     alone = printed(EXPLAIN, ONE_THREAD, *saved)
-    assert all(told["rows"] for told in alone.values()), "a search that finds nothing proves nothing"
+    assert all(told["rows"] for told in alone.values()), (
+        "a search that finds nothing proves nothing"
+    )
     assert printed(EXPLAIN, FOUR_THREADS, *saved) == alone
 
 

@@ -107,7 +107,9 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for kind, model in models.items():
         graph = CausalGraph([("age", "income")])
         explainer = ProCE(model, APPLICANT_SCHEMA, graph, ["cf.age >= x.age"], settings=TINY)
-        explainer.fit(frame).save(folder / kind)
+        explainer.fit(frame)
+        explainer.explain(frame.head(1), target="yes", pick="typical")  # learns them
+        explainer.save(folder / kind)
     refused = frame[(pipeline.predict(frame) == "no") & (frame["income"] > 40)].head(6)
     refused.to_csv(folder / "rows.csv", index=False)
     return folder

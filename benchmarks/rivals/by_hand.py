@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from proce.classifier import TrainedNetwork
@@ -36,10 +35,9 @@ class Layers:
         return inputs @ weight + bias
 
     @classmethod
-    def of(cls, network: torch.nn.Sequential) -> "Layers":
-        """Copy the weights of a network."""
-        linear = [layer for layer in network if isinstance(layer, torch.nn.Linear)]
-        return cls([(layer.weight.T.numpy().copy(), layer.bias.numpy().copy()) for layer in linear])
+    def of(cls, *layers: tuple[Array, Array]) -> "Layers":
+        """Copy the weights ``(o, i)`` and biases ``(o,)`` of layers."""
+        return cls([(weights.T.copy(), bias.copy()) for weights, bias in layers])
 
 
 class Setting:
@@ -67,18 +65,20 @@ class Setting:
     ) -> None:
         names = list(codec.schema.names)
         self.is_number = np.array([isinstance(feature, Continuous) for feature in codec.schema])
-        self.reach = codec.reach.numpy()
+        self.reach = codec.reach
         sizes = [1 if isinstance(f, Continuous) else len(f.levels) for f in codec.schema]
         self.starts = np.cumsum([0, *sizes[:-1]])
         self.width = sum(sizes)
         self.levels = np.flatnonzero(~self.is_number)
         self.numbers = np.flatnonzero(self.is_number)
         self.sizes = sizes
-        self.classifier, self.encoder = Layers.of(model.folded), Layers.of(autoencoder.encoder)
-        plain, coded = autoencoder._plain, autoencoder._coded
-        self.plain, self.coded = np.array(plain), np.array(coded)
-        self.embeddings = autoencoder.embeddings.weight.numpy().copy()
-        self.embedding_starts = autoencoder._starts.numpy().copy()
+        self.classifier = Layers.of(*((layer.weights, layer.bias) for layer in model.layers))
+        learned, columns = autoencoder.weights, autoencoder.columns
+        halves = ("encoder.0", "encoder.2")
+        self.encoder = Layers.of(*((learned[f"{n}.weight"], learned[f"{n}.bias"]) for n in halves))
+        self.plain, self.coded = np.array(columns.plain), np.array(columns.coded)
+        self.embeddings = learned["embeddings.weight"].copy()
+        self.embedding_starts = columns.starts.copy()
         self.flags = np.zeros((1, len(names)), np.float32)
         self.tables = self._tables()
         self.rows = rows

@@ -34,7 +34,7 @@ def measure(shape: Shape) -> dict[str, Any]:
     fit_seconds = time.process_time() - start
     fit_peak = _peak()
     people, _ = table.people(4 * shape.rows + 64, seed=2)
-    refused = people[model.predict(codec.encode(people)).numpy() == 0]
+    refused = people[model.predict(codec.encode(people)) == 0]
     assert len(refused) >= max(shape.rows, _N_ALONE + 2)
     explainer.explain(refused[-2:], target=1, n=1)
     _PEAK.write_text("5")  # the peak begins anew

@@ -4,8 +4,8 @@ import json
 import sys
 from typing import Any
 
+import numpy as np
 import pandas as pd
-import torch
 
 from fuzzing.seeds import ROOT
 from fuzzing.target import Target, one_in, text_of
@@ -121,10 +121,10 @@ def _small_result(outcome: Outcome) -> Explanations:
     why = Diagnosis("Nothing was found.", missed, 0.4, 0.5, ("cf.savings <= 1",), blockers, 7)
     item = explained_row(
         *(shared, codec.encode(frame)[0], codec.raw_of_frame(frame)[0], rows, changes),
-        probabilities=torch.full((len(rows),), 0.7, dtype=torch.float64),
-        losses=torch.full((len(rows), 3), 0.1, dtype=torch.float64),
+        probabilities=np.full(len(rows), 0.7),
+        losses=np.full((len(rows), 3), 0.1),
         outcome=outcome,
-        front=Front(rows, torch.zeros(len(rows), 3).double()) if len(rows) else None,
+        front=Front(rows, np.zeros((len(rows), 3))) if len(rows) else None,
         diagnosis=why if outcome is Outcome.NOT_FOUND else None,
         notes=("A note.",),
     )

@@ -3,16 +3,16 @@
 import json
 import math
 
+import numpy as np
 import pandas as pd
-import torch
 
 from fuzzing.seeds import texts
 from fuzzing.target import Target, one_in, text_of
+from proce.arrays import Floats
 from proce.causal import CausalGraph
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
 from proce.schema.rules.conflict import conflict
-from proce.schema.rules.program import RuleProgram
 
 _RULE_WORDS = (
     'cf. x. cf.age x.age cf.income x.job cf.job cf.school x.school cf.car cf["odd name"] '
@@ -56,12 +56,12 @@ def _codec() -> Codec:
 def rules() -> Target:
     """Return the target of rules: what is accepted can be evaluated, on any rows."""
     codec = _codec()
-    generator = torch.Generator().manual_seed(0)
-    factual = torch.rand(5, 6, generator=generator, dtype=torch.float64)
+    draw = np.random.default_rng(0)
+    factual = draw.random((5, 6))
     factual[:, 2:5] = factual[:, 2:5].round()
-    rows = torch.rand(5, 3, 6, generator=generator, dtype=torch.float64) * 3 - 1
-    rows[..., 2:5] = rows[..., 2:5].round().clamp(0, 1)
-    gaps = rows.clone()
+    rows = draw.random((5, 3, 6)) * 3 - 1
+    rows[..., 2:5] = rows[..., 2:5].round().clip(0, 1)
+    gaps = rows.copy()
     gaps[0, :, :2], gaps[1, :, 2:5] = math.nan, -1
 
     def check(content: bytes) -> None:
@@ -72,10 +72,7 @@ def rules() -> Target:
             _check_violation(rule.violation(factual, rows, mechanisms))
             return
         for candidates in (rows, gaps):
-            lacking = rule.violation(factual, candidates)
-            _check_violation(lacking)
-            compiled = RuleProgram.of((rule,)).violation(factual, candidates)
-            assert torch.equal(lacking, compiled), "the kernel says the same as the tree"
+            _check_violation(rule.violation(factual, candidates))
         if one_in(_N_SAMPLED, content):
             conflict([rule], factual)
 
@@ -83,8 +80,8 @@ def rules() -> Target:
     return Target("rules", check, seeds, _RULE_WORDS.encode().split())
 
 
-def _check_violation(lacking: torch.Tensor) -> None:
-    assert bool((lacking.isfinite() & (lacking >= 0)).all()), "a violation is a number"
+def _check_violation(lacking: Floats) -> None:
+    assert bool((np.isfinite(lacking) & (lacking >= 0)).all()), "a violation is a number"
 
 
 def _check_graph(graph: CausalGraph, content: bytes) -> None:

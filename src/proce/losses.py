@@ -1,10 +1,10 @@
-"""The three losses of a counterfactual (Eq. 10), in the order in which every tensor holds them."""
+"""The three losses of a counterfactual (Eq. 10), in the order in which every array holds them."""
 
 from enum import IntEnum
 
 
 class Loss(IntEnum):
-    """Where a loss stands in the last axis of a tensor ``(…, 3)``; all are minimised."""
+    """Where a loss stands in the last axis of an array ``(…, 3)``; all are minimised."""
 
     PREDICTION = 0
     PROTOTYPE = 1

@@ -38,6 +38,7 @@ from proce.objective.waiting import Clock
 from proce.objective.wanted import changed_cells, read_actions, read_genes
 from proce.schema import Codec, Rule
 from proce.schema.rules.program import RuleProgram
+from proce.schema.rules.rule import program_of
 from proce.search import Evaluation, Genome
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
@@ -181,7 +182,7 @@ class CounterfactualProblem:
         rows, factual = realised.point, self.query.factual
         losses, violation = self.terms.scored(realised, self.ask(rows))
         losses[..., Loss.DISTANCE] += self._causal_loss(rows)
-        self.rule_program.add_violation(factual, np.ascontiguousarray(rows), violation)
+        self.rule_program.add_violation(factual, rows, violation)
         for rule, mechanisms in self.rules_with_equations:
             violation += rule.violation(factual, rows, mechanisms)
         if with_prototype:
@@ -213,7 +214,7 @@ class CounterfactualProblem:
         assert query.own is not None, "the query knows the classes of its rows"
         return self.likeness.loss(rows, query.target, query.own)
 
-    @np.errstate(over="ignore", invalid="ignore")  # equations can lead anywhere
+    @np.errstate(all="ignore")  # equations can lead anywhere
     def _causal_loss(self, rows: Array) -> Array | float:
         """Return what deviating from the causes costs beside the distance, ``(i, c)``.
 
@@ -270,7 +271,7 @@ class CounterfactualProblem:
     @cached_property
     def rule_program(self) -> RuleProgram:
         """The rules without ``~>``, as a kernel runs them."""
-        return RuleProgram.of(tuple(rule for rule, _ in self.rules if rule.dependence is None))
+        return program_of([rule for rule, _ in self.rules])
 
     @cached_property
     def rules_with_equations(self) -> Sequence[BoundRule]:

@@ -1,5 +1,7 @@
 """From entries on the unit range to raw units: numbers come back exactly on their grids."""
 
+import math
+
 import numpy as np
 
 from proce.arrays import Array, Floats
@@ -12,7 +14,7 @@ _SPAN, _LOW, _NUMERATOR, _DENOMINATOR, _TOLERANCE = range(5)
 def raw_rows(units: Floats, rows: Array) -> Floats:
     """Return rows ``(…, f)`` in raw units; ``units`` are ``(f, 5)``."""
     raw = np.array(rows, np.float64, order="C")
-    put_in_raw_units(raw.reshape(-1, raw.shape[-1]), units)
+    put_in_raw_units(raw.reshape(math.prod(raw.shape[:-1]), raw.shape[-1]), units)
     return raw
 
 

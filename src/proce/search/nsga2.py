@@ -41,7 +41,7 @@ def nsga2(
     problem
         Evaluates candidates.
     genome
-        What may move; the search runs on the device of its tensors.
+        What may move, how far, and from where.
     initial
         ``(i, n, g)``, the first generation; it is repaired where it breaks a bound. If it is
         larger than the population it is cut by rank and crowding, if smaller, offspring fill up.

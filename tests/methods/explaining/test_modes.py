@@ -136,7 +136,7 @@ def test_the_front_holds_what_no_other_row_beats(result: Any) -> None:
             -1
         )
         assert len(item.front) > 0
-        assert not bool(better.any())
+        assert not better.any()
 
 
 def test_consequences_follow_from_the_actions(lender: Lender, rejected: pd.DataFrame) -> None:
@@ -160,7 +160,7 @@ def test_hard_counts_actions_and_what_they_cost(lender: Lender, rejected: pd.Dat
     assert len(result.to_frame())
     for item in result:
         counts = ((item.changes == Change.ACTION) | (item.changes == Change.HOLD)).sum(-1)
-        assert bool((item.losses[:, 2] >= 0.02 * counts - 1e-12).all())
+        assert (item.losses[:, 2] >= 0.02 * counts - 1e-12).all()
 
 
 def test_off_measures_the_plain_distance() -> None:
@@ -221,7 +221,7 @@ def test_with_a_bootstrapped_graph_every_counterfactual_carries_its_support() ->
     for item in explained:
         assert item.support is not None
         assert item.support.shape == (len(item),)
-        assert bool(((item.support >= 0) & (item.support <= 5)).all())
+        assert ((item.support >= 0) & (item.support <= 5)).all()
 
 
 def test_a_fixed_effect_stays_whatever_its_causes_do() -> None:

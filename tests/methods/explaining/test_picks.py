@@ -45,7 +45,7 @@ def test_by_default_the_decision_is_passed_by_the_margin(banker: ProCE) -> None:
     for item in result:
         assert len(item)
         assert item.margin_met
-        assert bool((item.probabilities >= 0.6 - 1e-9).all())
+        assert (item.probabilities >= 0.6 - 1e-9).all()
 
 
 def test_where_the_margin_cannot_be_had_the_decision_is_enough_and_that_is_said() -> None:
@@ -251,7 +251,7 @@ def test_holds_are_told_and_cost(mode: str) -> None:
     rows = pd.DataFrame({"study": [3.0, 4.0], "skill": [3.0, 4.0], "pay": [6.0, 8.0]})
     result = explainer.explain(rows, vary=["study", "pay"])
     holds = [(item, item.changes == Change.HOLD) for item in result if len(item)]
-    assert any(bool(held.any()) for _, held in holds)
+    assert any(held.any() for _, held in holds)
     for item, held in holds:
-        assert bool((item.rows == item.factual)[held].all())
-        assert bool((item.expected != item.rows)[held].all())
+        assert (item.rows == item.factual)[held].all()
+        assert (item.expected != item.rows)[held].all()

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from proce import Dataset, Explanations, ProCE, SearchSettings, load_dataset
 from proce.arrays import Array
+from proce.causal import Actions
 from proce.explanation import done_by_hand
 from proce.losses import Loss
 from proce.methods.explaining.what_if import what_if
@@ -82,18 +83,16 @@ def count_needless(
             needed = item.needed if item.margin_met else 0.5
             reached = told.after == target and told.probabilities[target] >= needed - 1e-6
             shown = codec.encode(told.frame)
-            by_hand = np.array([[each in rest for each in codec.schema.names]])
-            excess = terms.limits.of_rows(codec, factual).excess(
-                shown[:, None], by_hand[:, None], codec.reach
-            )
-            holds = reached and not told.broken and float(excess) <= 1e-6
+            by_hand = np.array([[[each in rest for each in codec.schema.names]]])
+            nothing, ends = np.zeros_like(by_hand), shown[:, None]
             query = terms.query(factual, np.array([target]), codec.to_raw(factual))
             problem = replace(terms.problem(query), doubts=terms.doubts)
-            shorter = problem.realise_by_hand(shown[:, None], by_hand[:, None])
+            excess = problem.excess(Actions(ends, by_hand, nothing, nothing, ends, nothing)).item()
+            holds = reached and not told.broken and excess <= 1e-6
+            shorter = problem.realise_by_hand(ends, by_hand)
             if holds and fitted.mode == "soft":
-                holds = float(problem.final_distance(shorter)) <= float(
-                    item.losses[way, Loss.DISTANCE]
-                )
+                distance = problem.final_distance(shorter).item()
+                holds = distance <= item.losses[way, Loss.DISTANCE]
             if holds and item.confidence is not None:
                 missing = missing_chances(problem, shorter, np.ones((1, 1), np.bool_)).item()
                 holds = missing <= max(0.0, SURE - float(item.confidence[way]))
@@ -108,7 +107,7 @@ def less_typical(
     if result.provenance.options["pick"] != "typical" or fitted.mode == "paper":
         return False
     target, own = (column[[index]] for column in (result.rows.target, result.rows.predicted))
-    likeness = fitted.likeness_of({int(target), int(own)})
+    likeness = fitted.likeness_of({target.item(), own.item()})
     assert likeness is not None
     rows = np.stack([result[index].rows[way], shown[0]])[None]
     full, rest = likeness.loss(rows, target, own)[0].tolist()
@@ -255,7 +254,7 @@ def test_of_120_columns_of_which_5_matter_at_most_6_change() -> None:
     result = explainer.explain(rows, n=2)
     for item in result:
         assert len(item) == 2
-        assert bool(((item.rows != item.factual).sum(-1) <= 6).all())
+        assert ((item.rows != item.factual).sum(-1) <= 6).all()
     assert count_needless(explainer, rows, result)[0] == 0
 
 

@@ -158,7 +158,7 @@ def given_mechanism(feature: Feature, equation: Mechanism | Equation) -> Mechani
             return equation
         raise GraphError(
             f"the equation of {feature.name!r} is {kind_name(equation)}; expected a function"
-            " from its parents (by name, in raw units) to a tensor, or a mechanism."
+            " from its parents (by name, in raw units) to an array, or a mechanism."
         )
     if isinstance(feature, Categorical):
         return Choice(equation, len(feature.levels))

@@ -94,7 +94,7 @@ class ColumnEquations:
                     parents = self._parents(name, np.moveaxis(present, -1, 0))
                     refuse_endless(name, self.mechanisms[name], parents, "training rows")
 
-    @np.errstate(over="ignore", invalid="ignore")  # what is beyond all limits stays so
+    @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # equations can lead anywhere
     def outcome(self, position: int, columns: Array, residual: Array) -> tuple[Array, Array]:
         """Return the value that its causes give a feature, and flags where they decide it.
 

@@ -8,7 +8,7 @@ from proce.errors import RuleError
 from proce.objective import effect_predictors
 from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
-from proce.schema.rules.program import obeyed
+from proce.schema.rules.rule import obeyed
 
 BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
 

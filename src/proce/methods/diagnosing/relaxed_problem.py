@@ -111,7 +111,7 @@ def relax(terms: SearchTerms, lifted: Sequence[LiftedLimit], query: Query) -> Re
         requirement=replace(decision, min_probability=None),
     )
     problem = replace(
-        unbound.problem(query.take(np.arange(n_rows).repeat(len(lifted)))),
+        unbound.problem(query.take(np.tile(np.arange(n_rows), len(lifted)))),
         limits=Limits(*columns),
         gene_map=fitted.gene_map,
     )

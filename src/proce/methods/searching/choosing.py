@@ -46,7 +46,10 @@ class Choice:
     Attributes
     ----------
     pick
-        What is recommended; see :func:`~proce.methods.searching.ranking.ranked`.
+        What is recommended. ``closest``: the lowest distance. ``balanced``: the knee, nearest to
+        the best of all three losses. ``typical``: the lowest prototype loss, or what takes its
+        place, of those that are not too far beyond the closest. ``first``: the candidate that the
+        search lists first (Algorithm 1, line 27).
     n
         How many candidates of a row are chosen, at most.
     within

@@ -14,8 +14,7 @@ from proce.arrays import Array
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.rules.dependence import Dependence
-from proce.schema.rules.program import obeyed
-from proce.schema.rules.rule import Rule
+from proce.schema.rules.rule import Rule, obeyed
 from proce.schema.rules.tree import Comparison, Condition, Constant, FeatureReference, Not, Quantity
 
 MAX_PROGRAMS = 400  # linear programs, after which the question is left open

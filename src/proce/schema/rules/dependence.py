@@ -8,9 +8,11 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.errors import RuleError
-from proce.schema.rules.tree import MAX_ROUNDING_GAP, FeatureReference, ReferencedValues
+from proce.schema.rules.tree import MAX_ROUNDING_GAP, FeatureReference
 
 Mechanism = Callable[[Array], Array]  # rows (…, f) -> the effect (…), on the unit range
+
+ReferencedValues = Mapping[FeatureReference, Array]  # shapes that broadcast to (i, c)
 
 MIN_MOVE = 2e-3  # of the unit range: less than this is not following
 

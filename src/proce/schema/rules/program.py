@@ -5,19 +5,19 @@ conditions. An operand comes before what joins it, so that no step looks ahead.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.kernel import kernel
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
-from proce.schema.rules.dependence import Dependence
-from proce.schema.rules.rule import Rule
+from proce.schema.raw_grid import raw_value
 from proce.schema.rules.tree import (
+    MAX_ROUNDING_GAP,
+    UNDEFINED_DISTANCE,
     Comparison,
     Condition,
     Constant,
@@ -27,8 +27,6 @@ from proce.schema.rules.tree import (
     Quantity,
     largest_zero,
 )
-
-Floats = NDArray[np.float64]
 
 
 class Step(IntEnum):
@@ -65,8 +63,7 @@ _NO_NUMBERS = (0.0, 0.0, 0.0)
 _Line = tuple[int, int, tuple[float, float, float]]  # a step, the cell that it reads, its numbers
 
 
-@dataclass(frozen=True, eq=False)
-class RuleProgram:
+class RuleProgram(NamedTuple):
     """Rules that a kernel runs over candidates.
 
     Attributes
@@ -83,56 +80,45 @@ class RuleProgram:
         counts as 1, the margin and the largest gap of a comparison.
     """
 
-    cells: NDArray[np.int64]
+    cells: Ints
     units: Floats
-    steps: NDArray[np.int64]
+    steps: Ints
     numbers: Floats
 
     @classmethod
-    @lru_cache(maxsize=32)
-    def of(cls, rules: tuple[Rule, ...]) -> "RuleProgram":
-        """Return the program of rules of one codec, none of them with ``~>``."""
+    def of(cls, conditions: Sequence[Condition], codec: Codec) -> "RuleProgram":
+        """Return the program of conditions on the features of a codec."""
         references = sorted(
-            {reference for rule in rules for reference in rule.tree.references},
+            {reference for condition in conditions for reference in condition.references},
             key=lambda reference: (reference.row, reference.position),
         )
         places = {reference: place for place, reference in enumerate(references)}
-        lines = [line for rule in rules for line in _rule_lines(rule, places)]
-        cells = [_cell(reference, rules[0].codec) for reference in references]
+        lines = [line for condition in conditions for line in _rule_lines(condition, places)]
+        cells = [_cell(reference, codec) for reference in references]
         positions = [reference.position for reference in references]
-        units = rules[0].codec.raw_units[positions] if rules else np.empty((0, 5))
         return cls(
             np.array(cells, np.int64).reshape(-1, 3),
-            np.ascontiguousarray(units),
+            codec.raw_units[positions],
             np.array([line[:2] for line in lines], np.int64).reshape(-1, 2),
-            np.array([line[2] for line in lines]).reshape(-1, 3),
+            np.array([line[2] for line in lines], np.float64).reshape(-1, 3),
         )
 
-    def violation(self, factual: Array, rows: Array) -> Array:
-        """Return the sum ``(i, c)`` of what candidates ``(i, c, f)`` lack to obey each rule.
-
-        It is the sum of :meth:`Rule.violation` over the rules, to the last bit; on the CPU only.
-        """
+    def violation(self, factual: Array, rows: Array) -> Floats:
+        """Return the sum ``(i, c)`` of what candidates ``(i, c, f)`` lack to obey each rule."""
         total = np.zeros(rows.shape[:2])
-        self.add_violation(np.ascontiguousarray(factual), np.ascontiguousarray(rows), total)
+        self.add_violation(factual, rows, total)
         return total
 
-    def add_violation(self, factual: Floats, rows: Floats, total: Floats) -> None:
-        """Add what candidates lack to a total ``(i, c)``; all arrays are contiguous."""
-        from proce.schema.rules.kernel import add_violations
-
+    def add_violation(self, factual: Array, rows: Array, total: Floats) -> None:
+        """Add what candidates lack to a total ``(i, c)``."""
         if len(self.steps):
-            arrays = (self.cells, self.units, self.steps, self.numbers)
-            add_violations(factual, rows, *arrays, total)
+            before = np.ascontiguousarray(factual, np.float64)
+            add_violations(before, np.ascontiguousarray(rows, np.float64), self, total)
 
 
-def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
-    """Return which rows ``(n, f)`` obey rules without ``~>``, ``(n,)``.
-
-    ``factual (n, f)`` is what each of them was before.
-    """
-    lacking = RuleProgram.of(tuple(rules)).violation(factual, rows[:, None])[:, 0]
-    return lacking == 0
+NO_RULES = RuleProgram(
+    np.empty((0, 3), np.int64), np.empty((0, 5)), np.empty((0, 2), np.int64), np.empty((0, 3))
+)
 
 
 def _cell(reference: FeatureReference, codec: Codec) -> tuple[int, int, int]:
@@ -140,9 +126,8 @@ def _cell(reference: FeatureReference, codec: Codec) -> tuple[int, int, int]:
     return int(reference.row == "cf"), reference.position, int(is_number)
 
 
-def _rule_lines(rule: Rule, places: dict[FeatureReference, int]) -> Iterable[_Line]:
-    assert not isinstance(rule.tree, Dependence), "a rule with ~> needs its equation"
-    yield from _condition_lines(rule.tree, places)
+def _rule_lines(tree: Condition, places: dict[FeatureReference, int]) -> Iterable[_Line]:
+    yield from _condition_lines(tree, places)
     yield Step.RULE, 0, _NO_NUMBERS
 
 
@@ -173,3 +158,138 @@ def _quantity_lines(tree: Quantity, places: dict[FeatureReference, int]) -> Iter
         for operator, operand in tree.rest:
             yield from _quantity_lines(operand, places)
             yield _ARITHMETIC[operator], 0, (largest_zero(operand), 0.0, 0.0)
+
+
+# As Step.
+_CELL, _NUMBER, _ADD, _SUBTRACT, _MULTIPLY, _DIVIDE = range(6)
+_AT_MOST, _ABOVE, _EQUAL, _UNEQUAL, _NOT, _AND, _OR, _IMPLIES, _RULE = range(6, 15)
+
+
+@kernel
+def add_violations(
+    factual: Floats,  # (i, f)
+    rows: Floats,  # (i, c, f)
+    program: RuleProgram,
+    total: Floats,  # (i, c); added to
+) -> None:
+    """Add to each candidate's total what it lacks to obey each rule.
+
+    Every step is done for all candidates of an instance before the next one.
+    """
+    cells, units, steps, numbers = program.cells, program.units, program.steps, program.numbers
+    n_candidates, n_cells = rows.shape[1], len(cells)
+    values = np.empty((n_cells, n_candidates))
+    quantity = np.empty((len(steps), n_candidates))
+    missing = np.empty((len(steps), n_candidates), np.bool_)
+    to_true, to_false = np.empty_like(quantity), np.empty_like(quantity)
+    for i in range(len(rows)):
+        for r in range(n_cells):
+            f = cells[r, 1]
+            if cells[r, 0] == 1:
+                for c in range(n_candidates):
+                    values[r, c] = rows[i, c, f]
+            else:
+                for c in range(n_candidates):
+                    values[r, c] = factual[i, f]
+            _read(values, r, cells[r, 2] == 1, units)
+        q, t = -1, -1  # the tops of the stacks
+        for s in range(len(steps)):
+            step, cell = steps[s, 0], steps[s, 1]
+            if step <= _NUMBER:
+                q += 1
+                for c in range(n_candidates):
+                    quantity[q, c] = values[cell, c] if step == _CELL else numbers[s, 0]
+                    missing[q, c] = np.isnan(quantity[q, c])
+            elif step <= _DIVIDE:
+                q -= 1
+                _join(quantity, missing, q, step, numbers[s, 0])
+            elif step <= _UNEQUAL:
+                q -= 2
+                t += 1
+                _compare(quantity, missing, q + 1, step, numbers, s, to_true, to_false, t)
+            elif step == _NOT:
+                for c in range(n_candidates):
+                    to_true[t, c], to_false[t, c] = to_false[t, c], to_true[t, c]
+            elif step == _RULE:
+                for c in range(n_candidates):
+                    total[i, c] += to_true[t, c]
+                t -= 1
+            else:
+                t -= 1
+                _join_conditions(to_true, to_false, t, step)
+
+
+@kernel
+def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
+    """Write entries in raw units, or the codes of levels; NaN where they are missing."""
+    for c in range(values.shape[1]):
+        if is_number:
+            values[r, c] = raw_value(values[r, c], units[r])
+        elif values[r, c] < 0:
+            values[r, c] = np.nan
+
+
+@kernel
+def _join(quantity: Floats, missing: Flags, q: int, step: int, zero: float) -> None:
+    """Join two quantities; NaN where the divisor is zero or the result too large."""
+    for c in range(quantity.shape[1]):
+        left, right = quantity[q, c], quantity[q + 1, c]
+        if step == _ADD:
+            result = left + right
+        elif step == _SUBTRACT:
+            result = left - right
+        elif step == _MULTIPLY:
+            result = left * right
+        else:
+            result = np.nan if abs(right) <= zero else left / right
+        quantity[q, c] = result if np.isfinite(result) else np.nan
+        missing[q, c] |= missing[q + 1, c]
+
+
+@kernel
+def _compare(
+    quantity: Floats,
+    missing: Flags,
+    q: int,
+    step: int,
+    numbers: Floats,
+    s: int,
+    to_true: Floats,
+    to_false: Floats,
+    t: int,
+) -> None:
+    """Write how far a comparison of two quantities is from being true and from being false."""
+    unit, margin, max_gap = numbers[s, 0], numbers[s, 1], numbers[s, 2]
+    is_opposite, is_order = step in (_ABOVE, _UNEQUAL), step in (_AT_MOST, _ABOVE)
+    for c in range(quantity.shape[1]):
+        raw = quantity[q, c] - quantity[q + 1, c]
+        if missing[q, c] or missing[q + 1, c]:
+            to_true[t, c], to_false[t, c] = 0.0, 0.0
+            continue
+        if not np.isfinite(raw):
+            to_true[t, c], to_false[t, c] = UNDEFINED_DISTANCE, 0.0
+            continue
+        gap = min(max(raw / unit, -max_gap), max_gap)
+        gap = 0.0 if abs(gap) <= MAX_ROUNDING_GAP else gap
+        if is_order:
+            near, far = max(gap, 0.0), margin - gap if gap <= 0 else 0.0
+        else:
+            near, far = abs(gap), margin if gap == 0 else 0.0
+        to_true[t, c] = far if is_opposite else near
+        to_false[t, c] = near if is_opposite else far
+
+
+@kernel
+def _join_conditions(to_true: Floats, to_false: Floats, t: int, step: int) -> None:
+    """Join two conditions by ``and``, ``or`` or ``=>``."""
+    for c in range(to_true.shape[1]):
+        true, false = to_true[t, c], to_false[t, c]
+        if step == _AND:
+            to_true[t, c] = true + to_true[t + 1, c]
+            to_false[t, c] = min(false, to_false[t + 1, c])
+        elif step == _OR:
+            to_true[t, c] = min(true, to_true[t + 1, c])
+            to_false[t, c] = false + to_false[t + 1, c]
+        else:
+            to_true[t, c] = 0.0 if false == 0 else to_true[t + 1, c]
+            to_false[t, c] = true + to_false[t + 1, c]

@@ -1,8 +1,9 @@
 """What a counterfactual must obey, written by a person: ``cf.age >= x.age``."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -14,8 +15,9 @@ from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.row_arguments import check_array, takes_rows
 from proce.schema.rules.dependence import Dependence, Mechanism
+from proce.schema.rules.program import NO_RULES, RuleProgram
 from proce.schema.rules.syntax import parse_syntax
-from proce.schema.rules.tree import Condition, FeatureReference
+from proce.schema.rules.tree import Condition, FeatureReference, Not
 from proce.schema.rules.types import Resolver
 
 _NO_MECHANISMS: Mapping[str, Mechanism] = MappingProxyType({})
@@ -105,10 +107,8 @@ class Rule:
                 " 'x.age >= 40'."
             )
         assert not isinstance(self.tree, Dependence), "it is refused above"
-        values = {reference: self._values(reference, rows) for reference in self.tree.references}
-        return np.ascontiguousarray(
-            np.broadcast_to((self.tree.distances(values).to_false > 0), (len(rows),))
-        )
+        opposite = RuleProgram.of((Not(self.tree),), self.codec)
+        return opposite.violation(rows, rows[:, None])[:, 0] > 0
 
     @checked(RuleError)
     def violation(
@@ -133,15 +133,21 @@ class Rule:
             to holding, on the unit range of the training rows; always finite.
         """
         before = self._aligned(factual, rows)
+        if not isinstance(self.tree, Dependence):
+            alone = rows.ndim == 2
+            lacking = self.program.violation(factual, rows[:, None] if alone else rows)
+            return lacking[:, 0] if alone else lacking
         values = {
             reference: self._values(reference, before if reference.row == "x" else rows)
             for reference in self.tree.references
         }
-        if isinstance(self.tree, Dependence):
-            lacking = self.tree.violation(values, before, rows, mechanisms)
-        else:
-            lacking = self.tree.distances(values).to_true
-        return np.ascontiguousarray(np.broadcast_to(lacking, rows.shape[:-1]))
+        return self.tree.violation(values, before, rows, mechanisms)
+
+    @cached_property
+    def program(self) -> RuleProgram:
+        """A rule without ``~>`` as a kernel runs it."""
+        assert not isinstance(self.tree, Dependence), "a rule with ~> needs its equation"
+        return RuleProgram.of((self.tree,), self.codec)
 
     def _aligned(self, factual: Array, rows: Array) -> Array:
         """Return the factual rows in a shape that broadcasts to the candidates'."""
@@ -162,3 +168,17 @@ class Rule:
             return self.codec.raw_numbers(reference.position, column)
         codes = column.astype(np.float64)
         return np.where(codes < 0, math.nan, codes)
+
+
+def program_of(rules: Sequence[Rule]) -> RuleProgram:
+    """Return rules of one codec as one program; those with ``~>`` are passed over."""
+    trees = [rule.tree for rule in rules if not isinstance(rule.tree, Dependence)]
+    return RuleProgram.of(trees, rules[0].codec) if trees else NO_RULES
+
+
+def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
+    """Return which rows ``(n, f)`` obey rules without ``~>``, ``(n,)``.
+
+    ``factual (n, f)`` is what each of them was before.
+    """
+    return program_of(rules).violation(factual, rows[:, None])[:, 0] == 0

@@ -1,23 +1,18 @@
-"""A rule as a tree that is evaluated on all candidates at once.
+"""A rule as a tree, before it becomes a program that is run on all candidates.
 
-A condition gives two distances on the unit range: how far it is from being true, and how far
-it is from being false. One of them is zero. Both are zero where a value that the condition needs
-is missing, so that such a comparison blocks nothing, negated or not.
+A condition has two distances on the unit range: how far it is from being true, and how far it is
+from being false. One of them is zero. Both are zero where a value that the condition needs is
+missing, so that such a comparison blocks nothing, negated or not.
 
-A quantity is evaluated in raw units. It also knows two things of the training rows: its
-``span``, how far it ranges, and its ``size``, how large it gets. They turn a gap in raw units
-into a distance on the unit range, whatever arithmetic led to it.
+A quantity is in raw units. It also knows two things of the training rows: its ``span``, how far it
+ranges, and its ``size``, how large it gets. They turn a gap in raw units into a distance on the
+unit range, whatever arithmetic led to it.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from typing import Literal, NamedTuple
-
-import numpy as np
-
-from proce.arrays import Array
+from typing import Literal
 
 MAX_ROUNDING_GAP = 1e-9  # on the unit range: gaps up to this are rounding
 STRICT_MARGIN = 1e-6  # what a strict comparison between numbers lacks where they are equal
@@ -51,14 +46,6 @@ class FeatureReference:
         """The references whose values this quantity needs."""
         return frozenset([self])
 
-    def evaluate(self, values: "ReferencedValues") -> Array:
-        """Return the quantity for all candidates."""
-        return values[self]
-
-
-# What a rule reads; every array has a shape that broadcasts to (i, c).
-ReferencedValues = Mapping[FeatureReference, Array]
-
 
 @dataclass(frozen=True, slots=True)
 class Constant:
@@ -72,10 +59,6 @@ class Constant:
     def size(self) -> float:
         """How large the quantity gets."""
         return abs(self.value)
-
-    def evaluate(self, values: ReferencedValues) -> Array:
-        """Return the quantity, which is the same for all candidates."""
-        return np.array(self.value, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,35 +80,8 @@ class Arithmetic:
         references = first.references.union(*(operand.references for _, operand in rest))
         return cls(first, tuple(rest), span, size, references)
 
-    @np.errstate(over="ignore", invalid="ignore")  # NaN says so
-    def evaluate(self, values: ReferencedValues) -> Array:
-        """Return the quantity for all candidates."""
-        result = self.first.evaluate(values)
-        for operator, operand in self.rest:
-            right = operand.evaluate(values)
-            match operator:
-                case "+":
-                    result = result + right
-                case "-":
-                    result = result - right
-                case "*":
-                    result = result * right
-                case _:
-                    is_zero = np.abs(right) <= largest_zero(operand)
-                    result = result / np.where(is_zero, math.nan, right)
-            # Not infinite: one over infinity would be a number again.
-            result = np.where(~np.isfinite(result), math.nan, result)
-        return result
-
 
 Quantity = FeatureReference | Constant | Arithmetic
-
-
-class Distances(NamedTuple):
-    """How far a condition is from being true and from being false."""
-
-    to_true: Array
-    to_false: Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +120,6 @@ class Comparison:
         """The references whose values this condition needs."""
         return self.left.references | self.right.references
 
-    @np.errstate(over="ignore", invalid="ignore")  # a gap that is no number is undefined
-    def distances(self, values: ReferencedValues) -> Distances:
-        """Return both distances for all candidates."""
-        raw = self.left.evaluate(values) - self.right.evaluate(values)
-        gap = np.clip((raw / self.unit), -self.max_gap, self.max_gap)
-        gap = np.where(np.abs(gap) <= MAX_ROUNDING_GAP, 0.0, gap)
-        to_true, to_false = _distances_of_gap(self.operator, gap, self.margin)
-        missing = reduce(
-            np.logical_or, [np.isnan(values[reference]) for reference in self.references]
-        )
-        undefined = ~np.isfinite(raw)
-        return Distances(
-            np.where(missing, 0.0, np.where(undefined, UNDEFINED_DISTANCE, to_true)),
-            np.where(undefined | missing, 0.0, to_false),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Not:
@@ -191,11 +131,6 @@ class Not:
     def references(self) -> frozenset[FeatureReference]:
         """The references whose values this condition needs."""
         return self.operand.references
-
-    def distances(self, values: ReferencedValues) -> Distances:
-        """Return both distances for all candidates."""
-        to_true, to_false = self.operand.distances(values)
-        return Distances(to_false, to_true)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,12 +144,6 @@ class Junction:
     def references(self) -> frozenset[FeatureReference]:
         """The references whose values this condition needs."""
         return frozenset().union(*(operand.references for operand in self.operands))
-
-    def distances(self, values: ReferencedValues) -> Distances:
-        """Return both distances for all candidates."""
-        *others, last = [operand.distances(values) for operand in self.operands]
-        join = _JOINS[self.operator]
-        return reduce(lambda joined, operand: join(operand, joined), reversed(others), last)
 
 
 Condition = Comparison | Not | Junction
@@ -249,36 +178,3 @@ def _joined_extent(
 def _multiply_sizes(one: float, other: float) -> float:
     """Multiply two sizes; zero times infinity is zero here, where floats give NaN."""
     return one * other if one and other else 0.0
-
-
-def _distances_of_gap(operator: str, gap: Array, margin: float) -> tuple[Array, Array]:
-    """Return how far ``gap operator 0`` is from being true and from being false."""
-    match operator:
-        case "==":
-            return np.abs(gap), (gap == 0).astype(np.float64) * margin
-        case "<=":
-            return np.maximum(gap, 0), np.where(gap <= 0, margin - gap, 0.0)
-        case ">=":
-            return _distances_of_gap("<=", 0.0 - gap, margin)  # -gap would make minus zeros
-        case "<":
-            return _distances_of_gap("<=", 0.0 - gap, margin)[::-1]
-        case ">":
-            return _distances_of_gap("<=", gap, margin)[::-1]
-        case _:
-            return _distances_of_gap("==", gap, margin)[::-1]
-
-
-def _join_and(left: Distances, right: Distances) -> Distances:
-    return Distances(left.to_true + right.to_true, np.minimum(left.to_false, right.to_false))
-
-
-def _join_or(left: Distances, right: Distances) -> Distances:
-    return Distances(np.minimum(left.to_true, right.to_true), left.to_false + right.to_false)
-
-
-def _join_implies(premise: Distances, conclusion: Distances) -> Distances:
-    to_true = np.where(premise.to_false == 0, 0.0, conclusion.to_true)
-    return Distances(to_true, premise.to_true + conclusion.to_false)
-
-
-_JOINS = {"and": _join_and, "or": _join_or, "=>": _join_implies}

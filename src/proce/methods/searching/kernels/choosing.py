@@ -1,4 +1,4 @@
-"""Choosing for numba, row by row, as the tensors of :mod:`proce.methods.searching.choosing` do.
+"""Choosing, row by row; what is asked for is said in `choosing`.
 
 Features that a candidate acts on or holds are kept as bits. The code is written with loops and work
 arrays, because numba takes several times as long to compile array expressions.

@@ -1,6 +1,7 @@
-"""The order of chosen candidates for numba, as :mod:`proce.methods.searching.ranking` has it.
+"""The order of chosen candidates: the recommended one, then others that differ from it.
 
-The differences are those of the tensors to the last bit: sums run from the first loss to the last.
+The others are chosen one by one. Each time it is the candidate that differs most from those already
+chosen, in the features that it acts on and in its losses, less what it costs more than the closest.
 """
 
 import numpy as np
