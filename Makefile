@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 PYTEST := $(BIN)/python -m pytest
-# The tensors here are small: threads of one process would only wait for each other.
+# The arrays here are small: threads of one process would only wait for each other.
 export OMP_NUM_THREADS ?= 1
 
 .DEFAULT_GOAL := help

@@ -1,10 +1,11 @@
 """Does another processor give the same answer? What is promised: ``docs/saving.md``.
 
 Run: ``PROCE_DATA=... python benchmarks/processors.py [--folder build/processors] [--rows 8]``.
-Environment variables make the libraries below compute as on other processors: another width of
-vectors, another order of sums, another number of threads. Explainers are fitted and saved once,
-and every environment explains the same rows with each of them, in a process of its own. With
-``--fit`` every environment fits its own explainers first. What is compared is the returned rows,
+Environment variables make numba compile for another processor than the one at hand, and the
+libraries below compute as on other processors: another width of vectors, another order of sums,
+another number of threads. Explainers are fitted and saved once, and every environment explains the
+same rows with each of them, in a process of its own. With ``--fit`` every environment fits its own
+explainers first, for which PyTorch learns. What is compared is the returned rows,
 cell by cell to the last bit, and the sentences.
 
 Every environment that is done is a file in the folder and is not run again.
@@ -31,20 +32,17 @@ TRAINED = {
 }
 ENVIRONMENTS: dict[str, dict[str, str]] = {
     "as it is": {},
+    "numba generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
+    "numba Haswell": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"},
     "two threads": {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"},
-    "torch without vectors": {"ATEN_CPU_CAPABILITY": "default"},
-    "torch AVX2": {"ATEN_CPU_CAPABILITY": "avx2"},
     "NumPy without vectors": {"NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL"},
     "NumPy AVX2": {"NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL"},
     "OpenBLAS Haswell": {"OPENBLAS_CORETYPE": "Haswell"},
     "OpenBLAS Prescott": {"OPENBLAS_CORETYPE": "Prescott"},
     "OpenBLAS Zen": {"OPENBLAS_CORETYPE": "Zen"},
-    "MKL compatible": {"MKL_CBWR": "COMPATIBLE"},
-    "numba generic": {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},
-    "numba Haswell": {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma"},
     "C library without FMA": {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-FMA,-AVX512F"},
     "an old processor": {
-        "ATEN_CPU_CAPABILITY": "default",
+        "ATEN_CPU_CAPABILITY": "default",  # of PyTorch, which learns with --fit
         "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL",
         "OPENBLAS_CORETYPE": "Prescott",
         "MKL_CBWR": "COMPATIBLE",

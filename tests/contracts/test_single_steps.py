@@ -67,7 +67,7 @@ ROWS = everybody_who_leaves()
 
 @pytest.fixture(scope="module", params=["fitted", "given"])
 def graph(request: pytest.FixtureRequest) -> Any:
-    """The graph alone, whose equations kernels run, or with equations that are functions of Python."""
+    """The graph alone, whose equations kernels run, or with equations that are functions."""
     if request.param == "fitted":
         return GRAPH
     codec = Codec.fit(SCHEMA, customers())

@@ -49,8 +49,8 @@ class ProCE(FittedEstimator):
         The seed of everything random. The same seed gives the same answer for a row, whatever else
         is in the batch.
     device
-        Where networks learn and searches run: ``"cpu"`` or ``"cuda"``. A model that is no torch
-        module is asked on the CPU, wherever the search runs.
+        Where networks learn, such as the auto-encoder: ``"cpu"`` or ``"cuda"``. Searches run on the
+        CPU; a torch module is asked where its own weights are.
     classes
         The names of the model's classes for people, such as ``{0: "rejected", 1: "approved"}``; a
         class without one is told as it is.

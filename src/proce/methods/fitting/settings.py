@@ -63,7 +63,7 @@ class SearchSettings(NSGA2Settings):
         three actions are scanned before the search; False as in the paper.
     chunk_size
         How many rows are searched at a time; ``None`` for 256 to 1,024, by the size of their
-        populations, and more on a device. It bounds the memory and does not change results.
+        populations. It bounds the memory and does not change results.
     autoencoder
         All other settings of the latent space.
     """

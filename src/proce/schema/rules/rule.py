@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,10 +16,12 @@ from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.row_arguments import check_array, takes_rows
 from proce.schema.rules.dependence import Dependence, Mechanism
-from proce.schema.rules.program import NO_RULES, RuleProgram
 from proce.schema.rules.syntax import parse_syntax
 from proce.schema.rules.tree import Condition, FeatureReference, Not
 from proce.schema.rules.types import Resolver
+
+if TYPE_CHECKING:  # it imports numba, which takes half a second
+    from proce.schema.rules.program import RuleProgram
 
 _NO_MECHANISMS: Mapping[str, Mechanism] = MappingProxyType({})
 
@@ -107,6 +110,8 @@ class Rule:
                 " 'x.age >= 40'."
             )
         assert not isinstance(self.tree, Dependence), "it is refused above"
+        from proce.schema.rules.program import RuleProgram
+
         opposite = RuleProgram.of((Not(self.tree),), self.codec)
         return opposite.violation(rows, rows[:, None])[:, 0] > 0
 
@@ -144,8 +149,10 @@ class Rule:
         return self.tree.violation(values, before, rows, mechanisms)
 
     @cached_property
-    def program(self) -> RuleProgram:
+    def program(self) -> "RuleProgram":
         """A rule without ``~>`` as a kernel runs it."""
+        from proce.schema.rules.program import RuleProgram
+
         assert not isinstance(self.tree, Dependence), "a rule with ~> needs its equation"
         return RuleProgram.of((self.tree,), self.codec)
 
@@ -170,8 +177,10 @@ class Rule:
         return np.where(codes < 0, math.nan, codes)
 
 
-def program_of(rules: Sequence[Rule]) -> RuleProgram:
+def program_of(rules: Sequence[Rule]) -> "RuleProgram":
     """Return rules of one codec as one program; those with ``~>`` are passed over."""
+    from proce.schema.rules.program import NO_RULES, RuleProgram
+
     trees = [rule.tree for rule in rules if not isinstance(rule.tree, Dependence)]
     return RuleProgram.of(trees, rules[0].codec) if trees else NO_RULES
 
