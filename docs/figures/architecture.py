@@ -47,8 +47,8 @@ EXPLAIN = Step(
                             (
                                 Step("proce.causal.models.actions", "done, held, or following"),
                                 Step(
-                                    "proce.objective.problem_parts",
-                                    "what a problem is made of",
+                                    "proce.objective.terms",
+                                    "what needs no model, for many candidates",
                                     (
                                         Step(
                                             "proce.objective.requirement",

@@ -7,4 +7,4 @@ notice a change in a function imported from another file: delete the cache after
 
 from numba import njit
 
-kernel = njit(nogil=True, cache=True, error_model="numpy")
+kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
