@@ -41,8 +41,6 @@ def pictures() -> Any:
     return module_at(FIGURES / "answer.py")
 
 
-
-
 def test_the_ten_lines_are_ten_and_the_same_on_both_pages() -> None:
     lines = [line for line in block(README, "python").splitlines() if line.strip()]
     assert len(lines) == 10

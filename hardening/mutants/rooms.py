@@ -58,7 +58,6 @@ ROOMS = {
             "methods/searching/needed.py",
             "methods/searching/pruning.py",
             "methods/searching/solution.py",
-            "methods/searching/kernels/leaving_out.py",
             "schema/round_trip.py",
             "schema/shown.py",
         ),

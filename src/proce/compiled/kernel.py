@@ -5,6 +5,15 @@ processes, and without forced inlining, which takes numba several times as long.
 notice a change in a function imported from another file: delete the cache after editing a kernel.
 """
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
 from numba import njit
 
-kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def kernel(function: Function) -> Function:
+    """Return a function that is compiled when it is first called."""
+    compiled: Any = njit(nogil=True, cache=True, error_model="numpy")(function)
+    return cast(Function, compiled)

@@ -126,7 +126,7 @@ def test_a_row_without_candidates_has_nothing_to_show() -> None:
     pool = drawn_pool(0, n_rows=3)
     nothing = Pool(pool.rows, pool.by_hand, pool.losses, np.full_like(pool.missing, np.inf))
     assert (choose(nothing, Choice("closest", 4, 2.0, np.ones(4))) == -1).all()
-    none = Pool(*(column[:0] for column in vars(pool).values()))
+    none = Pool(*(column[:0] for column in pool))
     assert choose(none, Choice("closest", 4, 2.0, np.ones(4))).shape == (0, 4)
 
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.methods.searching.kernels.leaving_out import first_of_each_set
+from proce.methods.searching.scan import write_first_of_each_set as first_of_each_set
 
 SETS = np.array([[1, 0], [1, 0], [0, 1], [1, 1]], np.bool_)
 

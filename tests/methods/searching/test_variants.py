@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from proce.arrays import Array
-from proce.methods.searching.kernels.leaving_out import leave_out_each, leave_out_more
-from proce.methods.searching.kernels.variants import draw_in, move_beside
+from proce.methods.searching.polishing import draw_in
+from proce.methods.searching.pruning import leave_out_each, leave_out_more
+from proce.methods.searching.scan import move_beside
 from proce.methods.searching.trials import Trials, adopt_closer
 
 N, F = 40, 6

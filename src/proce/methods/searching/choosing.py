@@ -5,20 +5,27 @@ is sure to work is infinite for one that does not count: that it is not feasible
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.kernel import kernel
+from proce.compiled.stream import Words
+from proce.losses import Loss
 from proce.methods.calls.options import Pick
 from proce.methods.searching.chances import SLACK
 
 DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to be shown
 _ALIKE = 0.05  # of the unit range: two ways that differ by less are one
+FIRST, CLOSEST, BALANCED, TYPICAL = range(4)
+_PICKS = {"first": FIRST, "closest": CLOSEST, "balanced": BALANCED, "typical": TYPICAL}
+PREDICTION, PROTOTYPE, DISTANCE = int(Loss.PREDICTION), int(Loss.PROTOTYPE), int(Loss.DISTANCE)
+_MISSING_KEY = -9e9
+_NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
-@dataclass(frozen=True, eq=False)
-class Pool:
+class Pool(NamedTuple):
     """The candidates of some rows.
 
     Attributes
@@ -73,46 +80,27 @@ class Choice:
     only_firm: bool = False
 
 
-def choose(pool: Pool, choice: Choice) -> Array:
+def choose(pool: Pool, choice: Choice) -> Ints:
     """Return the positions ``(i, n)`` of the candidates to show, the recommended one first.
 
     The positions behind a row's last candidate are -1.
     """
-    from proce.methods.searching.kernels import choosing as kernels
-    from proce.methods.searching.kernels import ranking
-
-    codes = {
-        "first": ranking.FIRST,
-        "closest": ranking.CLOSEST,
-        "balanced": ranking.BALANCED,
-        "typical": ranking.TYPICAL,
-    }
+    pool = Pool(*map(np.ascontiguousarray, pool))
     n_rows, n_candidates = pool.missing.shape
     order = np.empty((n_rows, min(choice.n, n_candidates)), np.int64)
-    kernels.choose(
-        _array(pool.rows),
-        _array(pool.by_hand),
-        _array(pool.losses),
-        _array(pool.missing),
-        _array(choice.reach),
+    terms = _Terms(
+        choice.reach,
         choice.is_sparse,
         choice.is_typical,
         choice.only_firm,
-        codes[choice.pick],
-        choice.within,
-        _ALIKE,
-        SLACK,
-        DISTANCE_WEIGHT,
-        order,
+        _PICKS[choice.pick],
+        float(choice.within),
     )
+    write_choice(pool, terms, order)
     return order
 
 
-def _array(column: Array) -> Any:
-    return np.ascontiguousarray(column)
-
-
-def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Array:
+def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
     """Return flags ``(i, p)`` for the feasible rows that no other dominates, each row once.
 
     Parameters
@@ -122,8 +110,331 @@ def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Array:
     is_feasible
         ``(i, p)``, which of them count.
     """
-    from proce.methods.searching.kernels import choosing as kernels
-
     flags = np.empty(is_feasible.shape, np.bool_)
-    kernels.find_fronts(_array(rows), _array(losses), _array(is_feasible), flags)
+    rows, losses, is_feasible = map(np.ascontiguousarray, (rows, losses, is_feasible))
+    write_fronts(rows, losses, is_feasible, flags)
     return flags
+
+
+class _Terms(NamedTuple):
+    """A :class:`Choice` as the kernel reads it."""
+
+    reach: Floats
+    is_sparse: bool
+    is_typical: bool
+    only_firm: bool
+    pick: int
+    within: float
+
+
+@kernel
+def write_choice(pool: Pool, terms: _Terms, order: Ints) -> None:
+    """Write the positions ``(i, n)`` of the candidates to show; -1 behind the last of a row.
+
+    Features that a candidate acts on or holds are kept as bits. The code is written with loops and
+    work arrays, because numba takes several times as long to compile array expressions.
+    """
+    rows, only_firm, is_typical = pool.rows, terms.only_firm, terms.is_typical
+    n_rows, p, f = rows.shape
+    n_words = (f + 63) // 64
+    keys, sets = np.empty((p, f)), np.empty((p, n_words), np.uint64)
+    lacks, scaled, difference = np.empty(p), np.empty((p, 3)), np.empty(p)
+    among, dropped = np.empty(p, np.bool_), np.empty(p, np.bool_)
+    members = np.empty(p, np.int64)
+    for i in range(n_rows):
+        own = pool.losses[i]
+        for c in range(p):
+            lacks[c] = pool.missing[i, c]
+            among[c] = np.isfinite(lacks[c])
+            for w in range(n_words):
+                sets[c, w] = _NONE
+            for a in range(f):
+                if pool.by_hand[i, c, a]:
+                    sets[c, a // 64] |= _ONE << np.uint64(a % 64)
+        _keep_first_of_each(rows[i], among, keys)
+        if terms.is_sparse:
+            if is_typical:
+                _keep_near(own, lacks, among, terms.within, SLACK)
+            _drop_needless(own, lacks, sets, is_typical, among, dropped)
+            preferred = PROTOTYPE if is_typical else DISTANCE
+            _drop_alike(rows[i], terms.reach, own, lacks, sets, preferred, among, dropped)
+        _drop_outdone(lacks, sets, among, dropped)
+        limit = _surest_limit(lacks, among, SLACK)
+        n_chosen, all_at_once = 0, terms.pick == FIRST and not only_firm
+        for group in range(1 if only_firm or all_at_once else 2):
+            size = 0
+            for c in range(p):
+                if among[c] and (all_at_once or (lacks[c] <= limit) == (group == 0)):
+                    members[size] = c
+                    size += 1
+            n_chosen = rank(
+                own,
+                sets,
+                members,
+                size,
+                terms.pick,
+                terms.within,
+                scaled,
+                difference,
+                order[i],
+                n_chosen,
+            )
+        for s in range(n_chosen, order.shape[1]):
+            order[i, s] = -1
+
+
+@kernel
+def write_fronts(rows: Floats, losses: Floats, is_feasible: Flags, flags: Flags) -> None:
+    """Write flags ``(i, p)`` for the feasible members that no other dominates, each once."""
+    n_rows, p, f = rows.shape
+    keys, among = np.empty((p, f)), np.empty(p, np.bool_)
+    for i in range(n_rows):
+        for c in range(p):
+            among[c] = is_feasible[i, c]
+        _keep_first_of_each(rows[i], among, keys)
+        for c in range(p):
+            flags[i, c] = among[c]
+            for d in range(p):
+                if flags[i, c] and among[d] and _dominates(losses[i], d, c):
+                    flags[i, c] = False
+
+
+@kernel
+def _dominates(losses: Floats, d: int, c: int) -> bool:
+    """Whether a candidate is at most another in every loss, and below it in one."""
+    is_below = False
+    for k in range(losses.shape[1]):
+        if losses[d, k] > losses[c, k]:
+            return False
+        is_below = is_below or losses[d, k] < losses[c, k]
+    return is_below
+
+
+@kernel
+def _keep_first_of_each(rows: Floats, among: Flags, keys: Floats) -> None:
+    """Leave of equal rows only the first."""
+    p, f = rows.shape
+    for c in range(p):
+        if not among[c]:
+            continue
+        for a in range(f):
+            value = rows[c, a]
+            keys[c, a] = _MISSING_KEY if np.isnan(value) else np.rint(value * 1e9)
+        for d in range(c):
+            if not among[d]:
+                continue
+            is_same = True
+            for a in range(f):
+                if keys[c, a] != keys[d, a]:
+                    is_same = False
+                    break
+            if is_same:
+                among[c] = False
+                break
+
+
+@kernel
+def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
+    """Return what a candidate may lack at most to be one of the surest."""
+    least = np.inf
+    for c in range(len(lacks)):
+        if among[c] and lacks[c] < least:
+            least = lacks[c]
+    return least + slack if least > 0 else least
+
+
+@kernel
+def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float, slack: float) -> None:
+    """Leave candidates that are not too far beyond the closest of the surest."""
+    limit, closest = _surest_limit(lacks, among, slack), np.inf
+    for c in range(len(lacks)):
+        if among[c] and lacks[c] <= limit:
+            closest = min(closest, losses[c, DISTANCE])
+    for c in range(len(lacks)):
+        among[c] = among[c] and losses[c, DISTANCE] <= within * closest + 1e-12
+
+
+@kernel
+def _compare_sets(sets: Words, d: int, c: int) -> int:
+    """Return 2 where two candidates act on the same, 1 where ``d`` acts on less, else 0."""
+    is_same = True
+    for w in range(sets.shape[1]):
+        if sets[d, w] & ~sets[c, w]:
+            return 0
+        is_same = is_same and sets[d, w] == sets[c, w]
+    return 2 if is_same else 1
+
+
+@kernel
+def _drop_needless(
+    losses: Floats, lacks: Floats, sets: Words, is_typical: bool, among: Flags, dropped: Flags
+) -> None:
+    """Drop candidates that do more than another one for no benefit."""
+    p = len(lacks)
+    for c in range(p):
+        dropped[c] = False
+        if not among[c]:
+            continue
+        for d in range(p):
+            if not among[d] or lacks[d] > lacks[c] or _compare_sets(sets, d, c) != 1:
+                continue
+            as_good = losses[d, PREDICTION] <= losses[c, PREDICTION]
+            as_good = as_good and losses[d, DISTANCE] <= losses[c, DISTANCE]
+            if is_typical:
+                as_good = as_good and losses[d, PROTOTYPE] <= losses[c, PROTOTYPE]
+            if as_good:
+                dropped[c] = True
+                break
+    for c in range(p):
+        among[c] = among[c] and not dropped[c]
+
+
+@kernel
+def _drop_alike(
+    rows: Floats,
+    reach: Floats,
+    losses: Floats,
+    lacks: Floats,
+    sets: Words,
+    preferred: int,
+    among: Flags,
+    dropped: Flags,
+) -> None:
+    """Drop candidates that are no other way than a better one."""
+    p, f = rows.shape
+    for c in range(p):
+        dropped[c] = False
+        if not among[c]:
+            continue
+        for d in range(p):
+            if d == c or not among[d] or lacks[d] > lacks[c]:
+                continue
+            cost, other = losses[c, preferred], losses[d, preferred]
+            if not (other < cost or (other == cost and d < c)):
+                continue
+            if _compare_sets(sets, d, c) != 2:
+                continue
+            is_near = True
+            for a in range(f):
+                if (sets[c, a // 64] >> np.uint64(a % 64)) & _ONE:
+                    apart = abs(rows[d, a] / reach[a] - rows[c, a] / reach[a])
+                    if apart > _ALIKE:  # what is missing in both is not apart
+                        is_near = False
+                        break
+            if is_near:
+                dropped[c] = True
+                break
+    for c in range(p):
+        among[c] = among[c] and not dropped[c]
+
+
+@kernel
+def _drop_outdone(lacks: Floats, sets: Words, among: Flags, dropped: Flags) -> None:
+    """Drop candidates that are a sure one with weaker numbers."""
+    p = len(lacks)
+    for c in range(p):
+        dropped[c] = False
+        if not among[c] or lacks[c] <= 0:
+            continue
+        for d in range(p):
+            if among[d] and lacks[d] <= 0 and _compare_sets(sets, d, c) == 2:
+                dropped[c] = True
+                break
+    for c in range(p):
+        among[c] = among[c] and not dropped[c]
+
+
+@kernel
+def _count(word: np.uint64) -> int:
+    """Return how many bits are set."""
+    count = 0
+    while word:
+        word = word & (word - _ONE)
+        count += 1
+    return count
+
+
+@kernel
+def _differ(scaled: Floats, sets: Words, one: int, other: int) -> float:
+    """Return how far two candidates are in the features that they act on and in their losses."""
+    shared, together = 0, 0
+    for w in range(sets.shape[1]):
+        shared += _count(sets[one, w] & sets[other, w])
+        together += _count(sets[one, w] | sets[other, w])
+    actions = 1 - shared / max(together, 1)
+    total = 0.0
+    for k in range(scaled.shape[1]):
+        offset = scaled[one, k] - scaled[other, k]
+        total += offset * offset
+    return float(actions + 0.5 * np.sqrt(total / scaled.shape[1]))
+
+
+@kernel
+def _recommended(
+    losses: Floats, scaled: Floats, members: Ints, size: int, pick: int, within: float
+) -> int:
+    """Return which member is recommended."""
+    if pick == FIRST:
+        return 0
+    closest = np.inf
+    for s in range(size):
+        closest = min(closest, losses[members[s], DISTANCE])
+    best, least = 0, np.inf
+    for s in range(size):
+        c = members[s]
+        if pick == CLOSEST:
+            key = losses[c, DISTANCE]
+        elif pick == BALANCED:
+            key = 0.0
+            for k in range(scaled.shape[1]):
+                key += scaled[c, k] * scaled[c, k]
+        else:
+            is_near = losses[c, DISTANCE] <= within * closest + 1e-12
+            key = losses[c, PROTOTYPE] if is_near else np.inf
+        if key < least:
+            best, least = s, key
+    return best
+
+
+@kernel
+def rank(
+    losses: Floats,
+    sets: Words,
+    members: Ints,
+    size: int,
+    pick: int,
+    within: float,
+    scaled: Floats,
+    difference: Floats,
+    order: Ints,
+    n_chosen: int,
+) -> int:
+    """Write the members of a group behind those chosen already; return how many are chosen."""
+    if size == 0:
+        return n_chosen
+    for k in range(losses.shape[1]):
+        low, high = np.inf, -np.inf
+        for s in range(size):
+            low, high = min(low, losses[members[s], k]), max(high, losses[members[s], k])
+        for s in range(size):
+            c = members[s]
+            scaled[c, k] = (losses[c, k] - low) / max(high - low, 1e-12)
+    for s in range(size):
+        difference[s] = np.inf
+    best, n_left = _recommended(losses, scaled, members, size, pick, within), size
+    while n_chosen < len(order):
+        order[n_chosen] = members[best]
+        n_chosen, n_left = n_chosen + 1, n_left - 1
+        difference[best] = -np.inf
+        if n_left == 0:
+            break
+        last, highest = members[best], -np.inf
+        for s in range(size):
+            if difference[s] == -np.inf:
+                continue
+            c = members[s]
+            difference[s] = min(difference[s], _differ(scaled, sets, c, last))
+            worth = difference[s] - DISTANCE_WEIGHT * scaled[c, DISTANCE]
+            if worth > highest:
+                best, highest = s, worth
+    return n_chosen

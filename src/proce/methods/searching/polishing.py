@@ -9,7 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from proce.arrays import Array, expand, flatten, scatter
+from proce.arrays import Array, Flags, Floats, expand, flatten, scatter
+from proce.compiled.kernel import kernel
 from proce.methods.searching.trials import Trials, adopt_closer, try_out
 from proce.objective import CounterfactualProblem
 from proce.schema import Categorical, Codec
@@ -125,8 +126,6 @@ def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: 
     pairs
         The shares that the number whose turn it is keeps of its way, and those of the others.
     """
-    from proce.methods.searching.kernels.variants import draw_in
-
     own, others = np.array(pairs).T.copy()
     alike = np.array(_ALIKE if n_turns > 1 else ())
     n, _, n_features = trials.rows.shape
@@ -161,3 +160,34 @@ def _numbers(codec: Codec) -> Array:
 def nearest_allowed(problem: CounterfactualProblem, rows: Array, by_hand: Array) -> Array:
     """Return rows ``(i, c, f)`` with what is done by hand moved onto values that it may take."""
     return problem.genome.repair(rows, by_hand)
+
+
+@kernel
+def draw_in(
+    rows: Floats,  # (n, 1, f)
+    by_hand: Flags,  # (n, 1, f)
+    expected: Floats,  # (n, 1, f)
+    is_number: Flags,  # (f,)
+    own: Floats,  # (p,)
+    others: Floats,  # (p,)
+    alike: Floats,  # (a,)
+    n_turns: int,
+    drawn: Floats,  # (n, n_turns * p + a, f); written
+    acts: Flags,  # (n, n_turns * p + a, f); written
+) -> None:
+    """Write candidates with one number after the other nearer, or all of them alike."""
+    n_features, n_pairs = len(is_number), len(own)
+    for n in range(len(rows)):
+        for v in range(drawn.shape[1]):
+            turn, number = v // n_pairs, 0  # the numbers that are moved have their turns in order
+            for f in range(n_features):
+                value, acts[n, v, f] = rows[n, 0, f], by_hand[n, 0, f]
+                if by_hand[n, 0, f] and is_number[f]:
+                    if turn >= n_turns:
+                        share = alike[v - n_turns * n_pairs]
+                    else:
+                        share = own[v % n_pairs] if number == turn else others[v % n_pairs]
+                    number += 1
+                    home = expected[n, 0, f]
+                    value = home + share * (value - home)
+                drawn[n, v, f] = value

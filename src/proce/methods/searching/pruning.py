@@ -13,7 +13,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Flags, Floats
+from proce.compiled.kernel import kernel
 from proce.methods.searching.trials import (
     BLOCK_CELLS,
     Trials,
@@ -73,8 +74,6 @@ def _can_lose_some(trials: Trials) -> Array:
 
 def _shorter(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try candidates ``(n, 1)`` without each action, then without more of them, as ``(n, v)``."""
-    from proce.methods.searching.kernels.leaving_out import leave_out_each, leave_out_more
-
     rows, by_hand = np.ascontiguousarray(trials.rows), np.ascontiguousarray(trials.by_hand)
     shape = len(rows), int(by_hand.sum(-1).max()), rows.shape[-1]
     shorter, acts = np.empty(shape), np.empty(shape, np.bool_)
@@ -95,3 +94,56 @@ def _shorter(problem: CounterfactualProblem, trials: Trials) -> Trials:
     )
     more = try_out(problem, shorter, acts)
     return concatenate([single, more])
+
+
+@kernel
+def leave_out_each(
+    rows: Floats,  # (n, 1, f)
+    by_hand: Flags,  # (n, 1, f)
+    shorter: Floats,  # (n, m, f); written
+    acts: Flags,  # (n, m, f); written
+) -> None:
+    """Write candidates without each of their actions, as many as they have."""
+    n_features = rows.shape[2]
+    for n in range(len(rows)):
+        for v in range(shorter.shape[1]):
+            number = 0
+            for f in range(n_features):
+                shorter[n, v, f] = rows[n, 0, f]
+                acts[n, v, f] = by_hand[n, 0, f] and number != v
+                number += by_hand[n, 0, f]
+
+
+@kernel
+def leave_out_more(
+    rows: Floats,  # (n, 1, f)
+    by_hand: Flags,  # (n, 1, f)
+    prediction: Floats,  # (n, 1)
+    distance: Floats,  # (n, 1)
+    each_prediction: Floats,  # (n, m), without each action
+    each_distance: Floats,  # (n, m)
+    least_saved: float,
+    shorter: Floats,  # (n, m - 1, f); written
+    acts: Flags,  # (n, m - 1, f); written
+) -> None:
+    """Write candidates without the two actions that are worth least, the three, and so on."""
+    n_features, n_actions = rows.shape[2], each_prediction.shape[1]
+    worth, place = np.empty(n_actions), np.empty(n_actions, np.int64)
+    for n in range(len(rows)):
+        count = 0
+        for f in range(n_features):
+            count += by_hand[n, 0, f]
+        for v in range(n_actions):
+            lost = max(each_prediction[n, v] - prediction[n, 0], 0.0)
+            own = lost / max(distance[n, 0] - each_distance[n, v], least_saved)
+            worth[v] = own if v < count and own == own else np.inf
+        for v in range(n_actions):  # how many come before, of equal ones the earlier
+            place[v] = 0
+            for w in range(n_actions):
+                place[v] += worth[w] < worth[v] or (worth[w] == worth[v] and w < v)
+        for v in range(n_actions - 1):
+            number = 0
+            for f in range(n_features):
+                shorter[n, v, f] = rows[n, 0, f]
+                acts[n, v, f] = by_hand[n, 0, f] and place[number] > v + 1
+                number += by_hand[n, 0, f]

@@ -13,7 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from proce.arrays import Array, expand, scatter
+from proce.arrays import Array, Flags, Floats, Ints, expand, scatter
+from proce.compiled.kernel import kernel
 from proce.methods.searching.polishing import nearest_allowed
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
@@ -185,8 +186,6 @@ def _beside(
     values, moved, can_move
         ``(i, m)``: what the moves set, which features they move, and whether a row has the move.
     """
-    from proce.methods.searching.kernels.variants import move_beside
-
     (n_rows, n_bases, n_features), n_moves = bases.rows.shape, values.shape[1]
     shape = n_rows, n_bases * n_moves, n_features
     rows, by_hand = np.empty(shape), np.empty(shape, np.bool_)
@@ -264,8 +263,58 @@ def _bases(tried: Trials, start: Trials, n: int) -> Trials:
 
 def first_of_each_set(tried: Trials, key: Array, n: int) -> Array:
     """Return the positions ``(i, n)`` with the lowest keys, at most one for each set of actions."""
-    from proce.methods.searching.kernels.leaving_out import first_of_each_set as fill
-
     positions = np.empty((len(key), n), np.int64)
-    fill(np.ascontiguousarray(key), np.ascontiguousarray(tried.by_hand), positions)
+    write_first_of_each_set(
+        np.ascontiguousarray(key), np.ascontiguousarray(tried.by_hand), positions
+    )
     return positions
+
+
+@kernel
+def move_beside(
+    rows: Floats,  # (n, b, f)
+    by_hand: Flags,  # (n, b, f)
+    values: Floats,  # (n, m)
+    moved: Ints,  # (n, m)
+    can_move: Flags,  # (n, m)
+    beside: Floats,  # (n, b * m, f); written
+    acts: Flags,  # (n, b * m, f); written
+) -> None:
+    """Write every base with each move besides."""
+    n_bases, n_moves, n_features = rows.shape[1], values.shape[1], rows.shape[2]
+    for n in range(len(rows)):
+        for b in range(n_bases):
+            for m in range(n_moves):
+                v = b * n_moves + m
+                for f in range(n_features):
+                    beside[n, v, f] = rows[n, b, f]
+                    acts[n, v, f] = by_hand[n, b, f]
+                if can_move[n, m]:
+                    beside[n, v, moved[n, m]] = values[n, m]
+                    acts[n, v, moved[n, m]] = True
+
+
+@kernel
+def write_first_of_each_set(key: Floats, by_hand: Flags, chosen: Ints) -> None:
+    """Write the positions ``(i, n)`` with the lowest keys ``(i, c)``, each set of actions once.
+
+    Where there are fewer, the first of all is written again.
+    """
+    n_candidates, n_features = by_hand.shape[1], by_hand.shape[2]
+    for i in range(len(key)):
+        for k in range(chosen.shape[1]):
+            best = -1
+            for c in range(n_candidates):
+                if key[i, c] < np.inf and (best < 0 or key[i, c] < key[i, best]):
+                    is_new = True
+                    for earlier in range(k):
+                        d, same = chosen[i, earlier], True
+                        for f in range(n_features):
+                            same = same and by_hand[i, c, f] == by_hand[i, d, f]
+                        is_new = is_new and not same
+                    best = c if is_new else best
+            if best < 0:
+                best = 0
+                for c in range(n_candidates):
+                    best = c if key[i, c] < key[i, best] else best
+            chosen[i, k] = best

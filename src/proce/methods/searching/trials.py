@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import Array, blocks, expand, flatten, with_rows
+from proce.arrays import Array, Flags, Floats, Ints, blocks, expand, flatten, with_rows
 from proce.causal import Actions
+from proce.compiled.kernel import kernel
 from proce.errors import ModelError
 from proce.losses import Loss
 from proce.methods.searching.failing_row import name_failing_row
@@ -153,8 +154,6 @@ def adopt_closer(
     tuple[Trials, ndarray]
         All candidates, and the positions of those that were replaced.
     """
-    from proce.methods.searching.kernels.variants import adopt_closest
-
     rows, by_hand, expected, *losses = (column.copy() for column in best.columns)
     prediction, distance, violation = losses
     better = np.empty(len(places), np.bool_)
@@ -217,3 +216,53 @@ def assess(problem: CounterfactualProblem, realised: Actions) -> Trials:
         scored.losses[..., Loss.DISTANCE],
         scored.violation,
     )
+
+
+@kernel
+def adopt_closest(
+    rows: Floats,  # (n, v, f)
+    by_hand: Flags,  # (n, v, f)
+    expected: Floats,  # (n, v, f)
+    prediction: Floats,  # (n, v)
+    distance: Floats,  # (n, v)
+    violation: Floats,  # (n, v)
+    places: Ints,  # (n,)
+    least_gain: float,
+    is_shorter: bool,
+    best_rows: Floats,  # (all, 1, f); written
+    best_by_hand: Flags,  # (all, 1, f); written
+    best_expected: Floats,  # (all, 1, f); written
+    best_prediction: Floats,  # (all, 1); written
+    best_distance: Floats,  # (all, 1); written
+    best_violation: Floats,  # (all, 1); written
+    better: Flags,  # (n,); written
+) -> None:
+    """Replace the candidates at some places by their closest feasible variants.
+
+    A variant is closer by at least the gain, and where ``is_shorter`` has fewer actions.
+    """
+    n_features = rows.shape[2]
+    for n in range(len(rows)):
+        place, chosen, most = places[n], -1, n_features
+        closest = best_distance[place, 0] - least_gain
+        if is_shorter:
+            most = -1
+            for f in range(n_features):
+                most += best_by_hand[place, 0, f]
+        for v in range(rows.shape[1]):
+            is_sound = violation[n, v] <= 0 and np.isfinite(prediction[n, v])
+            if is_sound and distance[n, v] < closest:
+                count = 0
+                for f in range(n_features):
+                    count += by_hand[n, v, f]
+                if 0 < count <= most:
+                    chosen, closest = v, distance[n, v]
+        better[n] = chosen >= 0
+        if chosen >= 0:
+            best_prediction[place, 0] = prediction[n, chosen]
+            best_distance[place, 0] = distance[n, chosen]
+            best_violation[place, 0] = violation[n, chosen]
+            for f in range(n_features):
+                best_rows[place, 0, f] = rows[n, chosen, f]
+                best_by_hand[place, 0, f] = by_hand[n, chosen, f]
+                best_expected[place, 0, f] = expected[n, chosen, f]

@@ -14,7 +14,7 @@ from proce.server.workers.serving import Question
 _PRELOADED = (
     "proce.server.desk.desk",
     "proce.methods.saving.explainer",
-    "proce.methods.searching.kernels",
+    "proce.methods.searching.solve",
     "proce.classifier.saved",
     "numba",
 )

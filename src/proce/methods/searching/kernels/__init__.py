@@ -1,1 +1,0 @@
-"""The compiled twins of choosing."""
