@@ -64,10 +64,7 @@ def separate(
         if run > 0:
             given, follows = _asked(program, outcome, start, point, residual[:, None])
         kernels.separate(
-            program.effects,
-            program.parents,
-            program.weights,
-            program.tolerances,
+            program,
             start,
             stop,
             *inputs,
@@ -115,10 +112,7 @@ def propagate(
         if run > 0:
             given, follows = _asked(program, outcome, start, outcomes, residual[:, :, None])
         kernels.propagate(
-            program.effects,
-            program.parents,
-            program.weights,
-            program.tolerances,
+            program,
             start,
             stop,
             *inputs,
@@ -148,10 +142,7 @@ def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Array, uniforms:
     rows = np.ascontiguousarray(rows, np.float64)
     noise = np.full(uniforms.shape, np.nan)
     kernels.abduct(
-        program.effects,
-        program.parents,
-        program.weights,
-        program.tolerances,
+        program,
         rows,
         _array(uniforms, (len(program.effects), len(rows), uniforms.shape[-1])),
         noise,
@@ -175,10 +166,7 @@ def measure_gaps(program: Program, factual: Array, rows: Array, residual: Array)
     lines = n_rows * n_candidates, n_features
     gaps = np.zeros(lines)
     kernels.measure_gaps(
-        program.effects,
-        program.parents,
-        program.weights,
-        program.tolerances,
+        program,
         n_candidates,
         _array(factual, (n_rows, n_features)),
         _array(rows, lines),

@@ -6,14 +6,12 @@ block.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.causal.programs.program import Floats, Link, Table
-from proce.causal.programs.responses import Ints, predict, respond, sizes
+from proce.arrays import Flags, Floats, Ints
+from proce.causal.programs.program import Link, Program
+from proce.causal.programs.responses import BLOCK, predict, respond, workspace
 from proce.compiled.kernel import kernel
 
-Flags = NDArray[np.bool_]
-BLOCK = 128  # rows
 _ROUNDING = 1e-9  # a move that is smaller is no step
 
 
@@ -26,10 +24,7 @@ def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
 
 @kernel
 def separate(
-    effects: Table,
-    parents: Table,
-    weights: Floats,
-    tolerances: Table,
+    program: Program,
     start: int,
     stop: int,
     n_candidates: int,
@@ -52,13 +47,12 @@ def separate(
     point, expected = cells[0], cells[1]
     acted_on, held, consequence, outside = flags[0], flags[1], flags[2], flags[3]
     n_rows, n_features = rows.shape
-    n_parents, n_outputs = sizes(effects)
-    columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
-    predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
+    work = workspace(program)
+    predicted = work.predicted
     values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
     has_flags, limits = acting.size > 0, np.empty(n_features)  # beyond which a change is an action
     for f in range(n_features):
-        limits[f] = tolerances[f].still if tolerances[f].can_act else np.inf
+        limits[f] = program.tolerances[f].still if program.tolerances[f].can_act else np.inf
     for begin in range(0, n_rows, BLOCK):
         end = min(begin + BLOCK, n_rows)
         now, owners = point[begin:end], places[: end - begin]
@@ -73,18 +67,15 @@ def separate(
                     point[row, f] = wanted if acts else own
                     expected[row, f] = own
         for place in range(start, stop):
-            effect = effects[0, place]
+            effect = program.effects[0, place]
             if effect.is_cut:
                 continue
             is_given = effect.link == Link.GIVEN
             if not is_given:
-                predict(
-                    *(effects, parents, weights, 0, place, now),
-                    *(columns, amounts, slopes, predicted),
-                )
-                respond(effects, weights, 0, place, residual, owners, predicted, values)
+                predict(program, 0, place, now, work)
+                respond(program, 0, place, residual, owners, predicted, values)
             f, noise = effect.position, effect.noise
-            tolerance = tolerances[f]
+            tolerance = program.tolerances[f]
             step, origin, still = tolerance.step, tolerance.origin, tolerance.still
             can_act, is_number = tolerance.can_act == 1, tolerance.is_number == 1
             lowest, highest = tolerance.lowest, tolerance.highest
@@ -132,10 +123,7 @@ def _rounded(step: float, origin: float, still: float, before: float, drift: flo
 
 @kernel
 def propagate(
-    effects: Table,
-    parents: Table,
-    weights: Floats,
-    tolerances: Table,
+    program: Program,
     start: int,
     stop: int,
     n_candidates: int,
@@ -152,11 +140,10 @@ def propagate(
     ``acted_on (n, f)``. The value of an effect that is not compiled is ``given (m, n)`` where it
     ``follows``.
     """
-    n_parents, n_outputs = sizes(effects)
-    columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
-    predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
+    work = workspace(program)
+    predicted = work.predicted
     values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
-    for model in range(len(effects)):
+    for model in range(len(program.effects)):
         for begin in range(0, len(rows), BLOCK):
             end = min(begin + BLOCK, len(rows))
             now, owners = outcomes[model, begin:end], places[: end - begin]
@@ -166,21 +153,15 @@ def propagate(
                     for f in range(rows.shape[1]):
                         now[row - begin, f] = rows[row, f]
             for place in range(start, stop):
-                effect = effects[model, place]
+                effect = program.effects[model, place]
                 if effect.is_cut:
                     continue
                 is_given = effect.link == Link.GIVEN
                 if not is_given:
-                    predict(
-                        *(effects, parents, weights, model, place, now),
-                        *(columns, amounts, slopes, predicted),
-                    )
-                    respond(
-                        *(effects, weights, model, place, residual[model], owners),
-                        *(predicted, values),
-                    )
+                    predict(program, model, place, now, work)
+                    respond(program, model, place, residual[model], owners, predicted, values)
                 f, noise = effect.position, effect.noise
-                rounding = tolerances[f].rounding
+                rounding = program.tolerances[f].rounding
                 for row in range(begin, end):
                     if acted_on[row, f]:
                         continue

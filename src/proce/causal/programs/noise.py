@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from proce.causal.programs.kernels import BLOCK
-from proce.causal.programs.program import Floats, Link, Table
-from proce.causal.programs.responses import predict, sizes
+from proce.arrays import Floats
+from proce.causal.programs.program import Link, Program
+from proce.causal.programs.responses import BLOCK, predict, workspace
 from proce.compiled.elementary import exp, log, share_below, value_above
 from proce.compiled.kernel import kernel
 
@@ -14,10 +14,7 @@ _FARTHEST = 40.0
 
 @kernel
 def abduct(
-    effects: Table,
-    parents: Table,
-    weights: Floats,
-    tolerances: Table,
+    program: Program,
     rows: Floats,
     uniforms: Floats,
     noise: Floats,
@@ -27,27 +24,25 @@ def abduct(
     It is NaN where the feature or a parent is missing. Where many noises explain a level, one is
     drawn with ``uniforms (m, n, w)``. The noise of an effect that is not compiled is left alone.
     """
-    n_parents, n_outputs = sizes(effects)
-    columns, amounts = np.empty((n_parents, BLOCK), np.int64), np.empty((n_parents, BLOCK))
-    predicted, slopes = np.empty((n_outputs, BLOCK)), np.empty(BLOCK)
-    for model in range(effects.shape[0]):
+    work = workspace(program)
+    predicted = work.predicted
+    for model in range(program.effects.shape[0]):
         for begin in range(0, len(rows), BLOCK):
             end = min(begin + BLOCK, len(rows))
-            for place in range(effects.shape[1]):
-                effect = effects[model, place]
+            for place in range(program.effects.shape[1]):
+                effect = program.effects[model, place]
                 if effect.link == Link.GIVEN:
                     continue
-                predict(
-                    *(effects, parents, weights, model, place, rows[begin:end]),
-                    *(columns, amounts, slopes, predicted),
-                )
+                predict(program, model, place, rows[begin:end], work)
                 f, first = effect.position, effect.noise
                 for row in range(begin, end):
                     c = row - begin
-                    known = is_known(rows[row, f], tolerances[f].is_number)
+                    known = is_known(rows[row, f], program.tolerances[f].is_number)
                     for cause in range(effect.n_parents):
-                        position = parents[effect.first_parent + cause].position
-                        known &= is_known(rows[row, position], tolerances[position].is_number)
+                        position = program.parents[effect.first_parent + cause].position
+                        known &= is_known(
+                            rows[row, position], program.tolerances[position].is_number
+                        )
                     if not known:
                         for output in range(effect.n_outputs):
                             noise[model, row, first + output] = np.nan
@@ -68,7 +63,7 @@ def abduct(
                     elif effect.link == Link.ORDERED:
                         share = 0.5 if effect.is_median else uniforms[model, row, first]
                         low, high = ends_of_level(
-                            weights, effect.thresholds, effect.n_levels, value, predicted[0, c]
+                            program, effect.thresholds, effect.n_levels, value, predicted[0, c]
                         )
                         noise[model, row, first] = _between(low, high, share)
                     elif effect.link == Link.MULTIPLICATIVE:
@@ -87,12 +82,12 @@ def is_known(value: float, is_number: int) -> bool:
 
 @kernel
 def ends_of_level(
-    weights: Floats, thresholds: int, n_levels: int, rank: float, score: float
+    program: Program, thresholds: int, n_levels: int, rank: float, score: float
 ) -> tuple[float, float]:
     """Return the least and the most noise under which an ordered level comes about."""
     level, last = int(rank), n_levels - 1
-    above = weights[thresholds + min(level, last - 1)] - score
-    below = weights[thresholds + max(level - 1, 0)] - score
+    above = program.weights[thresholds + min(level, last - 1)] - score
+    below = program.weights[thresholds + max(level - 1, 0)] - score
     low = below if level > 0 else min(above, 0.0) - _FARTHEST
     high = above if level < last else max(below, 0.0) + _FARTHEST
     return low, high

@@ -5,10 +5,8 @@ itself, or the one level that a categorical parent has. A kernel therefore looks
 instead of building the columns.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,8 +92,7 @@ TOLERANCE = np.dtype(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class Program:
+class Program(NamedTuple):
     """All endogenous features of causal models of one graph, causes before effects.
 
     Attributes
@@ -115,12 +112,12 @@ class Program:
     weights: Floats
     tolerances: Table
 
-    @cached_property
+    @property
     def given(self) -> tuple[int, ...]:
         """The places of the effects that are not compiled."""
         return tuple(np.flatnonzero(self.effects["link"][0] == Link.GIVEN).tolist())
 
-    @cached_property
+    @property
     def segments(self) -> tuple[tuple[int, int], ...]:
         """Runs of effects; all but the first begin with one that follows and is not compiled."""
         given = [place for place in self.given if not self.effects["is_cut"][0, place]]

@@ -1,18 +1,20 @@
 """Equations for numba: what they give the candidates of one person, without their columns.
 
-All kernels take the effects, the parents and the weights of a
-:class:`~proce.causal.programs.program.Program`, and the place of one of its effects. They loop
-over candidates themselves: to call a kernel with arrays costs as much as to solve an equation.
+All kernels take a :class:`~proce.causal.programs.program.Program` and the place of one of its
+effects. They loop over candidates themselves: to call a kernel with arrays costs as much as to
+solve an equation.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+from typing import NamedTuple
 
-from proce.causal.programs.program import Floats, Kind, Link, Table
+import numpy as np
+
+from proce.arrays import Floats, Ints
+from proce.causal.programs.program import Kind, Link, Program
 from proce.compiled.elementary import exp
 from proce.compiled.kernel import kernel
 
-Ints = NDArray[np.int64]
+BLOCK = 128  # rows that are worked on at once, which fit the cache
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -24,21 +26,44 @@ def clamped(value: float, low: float, high: float) -> float:
     return high if value > high else value
 
 
+class Workspace(NamedTuple):
+    """Memory that the equations of a program need for a block of rows.
+
+    Attributes
+    ----------
+    columns, amounts
+        ``(p, c)``, the active column of each parent, and what stands in it.
+    slopes
+        ``(c,)``.
+    predicted
+        ``(o, c)``, what an equation gives without its noise, or its logits.
+    """
+
+    columns: Ints
+    amounts: Floats
+    slopes: Floats
+    predicted: Floats
+
+
 @kernel
-def sizes(effects: Table) -> tuple[int, int]:
-    """Return how many parents and how many outputs an equation has at most."""
+def workspace(program: Program) -> Workspace:
+    """Return memory for a block of rows and any of the equations."""
     n_parents, n_outputs = 1, 1
-    for model in range(effects.shape[0]):
-        for place in range(effects.shape[1]):
-            n_parents = max(n_parents, effects[model, place].n_parents)
-            n_outputs = max(n_outputs, effects[model, place].n_outputs)
-    return n_parents, n_outputs
+    for model in range(program.effects.shape[0]):
+        for place in range(program.effects.shape[1]):
+            n_parents = max(n_parents, program.effects[model, place].n_parents)
+            n_outputs = max(n_outputs, program.effects[model, place].n_outputs)
+    return Workspace(
+        np.empty((n_parents, BLOCK), np.int64),
+        np.empty((n_parents, BLOCK)),
+        np.empty(BLOCK),
+        np.empty((n_outputs, BLOCK)),
+    )
 
 
 @kernel
 def read_parents(
-    effects: Table,
-    parents: Table,
+    program: Program,
     model: int,
     place: int,
     rows: Floats,
@@ -50,9 +75,12 @@ def read_parents(
     A missing number counts as 0, a missing level as the first. A code that is no level has the
     column after the last one, whose weight is 0.
     """
-    first, none = effects[model, place].first_parent, effects[model, place].n_columns
-    for cause in range(effects[model, place].n_parents):
-        parent = parents[first + cause]
+    first, none = (
+        program.effects[model, place].first_parent,
+        program.effects[model, place].n_columns,
+    )
+    for cause in range(program.effects[model, place].n_parents):
+        parent = program.parents[first + cause]
         position, column, n_levels = parent.position, parent.column, parent.n_levels
         if parent.kind == Kind.LEVEL:
             for c in range(len(rows)):
@@ -78,53 +106,51 @@ def read_parents(
 
 @kernel
 def predict(
-    effects: Table,
-    parents: Table,
-    weights: Floats,
+    program: Program,
     model: int,
     place: int,
     rows: Floats,
-    columns: Ints,
-    amounts: Floats,
-    slopes: Floats,
-    predicted: Floats,
+    work: Workspace,
 ) -> None:
-    """Write the equation without its noise for rows ``(c, f)``, or its logits, ``(o, c)``.
-
-    ``columns (p, c)``, ``amounts (p, c)`` and ``slopes (c,)`` are room to work in.
-    """
-    read_parents(effects, parents, model, place, rows, columns, amounts)
-    effect, n_rows = effects[model, place], len(rows)
+    """Write the equation without its noise for rows ``(c, f)``, or its logits, ``(o, c)``."""
+    columns, amounts, slopes, predicted = work
+    read_parents(program, model, place, rows, columns, amounts)
+    effect, n_rows = program.effects[model, place], len(rows)
     n_columns, n_parents = effect.n_columns + 1, effect.n_parents
     for output in range(effect.n_outputs):
         constant = effect.weights + output * effect.stride
         plain, matrix = constant + 1, constant + 1 + n_columns
         for c in range(n_rows):
-            predicted[output, c] = weights[constant]
+            predicted[output, c] = program.weights[constant]
         for cause in range(n_parents):
-            is_level = parents[effect.first_parent + cause].kind == Kind.LEVEL
+            is_level = program.parents[effect.first_parent + cause].kind == Kind.LEVEL
             for c in range(n_rows):
-                slopes[c] = weights[plain + columns[cause, c]]
+                slopes[c] = program.weights[plain + columns[cause, c]]
             for other in range(cause, n_parents if effect.has_products else cause):
-                if is_level or parents[effect.first_parent + other].kind == Kind.LEVEL:
+                if is_level or program.parents[effect.first_parent + other].kind == Kind.LEVEL:
                     for c in range(n_rows):
                         cell = columns[cause, c] * n_columns + columns[other, c]
-                        slopes[c] += weights[matrix + cell] * amounts[other, c]
+                        slopes[c] += program.weights[matrix + cell] * amounts[other, c]
                 else:
-                    weight = weights[matrix + columns[cause, 0] * n_columns + columns[other, 0]]
+                    weight = program.weights[
+                        matrix + columns[cause, 0] * n_columns + columns[other, 0]
+                    ]
                     for c in range(n_rows):
                         slopes[c] += weight * amounts[other, c]
             for c in range(n_rows):
                 predicted[output, c] += slopes[c] * amounts[cause, c]
-            parent = parents[effect.first_parent + cause]
+            parent = program.parents[effect.first_parent + cause]
             if parent.n_knots:
                 n_bends = parent.n_knots - 1
                 bends = parent.knots + parent.n_knots + output * n_bends
-                last = weights[parent.knots + n_bends]
+                last = program.weights[parent.knots + n_bends]
                 for c in range(n_rows):
                     slopes[c] = max(amounts[cause, c] - last, 0.0) ** 3
                 for bend in range(n_bends):
-                    knot, weight = weights[parent.knots + bend], weights[bends + bend]
+                    knot, weight = (
+                        program.weights[parent.knots + bend],
+                        program.weights[bends + bend],
+                    )
                     for c in range(n_rows):
                         beyond = max(amounts[cause, c] - knot, 0.0)
                         predicted[output, c] += weight * (beyond**3 - slopes[c])
@@ -135,8 +161,7 @@ def predict(
 
 @kernel
 def respond(
-    effects: Table,
-    weights: Floats,
+    program: Program,
     model: int,
     place: int,
     residual: Floats,
@@ -149,7 +174,7 @@ def respond(
     ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
     The first line of the predictions is lost.
     """
-    effect, n_rows = effects[model, place], len(owners)
+    effect, n_rows = program.effects[model, place], len(owners)
     link, first = effect.link, effect.noise
     for c in range(n_rows):
         values[c] = predicted[0, c] + residual[owners[c], first]
@@ -168,7 +193,7 @@ def respond(
             predicted[0, c] = values[c]
             values[c] = 0.0
         for level in range(effect.n_levels - 1):
-            threshold = weights[effect.thresholds + level]
+            threshold = program.weights[effect.thresholds + level]
             for c in range(n_rows):
                 values[c] += 1.0 if threshold < predicted[0, c] else 0.0
     elif link == Link.RANKED:
