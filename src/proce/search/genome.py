@@ -157,17 +157,34 @@ def put_on_allowed(genes: Floats, flags: Flags, genome: Genome) -> None:
         for c in range(genes.shape[1]):
             for j in range(genes.shape[2]):
                 if flags.size == 0 or flags[i, c, j]:
-                    genes[i, c, j] = nearest_allowed(genes[i, c, j], i, j, genome)
+                    genes[i, c, j] = nearest_allowed(
+                        genes[i, c, j],
+                        genome.lower[i, j],
+                        genome.upper[i, j],
+                        genome.anchor[i, j],
+                        genome.movable[i, j],
+                        genome.origin[j],
+                        genome.step[j],
+                        genome.snap[j],
+                    )
 
 
 @kernel
-def nearest_allowed(value: float, i: int, j: int, genome: Genome) -> float:
-    """Return the nearest value that gene ``j`` of instance ``i`` may take.
+def nearest_allowed(
+    value: float,
+    lower: float,
+    upper: float,
+    anchor: float,
+    movable: bool,
+    origin: float,
+    step: float,
+    snap: float,
+) -> float:
+    """Return the nearest value that a gene may take; a missing value has not moved.
 
-    A missing value has not moved.
+    It is given numbers: to hand a record of arrays to a function costs more than the work itself.
     """
-    anchor, origin, step = genome.anchor[i, j], genome.origin[j], genome.step[j]
     on_grid = origin + np.rint((value - origin) / step) * step if step > 0 else value
-    clamped = min(max(on_grid, genome.lower[i, j]), genome.upper[i, j])
-    near = abs(value - anchor) <= genome.snap[j] or abs(clamped - anchor) <= genome.snap[j]
-    return anchor if near or not genome.movable[i, j] or value != value else clamped
+    clamped = min(max(on_grid, lower), upper)
+    near = abs(value - anchor) <= snap or abs(clamped - anchor) <= snap
+    return anchor if near or not movable or value != value else clamped

@@ -249,7 +249,16 @@ def mutate(
                 step, eta = genome.step[j], operators.mutation_eta
                 children[i, c, j] = _shift(value, low, high, step, u, eta)
         for j in range(g):
-            children[i, c, j] = nearest_allowed(children[i, c, j], i, j, genome)
+            children[i, c, j] = nearest_allowed(
+                children[i, c, j],
+                genome.lower[i, j],
+                genome.upper[i, j],
+                genome.anchor[i, j],
+                genome.movable[i, j],
+                genome.origin[j],
+                genome.step[j],
+                genome.snap[j],
+            )
 
 
 @kernel
