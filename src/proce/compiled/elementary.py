@@ -116,10 +116,11 @@ def power(base: float, exponent: float) -> float:
 
 
 @kernel
-def logistic(x: float) -> float:
-    """Return ``1 / (1 + exp(-x))``, with all digits on either side."""
+def logistic(x: float) -> tuple[float, float]:
+    """Return ``1 / (1 + exp(x))`` and ``1 / (1 + exp(-x))``, with all digits of either."""
     small = exp(-abs(x))
-    return 1.0 / (1.0 + small) if x > 0 else small / (1.0 + small)
+    larger, smaller = 1.0 / (1.0 + small), small / (1.0 + small)
+    return (smaller, larger) if x > 0 else (larger, smaller)
 
 
 @kernel
@@ -136,8 +137,7 @@ def write_chances(logits: Floats, probabilities: Floats) -> None:
     One logit is that of the second of two classes; several are those of their classes.
     """
     if len(logits) == 1:
-        probabilities[0] = logistic(-logits[0])
-        probabilities[1] = logistic(logits[0])
+        probabilities[0], probabilities[1] = logistic(logits[0])
     else:
         softmax(logits, probabilities)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, Singles
-from proce.compiled.elementary import write_chances
+from proce.compiled.elementary import logistic, softmax
 from proce.compiled.kernel import kernel
 
 
@@ -212,9 +212,13 @@ def write_class_probabilities(
             return False
         last = _pass_on(network, first, second)
         for lane in range(count):
+            if n_outputs == 1:
+                no, yes = logistic(np.float64(last[lane]))
+                given[start + lane, 0], given[start + lane, 1] = no, yes
+                continue
             for output in range(n_outputs):
                 logits[output] = last[output * LANES + lane]
-            write_chances(logits, given[start + lane])
+            softmax(logits, given[start + lane])
     return True
 
 
@@ -286,10 +290,10 @@ def _enter(
     shares: Singles,
 ) -> bool:
     """Write the first layer of some rows into lanes; return whether the rows could be read."""
-    table = network.table
+    table, cells, scales = network.table, network.cells, network.scales
     n_hidden, is_ramp = network.layers[0, N_OUTPUTS], network.layers[0, IS_RAMP] == 1
     for lane in range(count):
-        n_picked = _pick(rows[start + lane], network, taken, shares)
+        n_picked = _pick(rows[start + lane], cells, scales, taken, shares)
         if n_picked == 0:
             return False
         hidden[:] = _ZERO
@@ -307,13 +311,12 @@ def _enter(
 
 
 @kernel
-def _pick(row: Floats, network: RowNetwork, taken: Ints, shares: Singles) -> int:
+def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Singles) -> int:
     """Write which rows of the table a row takes, and what share of each; return how many.
 
     The number is a multiple of four, or 0 where a cell is missing that may not be. The first row of
     the table is the bias. A code that no level has takes nothing.
     """
-    cells, scales = network.cells, network.scales
     taken[0], shares[0], count = 0, _ONE, 1
     for feature in range(len(row)):
         value = row[feature] * scales[feature, FACTOR] + scales[feature, SHIFT]
