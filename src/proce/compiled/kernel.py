@@ -8,9 +8,11 @@ notice a change in a function imported from another file: delete the cache after
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
+import numpy as np
 from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+ZERO = cast(int, np.int64(0))  # a literal would have its own version of what it is handed to
 
 
 def kernel(function: Function) -> Function:

@@ -13,7 +13,7 @@ because a range can be twice the largest float.
 import numpy as np
 
 from proce.arrays import Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import ZERO, kernel
 from proce.search.pareto import UNRANKED
 
 
@@ -65,7 +65,7 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
             if rank[i, c] != UNRANKED:
                 n_fronts = max(n_fronts, rank[i, c] + 1)
         for r in range(n_fronts):
-            size = 0
+            size = ZERO
             for c in range(m):
                 if rank[i, c] == r:
                     members[size] = c
@@ -86,7 +86,7 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
 @kernel
 def _gap_around(position: Floats, size: int, s: int) -> float:
     """Return the distance between the two nearest; of equally near ones the earlier counts."""
-    a, b = 0, 0
+    a, b = ZERO, ZERO
     gap_a, gap_b = np.inf, np.inf
     for t in range(size):
         gap = _squared_gap(position, s, t)

@@ -16,7 +16,7 @@ compile the latter.
 import numpy as np
 
 from proce.arrays import Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import ZERO, kernel
 from proce.compiled.stream import Words
 
 UNRANKED = np.int64(2**31 - 1)
@@ -158,7 +158,7 @@ def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
     members, keys = np.empty(m, np.int64), np.empty(m, np.int64)
     order, below, spare = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
     for i in range(n_instances):
-        size, front = 0, -1
+        size, front = ZERO, -1
         for c in range(m):
             if rank[i, c] != UNRANKED:
                 front = max(front, rank[i, c])

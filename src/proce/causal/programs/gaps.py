@@ -8,7 +8,7 @@ from proce.causal.programs.noise import ends_of_level
 from proce.causal.programs.program import Link, Program
 from proce.causal.programs.responses import BLOCK, predict, respond, workspace
 from proce.compiled.elementary import exp, share_below
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import ZERO, kernel
 
 _MIN_CHANCE = 1e-12  # of a level before: what was less likely counts as this
 
@@ -41,19 +41,19 @@ def measure_gaps(
         if loses_chance:
             for begin in range(0, len(factual), BLOCK):
                 end = min(begin + BLOCK, len(factual))
-                predict(program, 0, place, factual[begin:end], work)
+                predict(program, ZERO, place, factual[begin:end], work)
                 for i in range(begin, end):
                     chances[i] = _chance(program, place, predicted, i - begin, factual[i, f])
         for begin in range(0, len(rows), BLOCK):
             end = min(begin + BLOCK, len(rows))
             owners = places[: end - begin]
             find_owners(begin, n_candidates, owners)
-            predict(program, 0, place, rows[begin:end], work)
+            predict(program, ZERO, place, rows[begin:end], work)
             if loses_chance:
                 for output in range(effect.n_outputs):
                     for c in range(end - begin):
                         logits[output, c] = predicted[output, c]
-            respond(program, 0, place, residual, owners, predicted, values)
+            respond(program, ZERO, place, residual, owners, predicted, values)
             for row in range(begin, end):
                 c, owner = row - begin, owners[row - begin]
                 if np.isnan(residual[owner, effect.noise]):

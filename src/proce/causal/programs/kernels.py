@@ -10,7 +10,7 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints
 from proce.causal.programs.program import Link, Program
 from proce.causal.programs.responses import BLOCK, predict, respond, workspace
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import ZERO, kernel
 
 _ROUNDING = 1e-9  # a move that is smaller is no step
 
@@ -72,8 +72,8 @@ def separate(
                 continue
             is_given = effect.link == Link.GIVEN
             if not is_given:
-                predict(program, 0, place, now, work)
-                respond(program, 0, place, residual, owners, predicted, values)
+                predict(program, ZERO, place, now, work)
+                respond(program, ZERO, place, residual, owners, predicted, values)
             f, noise = effect.position, effect.noise
             tolerance = program.tolerances[f]
             step, origin, still = tolerance.step, tolerance.origin, tolerance.still

@@ -71,7 +71,7 @@ def within_limits(
     """
     allowed = np.empty(len(rows), dtype=np.bool_)
     obey_limits(
-        owner,
+        np.ascontiguousarray(owner),
         np.ascontiguousarray(rows),
         np.ascontiguousarray(changes),
         problem.limits.movable,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import ZERO, kernel
 from proce.compiled.stream import Words
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
@@ -160,9 +160,9 @@ def write_choice(pool: Pool, terms: _Terms, order: Ints) -> None:
             _drop_alike(rows[i], terms.reach, own, lacks, sets, preferred, among, dropped)
         _drop_outdone(lacks, sets, among, dropped)
         limit = _surest_limit(lacks, among, SLACK)
-        n_chosen, all_at_once = 0, terms.pick == FIRST and not only_firm
+        n_chosen, all_at_once = ZERO, terms.pick == FIRST and not only_firm
         for group in range(1 if only_firm or all_at_once else 2):
-            size = 0
+            size = ZERO
             for c in range(p):
                 if among[c] and (all_at_once or (lacks[c] <= limit) == (group == 0)):
                     members[size] = c
