@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.arrays import Array
-from proce.causal import Ordered, StructuralCausalModel
+from proce.causal import StructuralCausalModel
 from proce.causal.models import compiled
-from proce.compiled.elementary import softmaxes
 from proce.latent import AutoEncoder
 from proce.schema import Categorical, Codec
 
@@ -101,40 +100,10 @@ def _with_floor(table: Array) -> Array:
 def causal_gap(rows: Array, factual: Array, residual: Array, scm: StructuralCausalModel) -> Array:
     """Return how far each endogenous feature is from what its causes lead to, ``(i, c, f)``.
 
-    Numbers and ranks are compared on the unit range; a level that is not the expected one is at
-    distance 1. A level that is kept although the noise would change it counts by the share of its
-    chance that is lost: the noise is one of many that explain the person. The gaps of an unchanged
-    row are zero.
+    See :func:`proce.causal.models.compiled.measure_gaps`.
     """
-    gaps = compiled.measure_gaps(scm.program, factual, rows, residual)
-    left = [int(scm.program.effects["position"][0, place]) for place in scm.program.given]
-    for position in left:
-        gaps[..., position] = _gap(position, rows, factual, residual, scm)
-    return gaps
-
-
-def _gap(
-    position: int, rows: Array, factual: Array, residual: Array, scm: StructuralCausalModel
-) -> Array:
-    """Return how far one effect is from what its causes lead to, ``(i, c)``."""
-    name, own = scm.codec.schema.names[position], rows[..., position]
-    value, follows = scm.outcome(position, np.moveaxis(rows, -1, 0), residual[:, None, :])
-    gap = np.abs(own - value) / scm.codec.reach[position].item()
-    is_categorical = isinstance(scm.codec.schema[name], Categorical)
-    if is_categorical:
-        gap = gap > 0
-    if is_categorical or isinstance(scm.mechanisms[name], Ordered):
-        kept = own == factual[:, None, position]
-        gap = np.where(kept, gap * _lost_chance(name, rows, factual, scm), gap)
-    return np.where(follows, gap, 0.0)
-
-
-def _lost_chance(name: str, rows: Array, factual: Array, scm: StructuralCausalModel) -> Array:
-    """Return the share of its chance that a feature's factual level loses in rows, ``(i, c)``."""
-    codes = np.maximum(factual[:, None, scm.codec.schema.position(name)], 0)
-    before = scm.chance(name, factual[:, None], codes)
-    after = scm.chance(name, rows, np.broadcast_to(codes, rows.shape[:-1]))
-    return np.maximum((1 - after / np.maximum(before, 1e-12)), 0)
+    asked = scm.outcome, scm.kept_chances
+    return compiled.measure_gaps(scm.program, *asked, factual, rows, residual)
 
 
 def printed_gap(rows: Array, factual: Array, scm: StructuralCausalModel) -> Array:
@@ -147,13 +116,13 @@ def printed_gap(rows: Array, factual: Array, scm: StructuralCausalModel) -> Arra
     gaps = np.zeros_like(rows)
     for name in scm.graph.endogenous:
         position = scm.codec.schema.position(name)
-        predicted, own = scm.predict(name, rows), factual[:, None, position]
+        own = factual[:, None, position]
         if isinstance(scm.codec.schema[name], Categorical):
-            chances = softmaxes(predicted)
-            codes = np.broadcast_to(np.maximum(own.astype(np.int64), 0), rows.shape[:-1])[..., None]
-            gaps[..., position] = np.square(1 - np.take_along_axis(chances, codes, -1).squeeze(-1))
+            codes = np.broadcast_to(np.maximum(own, 0), rows.shape[:-1])
+            gaps[..., position] = np.square(1 - scm.chance(name, rows, codes))
         else:
-            gaps[..., position] = np.square((predicted - own) / scm.codec.reach[position].item())
+            away = scm.predict(name, rows) - own
+            gaps[..., position] = np.square(away / scm.codec.reach[position].item())
     return np.where(scm.codec.missing(factual)[:, None], 0.0, gaps)
 
 

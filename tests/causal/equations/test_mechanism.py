@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import softmax
 
@@ -14,6 +14,9 @@ from proce.causal import Additive, Choice, Multiplicative, Ordered, Ranked
 from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.errors import GraphError
 from proce.streams import Purpose, RowStreams
+
+from ..programs.random_models import random_model, random_rows
+from . import slow_mechanisms as slow
 
 NO_DRAWS = np.empty((1, 1))
 
@@ -220,9 +223,34 @@ def test_noise_of_rows_serves_their_candidates(mechanism: Mechanism) -> None:
         (lambda: Ranked(plus_one, 0), "n_levels is 0; expected a whole number from 1"),
         (lambda: Choice(plus_one, 1.5), "n_levels is 1.5"),  # type: ignore[arg-type]
         (lambda: Ordered(plus_one, 3), "thresholds is 3; expected an ndarray"),  # type: ignore[arg-type]
+        (lambda: Ordered(plus_one, double()), "thresholds is .*; expected .* that rise"),
         (lambda: Ordered(plus_one, double(1, 0)), "thresholds is .*; expected .* that rise"),
     ],
 )
 def test_what_is_no_equation_is_refused_when_it_is_made(make: Any, message: str) -> None:
     with pytest.raises(GraphError, match=message):
         make()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**20))
+def test_learned_mechanisms_say_what_slow_lines_say(seed: int) -> None:
+    scm = random_model(seed, given_share=0.0)
+    rows = random_rows(scm.codec, (20,), seed, missing=0.0)
+    columns = dict(zip(scm.codec.schema.names, rows.T, strict=True))
+    for name, mechanism in scm.mechanisms.items():
+        parents = {cause: columns[cause] for cause in scm.graph.parents(name)}
+        predicted = slow.solve(mechanism.equation, parents)
+        value, width = np.maximum(columns[name], 0), mechanism.noise_size
+        uniforms = row_uniforms(seed, np.arange(len(rows)), width)
+        with np.errstate(all="ignore"):
+            expected = slow.explain(mechanism, predicted, value, uniforms)
+        noise = mechanism.abduct(parents, value, uniforms)
+        np.testing.assert_allclose(noise, expected, rtol=1e-7, atol=1e-7)
+        other = np.random.default_rng(seed).normal(size=(len(rows), width))
+        expected = slow.respond(mechanism, predicted, other)
+        np.testing.assert_allclose(mechanism.respond(parents, other), expected, rtol=1e-9)
+        if isinstance(mechanism, Choice | Ordered):
+            expected = slow.chance(mechanism, predicted, value)
+            found = mechanism.chance(parents, value)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)

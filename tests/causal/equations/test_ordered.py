@@ -7,7 +7,7 @@ from scipy.stats import norm
 
 from proce.causal.equations.comparison import Folds
 from proce.causal.equations.ordered import OrderedRows, fit_ordered, held_out_chances
-from proce.causal.equations.regression import Terms
+from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Continuous
 
 NUMBER = Terms((Continuous("a"),))

@@ -16,7 +16,8 @@ from proce.causal import (
     Ranked,
     StructuralCausalModel,
 )
-from proce.causal.equations.regression import Exponential, Polynomial, Terms
+from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Codec, Continuous, Feature, Ordinal, Schema
 
 _ACTIONS = ("free", "free", "free", "indirect", "fixed")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array
+from proce.causal.equations.boosted import Boosted
 from proce.causal.equations.comparison import Fit, Folds, held_out
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
@@ -22,16 +23,14 @@ from proce.causal.equations.mechanism import (
 )
 from proce.causal.equations.moments import Moments, least_squares
 from proce.causal.equations.ordered import OrderedRows, fit_ordered, held_out_chances
-from proce.causal.equations.regression import (
+from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.selection import sparse_least_squares
+from proce.causal.equations.terms import (
     FINE_KNOT_QUANTILES,
     KNOT_QUANTILES,
     NONE,
-    Boosted,
-    Exponential,
-    Polynomial,
     Terms,
 )
-from proce.causal.equations.selection import sparse_least_squares
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 

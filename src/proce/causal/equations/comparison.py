@@ -12,6 +12,7 @@ from proce.arrays import Array
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
 from proce.causal.equations.mechanism import Mechanism
+from proce.causal.programs.links import shares_between
 from proce.schema import Categorical, Feature, Ordinal
 
 Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
@@ -112,11 +113,16 @@ def surprise_of_levels(
     if not form.is_ordered:
         spread = math.sqrt(_mean(np.square(predicted - target), weights))
         ends = np.arange(n_levels - 1) + 0.5
-        below = special.ndtr((ends - predicted[:, None]) / spread)
-        none, all_of_it = np.zeros_like(below[:, :1]), np.ones_like(below[:, :1])
-        predicted = np.diff(np.concatenate([none, below, all_of_it], axis=-1), axis=-1)
+        predicted = chances_between((ends - predicted[:, None]) / spread)
     chance = np.take_along_axis(predicted, target.astype(np.int64)[:, None], -1)
     return -_mean(np.log(np.maximum(chance, _MIN_CHANCE)).squeeze(-1), weights) + _handicap(form)
+
+
+def chances_between(ends: Array) -> Array:
+    """Return the chances ``(u, l)`` of levels between rising ends of noise, ``(u, l - 1)``."""
+    edges = np.pad(ends, ((0, 0), (1, 1)), constant_values=np.inf)
+    edges[:, 0] = -np.inf
+    return shares_between(edges[:, :-1], edges[:, 1:])
 
 
 def _mean(values: Array, weights: Array) -> float:

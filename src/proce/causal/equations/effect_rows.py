@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal.equations.regression import NONE, Terms
+from proce.causal.equations.terms import NONE, Terms
 from proce.causal.graph import CausalGraph
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature

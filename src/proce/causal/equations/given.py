@@ -13,6 +13,7 @@ from proce.causal.equations.mechanism import (
     Additive,
     Choice,
     Equation,
+    Linked,
     Mechanism,
     Multiplicative,
     Ordered,
@@ -135,11 +136,7 @@ def refuse_endless(name: str, mechanism: Mechanism, parents: Parents, which: str
 
 def is_given(mechanism: Mechanism) -> bool:
     """Whether a mechanism computes by somebody else's function, or is somebody else's."""
-    if isinstance(mechanism, Ordered):
-        return isinstance(mechanism.score, GivenEquation)
-    if isinstance(mechanism, Additive | Multiplicative | Ranked | Choice):
-        return isinstance(mechanism.predict, GivenEquation)
-    return True
+    return not isinstance(mechanism, Linked) or isinstance(mechanism.equation, GivenEquation)
 
 
 def checked_mechanism(name: str, mechanism: Any) -> Mechanism:

@@ -3,7 +3,8 @@
 import numpy as np
 
 from proce.arrays import Array
-from proce.causal.equations.regression import Polynomial, Terms
+from proce.causal.equations.polynomial import Polynomial
+from proce.causal.equations.terms import Terms
 
 _NEVER = -50.0  # a logit so low that its level is never chosen
 

@@ -9,20 +9,22 @@ leads to under other parents.
 import math
 from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol
+from functools import cached_property
+from typing import Any, ClassVar, Literal, Protocol, cast
 
 import numpy as np
 
 from proce.arguments import brief, check_count, check_fields, is_number
-from proce.arrays import Array, scatter
-from proce.compiled.elementary import exponentials, logarithms, quantiles, shares_below
+from proce.arrays import Array, Floats
+from proce.causal.programs import links
+from proce.causal.programs.program import EFFECT, Link, Record
+from proce.compiled.elementary import shares_below
 from proce.errors import GraphError
 
 Parents = Mapping[str, Array]
 Equation = Callable[[Parents], Array]
 Units = Literal["raw", "unit"]
-_MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
-_FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
+_NO_THRESHOLDS = np.empty(0)
 
 
 class Mechanism(Protocol):
@@ -49,8 +51,75 @@ class Mechanism(Protocol):
         """Return the value under these parents, with noise ``(…, noise_size)``."""
 
 
+class Linked:
+    """A mechanism whose noise enters as a kernel says, by its link.
+
+    Attributes
+    ----------
+    link
+        How the noise enters.
+    """
+
+    link: ClassVar[Link]
+    predict: Any
+
+    @property
+    def equation(self) -> Equation:
+        """What gives a number, a score, or logits ``(…, l)`` before the noise."""
+        return cast(Equation, self.predict)
+
+    @property
+    def noise_size(self) -> int:
+        """How many numbers describe the noise of one row."""
+        return 1
+
+    @property
+    def ends(self) -> Floats:
+        """The thresholds between ordered levels; none of others."""
+        return _NO_THRESHOLDS
+
+    @cached_property
+    def record(self) -> Record:
+        """What the kernels of the link are told, as a record `EFFECT` of no place."""
+        record = np.zeros((), EFFECT)
+        record["link"], record["n_outputs"], record["span"] = self.link, self.noise_size, 1.0
+        record["lowest"], record["highest"] = -math.inf, math.inf
+        for name, number in self._told().items():
+            record[name] = number
+        return record[()]
+
+    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
+        """Return the noise ``(…, noise_size)`` under which these parents give this value.
+
+        Where many noises give a level, one is drawn with the ``uniforms``, which have its shape.
+        """
+        predicted = self._predicted(parents)
+        return links.explanations(self.record, self.ends, predicted, value, uniforms)
+
+    def respond(self, parents: Parents, residual: Array) -> Array:
+        """Return the value under these parents, with noise ``(…, noise_size)``."""
+        return links.responses(self.record, self.ends, self._predicted(parents), residual)
+
+    def _predicted(self, parents: Parents) -> Array:
+        """Return what the equation gives, as lines ``(o, …)``."""
+        predicted = self.equation(parents)
+        return np.moveaxis(predicted, -1, 0) if self.link == Link.CHOICE else predicted[None]
+
+    def _told(self) -> Mapping[str, float]:
+        """Return what belongs to the link, by the names of `EFFECT`."""
+        return {}
+
+
+class OfLevels(Linked):
+    """A mechanism of a level, which has a chance."""
+
+    def chance(self, parents: Parents, level: Array) -> Array:
+        """Return the chance ``(…)`` of a level, by rank or code."""
+        return links.chances_of_levels(self.record, self.ends, self._predicted(parents), level)
+
+
 @dataclass(frozen=True)
-class Additive:
+class Additive(Linked):
     """``x = predict(parents) + u``.
 
     Parameters
@@ -66,7 +135,7 @@ class Additive:
     predict: Equation
     limits: tuple[float, float] = (-math.inf, math.inf)
     units: Units = "raw"
-    noise_size: ClassVar[int] = 1
+    link: ClassVar[Link] = Link.ADDITIVE
 
     def __post_init__(self) -> None:
         _check(self, self.units)
@@ -76,17 +145,12 @@ class Additive:
         if not self.limits[0] <= self.limits[1]:
             raise GraphError(f"limits is {self.limits}; write the lower limit first.")
 
-    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
-        """Return the value less the prediction."""
-        return (value - self.predict(parents))[..., None]
-
-    def respond(self, parents: Parents, residual: Array) -> Array:
-        """Return the prediction plus the noise."""
-        return np.clip(self.predict(parents) + residual[..., 0], *self.limits)
+    def _told(self) -> Mapping[str, float]:
+        return {"lowest": self.limits[0], "highest": self.limits[1]}
 
 
 @dataclass(frozen=True)
-class Multiplicative:
+class Multiplicative(Linked):
     """``x = predict(parents) · exp(u)``, for amounts that are never negative.
 
     A person with none of the amount has none under other parents too: the value stays at the
@@ -105,29 +169,19 @@ class Multiplicative:
     predict: Equation
     origin: float = 0.0
     units: Units = "raw"
-    noise_size: ClassVar[int] = 1
+    link: ClassVar[Link] = Link.MULTIPLICATIVE
 
     def __post_init__(self) -> None:
         _check(self, self.units)
         if not math.isfinite(self.origin):
             raise GraphError(f"origin is {self.origin}; expected a finite number.")
 
-    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
-        """Return the logarithm of the value over the prediction."""
-        predicted = self.predict(parents) - self.origin
-        with np.errstate(divide="ignore", invalid="ignore"):  # of nothing the noise is not finite
-            ratio = (value - self.origin) / predicted
-        return logarithms(ratio)[..., None]
-
-    def respond(self, parents: Parents, residual: Array) -> Array:
-        """Return the prediction times the exponential of the noise."""
-        predicted, factor = self.predict(parents) - self.origin, exponentials(residual[..., 0])
-        with np.errstate(over="ignore", invalid="ignore"):  # what is beyond all limits stays so
-            return predicted * factor + self.origin
+    def _told(self) -> Mapping[str, float]:
+        return {"noise_origin": self.origin}
 
 
 @dataclass(frozen=True)
-class Ranked:
+class Ranked(Linked):
     """The level of an ordinal feature: ``x = round(predict(parents) + u)``, by rank.
 
     Parameters
@@ -143,24 +197,18 @@ class Ranked:
     predict: Equation
     n_levels: int
     units: Units = "raw"
-    noise_size: ClassVar[int] = 1
+    link: ClassVar[Link] = Link.RANKED
 
     def __post_init__(self) -> None:
         _check(self, self.units)
         check_count("n_levels", self.n_levels, GraphError)
 
-    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
-        """Return the rank less the prediction."""
-        return (value - self.predict(parents))[..., None]
-
-    def respond(self, parents: Parents, residual: Array) -> Array:
-        """Return the rank of the level."""
-        rank = self.predict(parents) + residual[..., 0]
-        return np.clip(np.rint(rank), 0, self.n_levels - 1)
+    def _told(self) -> Mapping[str, float]:
+        return {"n_levels": self.n_levels}
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
+class Ordered(OfLevels):
     """The level of an ordinal feature: how many thresholds ``score(parents) + u`` is above.
 
     The noise u is standard normal, so the chance of a level is that of a normal number between
@@ -183,13 +231,14 @@ class Ordered:
     thresholds: Array
     units: Units = "raw"
     noise: Literal["drawn", "median"] = "drawn"
-    noise_size: ClassVar[int] = 1
+    link: ClassVar[Link] = Link.ORDERED
 
     def __post_init__(self) -> None:
         _check(self, self.units)
         ends = self.thresholds
         if (
             ends.ndim != 1
+            or ends.size == 0
             or not np.issubdtype(ends.dtype, np.floating)
             or not bool((np.diff(ends) >= 0).all())
         ):
@@ -201,17 +250,19 @@ class Ordered:
             raise GraphError(f"noise is {self.noise!r}; expected 'drawn' or 'median'.")
 
     @property
+    def equation(self) -> Equation:
+        """What gives the latent number."""
+        return self.score
+
+    @property
+    def ends(self) -> Floats:
+        """The thresholds."""
+        return np.ascontiguousarray(self.thresholds, np.float64)
+
+    @property
     def n_levels(self) -> int:
         """One more than the thresholds."""
         return len(self.thresholds) + 1
-
-    def chance(self, parents: Parents, rank: Array) -> Array:
-        """Return the chance ``(…)`` of the level with some rank."""
-        low, high = self._ends(parents, rank)
-        upper = low > 0  # there both shares are close to 1: take what is beyond instead
-        start = shares_below(np.where(upper, -high, low))
-        stop = shares_below(np.where(upper, -low, high))
-        return stop - start
 
     def predict(self, parents: Parents) -> Array:
         """Return the mean rank, over the chances of the levels."""
@@ -219,40 +270,12 @@ class Ordered:
         above = shares_below(score - self.thresholds)
         return above.sum(-1)
 
-    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
-        """Return normal noise from its posterior, given that this level came about."""
-        low, high = self._ends(parents, value)
-        upper = low > 0  # there both shares are close to 1: draw from the other side
-        start = shares_below(np.where(upper, -high, low))
-        stop = shares_below(np.where(upper, -low, high))
-        share = uniforms[..., 0] if self.noise == "drawn" else np.full_like(low, 0.5)
-        share = np.where(upper, 1 - share, share)
-        drawn = quantiles(start + (stop - start) * share)
-        gap = np.minimum(((high - low) / 4), _MIN_GAP)
-        noise = np.where(upper, -drawn, drawn)
-        return np.maximum(np.minimum(noise, high - gap), low + gap)[..., None]
-
-    def respond(self, parents: Parents, residual: Array) -> Array:
-        """Return the rank of the level."""
-        latent = self.score(parents) + residual[..., 0]
-        return np.searchsorted(self.thresholds, latent).astype(np.float64)
-
-    def _ends(self, parents: Parents, rank: Array) -> tuple[Array, Array]:
-        """Return the least and the most noise under which a level comes about."""
-        score = self.score(parents)
-        ends, rank = self.thresholds, rank.astype(np.int64)
-        high = ends[np.minimum(rank, len(ends) - 1)] - score
-        low = ends[np.maximum((rank - 1), 0)] - score
-        farthest_high, farthest_low = (
-            np.maximum(low, 0) + _FARTHEST,
-            np.minimum(high, 0) - _FARTHEST,
-        )
-        high = np.where(rank < len(ends), high, farthest_high)
-        return np.where(rank > 0, low, farthest_low), high
+    def _told(self) -> Mapping[str, float]:
+        return {"n_levels": self.n_levels, "is_median": self.noise == "median"}
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(OfLevels):
     """The level of a categorical feature: ``x = argmax(predict(parents) + u)``, u Gumbel noise.
 
     The chances of the levels are then the softmax of the predicted logits ``(…, n_levels)``.
@@ -261,6 +284,7 @@ class Choice:
     predict: Equation
     n_levels: int
     units: Units = "raw"
+    link: ClassVar[Link] = Link.CHOICE
 
     def __post_init__(self) -> None:
         _check(self, self.units)
@@ -271,26 +295,8 @@ class Choice:
         """One Gumbel number per level."""
         return self.n_levels
 
-    def abduct(self, parents: Parents, value: Array, uniforms: Array) -> Array:
-        """Draw Gumbel noise from its posterior, given that this level was chosen.
-
-        The highest of the noisy logits is Gumbel around their log-sum-exp, whichever level
-        has it; the others are Gumbel around their own logit, cut off below the highest
-        (Maddison, Tarlow, Minka 2014).
-        """
-        logits = self.predict(parents)  # (…, l)
-        exponential = -logarithms(uniforms)
-        chosen = value.astype(np.int64)[..., None]
-        largest = logits.max(-1, keepdims=True)
-        total = logarithms(exponentials(logits - largest).sum(-1, keepdims=True))
-        own = logarithms(np.take_along_axis(exponential, chosen, -1))
-        highest = largest + total - own
-        others = -logarithms(exponentials(logits - highest) + np.maximum(exponential, _MIN_GAP))
-        return scatter(others, -1, chosen, highest - np.take_along_axis(logits, chosen, -1))
-
-    def respond(self, parents: Parents, residual: Array) -> Array:
-        """Return the code of the chosen level."""
-        return (self.predict(parents) + residual).argmax(-1).astype(np.float64)
+    def _told(self) -> Mapping[str, float]:
+        return {"n_levels": self.n_levels}
 
 
 def _check(mechanism: object, units: str) -> None:

@@ -8,9 +8,11 @@ import numpy as np
 from scipy import special
 
 from proce.arrays import Array
-from proce.causal.equations.comparison import Folds
+from proce.causal.equations.comparison import Folds, chances_between
 from proce.causal.equations.mechanism import Ordered
-from proce.causal.equations.regression import Polynomial, Terms
+from proce.causal.equations.polynomial import Polynomial
+from proce.causal.equations.terms import Terms
+from proce.causal.programs.links import shares_between
 
 _RIDGE = 0.01  # as the logistic regression of levels without an order has it
 _FARTHEST = 37.0  # normal numbers beyond have no density
@@ -92,9 +94,7 @@ def held_out_chances(rows: OrderedRows, folds: Folds) -> Array:
         others = rows.with_counts(rows.counts - counts)
         found = others.maximise(rows.best)
         score = rows.columns[unseen].astype(np.float64) @ found[0]
-        below = special.ndtr(others.thresholds(found) - score[:, None])
-        edges = [np.zeros_like(below[:, :1]), below, np.ones_like(below[:, :1])]
-        chances.append(np.diff(np.concatenate(edges, axis=1), axis=1))
+        chances.append(chances_between(others.thresholds(found) - score[:, None]))
     return np.concatenate(chances)
 
 
@@ -147,9 +147,7 @@ class _Point:
         edges, score = np.concatenate([-infinite, ends, infinite]), columns @ slopes
         low = np.clip((edges[codes] - score), -_FARTHEST, _FARTHEST)
         high = np.clip((edges[codes + 1] - score), -_FARTHEST, _FARTHEST)
-        upper = low > 0  # there both are close to 1: take what is beyond instead
-        start, stop = np.where(upper, -high, low), np.where(upper, -low, high)
-        chance = np.maximum(special.ndtr(stop) - special.ndtr(start), _MIN_CHANCE)
+        chance = np.maximum(shares_between(low, high), _MIN_CHANCE)
         objective = float(counts @ np.log(chance) - _RIDGE / 2 * np.square(slopes).sum())
         if bool((np.diff(ends) <= 0).any()):
             objective = -np.inf

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from proce.causal.equations.boosted import Boosted
 from proce.causal.equations.consistency import check_same_scale
 from proce.causal.equations.mechanism import (
     Additive,
@@ -15,7 +16,7 @@ from proce.causal.equations.mechanism import (
     Ordered,
     Ranked,
 )
-from proce.causal.equations.regression import Boosted, Exponential, Polynomial
+from proce.causal.equations.polynomial import Exponential, Polynomial
 from proce.causal.graph import CausalGraph
 from proce.schema import Codec, Continuous
 

@@ -6,16 +6,19 @@ from typing import Any, Literal
 
 import numpy as np
 
+from proce.causal.equations.boosted import Boosted
 from proce.causal.equations.mechanism import (
     Additive,
     Choice,
+    Linked,
     Mechanism,
     Multiplicative,
     Ordered,
     Ranked,
     Units,
 )
-from proce.causal.equations.regression import Boosted, Exponential, Polynomial, Terms
+from proce.causal.equations.polynomial import Exponential, Polynomial
+from proce.causal.equations.terms import Terms
 from proce.errors import GraphError
 from proce.schema import Categorical, Continuous, Feature, Schema
 
@@ -141,5 +144,5 @@ class SavedMechanism:
 
 
 def equation_of(mechanism: Mechanism) -> Any:
-    """Return the equation of a mechanism before its noise."""
-    return mechanism.score if isinstance(mechanism, Ordered) else mechanism.predict
+    """Return the equation of a mechanism before its noise; ``None`` of somebody else's."""
+    return mechanism.equation if isinstance(mechanism, Linked) else None

@@ -12,11 +12,11 @@ from proce.arrays import Array
 from proce.causal.equations.consistency import check_consistency
 from proce.causal.equations.fitting import MechanismRecord
 from proce.causal.equations.given import checked_mechanism, is_given, refuse_endless
-from proce.causal.equations.mechanism import Mechanism
+from proce.causal.equations.mechanism import Mechanism, OfLevels
 from proce.causal.graph import CausalGraph
 from proce.causal.models.actions import Tolerances
+from proce.causal.models.assembly import assemble
 from proce.causal.models.units import in_units, to_unit
-from proce.causal.programs.assembly import assemble
 from proce.causal.programs.program import Program
 from proce.errors import GraphError
 from proce.schema import Codec, Continuous
@@ -121,6 +121,19 @@ class ColumnEquations:
         if isinstance(self.codec.schema.features[position], Continuous) and is_given(mechanism):
             value = np.where(np.isnan(value), np.inf, value)
         return value.astype(own.dtype), ~np.isnan(noise[..., 0])
+
+    def kept_chances(self, position: int, factual: Array, rows: Array) -> Array:
+        """Return the chances of a person's own level before and in rows ``(i, c, f)``.
+
+        Two arrays that broadcast to ``(i, c)``; none where the feature's levels have no chances.
+        """
+        name = self.codec.schema.names[position]
+        mechanism, level = self.mechanisms[name], np.maximum(factual[:, None, position], 0)
+        if not isinstance(mechanism, OfLevels):
+            return np.empty((0, 1, 1))
+        now, then = (np.moveaxis(part, -1, 0) for part in (factual[:, None], rows))
+        each = [mechanism.chance(self._parents(name, part), level) for part in (now, then)]
+        return np.stack(np.broadcast_arrays(*each))
 
     @cached_property
     def _positions(self) -> dict[str, int]:

@@ -16,6 +16,7 @@ from proce.causal.programs.program import Program
 
 Outcome = Callable[[int, Array, Array], tuple[Array, Array]]
 NoiseOf = Callable[[int, Array, Array], Array]
+KeptChances = Callable[[int, Array, Array], Array]
 _NO_FLAGS = np.empty((0, 0), np.bool_)
 _NO_VALUES = np.empty((0, 0))
 
@@ -154,25 +155,56 @@ def abduct(program: Program, noise_of: Sequence[NoiseOf], rows: Array, uniforms:
     return noise
 
 
-def measure_gaps(program: Program, factual: Array, rows: Array, residual: Array) -> Array:
+def measure_gaps(
+    program: Program,
+    outcome: Outcome,
+    kept_chances: KeptChances,
+    factual: Array,
+    rows: Array,
+    residual: Array,
+) -> Array:
     """Return how far each effect is from what its causes lead to, ``(i, c, f)``.
 
-    See :func:`proce.objective.distance.causal_gap`. The gaps of effects that are not compiled are
-    0. The rows are ``(i, c, f)``, and the people ``(i, f)`` with their noise ``(i, w)``.
+    Numbers and ranks are compared on the unit range; a level that is not the expected one is at
+    distance 1. A level that is kept although the noise would change it counts by the share of its
+    chance that is lost: the noise is one of many that explain the person. The gaps of an unchanged
+    row are zero.
+
+    Parameters
+    ----------
+    program
+        The equations of one model.
+    outcome, kept_chances
+        :meth:`StructuralCausalModel.outcome` and :meth:`StructuralCausalModel.kept_chances`, for
+        effects that are not compiled.
+    factual, rows, residual
+        The people ``(i, f)``, candidates ``(i, c, f)`` and noise ``(i, w)``.
     """
     from proce.causal.programs import gaps as kernels
 
     n_rows, n_candidates, n_features = rows.shape
     lines = n_rows * n_candidates, n_features
-    gaps = np.zeros(lines)
-    kernels.measure_gaps(
-        program,
-        n_candidates,
-        _array(factual, (n_rows, n_features)),
-        _array(rows, lines),
-        _array(residual, (n_rows, residual.shape[-1])),
-        gaps,
-    )
+    gaps, candidates, people = np.zeros(lines), _array(rows, lines), _array(factual, factual.shape)
+    noise = _array(residual, (n_rows, residual.shape[-1]))
+    kernels.measure_gaps(program, n_candidates, people, candidates, noise, gaps)
+    for place in program.given:
+        if not program.effects["is_cut"][0, place]:
+            position = int(program.effects["position"][0, place])
+            given, follows = _asked(program, outcome, place, rows, residual[:, None])
+            kept = kept_chances(position, factual, rows)
+            shape = (len(kept), lines[0])
+            chances = _array(np.broadcast_to(kept, (len(kept), *rows.shape[:2])), shape)
+            kernels.measure_given(
+                position,
+                program.tolerances[position],
+                n_candidates,
+                people,
+                candidates,
+                given[0],
+                follows[0],
+                chances,
+                gaps,
+            )
     return gaps.reshape(rows.shape)
 
 

@@ -12,14 +12,13 @@ from proce.causal.equations.consistency import (
     require_equation,
 )
 from proce.causal.equations.fitting import Kind, fit_mechanisms
-from proce.causal.equations.mechanism import Choice, Equation, Mechanism, Ordered
+from proce.causal.equations.mechanism import Equation, Mechanism, OfLevels
 from proce.causal.equations.rescaling import on_scale_of
 from proce.causal.graph import CausalGraph
 from proce.causal.models import compiled
 from proce.causal.models.actions import Actions
 from proce.causal.models.columnwise import ColumnEquations
 from proce.causal.models.units import draw_uniforms, to_unit
-from proce.compiled.elementary import softmaxes
 from proce.errors import GraphError
 from proce.schema import Codec, Level
 from proce.schema.row_arguments import check_array, check_rows, takes_rows
@@ -110,12 +109,9 @@ class StructuralCausalModel(ColumnEquations):
         if codes.shape != rows.shape[:-1]:
             raise GraphError("codes must be an array with a level code for each row.")
         mechanism = self.mechanisms[name]
-        if isinstance(mechanism, Ordered):
-            return mechanism.chance(self._parents(name, np.moveaxis(rows, -1, 0)), codes)
-        if not isinstance(mechanism, Choice):
+        if not isinstance(mechanism, OfLevels):
             raise GraphError(f"name is {name!r}, whose equation gives levels no chances.")
-        chances = softmaxes(self.predict(name, rows))
-        return np.take_along_axis(chances, codes.astype(np.int64)[..., None], -1).squeeze(-1)
+        return mechanism.chance(self._parents(name, np.moveaxis(rows, -1, 0)), codes)
 
     @takes_rows(GraphError, "rows")
     @checked(GraphError)

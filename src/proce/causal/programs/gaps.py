@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from proce.arrays import Floats
+from proce.arrays import Flags, Floats
 from proce.causal.programs.kernels import find_owners
-from proce.causal.programs.noise import ends_of_level
-from proce.causal.programs.program import Link, Program
-from proce.causal.programs.responses import BLOCK, predict, respond, workspace
-from proce.compiled.elementary import exp, share_below
+from proce.causal.programs.links import chance, respond
+from proce.causal.programs.program import Link, Program, Record
+from proce.causal.programs.responses import BLOCK, predict, workspace
 from proce.compiled.kernel import ZERO, kernel
 
 _MIN_CHANCE = 1e-12  # of a level before: what was less likely counts as this
@@ -27,7 +26,7 @@ def measure_gaps(
     ``factual (i, f)`` and ``residual (i, w)`` are the people whose candidates the rows are. The
     gap of a level that is kept counts by the share of its chance that is lost.
     """
-    work = workspace(program)
+    work, weights = workspace(program), program.weights
     predicted = work.predicted
     logits, values = np.empty_like(predicted), np.empty(BLOCK)
     places, chances = np.empty(BLOCK, np.int64), np.empty(len(factual))
@@ -36,6 +35,7 @@ def measure_gaps(
         f = effect.position
         if effect.is_cut or effect.link == Link.GIVEN:
             continue
+        reach = program.tolerances[f].reach
         is_categorical = program.tolerances[f].is_categorical == 1
         loses_chance = is_categorical or effect.link == Link.ORDERED
         if loses_chance:
@@ -43,7 +43,7 @@ def measure_gaps(
                 end = min(begin + BLOCK, len(factual))
                 predict(program, ZERO, place, factual[begin:end], work)
                 for i in range(begin, end):
-                    chances[i] = _chance(program, place, predicted, i - begin, factual[i, f])
+                    chances[i] = chance(effect, weights, predicted, i - begin, factual[i, f])
         for begin in range(0, len(rows), BLOCK):
             end = min(begin + BLOCK, len(rows))
             owners = places[: end - begin]
@@ -53,36 +53,54 @@ def measure_gaps(
                 for output in range(effect.n_outputs):
                     for c in range(end - begin):
                         logits[output, c] = predicted[output, c]
-            respond(program, ZERO, place, residual, owners, predicted, values)
+            respond(effect, weights, predicted, residual, owners, values)
             for row in range(begin, end):
                 c, owner = row - begin, owners[row - begin]
                 if np.isnan(residual[owner, effect.noise]):
                     gaps[row, f] = 0.0
                     continue
-                gap = abs(rows[row, f] - values[c]) / program.tolerances[f].reach
-                if is_categorical:
-                    gap = 1.0 if gap > 0 else 0.0
+                gap = gap_of(rows[row, f], values[c], reach, is_categorical)
                 if loses_chance and gap > 0 and rows[row, f] == factual[owner, f]:
-                    after = _chance(program, place, logits, c, rows[row, f])
-                    gap *= max(1 - after / max(chances[owner], _MIN_CHANCE), 0.0)
+                    after = chance(effect, weights, logits, c, rows[row, f])
+                    gap *= lost_share(chances[owner], after)
                 gaps[row, f] = gap
 
 
 @kernel
-def _chance(program: Program, place: int, predicted: Floats, c: int, level: float) -> float:
-    """Return the chance that predictions ``(o, c)`` give a level; a missing one counts as 0."""
-    effect, level = program.effects[0, place], max(level, 0.0)
-    if effect.link == Link.ORDERED:
-        low, high = ends_of_level(
-            program, effect.thresholds, effect.n_levels, level, predicted[0, c]
-        )
-        if low > 0:  # there both shares are close to 1: take what is beyond instead
-            return share_below(-low) - share_below(-high)
-        return share_below(high) - share_below(low)
-    largest = predicted[0, c]
-    for output in range(1, effect.n_outputs):
-        largest = max(largest, predicted[output, c])
-    total = 0.0
-    for output in range(effect.n_outputs):
-        total += exp(predicted[output, c] - largest)
-    return exp(predicted[int(level), c] - largest) / total
+def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> float:
+    """Return how far a cell is from the value that causes lead to."""
+    gap = abs(own - value) / reach
+    return (1.0 if gap > 0 else 0.0) if is_categorical else gap
+
+
+@kernel
+def lost_share(before: float, after: float) -> float:
+    """Return the share of its chance that a level loses."""
+    return max(1 - after / max(before, _MIN_CHANCE), 0.0)
+
+
+@kernel
+def measure_given(
+    position: int,
+    tolerance: Record,
+    n_candidates: int,
+    factual: Floats,
+    rows: Floats,
+    given: Floats,
+    follows: Flags,
+    chances: Floats,
+    gaps: Floats,
+) -> None:
+    """Write the gaps of an effect that is not compiled, in rows ``(n, f)``.
+
+    ``factual (i, f)`` are the people, ``given (n,)`` is what causes lead to where they ``follow``.
+    ``chances (2, n)`` are those of the person's level before and after; they have no entries where
+    levels have no chances.
+    """
+    is_categorical = tolerance.is_categorical == 1
+    for row in range(len(rows)):
+        own, before = rows[row, position], factual[row // n_candidates, position]
+        gap = gap_of(own, given[row], tolerance.reach, is_categorical) if follows[row] else 0.0
+        if own == before and gap > 0 and len(chances) > 0:
+            gap *= lost_share(chances[0, row], chances[1, row])
+        gaps[row, position] = gap

@@ -8,8 +8,9 @@ block.
 import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
+from proce.causal.programs.links import respond
 from proce.causal.programs.program import Link, Program
-from proce.causal.programs.responses import BLOCK, predict, respond, workspace
+from proce.causal.programs.responses import BLOCK, predict, workspace
 from proce.compiled.kernel import ZERO, kernel
 
 _ROUNDING = 1e-9  # a move that is smaller is no step
@@ -48,7 +49,6 @@ def separate(
     acted_on, held, consequence, outside = flags[0], flags[1], flags[2], flags[3]
     n_rows, n_features = rows.shape
     work = workspace(program)
-    predicted = work.predicted
     values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
     has_flags, limits = acting.size > 0, np.empty(n_features)  # beyond which a change is an action
     for f in range(n_features):
@@ -73,7 +73,7 @@ def separate(
             is_given = effect.link == Link.GIVEN
             if not is_given:
                 predict(program, ZERO, place, now, work)
-                respond(program, ZERO, place, residual, owners, predicted, values)
+                respond(effect, program.weights, work.predicted, residual, owners, values)
             f, noise = effect.position, effect.noise
             tolerance = program.tolerances[f]
             step, origin, still = tolerance.step, tolerance.origin, tolerance.still
@@ -141,7 +141,6 @@ def propagate(
     ``follows``.
     """
     work = workspace(program)
-    predicted = work.predicted
     values, places = np.empty(BLOCK), np.empty(BLOCK, np.int64)
     for model in range(len(program.effects)):
         for begin in range(0, len(rows), BLOCK):
@@ -159,9 +158,9 @@ def propagate(
                 is_given = effect.link == Link.GIVEN
                 if not is_given:
                     predict(program, model, place, now, work)
-                    respond(program, model, place, residual[model], owners, predicted, values)
-                f, noise = effect.position, effect.noise
-                rounding = program.tolerances[f].rounding
+                    noise = residual[model]
+                    respond(effect, program.weights, work.predicted, noise, owners, values)
+                f, rounding = effect.position, program.tolerances[effect.position].rounding
                 for row in range(begin, end):
                     if acted_on[row, f]:
                         continue
@@ -170,7 +169,7 @@ def propagate(
                             continue
                         value = given[model, row]
                     else:
-                        if np.isnan(residual[model, owners[row - begin], noise]):
+                        if np.isnan(residual[model, owners[row - begin], effect.noise]):
                             continue
                         value = values[row - begin]
                     own = now[row - begin, f]

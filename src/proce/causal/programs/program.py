@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Table = NDArray[Any]  # of records
+Record = Any  # an entry of a table
 Floats = NDArray[np.float64]
 
 

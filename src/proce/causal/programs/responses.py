@@ -10,20 +10,13 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Floats, Ints
-from proce.causal.programs.program import Kind, Link, Program
+from proce.causal.programs.links import clamped
+from proce.causal.programs.program import Kind, Program
 from proce.compiled.elementary import exp
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import ZERO, kernel
 
 BLOCK = 128  # rows that are worked on at once, which fit the cache
 _LARGEST = np.finfo(np.float64).max
-
-
-@kernel
-def clamped(value: float, low: float, high: float) -> float:
-    """Return a value, or the end that it is beyond; what is no number stays none."""
-    if value < low:
-        return low
-    return high if value > high else value
 
 
 class Workspace(NamedTuple):
@@ -160,55 +153,19 @@ def predict(
 
 
 @kernel
-def respond(
-    program: Program,
-    model: int,
-    place: int,
-    residual: Floats,
-    owners: Ints,
-    predicted: Floats,
-    values: Floats,
-) -> None:
-    """Write the values ``(c,)`` that predictions ``(o, c)`` come to under the owners' noise.
+def write_predicted(program: Program, rows: Floats, predicted: Floats) -> None:
+    """Write the first equation without its noise for rows ``(n, f)``, or its logits, ``(o, n)``."""
+    work = workspace(program)
+    for begin in range(0, len(rows), BLOCK):
+        end = min(begin + BLOCK, len(rows))
+        predict(program, ZERO, ZERO, rows[begin:end], work)
+        for output in range(len(predicted)):
+            for row in range(begin, end):
+                predicted[output, row] = work.predicted[output, row - begin]
 
-    ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
-    The first line of the predictions is lost.
-    """
-    effect, n_rows = program.effects[model, place], len(owners)
-    link, first = effect.link, effect.noise
-    for c in range(n_rows):
-        values[c] = predicted[0, c] + residual[owners[c], first]
-    if link == Link.CHOICE:
-        for c in range(n_rows):
-            predicted[0, c] = values[c]
-            values[c] = 0.0
-        for output in range(1, effect.n_outputs):
-            for c in range(n_rows):
-                logit = predicted[output, c] + residual[owners[c], first + output]
-                if logit > predicted[0, c]:
-                    predicted[0, c] = logit
-                    values[c] = output
-    elif link == Link.ORDERED:
-        for c in range(n_rows):
-            predicted[0, c] = values[c]
-            values[c] = 0.0
-        for level in range(effect.n_levels - 1):
-            threshold = program.weights[effect.thresholds + level]
-            for c in range(n_rows):
-                values[c] += 1.0 if threshold < predicted[0, c] else 0.0
-    elif link == Link.RANKED:
-        highest = effect.n_levels - 1.0
-        for c in range(n_rows):
-            values[c] = clamped(np.rint(values[c]), 0.0, highest)
-    elif link == Link.MULTIPLICATIVE:
-        origin, owner, factor = effect.noise_origin, -1, 0.0
-        for c in range(n_rows):
-            if owners[c] != owner:
-                owner = owners[c]
-                factor = exp(residual[owner, first])
-            values[c] = (predicted[0, c] - origin) * factor + origin
-    else:
-        for c in range(n_rows):
-            values[c] = clamped(values[c], effect.lowest, effect.highest)
-    for c in range(n_rows):
-        values[c] = (values[c] - effect.low) / effect.span
+
+def solve(program: Program, rows: Floats) -> Floats:
+    """Return what the first equation of a program gives without its noise, ``(o, n)``."""
+    predicted = np.empty((int(program.effects["n_outputs"][0, 0]), len(rows)))
+    write_predicted(program, rows, predicted)
+    return predicted

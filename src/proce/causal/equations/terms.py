@@ -1,4 +1,4 @@
-"""Equations learned from rows: linear, quadratic with interactions, and boosted trees.
+"""The terms of a regression: what is weighed.
 
 Parents arrive by name: numbers on the unit range, levels as codes. A categorical parent
 enters as one column per level, an ordinal one by its rank on the unit range.
@@ -8,13 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from proce.arrays import Array
 from proce.causal.equations.mechanism import Parents
-from proce.compiled.elementary import exponentials
 from proce.schema import Categorical, Continuous, Feature, Ordinal
 
 KNOT_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)  # of the training values
@@ -45,8 +43,6 @@ class Terms:
     maps
         For some continuous parents, the factor and the shift that bring them to the unit range
         on which the equation was learned.
-    pairs
-        The plain columns that are multiplied, where they are not all of those of the degree.
     """
 
     parents: tuple[Feature, ...]
@@ -54,7 +50,6 @@ class Terms:
     knots: tuple[tuple[str, tuple[float, ...]], ...] = ()
     ends: tuple[tuple[str, float, float], ...] = ()
     maps: tuple[tuple[str, float, float], ...] = ()
-    pairs: tuple[tuple[int, int], ...] | None = None
 
     def with_knots(
         self, parents: Parents, quantiles: tuple[float, ...] = KNOT_QUANTILES
@@ -79,20 +74,6 @@ class Terms:
         ends = tuple((name, low - zeros[name], high - zeros[name]) for name, low, high in self.ends)
         return replace(self, maps=maps, ends=ends)
 
-    def without_needless(self, weights: Array) -> tuple["Terms", Array]:
-        """Return the terms and weights ``(size,)`` less products and splines of weight 0."""
-        n_plain, products = 1 + len(self._names), list(zip(*self.products, strict=True))
-        plain, of_products, of_bends = np.split(weights, [n_plain, n_plain + len(products)])
-        needed = of_products != 0
-        pairs = tuple(pair for pair, keep in zip(products, needed.tolist(), strict=True) if keep)
-        sizes = [len(places) - 2 for _, places in self.knots]
-        bends = np.split(of_bends, np.cumsum(sizes)[:-1]) if sizes else []
-        bent = [bool((bend != 0).any()) for bend in bends]
-        knots = tuple(knots for knots, keep in zip(self.knots, bent, strict=True) if keep)
-        kept = [bend for bend, keep in zip(bends, bent, strict=True) if keep]
-        lean = replace(self, pairs=pairs, knots=knots)
-        return lean, np.concatenate([plain, of_products[needed], *kept])
-
     def mapped_by(self, maps: Mapping[str, tuple[float, float]]) -> "Terms":
         """Return the terms for parents on other unit ranges, by their factors and shifts."""
         own = {name: (factor, shift) for name, factor, shift in self.maps}
@@ -108,10 +89,19 @@ class Terms:
     def size(self) -> int:
         """How many columns there are, the constant included."""
         bends = sum(len(places) - 2 for _, places in self.knots)
-        return 1 + len(self._names) + len(self.products[0]) + bends
+        return 1 + self.n_plain + len(self.products[0]) + bends
+
+    @property
+    def n_plain(self) -> int:
+        """How many columns are a number, a rank or a level by itself."""
+        return len(self._names)
 
     def __call__(self, parents: Parents) -> Array:
-        """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant."""
+        """Return the columns ``(…, size - 1)`` for parents of shape ``(…)``: no constant.
+
+        Weights and trees are learned on them; an equation that is known as weights is solved by
+        :class:`~proce.causal.equations.polynomial.Polynomial` without them.
+        """
         parents = self._mapped(parents)
         for name, low, high in self.ends:
             parents = {**parents, name: np.clip(parents[name], low, high)}
@@ -157,8 +147,6 @@ class Terms:
         """The positions of the factors of each product among the plain columns."""
         if self.degree == 1:
             return [], []
-        if self.pairs is not None:
-            return [first for first, _ in self.pairs], [second for _, second in self.pairs]
         names = self._names
         factors = [(column, column) for column, (_, is_level) in enumerate(names) if not is_level]
         pairs = combinations(range(len(names)), 2)
@@ -173,71 +161,3 @@ def _bends(values: Array, knots: tuple[float, ...]) -> Array:
     scale = (places[-1] - places[:-1]) * (places[-1] - places[0]) ** 2
     parts = (cubes[..., :-1] - cubes[..., -1:]) / scale
     return parts[..., :-1] - parts[..., -1:]
-
-
-@dataclass(frozen=True)
-class Polynomial:
-    """A weighted sum of terms: the paper's g where the degree is 1.
-
-    Attributes
-    ----------
-    terms
-        The columns.
-    weights
-        ``(size,)`` for one output or ``(size, l)`` for the logits of l levels; the constant first.
-    """
-
-    terms: Terms
-    weights: Array
-
-    def __call__(self, parents: Parents) -> Array:
-        """Return the prediction, of the parents' shape, with a last axis for levels."""
-        terms, weights = self._lean
-        return terms(parents) @ weights[1:] + weights[0]
-
-    @cached_property
-    def _lean(self) -> tuple[Terms, Array]:
-        """The terms and weights without what weighs nothing, which need not be computed."""
-        if self.weights.ndim > 1 or self.terms.degree == 1:
-            return self.terms, self.weights
-        return self.terms.without_needless(self.weights)
-
-
-@dataclass(frozen=True)
-class Exponential:
-    """``origin + exp(polynomial)``: for amounts, whose spread grows with their size."""
-
-    polynomial: Polynomial
-    origin: float
-
-    def __call__(self, parents: Parents) -> Array:
-        """Return the prediction, of the parents' shape."""
-        return exponentials(self.polynomial(parents)) + self.origin
-
-
-@dataclass(frozen=True)
-class Boosted:
-    """Boosted trees: flexible, but with steps, so poor at the direction of small changes.
-
-    The prediction is what the trees say times the first number of ``output``, plus the second.
-    """
-
-    terms: Terms
-    model: Any
-    output: tuple[float, float] = (1.0, 0.0)
-
-    def __call__(self, parents: Parents) -> Array:
-        """Return the prediction, of the parents' shape."""
-        columns = self.terms(parents)
-        flat = self.model.predict(columns.reshape(-1, columns.shape[-1]).astype(np.float64))
-        first = parents[self.terms.parents[0].name]
-        told = flat.reshape(first.shape)
-        return told if self.output == (1.0, 0.0) else told * self.output[0] + self.output[1]
-
-    @classmethod
-    def fit(cls, terms: Terms, columns: Array, target: Array, seed: int) -> "Boosted":
-        """Fit the trees on the terms ``(i, m)`` of training rows."""
-        from sklearn.ensemble import HistGradientBoostingRegressor
-
-        model = HistGradientBoostingRegressor(random_state=seed % 2**32, early_stopping=False)
-        return cls(terms, model.fit(columns.astype(np.float64), target.astype(np.float64)))

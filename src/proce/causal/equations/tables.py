@@ -1,0 +1,109 @@
+"""Equations as flat tables, which a kernel can run."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from proce.arrays import Array, Floats
+from proce.causal.equations.terms import Terms
+from proce.causal.programs.program import PARENT, TOLERANCE, Kind, Program, Record, Table
+from proce.schema import Categorical, Continuous, Feature
+
+Place = tuple[int, float, float]  # in a row, and the span and low end of the units there
+_NO_TOLERANCES = np.empty(0, TOLERANCE)
+
+
+@dataclass
+class EquationTables:
+    """The parents and weights of equations so far, one behind the other."""
+
+    parents: list[tuple[float, ...]] = field(default_factory=list)
+    weights: list[Floats] = field(default_factory=list)
+    n_weights: int = 0
+
+    def add(
+        self, record: Record, terms: Terms, weights: Array, place: Callable[[str], Place]
+    ) -> None:
+        """Add an equation, and write where it stands into the record `EFFECT` of its effect.
+
+        Parameters
+        ----------
+        record
+            The record.
+        terms, weights
+            Of the equation, ``(size,)`` or ``(size, l)``.
+        place
+            From a parent's name to where it stands in rows, and in which units.
+        """
+        outputs = weights.reshape(terms.size, -1).T
+        blocks, bends = _split(terms, outputs)
+        record["n_outputs"], record["n_columns"] = len(outputs), terms.n_plain
+        record["first_parent"], record["n_parents"] = len(self.parents), len(terms.parents)
+        record["has_products"] = terms.degree > 1
+        record["weights"], record["stride"] = self.put(blocks), blocks.shape[1]
+        self._add_parents(terms, bends, place)
+
+    def put(self, *arrays: Floats) -> int:
+        """Append arrays to the weights, and return where they begin."""
+        begin = self.n_weights
+        for array in arrays:
+            self.weights.append(array.ravel())
+            self.n_weights += array.size
+        return begin
+
+    def program(self, effects: Table, tolerances: Table = _NO_TOLERANCES) -> Program:
+        """Return the program of effects ``(m, e)`` that were added."""
+        weights = np.concatenate([np.empty(0), *self.weights])
+        return Program(effects, np.array(self.parents, PARENT), weights, tolerances)
+
+    def _add_parents(
+        self, terms: Terms, bends: Mapping[str, Floats], place: Callable[[str], Place]
+    ) -> None:
+        maps = {name: (factor, shift) for name, factor, shift in terms.maps}
+        ends = {name: (low, high) for name, low, high in terms.ends}
+        knots, column = dict(terms.knots), 0
+        for parent in terms.parents:
+            name, kind = parent.name, _kind(parent)
+            position, span, low = place(name)
+            n_levels = 0 if isinstance(parent, Continuous) else len(parent.levels)
+            places = knots.get(name, ())
+            begin = self.put(np.array(places), bends[name]) if places else 0
+            lowest, highest = ends.get(name, (-np.inf, np.inf))
+            divisor = max(1, n_levels - 1) if kind == Kind.RANK else 1
+            fields = (position, kind, column, n_levels, len(places), begin)
+            numbers = (span, low, *maps.get(name, (1.0, 0.0)), lowest, highest, divisor)
+            self.parents.append((*fields, *numbers))
+            column += n_levels if kind == Kind.LEVEL else 1
+
+
+def _split(terms: Terms, outputs: Floats) -> tuple[Floats, dict[str, Floats]]:
+    """Return the weights of columns and products, and those of the bends of each spline.
+
+    The former ``(o, 1 + n + n²)`` are the constant, the plain columns and one without weight, and a
+    matrix with the weight of each product of two of them, not below its diagonal; without products
+    there is no matrix. The latter ``(o, k - 1)`` multiply what the cube of the distance from each
+    knot is beyond that from the last one.
+    """
+    (first, second), size = terms.products, terms.n_plain + 1
+    blocks = np.zeros((len(outputs), 1 + size + (size**2 if terms.degree > 1 else 0)))
+    blocks[:, :size] = outputs[:, :size]
+    column = size + len(first)
+    if first:
+        ends = np.array([first, second])
+        places = 1 + size + ends.min(0) * size + ends.max(0)
+        blocks[:, places] = outputs[:, size:column]
+    bends = {}
+    for name, knots in terms.knots:
+        edges = np.array(knots)
+        scale = (edges[-1] - edges[:-1]) * (edges[-1] - edges[0]) ** 2
+        own = outputs[:, column : column + len(knots) - 2]
+        bends[name] = np.hstack([own, -own.sum(1, keepdims=True)]) / scale
+        column += len(knots) - 2
+    return blocks, bends
+
+
+def _kind(parent: Feature) -> Kind:
+    if isinstance(parent, Continuous):
+        return Kind.NUMBER
+    return Kind.LEVEL if isinstance(parent, Categorical) else Kind.RANK

@@ -1,0 +1,264 @@
+"""How noise enters equations, for numba: what follows from it, and what explains a value.
+
+The link of an effect, and what belongs to it, stand in its record `EFFECT`; the thresholds of
+ordered levels stand in ``weights``. Predictions ``(o, c)`` are what the equation gives without
+its noise: a number or a score in one line, or the logits of levels.
+"""
+
+import numpy as np
+
+from proce.arrays import Array, Floats, Ints
+from proce.causal.programs.program import Link, Record
+from proce.compiled.elementary import exp, log, share_below, value_above
+from proce.compiled.kernel import kernel
+
+_MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
+_FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
+
+
+@kernel
+def clamped(value: float, low: float, high: float) -> float:
+    """Return a value, or the end that it is beyond; what is no number stays none."""
+    if value < low:
+        return low
+    return high if value > high else value
+
+
+@kernel
+def respond(
+    effect: Record,
+    weights: Floats,
+    predicted: Floats,
+    residual: Floats,
+    owners: Ints,
+    values: Floats,
+) -> None:
+    """Write the values ``(c,)`` that predictions come to under the owners' noise, in rows' units.
+
+    ``residual (i, w)`` is the noise of each person, and ``owners (c,)`` says whose rows these are.
+    The first line of the predictions is lost.
+    """
+    n_rows, link, first = len(owners), effect.link, effect.noise
+    for c in range(n_rows):
+        values[c] = predicted[0, c] + residual[owners[c], first]
+    if link == Link.CHOICE:
+        for c in range(n_rows):
+            predicted[0, c] = values[c]
+            values[c] = 0.0
+        for output in range(1, effect.n_outputs):
+            for c in range(n_rows):
+                logit = predicted[output, c] + residual[owners[c], first + output]
+                if logit > predicted[0, c]:
+                    predicted[0, c] = logit
+                    values[c] = output
+    elif link == Link.ORDERED:
+        for c in range(n_rows):
+            predicted[0, c] = values[c]
+            values[c] = 0.0
+        for level in range(effect.n_levels - 1):
+            threshold = weights[effect.thresholds + level]
+            for c in range(n_rows):
+                values[c] += 1.0 if threshold < predicted[0, c] else 0.0
+    elif link == Link.RANKED:
+        highest = effect.n_levels - 1.0
+        for c in range(n_rows):
+            values[c] = clamped(np.rint(values[c]), 0.0, highest)
+    elif link == Link.MULTIPLICATIVE:
+        origin, owner, factor = effect.noise_origin, -1, 0.0
+        for c in range(n_rows):
+            if owners[c] != owner:
+                owner = owners[c]
+                factor = exp(residual[owner, first])
+            values[c] = (predicted[0, c] - origin) * factor + origin
+    else:
+        for c in range(n_rows):
+            values[c] = clamped(values[c], effect.lowest, effect.highest)
+    for c in range(n_rows):
+        values[c] = (values[c] - effect.low) / effect.span
+
+
+@kernel
+def explain(
+    effect: Record,
+    weights: Floats,
+    predicted: Floats,
+    values: Floats,
+    uniforms: Floats,
+    noise: Floats,
+) -> None:
+    """Write the noise ``(c, w)`` under which predictions come to these values ``(c,)``.
+
+    Where many noises give a level, one is drawn with ``uniforms (c, w)``.
+    """
+    first = effect.noise
+    for c in range(len(values)):
+        value = values[c]
+        if effect.link == Link.CHOICE:
+            _explain_choice(predicted, c, int(value), effect.n_outputs, uniforms, noise, first)
+        elif effect.link == Link.ORDERED:
+            share = 0.5 if effect.is_median else uniforms[c, first]
+            low, high = ends_of_level(
+                weights, effect.thresholds, effect.n_levels, value, predicted[0, c]
+            )
+            noise[c, first] = _between(low, high, share)
+        elif effect.link == Link.MULTIPLICATIVE:
+            origin = effect.noise_origin
+            noise[c, first] = log((value - origin) / (predicted[0, c] - origin))
+        else:
+            noise[c, first] = value - predicted[0, c]
+
+
+@kernel
+def ends_of_level(
+    weights: Floats, thresholds: int, n_levels: int, rank: float, score: float
+) -> tuple[float, float]:
+    """Return the least and the most noise under which an ordered level comes about."""
+    level, last = int(rank), n_levels - 1
+    above = weights[thresholds + min(level, last - 1)] - score
+    below = weights[thresholds + max(level - 1, 0)] - score
+    low = below if level > 0 else min(above, 0.0) - _FARTHEST
+    high = above if level < last else max(below, 0.0) + _FARTHEST
+    return low, high
+
+
+@kernel
+def share_between(low: float, high: float) -> float:
+    """Return the share of standard normal numbers between two ends."""
+    if low > 0:  # there both shares are close to 1: take what is beyond instead
+        return share_below(-low) - share_below(-high)
+    return share_below(high) - share_below(low)
+
+
+@kernel
+def _between(low: float, high: float, share: float) -> float:
+    """Return normal noise between two ends, of which a share is below it."""
+    is_upper = low > 0  # there both shares are close to 1: draw from the other side
+    start = share_below(-high if is_upper else low)
+    stop = share_below(-low if is_upper else high)
+    drawn = value_above(start + (stop - start) * (1 - share if is_upper else share))
+    gap = min((high - low) / 4, _MIN_GAP)
+    return max(min(-drawn if is_upper else drawn, high - gap), low + gap)
+
+
+@kernel
+def _explain_choice(
+    logits: Floats,
+    c: int,
+    chosen: int,
+    n_levels: int,
+    uniforms: Floats,
+    noise: Floats,
+    first: int,
+) -> None:
+    """Write Gumbel noise from its posterior, given that one of the levels was chosen.
+
+    The highest of the noisy logits is Gumbel around their log-sum-exp, whichever level has it; the
+    others are Gumbel around their own logit, cut off below the highest (Maddison, Tarlow, Minka
+    2014).
+    """
+    largest, total = _largest(logits, c, n_levels), 0.0
+    for level in range(n_levels):
+        total += exp(logits[level, c] - largest)
+    drawn = -log(uniforms[c, first + chosen])
+    highest = largest + log(total) - log(drawn)
+    for level in range(n_levels):
+        if level == chosen:
+            noise[c, first + level] = highest - logits[level, c]
+        else:
+            drawn = max(-log(uniforms[c, first + level]), _MIN_GAP)
+            noise[c, first + level] = -log(exp(logits[level, c] - highest) + drawn)
+
+
+@kernel
+def _largest(logits: Floats, c: int, n_levels: int) -> float:
+    """Return the largest logit of a row."""
+    largest = logits[0, c]
+    for level in range(1, n_levels):
+        largest = max(largest, logits[level, c])
+    return largest
+
+
+@kernel
+def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: float) -> float:
+    """Return the chance that the predictions of a row give a level; a missing one counts as 0."""
+    level = max(level, 0.0)
+    if effect.link == Link.ORDERED:
+        low, high = ends_of_level(
+            weights, effect.thresholds, effect.n_levels, level, predicted[0, c]
+        )
+        return share_between(low, high)
+    largest, total = _largest(predicted, c, effect.n_outputs), 0.0
+    for output in range(effect.n_outputs):
+        total += exp(predicted[output, c] - largest)
+    return exp(predicted[int(level), c] - largest) / total
+
+
+@kernel
+def write_chances(
+    effect: Record, weights: Floats, predicted: Floats, levels: Floats, chances: Floats
+) -> None:
+    """Write the chance of the level of each row, ``(c,)``."""
+    for c in range(len(levels)):
+        chances[c] = chance(effect, weights, predicted, c, levels[c])
+
+
+@kernel
+def write_shares_between(low: Floats, high: Floats, shares: Floats) -> None:
+    """Write the share of standard normal numbers between two ends, of each entry."""
+    for place in range(len(low)):
+        shares[place] = share_between(low[place], high[place])
+
+
+def responses(effect: Record, weights: Floats, predicted: Array, residual: Array) -> Floats:
+    """Return the values ``(…)`` of predictions ``(o, …)`` under noise ``(…, w)``."""
+    shape = np.broadcast_shapes(predicted.shape[1:], residual.shape[:-1])
+    values, lines = np.empty(shape), np.array(_lines(predicted, shape))
+    noise = np.broadcast_to(residual, (*shape, residual.shape[-1]))
+    noise = np.ascontiguousarray(noise, np.float64).reshape(values.size, -1)
+    respond(effect, weights, lines, noise, np.arange(values.size), values.reshape(-1))
+    return values
+
+
+def explanations(
+    effect: Record, weights: Floats, predicted: Array, value: Array, uniforms: Array
+) -> Floats:
+    """Return the noise ``(…, w)`` under which predictions ``(o, …)`` come to values ``(…)``."""
+    shape = np.broadcast_shapes(predicted.shape[1:], value.shape)
+    noise = np.empty((*shape, len(predicted)))
+    drawn = np.broadcast_to(uniforms, noise.shape) if effect["link"] > Link.RANKED else noise
+    flat = (-1, len(predicted))
+    explain(
+        effect,
+        weights,
+        _lines(predicted, shape),
+        _flat(value, shape),
+        np.ascontiguousarray(drawn, np.float64).reshape(flat),
+        noise.reshape(flat),
+    )
+    return noise
+
+
+def chances_of_levels(effect: Record, weights: Floats, predicted: Array, levels: Array) -> Floats:
+    """Return the chances ``(…)`` with which predictions ``(o, …)`` give levels ``(…)``."""
+    shape = np.broadcast_shapes(predicted.shape[1:], levels.shape)
+    chances = np.empty(shape)
+    lines = _lines(predicted, shape)
+    write_chances(effect, weights, lines, _flat(levels, shape), chances.reshape(-1))
+    return chances
+
+
+def shares_between(low: Array, high: Array) -> Floats:
+    """Return the shares of standard normal numbers between ends ``(…)``."""
+    shares = np.empty(low.shape)
+    write_shares_between(_flat(low, low.shape), _flat(high, low.shape), shares.reshape(-1))
+    return shares
+
+
+def _lines(predicted: Array, shape: tuple[int, ...]) -> Floats:
+    """Return predictions ``(o, …)`` as lines ``(o, c)``."""
+    wide = np.broadcast_to(predicted, (len(predicted), *shape))
+    return np.ascontiguousarray(wide, np.float64).reshape(len(predicted), -1)
+
+
+def _flat(values: Array, shape: tuple[int, ...]) -> Floats:
+    return np.ascontiguousarray(np.broadcast_to(values, shape), np.float64).reshape(-1)

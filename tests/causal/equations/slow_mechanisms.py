@@ -1,0 +1,73 @@
+"""What mechanisms give, in a few lines of NumPy: the slow reference of the kernels."""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, ndtri, softmax
+
+from proce.arrays import Array
+from proce.causal import Additive, Choice, Multiplicative, Ordered
+from proce.causal.equations.polynomial import Exponential
+
+MIN_GAP, FARTHEST = 1e-9, 40.0
+
+
+def solve(equation: Any, parents: dict[str, Array]) -> Array:
+    """Return a weighted sum of columns, or its exponential."""
+    if isinstance(equation, Exponential):
+        return np.exp(solve(equation.polynomial, parents)) + equation.origin
+    return equation.terms(parents) @ equation.weights[1:] + equation.weights[0]
+
+
+def respond(mechanism: Any, predicted: Array, noise: Array) -> Array:
+    """Return the values of predictions ``(n,)`` or ``(n, l)`` under noise ``(n, w)``."""
+    first = noise[:, 0]
+    if isinstance(mechanism, Choice):
+        return (predicted + noise).argmax(-1)
+    if isinstance(mechanism, Ordered):
+        return np.searchsorted(mechanism.thresholds, predicted + first)
+    if isinstance(mechanism, Multiplicative):
+        return (predicted - mechanism.origin) * np.exp(first) + mechanism.origin
+    if isinstance(mechanism, Additive):
+        return np.clip(predicted + first, *mechanism.limits)
+    return np.clip(np.rint(predicted + first), 0, mechanism.n_levels - 1)
+
+
+def explain(mechanism: Any, predicted: Array, value: Array, uniforms: Array) -> Array:
+    """Return the noise ``(n, w)`` under which predictions come to values ``(n,)``."""
+    if isinstance(mechanism, Choice):
+        rows, own = np.arange(len(value)), value.astype(int)
+        drawn = -np.log(uniforms)
+        highest = np.log(np.exp(predicted).sum(-1)) - np.log(drawn[rows, own])
+        noise = -np.log(np.exp(predicted - highest[:, None]) + np.maximum(drawn, MIN_GAP))
+        noise[rows, own] = highest - predicted[rows, own]
+        return noise
+    if isinstance(mechanism, Ordered):
+        low, high = ends(mechanism, predicted, value)
+        share = 0.5 if mechanism.noise == "median" else uniforms[:, 0]
+        below = ndtri(ndtr(low) + (ndtr(high) - ndtr(low)) * share)
+        above = -ndtri(ndtr(-high) + (ndtr(-low) - ndtr(-high)) * (1 - share))
+        gap = np.minimum((high - low) / 4, MIN_GAP)
+        drawn = np.where(low > 0, above, below)
+        return np.maximum(np.minimum(drawn, high - gap), low + gap)[:, None]
+    if isinstance(mechanism, Multiplicative):
+        ratio = (value - mechanism.origin) / (predicted - mechanism.origin)
+        return np.log(ratio)[:, None]
+    return (value - predicted)[:, None]
+
+
+def chance(mechanism: Any, predicted: Array, value: Array) -> Array:
+    """Return the chance of levels ``(n,)``."""
+    if isinstance(mechanism, Choice):
+        return softmax(predicted, axis=-1)[np.arange(len(value)), value.astype(int)]
+    low, high = ends(mechanism, predicted, value)
+    return np.where(low > 0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+
+
+def ends(mechanism: Ordered, score: Array, rank: Array) -> tuple[Array, Array]:
+    """Return the least and the most noise under which ranks come about."""
+    edges = np.pad(mechanism.thresholds, 1, constant_values=np.inf)
+    edges[0] = -np.inf
+    low, high = edges[rank.astype(int)] - score, edges[rank.astype(int) + 1] - score
+    farthest = np.minimum(high, 0) - FARTHEST, np.maximum(low, 0) + FARTHEST
+    return np.maximum(low, farthest[0]), np.minimum(high, farthest[1])
