@@ -59,13 +59,12 @@ def test_the_inputs_are_numbers_ranks_embeddings_and_flags_for_what_is_missing()
     module = AutoEncoderModule(codec, latent_size=2, hidden_size=4)
     autoencoder = AutoEncoder.of_weights(codec, module.learned_arrays())
     rows = np.array([[0.25, np.nan, 1.0, 1.0], [0.5, 0.75, -1.0, -1.0]])
-    inputs = autoencoder.columns.inputs(rows, autoencoder.weights["embeddings.weight"])
+    with torch.no_grad():
+        inputs = module.inputs(torch.tensor(rows)).numpy()
     assert inputs[0, :3].tolist() == [0.25, 0.0, 0.5]  # the middle school
     assert inputs[0, 3:5].tolist() == autoencoder.embed("job", np.array(1)).tolist()
     assert inputs[0, 5:].tolist() == [0.0, 1.0, 0.0, 0.0]
     assert inputs[1].tolist() == [0.5, 0.75, 0, 0, 0, 0, 0, 1, 1]
-    with torch.no_grad():
-        assert np.array_equal(module.inputs(torch.tensor(rows)), inputs)  # while it learns, too
 
 
 @pytest.mark.parametrize("latent_size", [32, 256, 512])

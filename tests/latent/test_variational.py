@@ -130,10 +130,10 @@ def test_what_was_learned_gives_what_the_layers_give(learned):
         expected = module.posterior(rows)
         numbers, logits = module.outputs(expected[0], rows)
     for found, own in zip(network.posterior(unseen), expected, strict=True):
-        assert found == pytest.approx(own.numpy(), abs=1e-12)
+        assert found == pytest.approx(own.numpy(), abs=1e-5)
     decoded = network.decode(expected[0].numpy(), unseen)
     raw = network.centre[:2] + network.spread[:2] * numbers.numpy()
-    assert decoded[:, :2] == pytest.approx(raw, abs=1e-12)
+    assert decoded[:, :2] == pytest.approx(raw, abs=1e-4)
     assert decoded[:, 2].tolist() == logits["size"].argmax(-1).tolist()
     assert decoded[:, 3].tolist() == logits["sport"].argmax(-1).tolist()
 

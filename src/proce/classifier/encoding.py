@@ -7,15 +7,16 @@ flag, so a row that lacks it is refused.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from proce.arrays import Array
+from proce.arrays import Array, Ints
 from proce.classifier.answer import on_host, translate_errors
 from proce.classifier.asking import ask_with
-from proce.compiled.row_network import CellInput, CellKind
+from proce.compiled.row_network import CellInput, CellKind, RowNetwork, write_columns
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
 from proce.schema.frames.frame import count_rows
@@ -78,21 +79,12 @@ class InputEncoding:
 
         They are rows of ``codec.by_range``.
         """
-        # (f, n): whole columns are written below
-        by_feature = np.ascontiguousarray(rows.T, dtype)
-        missing = self._missing(by_feature).tolist()
-        inputs = np.empty((self.width, len(rows)), dtype=by_feature.dtype)  # (w, n)
-        start = 0
-        for values, codes in zip(by_feature, self.codes, strict=True):
-            if codes is None:
-                inputs[start] = values
-                start += 1
-            else:
-                block = inputs[start : start + len(codes)]
-                block[:] = values == codes  # a missing level equals no code
-                start += len(codes)
-        self._write_missing(inputs, by_feature, missing, start)
-        return inputs.T
+        network, columns = self._cells
+        inputs = np.zeros((len(rows), self.width))
+        lacking = write_columns(np.ascontiguousarray(rows, np.float64), network, columns, inputs)
+        if lacking >= 0:
+            raise self._refusal(lacking, rows[lacking])
+        return inputs.astype(dtype, copy=False)
 
     def cell_inputs(self, weights: Array) -> list[CellInput]:
         """Return how the cells of each feature enter a first layer ``(h, w)``, without columns."""
@@ -114,36 +106,24 @@ class InputEncoding:
             )
         return cells
 
-    def _missing(self, by_feature: Array) -> Array:
-        """Return which features ``(f,)`` are missing in some row; refuse one without a flag."""
-        lowest = by_feature.min(-1, initial=np.inf)  # NaN where one is NaN
-        missing = np.where(self.is_level, lowest < 0, np.isnan(lowest))
-        if (missing & ~self.may_miss).any():
-            position = int((missing & ~self.may_miss).argmax())
-            row = int(_is_missing(by_feature[position], self.is_level[position]).argmax())
-            raise ModelError(
-                f"feature {self.features[position]!r} is missing in row {row}, and it was never"
-                " missing in the training rows, so the network has not learned what that means."
-                " Fill it in, or train with such rows."
-            )
-        return missing
+    @cached_property
+    def _cells(self) -> tuple[RowNetwork, Ints]:
+        """How cells enter a first layer, of no units, and the column of each row of its table."""
+        weights = np.empty((0, self.width), np.float32)
+        network = RowNetwork.of(self.cell_inputs(weights), weights[:, 0], False, [])
+        positions = range(len(self.features))
+        columns = [np.flatnonzero(self.source == position) for position in positions]
+        return network.without_scale(), np.concatenate([[-1], *columns])
 
-    def _write_missing(
-        self, inputs: Array, by_feature: Array, missing: list[bool], start: int
-    ) -> None:
-        for position in np.flatnonzero(self.may_miss).tolist():
-            if not missing[position]:
-                inputs[start] = 0
-            else:
-                flags = _is_missing(by_feature[position], self.is_level[position])
-                inputs[start] = flags
-                columns = np.flatnonzero(self.source == position)[:-1]
-                inputs[columns] = np.where(flags, 0, inputs[columns])
-            start += 1
-
-
-def _is_missing(values: Array, is_level: Array) -> Array:
-    return values < 0 if is_level else np.isnan(values)
+    def _refusal(self, number: int, row: Array) -> ModelError:
+        """Return the error of a row that lacks a feature that may not be missing."""
+        missing = np.where(self.is_level, row < 0, np.isnan(row))
+        name = self.features[int((missing & ~self.may_miss).argmax())]
+        return ModelError(
+            f"feature {name!r} is missing in row {number}, and it was never"
+            " missing in the training rows, so the network has not learned what that means."
+            " Fill it in, or train with such rows."
+        )
 
 
 def one_hot(codec: Codec) -> InputEncoding:

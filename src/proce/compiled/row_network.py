@@ -311,7 +311,7 @@ def _enter(
 
 
 @kernel
-def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Singles) -> int:
+def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Array) -> int:
     """Write which rows of the table a row takes, and what share of each; return how many.
 
     The number is a multiple of four, or 0 where a cell is missing that may not be. The first row of
@@ -332,12 +332,31 @@ def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Singles
         else:
             value = min(max(value, scales[feature, LOW]), scales[feature, HIGH])
             taken[count] = cells[feature, FIRST_ROW]
-            shares[count] = np.float32(value) / np.float32(scales[feature, REACH])
+            shares[count] = value / scales[feature, REACH]
         count += 1
     while count % 4:
         taken[count], shares[count] = 0, _ZERO
         count += 1
     return count
+
+
+@kernel
+def write_columns(rows: Floats, network: RowNetwork, columns: Ints, given: Floats) -> int:
+    """Write what rows put into the columns ``given (n, w)``, which are 0, before they are weighed.
+
+    ``columns (t,)`` are those of the rows of the table. Return the position of the first row that
+    cannot be read, or -1.
+    """
+    n_picked = len(network.cells) + 4
+    taken, shares = np.zeros(n_picked, np.int64), np.zeros(n_picked)
+    for row in range(len(rows)):
+        n_picked = _pick(rows[row], network.cells, network.scales, taken, shares)
+        if n_picked == 0:
+            return row
+        for place in range(1, n_picked):
+            if taken[place] > 0:  # others fill up to four
+                given[row, columns[taken[place]]] = shares[place]
+    return -1
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from proce.arrays import Array, Floats
+from proce.arrays import Array
 from proce.compiled.row_network import CellInput, CellKind
 from proce.schema import MISSING_LEVEL, Categorical, Codec, Continuous
 from proce.schema.bulk import bulk_ends
@@ -63,25 +63,10 @@ class NetworkColumns:
         self.n_inputs = len(self.plain) + n_embedding_columns + len(features)
         self.n_outputs = len(self.numbers) + sum(self.n_levels.values())
 
-    def inputs(self, rows: Floats, embeddings: Array) -> Floats:
-        """Return the network's inputs ``(…, w)`` for rows ``(…, f)``.
-
-        ``embeddings (levels, d)`` is the table of all categorical features.
-        """
-        missing = self.codec.missing(rows)
-        low, high = self.ends[:, self.plain]
-        plain = np.minimum(np.maximum(rows[..., self.plain], low), high) / self.reach
-        plain = np.where(missing[..., self.plain], 0.0, plain)
-        unknown = missing[..., self.coded]
-        codes = np.where(unknown, 0, rows[..., self.coded]).astype(np.int64) + self.starts
-        embedded = np.where(unknown[..., None], 0.0, embeddings[codes])  # (…, coded, d)
-        columns = embedded.reshape(*rows.shape[:-1], len(self.coded) * self.embedding_size)
-        return np.concatenate([plain, columns, missing], axis=-1)
-
     def cell_inputs(self, weights: Array, embeddings: Array) -> list[CellInput]:
         """Return how the cells of each feature enter a first layer, embeddings included.
 
-        What :meth:`inputs` puts into columns is here a row of weights for each number and level.
+        A row of weights belongs to each number and level, so that no columns are needed.
 
         Parameters
         ----------

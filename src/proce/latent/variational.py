@@ -5,13 +5,14 @@ Nazabal et al. 2020: numbers are Gaussian with a scale of their own, levels cate
 ones too. Once learned, it is arrays; :mod:`proce.latent.variational_training` learns it.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats
+from proce.compiled.row_network import CellInput, CellKind, Layer, RowNetwork
 from proce.latent.columns import NetworkColumns
 from proce.schema import Codec
 
@@ -23,8 +24,7 @@ _LAYERS = (0, 2, 4)  # positions of the linear layers of either half; ReLU stand
 class VariationalAutoEncoder:
     """Rows to distributions of latents, and latents back to rows.
 
-    Learned by :func:`proce.latent.fit_variational`. The arithmetic is in double precision, so that
-    a row is decoded alike in any batch.
+    Learned by :func:`proce.latent.fit_variational`. A row is decoded alike in any batch.
 
     Attributes
     ----------
@@ -55,9 +55,23 @@ class VariationalAutoEncoder:
         """How rows enter the encoder and leave the decoder."""
         return NetworkColumns(self.codec)
 
+    @cached_property
+    def encoder(self) -> RowNetwork:
+        """From rows to the means and the log variances of their latents."""
+        return self._half("encoder", [])
+
+    @cached_property
+    def decoder(self) -> RowNetwork:
+        """From latents and what is given, in one row, to outputs."""
+        weights = self.weights["decoder.0.weight"].T[: self.latent_size]
+        return self._half(
+            "decoder", [CellInput(CellKind.NUMBER, own[None], None) for own in weights]
+        )
+
     def posterior(self, rows: Floats) -> tuple[Floats, Floats]:
         """Return the mean and the log variance ``(…, e)`` of the latents of rows ``(…, f)``."""
-        mean, log_variance = np.split(self._half("encoder", self._inputs(rows)), 2, axis=-1)
+        outputs = self.encoder.outputs(rows).astype(np.float64)
+        mean, log_variance = np.split(outputs, 2, axis=-1)
         return mean, np.clip(log_variance, LOWEST_LOG_VARIANCE, HIGHEST_LOG_VARIANCE)
 
     def decode(self, latents: Floats, rows: Floats) -> Floats:
@@ -78,21 +92,28 @@ class VariationalAutoEncoder:
 
         Numbers are in units of their spread, from their centre; levels are logits.
         """
-        given = self._inputs(np.where(self.is_given, rows, self.columns.unknown))
+        given = np.where(self.is_given, rows, self.columns.unknown)
         condition = np.broadcast_to(given, (*latents.shape[:-1], given.shape[-1]))
-        outputs = self._half("decoder", np.concatenate([latents, condition], axis=-1))
-        return self.columns.split_outputs(outputs)
+        outputs = self.decoder.outputs(np.concatenate([latents, condition], axis=-1))
+        return self.columns.split_outputs(outputs.astype(np.float64))
 
-    def _inputs(self, rows: Floats) -> Floats:
-        """Return the inputs for rows ``(…, f)``, their numbers from the centre, in spreads."""
-        standardised = (rows - self.centre) / self.spread
-        return self.columns.inputs(standardised, self.weights["embeddings.weight"])
+    def _half(self, half: str, before: Sequence[CellInput]) -> RowNetwork:
+        """Return one half for rows whose numbers enter from the centre, in spreads.
 
-    def _half(self, half: str, inputs: Floats) -> Floats:
-        values = inputs
-        for layer in _LAYERS:
-            if layer:
-                values = np.maximum(values, 0)
-            weights, bias = (self.weights[f"{half}.{layer}.{part}"] for part in ("weight", "bias"))
-            values = values @ weights.T + bias
-        return values
+        ``before`` are the cells that stand before those of a row.
+        """
+        (weights, bias), *others = [
+            (self.weights[f"{half}.{layer}.weight"], self.weights[f"{half}.{layer}.bias"])
+            for layer in _LAYERS
+        ]
+        cells = self.columns.cell_inputs(
+            weights[:, len(before) :], self.weights["embeddings.weight"]
+        )
+        factors, shifts = 1 / self.spread, -self.centre / self.spread
+        scaled = [
+            replace(cell, factor=factor, shift=shift)
+            for cell, factor, shift in zip(cells, factors.tolist(), shifts.tolist(), strict=True)
+        ]
+        middle, last = (Layer(*part) for part in others)
+        layers = [middle._replace(is_ramp=True), last]
+        return RowNetwork.of([*before, *scaled], bias, True, layers)
