@@ -51,7 +51,18 @@ def test_a_feature_that_never_varies_or_is_always_missing_is_divided_by_1() -> N
 
 
 def test_a_cell_that_is_missing_in_one_row_is_at_distance_1_and_in_both_at_0() -> None:
-    one = np.array([math.nan, math.nan, 1.0, 1.0])
-    other = np.array([0.6, math.nan, 1.0, 0.0])
-    assert MixedDistance.gower(CODEC)(one, other).tolist() == [1.0, 0.0, 0.0, 1.0]
-    assert MixedDistance.gower(CODEC)(other, one).tolist() == [1.0, 0.0, 0.0, 1.0]
+    one = np.array([math.nan, math.nan, -1.0, -1.0])
+    other = np.array([0.6, math.nan, 1.0, -1.0])
+    for distance in (
+        MixedDistance.gower(CODEC),
+        MixedDistance.by_deviation(CODEC, CODEC.encode(FRAME)),
+    ):
+        assert distance(one, other).tolist() == [1.0, 0.0, 1.0, 0.0]
+        assert distance(other, one).tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("rank", [0.0, 1.0, 2.0])
+def test_a_missing_rank_is_as_far_from_the_first_as_from_the_last(rank: float) -> None:
+    missing, known = HERE.copy(), HERE.copy()
+    missing[2], known[2] = -1.0, rank
+    assert MixedDistance.gower(CODEC)(missing, known).tolist() == [0.0, 0.0, 1.0, 0.0]

@@ -14,7 +14,8 @@ def gower_points(codec: Codec, rows: Array) -> Array:
 
     Gower's distance is the mean over features: numbers and ranks count by their difference on the
     unit range, levels by whether they differ. A missing cell is 1 from a known one and 0 from a
-    missing one.
+    missing one. :meth:`proce.objective.MixedDistance.gower` says the same of two rows; among many,
+    trees and SciPy compare points.
     """
     missing = codec.missing(rows)
     parts = []

@@ -14,19 +14,23 @@ class MixedDistance:
 
     Attributes
     ----------
+    codec
+        The codec of the rows, which knows what is missing.
     is_level
         ``(f,)``, which features are compared as levels.
     scale
         ``(f,)``, what a difference of the other features is divided by.
     """
 
+    codec: Codec
     is_level: Array
     scale: Array
 
     @classmethod
     def gower(cls, codec: Codec) -> "MixedDistance":
         """Return the distance of Gower: numbers and ranks over their range, levels 0 or 1."""
-        return cls(np.array([isinstance(f, Categorical) for f in codec.schema]), codec.reach)
+        is_level = np.array([isinstance(feature, Categorical) for feature in codec.schema])
+        return cls(codec, is_level, codec.reach)
 
     @classmethod
     def by_deviation(cls, codec: Codec, rows: Array) -> "MixedDistance":
@@ -41,7 +45,9 @@ class MixedDistance:
         known = np.maximum((~np.isnan(deviation)).sum(0), 1)
         scale, mean = _middle(deviation), np.nansum(deviation, axis=0) / known
         scale = np.where(scale > 0, scale, mean)
-        return cls(is_level, np.where(scale > 0, scale, 1.0))  # NaN where all are missing, too
+        return cls(
+            codec, is_level, np.where(scale > 0, scale, 1.0)
+        )  # NaN where all are missing, too
 
     def __call__(self, rows: Array, other: Array) -> Array:
         """Return the distance of each feature ``(…, f)``.
@@ -50,9 +56,8 @@ class MixedDistance:
         """
         gap = np.abs(rows - other) / self.scale
         known = np.where(self.is_level, (rows != other), gap)
-        missing, other_missing = np.isnan(rows), np.isnan(other)
-        in_one, in_both = missing | other_missing, missing & other_missing
-        return np.where(in_both, 0.0, np.where(in_one, 1.0, known))
+        missing, other_missing = self.codec.missing(rows), self.codec.missing(other)
+        return np.where(missing | other_missing, missing != other_missing, known)
 
 
 def _middle(rows: Array) -> Array:

@@ -138,7 +138,8 @@ def test_gower_and_deviation_by_hand() -> None:
 
 
 def test_a_missing_cell_is_one_away_from_any_other() -> None:
-    distance = MixedDistance(np.array([False]), np.array([2.0]))
+    codec = Codec.fit(Schema([Continuous("x")]), pd.DataFrame({"x": [0.0, 1.0]}))
+    distance = MixedDistance(codec, np.array([False]), np.array([2.0]))
     missing, known = np.array([np.nan]), np.array([4.0])
     assert distance(missing, known).item() == 1.0
     assert distance(missing, missing).item() == 0.0
