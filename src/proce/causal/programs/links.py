@@ -214,7 +214,7 @@ def responses(effect: Record, weights: Floats, predicted: Array, residual: Array
     shape = np.broadcast_shapes(predicted.shape[1:], residual.shape[:-1])
     values, lines = np.empty(shape), np.array(_lines(predicted, shape))
     noise = np.broadcast_to(residual, (*shape, residual.shape[-1]))
-    noise = np.ascontiguousarray(noise, np.float64).reshape(values.size, -1)
+    noise = np.ascontiguousarray(noise, np.float64).reshape(values.size, residual.shape[-1])
     respond(effect, weights, lines, noise, np.arange(values.size), values.reshape(-1))
     return values
 
