@@ -15,6 +15,8 @@ Singles = NDArray[np.float32]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
+MIN_DIFFERENCE = 1e-9  # between entries that are not the same; less is rounding
+
 
 def blocks(values: Array, size: int) -> list[Array]:
     """Return an array in pieces of at most ``size`` along its first axis; one where it is empty."""
@@ -40,6 +42,19 @@ def scatter(values: Array, axis: int, index: Array, given: Any) -> Array:
     written = values.copy()
     np.put_along_axis(written, index, given, axis)
     return written
+
+
+def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
+    """Return which cells of rows are not those of others; two missing cells are the same.
+
+    Parameters
+    ----------
+    rows, others
+        ``(…, f)``, of shapes that go with each other.
+    tolerance
+        By how much entries may differ that count as the same.
+    """
+    return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 
 
 def with_rows(values: Array, rows: Array, given: Array) -> Array:

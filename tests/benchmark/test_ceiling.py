@@ -1,17 +1,23 @@
 """The ceiling of a run: nobody helps more people than it says can be helped."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from proce.benchmark import Plan
+from proce.benchmark.measuring.ceiling import explain_with_truth
 from proce.benchmark.measuring.contenders import Contenders
 from proce.benchmark.measuring.world import World
 from proce.benchmark.plan import Variant
 from proce.benchmark.presets import find_preset
 from proce.benchmark.reporting.summary import lift_ceiling
+from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.metrics import evaluate
+from proce.schema import Codec, Continuous, Schema
 
 from .conftest import QUICKEST
 
@@ -29,6 +35,25 @@ METHODS = (
 def contenders(request: pytest.FixtureRequest, small_plan: Plan) -> Contenders:
     plan = replace(small_plan, datasets=(request.param,), rows=12)
     return Contenders(World.prepare(plan, request.param, "first", 0), plan)
+
+
+def test_a_missing_number_is_neither_set_nor_moved() -> None:
+    frame = pd.DataFrame({"size": [0.0, 10.0], "debt": [0.0, 10.0]})
+    schema = Schema([Continuous("size"), Continuous("debt", action="indirect")])
+    graph = CausalGraph([("size", "debt")])
+    codec = Codec.fit(schema, frame)
+    world: Any = SimpleNamespace(
+        codec=codec,
+        model=lambda people: np.stack([people["size"] < 5, people["size"] >= 5], -1).astype(float),
+        data=SimpleNamespace(wanted=1),
+        equations=StructuralCausalModel(
+            graph, {"debt": Additive(lambda parents: parents["size"] / 2)}, codec
+        ),
+        encoded=codec.encode(frame),
+    )
+    people = pd.DataFrame({"size": [1.0, 1.0], "debt": [2.0, np.nan]})
+    changes = explain_with_truth(world, schema, (), people).changes()
+    assert changes["feature"].tolist() == ["size", "debt", "size"]
 
 
 def success(contenders: Contenders, variant: Variant) -> "dict[int, float]":

@@ -100,6 +100,16 @@ def test_a_way_leads_where_it_says():
     assert np.array_equal(found.reached[2], people[2])
 
 
+def test_a_number_that_is_missing_is_neither_set_nor_held():
+    class Large(Model):
+        def predict_proba(self, rows: Array) -> Array:
+            yes = special.expit(10 * rows[:, 0] - 5)
+            return np.stack([1 - yes, yes], axis=-1)
+
+    found = find_ways(person(2, np.nan), np.ones(1, dtype=np.int64), truth(), Large())
+    assert found.by_hand.tolist() == [[True, False, False, False]]
+
+
 def test_only_what_the_schema_allows_is_done():
     large = person(9, 17.5 + 8.1)
     assert not ways(large, truth(size="fixed", walls="fixed")).exist.any()

@@ -9,7 +9,7 @@ from proce.metrics.diversity import features_touched, pairwise_distance
 def measured(world, result) -> tuple[list[float], list[float]]:
     columns = CounterfactualColumns.of(result)
     distance = pairwise_distance(world.codec, columns)
-    return distance.tolist(), features_touched(world.codec, columns).tolist()
+    return distance.tolist(), features_touched(columns).tolist()
 
 
 def test_choice_is_the_mean_distance_between_two_and_the_features_that_any_changes(world):

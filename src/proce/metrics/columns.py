@@ -4,9 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.explanation import Change, Explanations, Outcome, done_by_hand
-from proce.metrics.proximity import changed
 from proce.schema import Codec
 
 
@@ -50,12 +49,13 @@ class CounterfactualColumns:
     @classmethod
     def of(cls, result: Explanations) -> "CounterfactualColumns":
         """Return the columns of a result."""
-        record, codec = result.rows, result.context.codec
+        record = result.rows
         searched = np.flatnonzero(record.outcomes != Outcome.ALREADY_TARGET.code)
         ways = record.counterfactuals.owned_by(searched)
         owner = searched[ways.owner]
         factual = record.factual[owner]
-        unmarked = (ways.changes == Change.NONE) & changed(codec, factual, ways.rows)
+        changed = cells_differ(ways.rows, factual, MIN_DIFFERENCE)
+        unmarked = (ways.changes == Change.NONE) & changed
         return cls(
             searched=record.positions[searched],
             owner=ways.owner,

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.true_world import on_step, reach
@@ -111,7 +111,7 @@ class People:
         rows = AvoidedLevels.of(codec.schema).revert(rows, factual)
         is_effect = np.zeros(len(codec.schema), dtype=np.bool_)
         is_effect[list(self.truth.effects)] = True
-        by_hand = ((deed == HOLD) & is_effect) | (rows != factual)
+        by_hand = ((deed == HOLD) & is_effect) | cells_differ(rows, factual)
         if (clock := Clock.of(codec)) is not None:
             rows, by_hand = clock.advance(rows, self.factual), clock.with_others(by_hand)
         return rows, by_hand

@@ -3,10 +3,9 @@
 import numpy as np
 from scipy.spatial.distance import pdist
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.gower import gower_points
-from proce.metrics.proximity import changed
 from proce.schema import Codec
 
 
@@ -24,8 +23,9 @@ def pairwise_distance(codec: Codec, columns: CounterfactualColumns) -> Array:
     return total / np.maximum(counts * (counts - 1) / 2, 1)
 
 
-def features_touched(codec: Codec, columns: CounterfactualColumns) -> Array:
+def features_touched(columns: CounterfactualColumns) -> Array:
     """Return how many features some counterfactual of each row changes, ``(i,)``."""
-    touched = np.zeros((len(columns.searched), len(codec.schema)), dtype=np.bool_)
-    np.logical_or.at(touched, columns.owner, changed(codec, columns.factual, columns.rows))
+    changed = cells_differ(columns.rows, columns.factual, MIN_DIFFERENCE)
+    touched = np.zeros((len(columns.searched), changed.shape[1]), dtype=np.bool_)
+    np.logical_or.at(touched, columns.owner, changed)
     return touched.sum(-1).astype(np.float64)

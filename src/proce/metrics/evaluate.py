@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier, ask_frame, decide
 from proce.explanation import Explanations
@@ -27,7 +27,7 @@ from proce.metrics.inputs import (
     read_strict_rules,
 )
 from proce.metrics.neighbourhood import Neighbourhood
-from proce.metrics.proximity import changed, levels_kept, mad_l1, robust_distance, squared_gap
+from proce.metrics.proximity import levels_kept, mad_l1, robust_distance, squared_gap
 from proce.metrics.recourse import allowed, succeeds, take_actions
 from proce.metrics.robustness import share_still_valid
 from proce.metrics.validity import Reading, constraint_states
@@ -105,8 +105,8 @@ def evaluate(
     world = None if truth is None else read_equations("truth", truth, codec)
     limits = read_schema(recourse_schema, codec)
     conditions = read_rules(rules, codec)
-    values = _proximity(codec, columns, rows) | _diversity(codec, columns, own, found)
-    values["sparsity"] = changed(own, found.factual, found.rows).sum(-1)
+    values = _proximity(codec, columns, rows) | _diversity(codec, columns, found)
+    values["sparsity"] = cells_differ(found.rows, found.factual, MIN_DIFFERENCE).sum(-1)
     robust = own if train is None else Codec.fit(own.schema, train, "bulk")
     if robust.by_range is not robust or train is not None:
         values["robust_distance"] = robust_distance(robust, own, found.factual, found.rows)
@@ -160,14 +160,14 @@ def _proximity(
 
 
 def _diversity(
-    codec: Codec, columns: CounterfactualColumns, own: Codec, found: CounterfactualColumns
+    codec: Codec, columns: CounterfactualColumns, found: CounterfactualColumns
 ) -> dict[str, Array]:
     """Return distances on the common scale, and what changed on that of the method."""
     if not bool((columns.counts > 1).any()):
         return {}
     return {
         "diversity": pairwise_distance(codec, columns),
-        "features_touched": features_touched(own, found),
+        "features_touched": features_touched(found),
     }
 
 

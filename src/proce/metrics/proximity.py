@@ -1,4 +1,4 @@
-"""How near counterfactuals are (Eqs. 21 and 22), and how few features they change.
+"""How near counterfactuals are (Eqs. 21 and 22).
 
 A cell that is missing before and after did not change.
 """
@@ -9,8 +9,6 @@ from proce.arrays import Array
 from proce.metrics.means import mean_of
 from proce.objective import MixedDistance
 from proce.schema import Codec, Continuous
-
-_MIN_MOVE = 1e-9  # on the unit range; a smaller difference is rounding
 
 
 def categorical_proximity(
@@ -68,7 +66,7 @@ def squared_gap(codec: Codec, factual: Array, rows: Array) -> Array:
     numbers = _numbers(codec)
     if not numbers:
         return np.full(len(rows), np.nan)
-    return np.square(_gap(factual, rows)[:, numbers]).sum(-1)
+    return np.nansum(np.square(rows - factual)[:, numbers], axis=-1)  # 0 where one is missing
 
 
 def mad_l1(codec: Codec, factual: Array, rows: Array, train: Array) -> Array:
@@ -97,21 +95,10 @@ def robust_distance(scale: Codec, codec: Codec, factual: Array, rows: Array) -> 
     return MixedDistance.gower(scale)(after, before).mean(-1)
 
 
-def changed(codec: Codec, factual: Array, rows: Array) -> Array:
-    """Return flags ``(i, f)`` for the features that are not as they were."""
-    appeared = codec.missing(factual) != codec.missing(rows)
-    return appeared | (np.abs(_gap(factual, rows)) > _MIN_MOVE)
-
-
 def _numbers(codec: Codec) -> list[int]:
     """Return the positions of the features that are numbers."""
     features = enumerate(codec.schema)
     return [position for position, feature in features if isinstance(feature, Continuous)]
-
-
-def _gap(factual: Array, rows: Array) -> Array:
-    """Return the difference of each cell; 0 where one is missing."""
-    return np.nan_to_num(rows - factual, nan=0.0)
 
 
 def _mean_found(values: Array, found: Array | None) -> float:

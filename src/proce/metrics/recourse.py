@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.explanation import Change, Explanations
@@ -17,7 +17,6 @@ from proce.objective import CallLimits
 from proce.schema import Action, Categorical, Codec, Continuous
 
 _ROUNDING = 1e-6  # on the unit range, by which a value may lie outside its range
-_MIN_MOVE = 1e-9  # on the unit range; a smaller difference is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +149,7 @@ def recourse(
     succeeded = succeeds(columns, taken, classifier) & allowed(truth.codec, columns)
     schema = truth.codec.schema
     is_number = np.array([isinstance(feature, Continuous) for feature in schema])
-    moved = np.abs(taken.reached - columns.factual) > _MIN_MOVE
+    moved = cells_differ(taken.reached, columns.factual, MIN_DIFFERENCE)
     follows = ~columns.by_hand & is_number & moved
     return Recourse(
         success=float(succeeded.sum()) / n_searched,

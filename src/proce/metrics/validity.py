@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array
 from proce.classifier import Classifier
 from proce.errors import RuleError
 from proce.metrics.means import mean_of
@@ -18,7 +18,6 @@ from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
 EffectPredictor = Callable[[Array], Array]  # rows (i, f) -> the effect (i,)
-_MIN_MOVE = 1e-9  # on the unit range; a smaller difference is no movement
 
 
 def target_class_validity(
@@ -175,7 +174,7 @@ def _strict(
         )
     predict = mechanisms[effect]
     push = predict(rows) - predict(factual)
-    sign = np.where(np.abs(push) <= _MIN_MOVE, 0.0, np.sign(push))
+    sign = np.where(np.abs(push) <= MIN_DIFFERENCE, 0.0, np.sign(push))
     return _moved(rule.codec, effect, factual, rows) == sign, _known(rule, factual, rows)
 
 
@@ -190,4 +189,4 @@ def _moved(codec: Codec, name: str, factual: Array, rows: Array) -> Array:
     """Return in which direction a feature moved: -1, 0 or 1."""
     position = codec.schema.position(name)
     change = rows[:, position] - factual[:, position]
-    return np.where(np.abs(change) <= _MIN_MOVE, 0.0, np.sign(change))
+    return np.where(np.abs(change) <= MIN_DIFFERENCE, 0.0, np.sign(change))

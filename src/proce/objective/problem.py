@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import AnswerTable, Classifier
 from proce.latent import AutoEncoder
@@ -35,7 +35,7 @@ from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, genome_of
 from proce.objective.terms import DIFFERENCES, EFFORTS, SQUARES, Terms
 from proce.objective.waiting import Clock
-from proce.objective.wanted import changed_cells, read_actions, read_genes
+from proce.objective.wanted import read_actions, read_genes
 from proce.schema import Codec, Rule
 from proce.schema.rules.program import RuleProgram
 from proce.schema.rules.rule import program_of
@@ -152,7 +152,7 @@ class CounterfactualProblem:
         if self.mode in ("hard", "soft") and self.scm is not None:
             actions = self.scm.actions(factual, rows, self.query.residual, acting)
         else:
-            changed = changed_cells(rows, factual)
+            changed = cells_differ(rows, factual[:, None], MIN_DIFFERENCE)
             nothing, own = np.zeros_like(changed), np.broadcast_to(factual[:, None], rows.shape)
             actions = Actions(rows, changed, nothing, nothing, own, nothing)
         return actions if clock is None else clock.as_one_action(actions)

@@ -10,7 +10,6 @@ from proce.compiled.kernel import kernel
 from proce.objective.avoided import AvoidedLevels
 from proce.objective.start import GeneMap
 
-MIN_DIFFERENCE = 1e-9  # between entries that are not the same
 _NOT_GIVEN, _NOBODY = np.empty((0, 0, 0), np.bool_), np.empty((0, 0), np.bool_)
 
 
@@ -46,13 +45,6 @@ def read_actions(
         As for :func:`read_genes`.
     """
     return _read(rows, by_hand, factual, None, gene_map, avoided)
-
-
-def changed_cells(rows: Array, factual: Array) -> Array:
-    """Return which cells of rows ``(i, c, f)`` are not those of the factual rows ``(i, f)``."""
-    changed = np.empty(rows.shape, np.bool_)
-    mark_changes(np.ascontiguousarray(rows), np.ascontiguousarray(factual), MIN_DIFFERENCE, changed)
-    return changed
 
 
 def _read(
@@ -108,13 +100,3 @@ def read_wanted(
                 is_level = 0 <= value < avoided.shape[1] and value == np.floor(value)
                 leads_there = is_level and avoided[f, np.int64(value)]
                 rows[i, c, f] = own if leads_there else value
-
-
-@kernel
-def mark_changes(rows: Floats, factual: Floats, least: float, changed: Flags) -> None:
-    """Write which cells of rows ``(i, c, f)`` have moved by more than ``least``."""
-    n_instances, n_candidates, n_features = rows.shape
-    for i in range(n_instances):
-        for c in range(n_candidates):
-            for f in range(n_features):
-                changed[i, c, f] = abs(rows[i, c, f] - factual[i, f]) > least

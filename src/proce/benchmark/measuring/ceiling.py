@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
 from proce.explanation import Change, Counterfactuals, Explanations, Outcome
@@ -59,7 +59,7 @@ def explain_with_truth(
 
 def _changes(factual: Array, rows: Array, by_hand: Array) -> Array:
     """Return what became of each cell: set, held, or moved by itself."""
-    moved = rows != factual
+    moved = cells_differ(rows, factual)
     changes = np.where(moved, int(Change.CONSEQUENCE), int(Change.NONE))
     by_hand_changes = np.where(moved, int(Change.ACTION), int(Change.HOLD))
     return np.where(by_hand, by_hand_changes, changes).astype(np.int8)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.arrays import Array, scatter
+from proce.arrays import Array, cells_differ, scatter
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
 from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, Flags, Ints, SpreadPoints
@@ -248,8 +248,7 @@ class _Sides:
         check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
         moved = (changes == Change.ACTION) & (point == wanted)
         # The told values must lead to the told row, or nothing is known of their neighbours.
-        told = check.shown.told()
-        same = (told == wanted) | (np.isnan(told) & np.isnan(wanted))
+        same = ~cells_differ(check.shown.told(), wanted)
         holds = check.passed & np.where(
             is_told, same.all(-1), np.take_along_axis(moved, own, 1)[:, 0]
         )

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from proce.arguments import brief
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.classifier import ask_read_frame, decide
 from proce.errors import GraphError, SchemaError
 from proce.explanation.words.values import name_text, value_text
@@ -89,7 +89,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
         int(decide(answer, classifier.threshold))
         for answer in (ask_read_frame(classifier, read)[0], chances)
     )
-    moved = (shown != factual)[0] & ~acted_on & ~codec.missing(factual)[0]
+    moved = cells_differ(shown, factual)[0] & ~acted_on
     ends = {schema.names[p]: float(told.raw[0, p]) for p in np.flatnonzero(moved)}
     return WhatIf(
         frame,

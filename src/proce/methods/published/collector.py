@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.methods.published.task import Task
 
 
@@ -55,8 +55,3 @@ class CounterfactualCollector:
         places = self.counts[receivers]
         self.rows[receivers, places] = rows[new]
         self.filled[receivers, places] = True
-
-
-def cells_differ(rows: Array, others: Array) -> Array:
-    """Return which cells of rows differ from those of others; two missing numbers are the same."""
-    return (rows != others) & ~(np.isnan(rows) & np.isnan(others))

@@ -13,10 +13,10 @@ from typing import Literal, get_args
 import numpy as np
 
 from proce.arguments import check_fields
-from proce.arrays import Array, blocks
+from proce.arrays import Array, blocks, cells_differ
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.published.collector import CounterfactualCollector, cells_differ
+from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import MixedDistance

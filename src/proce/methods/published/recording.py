@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.explanation import Change, Counterfactuals, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
@@ -95,10 +95,7 @@ def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
 
 def _changes(task: Task, owner: Array, rows: Array) -> Array:
     """Mark every cell that changed as an action: the methods know no consequences."""
-    codec, factual = task.common.codec, task.factual[owner]
-    still_missing = codec.missing(rows) & codec.missing(factual)
-    changed = (rows != factual) & ~still_missing
-    return changed.astype(np.int8) * int(Change.ACTION)
+    return cells_differ(rows, task.factual[owner]).astype(np.int8) * int(Change.ACTION)
 
 
 def _losses(task: Task, owner: Array, rows: Array, probabilities: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, with_rows
+from proce.arrays import Array, cells_differ, with_rows
 from proce.explanation import done_by_hand
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
@@ -111,15 +111,15 @@ def passed_when_shortened(
     A replaced line passes where it is advice, and where no other line of its row that passes says
     the same: the lines before it as they are now, those behind it as they were.
     """
-    passed, rows = passed.copy(), np.nan_to_num(before.rows, nan=-9.0)
-    new = np.nan_to_num(after.rows, nan=-9.0)
+    passed, rows = passed.copy(), before.rows.copy()
     row = after.owner[replaced]
     nth = np.arange(len(replaced)) - np.searchsorted(row, row)
     for turn in range(int(nth.max()) + 1):
         own = replaced[nth == turn]  # one of each row at most
-        rows[own] = new[own]
+        rows[own] = after.rows[own]
         lines, index = lines_of(after.owner, after.owner[own])
-        same = (rows[lines] == rows[own[index]]).all(-1) & passed[lines] & (lines != own[index])
+        same = ~cells_differ(rows[lines], rows[own[index]]).any(-1)
+        same &= passed[lines] & (lines != own[index])
         is_shown = np.zeros_like(own, dtype=np.bool_)
         is_shown[index[same]] = True
         passed[own] = np.isfinite(after.missing[own]) & ~is_shown

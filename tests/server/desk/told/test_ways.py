@@ -7,13 +7,17 @@ import numpy as np
 import pytest
 
 from proce import Explanations
+from proce.explanation import Front
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
-from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.cells import ChangedCell, ranked_cells
 from proce.schema import Codec, Schema
 from proce.server.desk import Desk, RequestError
 from proce.server.desk.told.changes import changes_in_order
+from proce.server.desk.told.front import front_of
 from proce.server.desk.told.results import Results
+
+from ....explanation.samples import CHANGE_JOB, RAISE_SAVINGS, explanation, people
 
 Answer = tuple[dict[str, Any], str, dict[str, Any]]
 
@@ -117,6 +121,15 @@ def test_the_front_has_the_told_ways_and_what_else_was_found(answer: Answer) -> 
         assert 0 < member["probability"] < 1
 
 
+def test_a_told_way_is_in_the_front_once_where_a_cell_is_missing() -> None:
+    frame = people().assign(ratio=np.nan)
+    both = explanation(RAISE_SAVINGS, CHANGE_JOB, frame=frame)
+    front = Front(both.rows, both.losses, both.changes)
+    explained = explanation(RAISE_SAVINGS, frame=frame, front=front)
+    members = front_of(explained, ranked_cells(explained.record)[0])
+    assert [member["rank"] for member in members] == [1, None]
+
+
 def test_what_a_front_changes_survives_json_and_is_guessed_in_older_texts(
     loan_desk: Desk, answer: Answer
 ) -> None:
@@ -125,9 +138,9 @@ def test_what_a_front_changes_survives_json_and_is_guessed_in_older_texts(
     front = record["explanations"][0]["front"]
     assert all(len(letters) == 12 for letters in front["changes"])
     assert set("".join(front["changes"])) <= set(".ahc")
-    for explanation in record["explanations"]:
-        if explanation["front"]:
-            del explanation["front"]["changes"]
+    for explained in record["explanations"]:
+        if explained["front"]:
+            del explained["front"]["changes"]
     older = loan_desk.ways(json.dumps(record), request, 0, "auditor")
     assert len(older["front"]) == len(ways["front"])
     indirect = {"years_employed", "credit_score"}  # which nobody can act on

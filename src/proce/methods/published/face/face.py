@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback
@@ -143,8 +143,7 @@ def _concatenate(parts: list[Array]) -> Array:
 
 def _without_factual(steps: Array, factual: Array) -> Array:
     """Leave out a first step that is the person, who may be among the training rows."""
-    same = (steps[0] == factual) | (np.isnan(steps[0]) & np.isnan(factual))
-    return steps[1:] if bool(same.all()) else steps
+    return steps if cells_differ(steps[0], factual).any() else steps[1:]
 
 
 def _no_end_note(task: Task, target: int, allowed: Array, settings: FaceSettings) -> str:

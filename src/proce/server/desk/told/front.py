@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.explanation.exchange.plain_json import finite_or_none
 from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfactuals
 from proce.explanation.record.outcome import Change
@@ -40,8 +40,8 @@ def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list
     front = row.front
     if front is None or front.changes is None:
         return told
-    is_told = (front.rows[:, None] == row.rows[None]).all(-1).any(1)
-    others = np.flatnonzero(~is_told)
+    differ = np.any(cells_differ(front.rows[:, None], row.rows[None]), axis=-1)
+    others = np.flatnonzero(np.all(differ, axis=1))
     rows, losses = front.rows[others], front.losses[others]
     cells_of = _cells(row, rows, _kinds(row, rows, front.changes[others]))
     chances = np.exp(-losses[:, Loss.PREDICTION]).tolist()
@@ -79,7 +79,7 @@ def _kinds(row: ExplainedRow, rows: Array, changes: Array) -> Array:
         return changes
     context = row.context
     names = context.codec.schema.names
-    changed = (rows != row.factual) & ~context.codec.missing(rows)
+    changed = cells_differ(rows, row.factual)
     can_act = np.array(
         [
             f.can_be_acted_on and (context.vary is None or f.name in context.vary)

@@ -1,0 +1,34 @@
+"""What NumPy has no name for, by small examples and by loops."""
+
+import math
+
+import numpy as np
+import pytest
+
+from proce.arrays import cells_differ
+
+NAN = math.nan
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "differs"),
+    [(1.0, 1.0, False), (1.0, 2.0, True), (NAN, NAN, False), (NAN, 1.0, True), (-1.0, 0.0, True)],
+)
+def test_a_missing_cell_is_the_same_as_a_missing_one_and_no_other(
+    own: float, other: float, differs: bool
+) -> None:
+    assert cells_differ(np.array([own]), np.array([other])).tolist() == [differs]
+    assert cells_differ(np.array([other]), np.array([own])).tolist() == [differs]
+
+
+def test_what_differs_by_rounding_is_the_same_where_that_is_asked_for() -> None:
+    rows, others = np.array([0.1, 0.2, NAN]), np.array([0.1 + 1e-12, 0.2 + 1e-6, 0.3])
+    assert cells_differ(rows, others).tolist() == [True, True, True]
+    assert cells_differ(rows, others, 1e-9).tolist() == [False, True, True]
+
+
+def test_candidates_are_compared_with_the_row_of_their_person() -> None:
+    factual = np.array([[0.0, NAN], [1.0, 2.0]])
+    candidates = np.array([[[0.0, NAN], [5.0, NAN]], [[1.0, 2.0], [1.0, NAN]]])
+    differ = cells_differ(candidates, factual[:, None])
+    assert differ.tolist() == [[[False, False], [True, False]], [[False, False], [False, True]]]
