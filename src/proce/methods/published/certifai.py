@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.arguments import check_fields
-from proce.arrays import Array
+from proce.arrays import Array, distinct
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
@@ -168,8 +168,7 @@ class _GeneticSearch:
             population, scores = search.population, search.last_generation_fitness
         reached = np.flatnonzero(scores > 0)
         order = reached[np.argsort(-scores[reached], kind="stable")]
-        distinct = np.sort(np.unique(population[order], axis=0, return_index=True)[1])
-        return self._rows(population[order][distinct])
+        return self._rows(population[order[distinct(population[order])]])
 
     def _first_population(self) -> tuple[Genes, Genes]:
         """Return the first population, all of the target class, and its fitness."""

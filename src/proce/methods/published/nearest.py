@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from proce.arguments import check_fields
-from proce.arrays import Array, blocks, cells_differ
+from proce.arrays import Array, blocks, cells_differ, distinct
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
@@ -79,7 +79,8 @@ class Nearest(Published[NearestSettings]):
     def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> tuple[Array, ...]:
         """Return the different training rows ``(m, f)`` of each predicted class."""
         classes = range(len(common.classifier.classes))
-        return tuple(_distinct_rows(common.rows[common.predicted == label]) for label in classes)
+        members = (common.rows[common.predicted == label] for label in classes)
+        return tuple(rows[distinct(rows)] for rows in members)
 
     def _find(self, task: Task) -> Candidates:
         collector = CounterfactualCollector.empty(task)
@@ -133,15 +134,6 @@ class Nearest(Published[NearestSettings]):
         if len(positions) and self.settings_.sparse and not task.over:
             neighbours = _copy_until_reached(task, positions, neighbours, self.settings_.reward)
         collector.add(positions, neighbours)
-
-
-def _distinct_rows(rows: Array) -> Array:
-    """Return the different rows of ``(m, f)``, in the order of their first appearance.
-
-    Rows that miss a number are never equal to each other and are all kept.
-    """
-    _, first = np.unique(rows, axis=0, return_index=True)
-    return rows[np.sort(first)]
 
 
 def _order_by_distance(task: Task, people: Array, members: Array) -> Array:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ
+from proce.arrays import Array, cells_differ, distinct
 from proce.explanation import Change, Counterfactuals, Outcome
 from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
@@ -81,16 +81,14 @@ def _check(task: Task, chunk: Array, owner: Array, rows: Array) -> LastCheck:
 
 
 def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
-    """Return the positions of the first ``n`` different rows of each owner that passed."""
-    seen: dict[int, set[tuple[float, ...]]] = {}
-    kept = []
-    for position in np.flatnonzero(passed).tolist():
-        known = seen.setdefault(int(owner[position]), set())
-        cells = tuple(np.nan_to_num(rows[position], nan=-9.0).tolist())
-        if len(known) < n and cells not in known:
-            known.add(cells)
-            kept.append(position)
-    return np.array(kept, dtype=np.int64)
+    """Return the positions of the first ``n`` different rows of each owner that passed.
+
+    Owners ascend.
+    """
+    passing = np.flatnonzero(passed)
+    different = passing[distinct(np.column_stack([owner, rows])[passing])]
+    own = owner[different]
+    return different[np.arange(len(own)) - np.searchsorted(own, own) < n]
 
 
 def _changes(task: Task, owner: Array, rows: Array) -> Array:

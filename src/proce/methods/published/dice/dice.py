@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 
 from proce.arguments import check_fields
-from proce.arrays import Array
+from proce.arrays import Array, distinct
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.dice.messages import Values
@@ -189,7 +189,7 @@ class _RowSearch:
 
     def _nearest(self, rows: Array) -> Array:
         """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
-        rows = np.unique(rows, axis=0)
+        rows = rows[distinct(rows)]
         gower = MixedDistance.gower(self.view.codec)
         distance = gower(rows, self.task.factual[self.position]).mean(-1)
         return rows[np.argsort(distance, axis=-1, kind="stable")[: self.task.n]]

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ
+from proce.arrays import Array, cells_differ, distinct
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.face.graph import FaceSettings, points_of
-from proce.methods.published.face.regions import PathRegion, PathRegions, distinct_rows
+from proce.methods.published.face.regions import PathRegion, PathRegions
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 
@@ -59,7 +59,7 @@ class Face(Published[FaceSettings]):
 
     def _prepare(self, common: CommonFit, progress: ProgressCallback | None) -> PathRegions:
         settings: FaceSettings = self.settings_
-        rows = distinct_rows(common.rows)
+        rows = common.rows[distinct(common.rows)]
         if len(rows) <= settings.n_neighbours:
             raise SearchError(
                 f"the training frame has {len(rows)} different rows, and n_neighbours is"

@@ -181,12 +181,6 @@ class PathRegions:
         return self.by_key.get(_region_keys(self.codec, factual[None])[0].tobytes())
 
 
-def distinct_rows(rows: Array) -> Array:
-    """Return each row of ``(n, f)`` once, in the order of their first appearance."""
-    _, first = np.unique(np.nan_to_num(rows, nan=_MISSING), axis=0, return_index=True)
-    return rows[np.sort(first)]
-
-
 def _region_keys(codec: Codec, rows: Array) -> NDArray[np.float64]:
     """Return what a path cannot change ``(n, f)``: fixed values, and which cells are missing."""
     fixed = np.array([not feature.can_be_acted_on for feature in codec.schema])
