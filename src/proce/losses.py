@@ -2,6 +2,9 @@
 
 from enum import IntEnum
 
+from proce.arrays import Array
+from proce.compiled.elementary import exponentials, logarithms
+
 
 class Loss(IntEnum):
     """Where a loss stands in the last axis of an array ``(…, 3)``; all are minimised."""
@@ -12,3 +15,13 @@ class Loss(IntEnum):
 
 
 LOSS_NAMES = tuple(loss.name.lower() for loss in Loss)
+
+
+def loss_of_chance(chances: Array) -> Array:
+    """Return ``-log p`` (Eq. 2) of the target's probabilities; infinite where there is none."""
+    return -logarithms(chances)
+
+
+def chance_of_loss(losses: Array) -> Array:
+    """Return the target's probabilities of prediction losses; undoes :func:`loss_of_chance`."""
+    return exponentials(-losses)

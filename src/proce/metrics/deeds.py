@@ -10,7 +10,7 @@ from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.true_world import on_step, reach
-from proce.objective import AvoidedLevels, CallLimits, Clock, Requirement, target_probability
+from proce.objective import AvoidedLevels, CallLimits, Clock, Requirement, prediction_loss
 from proce.schema import Codec, Continuous, Rule
 
 LEAVE, SET, HOLD = 0, 1, 2
@@ -86,8 +86,7 @@ class People:
         answers = answers.reshape(n_people, n_ways, -1)
         decision = Requirement(self.classifier.threshold, margin=0.0)
         missed = decision.shortfall(answers, self.target) > 0
-        surprise = -np.log(np.maximum(target_probability(answers, self.target), 1e-12))
-        lack = np.where(missed, np.maximum(surprise, 1e-9), 0.0)
+        lack = np.where(missed, np.maximum(prediction_loss(answers, self.target), 1e-9), 0.0)
         for rule in self.rules:
             lack = lack + _WRONG * rule.violation(self.factual, reached)
         return reached, by_hand, np.where(~by_hand.any(-1), np.inf, lack)

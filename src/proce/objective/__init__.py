@@ -13,7 +13,7 @@ from proce.objective.effects import EffectPredictor, effect_predictors
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
-from proce.objective.prediction import clamp_for_model, target_probability
+from proce.objective.prediction import clamp_for_model, prediction_loss, target_probability
 from proce.objective.problem import CounterfactualProblem
 from proce.objective.query import Query, pose_query
 from proce.objective.requirement import Requirement
@@ -46,5 +46,6 @@ __all__ = [
     "genome_of",
     "initial_population",
     "pose_query",
+    "prediction_loss",
     "target_probability",
 ]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from proce.arrays import Array
-from proce.compiled.elementary import logarithms
+from proce.losses import loss_of_chance
 
 MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
 _MAX_ENTRY = 1e6  # unit ranges
@@ -11,7 +11,7 @@ _MAX_ENTRY = 1e6  # unit ranges
 
 def prediction_loss(probabilities: Array, target: Array) -> Array:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
-    return -logarithms(np.maximum(target_probability(probabilities, target), MIN_PROBABILITY))
+    return loss_of_chance(np.maximum(target_probability(probabilities, target), MIN_PROBABILITY))
 
 
 def target_probability(probabilities: Array, target: Array) -> Array:

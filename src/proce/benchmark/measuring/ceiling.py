@@ -10,7 +10,7 @@ from proce.arrays import Array, cells_differ
 from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
 from proce.explanation import Change, Counterfactuals, Explanations, Outcome
-from proce.losses import Loss
+from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import hash_of_rows
@@ -42,7 +42,7 @@ def explain_with_truth(
         gower = MixedDistance.gower(codec)(reached, factual[exist]).mean(-1)
         probabilities = classifier.predict_proba(reached)[:, world.data.wanted].astype(np.float64)
         losses = np.full((len(reached), len(Loss)), np.nan, dtype=np.float64)
-        losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = -np.log(probabilities), gower
+        losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = loss_of_chance(probabilities), gower
         changes = _changes(factual[exist], reached, ways.by_hand[exist])
         call.record.add(Counterfactuals.of(rows[exist], reached, changes, probabilities, losses))
     return call.result(

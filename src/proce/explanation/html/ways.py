@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from proce.explanation.html.blocks import Facts, FoldedList, fold_after
 from proce.explanation.html.strips import Strip, shares_text, strip_of
 from proce.explanation.record.context import Context
@@ -25,7 +23,7 @@ from proce.explanation.words.instructions import (
 from proce.explanation.words.sentences import MAX_SHOWN, Line
 from proce.explanation.words.values import cell_texts, class_texts, joined, name_text
 from proce.explanation.words.waiting import is_waiting
-from proce.losses import Loss
+from proce.losses import Loss, chance_of_loss
 
 _MAX_BESIDE = 6  # actions beside the decision; more have the whole width
 _SAME = 1e-6  # distances and probabilities this near are one
@@ -193,7 +191,7 @@ def _is_outdone(explanation: ExplainedRow, rank: int) -> bool:
         return False
     losses, own_losses = explanation.front.losses, explanation.losses[rank - 1]
     is_nearer = losses[:, Loss.DISTANCE] < own_losses[Loss.DISTANCE] - _SAME
-    chances = np.exp(-losses[:, Loss.PREDICTION])
+    chances = chance_of_loss(losses[:, Loss.PREDICTION])
     is_likelier = chances > explanation.probabilities[rank - 1] + _SAME
     return bool((is_nearer & is_likelier).any())
 

@@ -15,7 +15,7 @@ from proce.explanation.words.needs import aim_text
 from proce.explanation.words.row_labels import row_label
 from proce.explanation.words.sentences import sentences
 from proce.explanation.words.values import class_texts, percent
-from proce.losses import Loss
+from proce.losses import Loss, chance_of_loss
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -83,7 +83,7 @@ def _caption(row: ExplainedRow, target: str, has_bar: bool) -> str:
 def _draw_points(ax: "Axes", row: ExplainedRow, colors: Palette) -> "PathCollection":
     losses, chances = row.losses, row.probabilities
     if row.front is not None:
-        losses, chances = row.front.losses, np.exp(-row.front.losses[:, Loss.PREDICTION])
+        losses, chances = row.front.losses, chance_of_loss(row.front.losses[:, Loss.PREDICTION])
     points = ax.scatter(
         losses[:, Loss.DISTANCE],
         chances,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from proce.losses import Loss
+from proce.losses import Loss, chance_of_loss
 from proce.methods.calls.method import Progress
 from proce.search import SearchProgress
 
@@ -22,7 +22,7 @@ def search_progress(search: SearchProgress, n_finished: int, n_rows: int) -> Pro
     losses = search.best_losses[np.isfinite(search.best_losses[:, Loss.PREDICTION])]
     chance, distance = math.nan, math.nan  # while no candidate of any row is feasible
     if len(losses):
-        chance = float(np.exp(-losses[:, Loss.PREDICTION]).mean())
+        chance = float(chance_of_loss(losses[:, Loss.PREDICTION]).mean())
         distance = float(losses[:, Loss.DISTANCE].mean())
     return Progress(
         "search",

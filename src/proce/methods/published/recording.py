@@ -6,7 +6,7 @@ import numpy as np
 
 from proce.arrays import Array, cells_differ, distinct
 from proce.explanation import Change, Counterfactuals, Outcome
-from proce.losses import Loss
+from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
@@ -99,8 +99,7 @@ def _changes(task: Task, owner: Array, rows: Array) -> Array:
 def _losses(task: Task, owner: Array, rows: Array, probabilities: Array) -> Array:
     """Return the losses ``(n, 3)``; the methods measure no distance to a prototype."""
     losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
-    with np.errstate(divide="ignore"):  # a probability of nothing is a loss without an end
-        losses[:, Loss.PREDICTION] = -np.log(probabilities)
+    losses[:, Loss.PREDICTION] = loss_of_chance(probabilities)
     gower = MixedDistance.gower(task.common.codec)
     losses[:, Loss.DISTANCE] = gower(rows, task.factual[owner]).mean(-1)
     return losses

@@ -11,7 +11,7 @@ from proce.explanation.record.counterfactuals import UNKNOWN_CHANGE, Counterfact
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.rows import ExplainedRow
 from proce.explanation.words.cells import ChangedCell, cells_of_counterfactuals
-from proce.losses import Loss
+from proce.losses import Loss, chance_of_loss
 from proce.server.desk.told.changes import brief_change
 
 Plain = dict[str, Any]
@@ -44,7 +44,7 @@ def front_of(row: ExplainedRow, ranked: Sequence[Sequence[ChangedCell]]) -> list
     others = np.flatnonzero(np.all(differ, axis=1))
     rows, losses = front.rows[others], front.losses[others]
     cells_of = _cells(row, rows, _kinds(row, rows, front.changes[others]))
-    chances = np.exp(-losses[:, Loss.PREDICTION]).tolist()
+    chances = chance_of_loss(losses[:, Loss.PREDICTION]).tolist()
     return told + [
         _member(row, None, chance, own, cells)
         for chance, own, cells in zip(chances, losses, cells_of, strict=True)
