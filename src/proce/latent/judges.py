@@ -19,7 +19,7 @@ from proce.training_settings import TrainingSettings
 Norm = Literal["squared", "unsquared"]
 # How well a judge rebuilds decides what IM1 and IM2 are: values of other days stay comparable.
 JUDGE_TRAINING = TrainingSettings(batch_size=512, learning_rate=5e-3)
-EPSILON = 1e-6  # added to denominators, as printed in the paper
+_EPSILON = 1e-6  # added to denominators, as printed in the paper
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,7 @@ class Judges:
         positions, one for all rows or ``(i,)``. Errors are squared norms; ``norm="unsquared"`` is
         the authors' variant.
         """
-        inputs = unit_columns(self.of_all.codec, rows)
-        errors = [_norm(rebuild(judge, rows) - inputs, norm) for judge in self.by_class]
-        return _of_class(errors, target) / (_of_class(errors, own) + EPSILON)
+        return self.im1_and_im2(rows, target, own, norm)[0]
 
     def im2(self, rows: Array, target: int | Array, norm: Norm = "squared") -> Array:
         """Return IM2 (Eq. 24) of rows ``(i, f)``; lower looks more like the data as a whole.
@@ -78,10 +76,18 @@ class Judges:
         IM2 is the difference of what the target's auto-encoder and that of all rows rebuild, over
         the norm of the row. Classes and norms are those of :meth:`im1`.
         """
-        rebuilt = rebuild(self.of_all, rows)
-        gaps = [_norm(rebuild(judge, rows) - rebuilt, norm) for judge in self.by_class]
-        size = _norm(unit_columns(self.of_all.codec, rows), norm)
-        return _of_class(gaps, target) / (size + EPSILON)
+        return self.im1_and_im2(rows, target, target, norm)[1]
+
+    def im1_and_im2(
+        self, rows: Array, target: int | Array, own: int | Array, norm: Norm = "squared"
+    ) -> tuple[Array, Array]:
+        """Return :meth:`im1` and :meth:`im2` of rows, for which each auto-encoder is asked once."""
+        inputs, common = unit_columns(self.of_all.codec, rows), rebuild(self.of_all, rows)
+        rebuilt = np.stack([rebuild(judge, rows) for judge in self.by_class])  # (k, i, w)
+        errors, gaps = _norm(rebuilt - inputs, norm), _norm(rebuilt - common, norm)  # (k, i)
+        lines = np.arange(len(rows))
+        im1 = errors[target, lines] / (errors[own, lines] + _EPSILON)
+        return im1, gaps[target, lines] / (_norm(inputs, norm) + _EPSILON)
 
 
 def for_judges(settings: AutoEncoderSettings) -> AutoEncoderSettings:
@@ -92,11 +98,6 @@ def for_judges(settings: AutoEncoderSettings) -> AutoEncoderSettings:
 def _norm(points: Array, norm: Norm) -> Array:
     squared = np.square(points).sum(-1)
     return squared if norm == "squared" else np.sqrt(squared)
-
-
-def _of_class(by_class: list[Array], label: int | Array) -> Array:
-    """Return for each row the value of its class."""
-    return np.stack(by_class)[label, np.arange(len(by_class[0]))]
 
 
 def rebuild(judge: AutoEncoder, rows: Array) -> Array:

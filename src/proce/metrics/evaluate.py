@@ -206,9 +206,7 @@ def _recourse(
 
 def _interpretability(judges: Judges, columns: CounterfactualColumns) -> dict[str, Array]:
     rows, target, own = columns.rows, columns.target, columns.predicted
-    return {
-        "im1": judges.im1(rows, target, own),
-        "im2": judges.im2(rows, target),
-        "im1_unsquared": judges.im1(rows, target, own, norm="unsquared"),
-        "im2_unsquared": judges.im2(rows, target, norm="unsquared"),
-    }
+    im1, im2 = judges.im1_and_im2(rows, target, own)
+    values = {"im1": im1, "im2": im2}
+    im1, im2 = judges.im1_and_im2(rows, target, own, norm="unsquared")
+    return values | {"im1_unsquared": im1, "im2_unsquared": im2}

@@ -12,8 +12,7 @@ import numpy as np
 
 from proce.arrays import Array, flatten
 from proce.compiled.elementary import exponentials, logarithms
-from proce.latent import AutoEncoder
-from proce.latent.judges import EPSILON, rebuild, unit_columns
+from proce.latent import AutoEncoder, Judges
 from proce.schema import Codec
 
 _LEAST = 1e-9  # of IM1 and IM2: what is rebuilt without an error is not infinitely better
@@ -51,34 +50,15 @@ class Likeness:
         target, own
             ``(i,)``, the wanted class of each row, and the one that it has.
         """
-        on_range = self.codec.on_range(rows)
+        on_range = self.codec.on_range(flatten(rows, 0, 1))
         labels = sorted({*target.tolist(), *own.tolist()})
-        target, own = (np.searchsorted(np.array(labels), label) for label in (target, own))
-        total = np.zeros(rows.shape[:2])
+        target, own = (
+            np.searchsorted(np.array(labels), label).repeat(rows.shape[1])
+            for label in (target, own)
+        )
+        total = np.zeros(len(on_range))
         for number, of_all in enumerate(self.of_all):
-            judges = [self.by_class[label][number] for label in labels]
-            total = total + _log_unlikeness(on_range, target, own, judges, of_all)
-        return exponentials(total / len(self.of_all))
-
-
-def _log_unlikeness(
-    rows: Array, target: Array, own: Array, judges: Sequence[AutoEncoder], of_all: AutoEncoder
-) -> Array:
-    """Return log IM1 + log IM2 / 2 of candidates ``(i, c, f)``; classes are of the judges."""
-    shape, flat = rows.shape[:2], flatten(rows, 0, 1)
-    inputs, common = unit_columns(of_all.codec, flat), rebuild(of_all, flat)
-    rebuilt = [rebuild(judge, flat) for judge in judges]
-    errors = [_squared_norm(each - inputs).reshape(shape) for each in rebuilt]
-    gaps = [_squared_norm(each - common).reshape(shape) for each in rebuilt]
-    im1 = _of_class(errors, target) / (_of_class(errors, own) + EPSILON)
-    im2 = _of_class(gaps, target) / (_squared_norm(inputs).reshape(shape) + EPSILON)
-    return logarithms(np.maximum(im1, _LEAST)) + 0.5 * logarithms(np.maximum(im2, _LEAST))
-
-
-def _squared_norm(points: Array) -> Array:
-    return np.square(points).sum(-1)
-
-
-def _of_class(by_class: Sequence[Array], labels: Array) -> Array:
-    """Return for each row of ``(i, c)`` the values of its class, a position in ``by_class``."""
-    return np.stack(tuple(by_class))[labels, np.arange(len(labels))]
+            judges = Judges(tuple(self.by_class[label][number] for label in labels), of_all)
+            im1, im2 = (np.maximum(im, _LEAST) for im in judges.im1_and_im2(on_range, target, own))
+            total += logarithms(im1) + 0.5 * logarithms(im2)
+        return exponentials(total / len(self.of_all)).reshape(rows.shape[:2])
