@@ -65,7 +65,7 @@ class ModelRefits:
                 f"more than {number} refits of {adapted.name} are wanted, and without its training"
                 f" rows no more can be fitted. Ask for at most {number}, or {_LIST}"
             )
-        drawn = _draw_within_classes(self.labels, np.random.default_rng([self.seed, number]))
+        drawn = draw_within_classes(self.labels, np.random.default_rng([self.seed, number]))
         frame = adapted.codec.decode(self.rows[drawn], adapted.layout)
         opened: nw.DataFrame[Any] = nw.from_native(frame, eager_only=True)
         known = getattr(adapted.model, "classes_", np.asarray(adapted.classes))
@@ -140,8 +140,11 @@ def can_refit(classifier: Classifier) -> bool:
     return hasattr(classifier.model, "fit") and hasattr(classifier.model, "get_params")
 
 
-def _draw_within_classes(labels: Array, generator: np.random.Generator) -> Array:
-    """Return positions of as many rows as there are, drawn with replacement in each class."""
+def draw_within_classes(labels: Array, generator: np.random.Generator) -> Array:
+    """Return positions of as many rows as there are, drawn with replacement in each class.
+
+    So no class dies out. ``labels`` are ``(n,)``, of any kind.
+    """
     members = [np.flatnonzero(labels == label) for label in np.unique(labels)]
     drawn = [generator.choice(rows, len(rows)) for rows in members]
     return np.concatenate(drawn)

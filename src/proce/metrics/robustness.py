@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from proce.arrays import Array
 from proce.classifier import Classifier
+from proce.classifier.refits import draw_within_classes
 from proce.errors import ModelError
 
 Model = TypeVar("Model")
@@ -58,10 +59,8 @@ def bootstrap_refits(
         raise ModelError(
             f"the labels have shape {labels.shape}; expected one label for each training row."
         )
-    classes = [np.flatnonzero(labels == value) for value in np.unique(labels)]
-    draw = np.random.default_rng(seed)
-    models = []
-    for number in range(1, n_refits + 1):
-        drawn = [draw.choice(members, len(members)) for members in classes]
-        models.append(fit(np.concatenate(drawn), seed + number))
-    return tuple(models)
+    generator = np.random.default_rng(seed)
+    return tuple(
+        fit(draw_within_classes(labels, generator), seed + number)
+        for number in range(1, n_refits + 1)
+    )
