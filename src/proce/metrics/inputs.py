@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from proce.arguments import kind_name
@@ -21,12 +20,13 @@ from proce.errors import (
 from proce.explanation import Context, Explanations
 from proce.latent import Judges
 from proce.metrics.neighbourhood import Neighbourhood
-from proce.metrics.validity import EffectPredictor
+from proce.objective import EffectPredictor, fit_effect, has_causes
 from proce.schema import Codec, Rule, Schema
 from proce.schema.features.levels import shown
+from proce.schema.rules.dependence import Mechanism
 from proce.streams import check_seed
 
-RuleWithPredictors = tuple[Rule, Mapping[str, EffectPredictor]]
+RuleWithPredictors = tuple[Rule, Mapping[str, Mechanism]]
 
 
 def check_call(result: Any, seed: Any) -> None:
@@ -147,13 +147,13 @@ def read_strict_rules(
     known = [truth, _read_graph(graph, codec)]
     bound: list[RuleWithPredictors] = []
     for rule in rules:
-        predictors: dict[str, EffectPredictor] = {}
+        predictors: dict[str, Mechanism] = {}
         if rule.dependence is not None:
             causes, effect = rule.dependence
             scm = _equation_of(effect, causes, known, codec, train, seed)
             if scm is None:
                 return None
-            predictors = {effect: partial(scm.predict, effect)}
+            predictors = {effect: EffectPredictor(scm, effect)}
         bound.append((rule, predictors))
     return tuple(bound)
 
@@ -174,24 +174,12 @@ def _equation_of(
     seed: int,
 ) -> StructuralCausalModel | None:
     """Return the first known model with these causes of an effect, fitted if need be."""
-    model = next((model for model in known if _has_causes(model, causes, effect)), None)
-    if isinstance(model, StructuralCausalModel):
-        return model
-    if train is None:
-        return None
-    parents = causes if model is None else model.parents(effect)
-    edges = CausalGraph([(cause, effect) for cause in parents])
-    return StructuralCausalModel.fit(edges, train, codec, seed=seed)
-
-
-def _has_causes(
-    model: CausalGraph | StructuralCausalModel | None, causes: Sequence[str], effect: str
-) -> bool:
-    """Return whether a graph, or equations, has these causes of an effect."""
-    if model is None:
-        return False
-    graph = model.graph if isinstance(model, StructuralCausalModel) else model
-    return effect in graph.endogenous and set(causes) <= set(graph.parents(effect))
+    for model in known:
+        if isinstance(model, StructuralCausalModel) and has_causes(model.graph, causes, effect):
+            return model
+        if isinstance(model, CausalGraph) and has_causes(model, causes, effect):
+            causes = model.parents(effect)
+    return None if train is None else fit_effect(causes, effect, train, codec, seed)
 
 
 def _check_fit(name: str, codec: Codec, n_classes: int, context: Context) -> None:

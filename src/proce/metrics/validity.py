@@ -3,21 +3,21 @@
 Rows without a counterfactual count as failures: they never leave the denominator.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array
+from proce.arrays import Array
 from proce.classifier import Classifier
 from proce.errors import RuleError
 from proce.metrics.means import mean_of
 from proce.schema import Codec, Rule
+from proce.schema.rules.dependence import Mechanism, direction
 from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
-EffectPredictor = Callable[[Array], Array]  # rows (i, f) -> the effect (i,)
 
 
 def target_class_validity(
@@ -68,7 +68,7 @@ def causal_constraint_validity(
     found: Array,
     *,
     reading: Reading = "direction",
-    mechanisms: Mapping[str, EffectPredictor] | None = None,
+    mechanisms: Mapping[str, Mechanism] | None = None,
 ) -> CausalValidity:
     """Return the share of rows whose counterfactual obeys the conditions.
 
@@ -116,7 +116,7 @@ class ConstraintStates:
 
 
 def constraint_states(
-    rules: Sequence[tuple[Rule, Mapping[str, EffectPredictor]]],
+    rules: Sequence[tuple[Rule, Mapping[str, Mechanism]]],
     factual: Array,
     rows: Array,
     *,
@@ -163,7 +163,7 @@ def _strict(
     rule: Rule,
     factual: Array,
     rows: Array,
-    mechanisms: Mapping[str, EffectPredictor],
+    mechanisms: Mapping[str, Mechanism],
 ) -> tuple[Array, Array]:
     """Return where a rule with ``~>`` holds by its mechanism, and where it is triggered."""
     _, effect = rule.dependence or ((), "")
@@ -173,9 +173,8 @@ def _strict(
             f" given. Give mechanisms={{{effect!r}: ...}}, or reading='direction'."
         )
     predict = mechanisms[effect]
-    push = predict(rows) - predict(factual)
-    sign = np.where(np.abs(push) <= MIN_DIFFERENCE, 0.0, np.sign(push))
-    return _moved(rule.codec, effect, factual, rows) == sign, _known(rule, factual, rows)
+    pushed = direction(predict(rows) - predict(factual))
+    return _moved(rule.codec, effect, factual, rows) == pushed, _known(rule, factual, rows)
 
 
 def _known(rule: Rule, factual: Array, rows: Array) -> Array:
@@ -188,5 +187,4 @@ def _known(rule: Rule, factual: Array, rows: Array) -> Array:
 def _moved(codec: Codec, name: str, factual: Array, rows: Array) -> Array:
     """Return in which direction a feature moved: -1, 0 or 1."""
     position = codec.schema.position(name)
-    change = rows[:, position] - factual[:, position]
-    return np.where(np.abs(change) <= MIN_DIFFERENCE, 0.0, np.sign(change))
+    return direction(rows[:, position] - factual[:, position])

@@ -9,7 +9,7 @@ from proce.objective.doubts.doubt import (
     chance_among,
     chance_of,
 )
-from proce.objective.effects import EffectPredictor, effect_predictors
+from proce.objective.effects import EffectPredictor, effect_predictors, fit_effect, has_causes
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
@@ -42,8 +42,10 @@ __all__ = [
     "chance_of",
     "clamp_for_model",
     "effect_predictors",
+    "fit_effect",
     "gene_map_of",
     "genome_of",
+    "has_causes",
     "initial_population",
     "pose_query",
     "prediction_loss",

@@ -1,11 +1,11 @@
 """The equations that rules such as ``a, b ~> v`` need."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from proce.arrays import Array
-from proce.causal import StructuralCausalModel
-from proce.schema import Rule
+from proce.causal import CausalGraph, StructuralCausalModel
+from proce.schema import Codec, Rule
 
 
 def effect_predictors(
@@ -19,10 +19,22 @@ def effect_predictors(
     if rule.dependence is None:
         return {}
     causes, effect = rule.dependence
-    known = scm is not None and effect in scm.graph.endogenous
-    if scm is None or not known or not set(causes) <= set(scm.graph.parents(effect)):
+    if scm is None or not has_causes(scm.graph, causes, effect):
         scm = fit(rule)
     return {effect: EffectPredictor(scm, effect)}
+
+
+def has_causes(graph: CausalGraph, causes: Sequence[str], effect: str) -> bool:
+    """Whether a graph has all of these causes of an effect."""
+    return effect in graph.endogenous and set(causes) <= set(graph.parents(effect))
+
+
+def fit_effect(
+    causes: Sequence[str], effect: str, rows: Array, codec: Codec, seed: int
+) -> StructuralCausalModel:
+    """Return the equation of one effect, fitted on training rows ``(n, f)``."""
+    graph = CausalGraph([(cause, effect) for cause in causes])
+    return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from proce.arrays import Array
-from proce.causal import CausalGraph, StructuralCausalModel
+from proce.causal import StructuralCausalModel
 from proce.errors import RuleError
-from proce.objective import effect_predictors
+from proce.objective import effect_predictors, fit_effect
 from proce.schema import Codec, Rule
 from proce.schema.rules.conflict import conflict
 from proce.schema.rules.rule import obeyed
@@ -44,8 +44,7 @@ def bind_rules(
                 " the explainer was saved without the training rows to fit it on. Save it with"
                 " rows=True, or give the rule to ProCE before it is fitted."
             )
-        graph = CausalGraph([(cause, effect) for cause in causes])
-        return StructuralCausalModel.fit(graph, rows, codec, seed=seed)
+        return fit_effect(causes, effect, rows, codec, seed)
 
     rules = [Rule.parse(text, codec) for text in texts]
     return tuple((rule, effect_predictors(rule, scm, fit_on_named_causes)) for rule in rules)

@@ -44,7 +44,7 @@ class Dependence:
         after, before = self._predict(mechanisms, rows), self._predict(mechanisms, factual)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is unknown below
             push = after - before
-            sign = np.where(np.abs(push) <= MAX_ROUNDING_GAP, 0.0, np.sign(push))
+            sign = direction(push)
             moved = (values[self.after] - values[self.before]) / self.unit
             lacking = np.where(sign == 0, np.abs(moved), MIN_MOVE - sign * moved)
         missing = reduce(
@@ -67,3 +67,8 @@ class Dependence:
                 f" rows {tuple(rows.shape)}; expected {tuple(rows.shape[:-1])}."
             )
         return predicted.astype(np.float64)
+
+
+def direction(change: Array) -> Array:
+    """Return -1, 0 or 1 for changes on the unit range; what may be rounding has no direction."""
+    return np.where(np.abs(change) <= MAX_ROUNDING_GAP, 0.0, np.sign(change))
