@@ -1,9 +1,13 @@
 """Where actions lead in the true world, in which numbers have steps."""
 
+import math
+
 import numpy as np
 import pandas as pd
+import pytest
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
+from proce.datasets.worlds import Kind, random_world
 from proce.metrics.true_world import reach
 from proce.schema import Codec, Continuous, Schema
 
@@ -49,3 +53,25 @@ def test_many_ways_of_a_person_are_followed_at_once():
     by_hand = np.array([True, False, False])
     reached = reach(TRUTH, rows, TRUTH.abduct(PERSON), by_hand)
     assert (reached * 100).round(6).tolist() == [[[33, 20, 45], [90, 40, 85]]]
+
+
+@pytest.mark.parametrize("kind", ["mixed", "levels"])
+def test_where_actions_lead_agrees_with_a_loop(kind: Kind):
+    world = random_world(kind, n=200)
+    truth = world.truth
+    rows, drawn = truth.codec.encode(world.frame), np.random.default_rng(0)
+    last = truth.effects[-1]
+    rows[::7, last] = math.nan if truth.codec.is_number[last] else -1
+    residual, by_hand = truth.abduct(rows), drawn.random(rows.shape) < 0.3
+    start = np.where(by_hand, rows[drawn.permutation(len(rows))], rows)
+    expected = start.T.copy()
+    for position in truth.effects:
+        value, follows = truth.outcome(position, expected, residual)
+        feature, own = truth.codec.schema.features[position], expected[position]
+        if step := getattr(feature, "step", None):
+            low, span = truth.codec.low[position], truth.codec.span[position]
+            value = (np.rint((low + span * value) / step) * step - low) / span
+        moves = follows & ~by_hand[:, position] & ~(np.abs(value - own) < 1e-12)
+        expected[position] = np.where(moves, value, own)
+    assert (start != expected.T).any()
+    assert np.array_equal(reach(truth, start, residual, by_hand), expected.T, equal_nan=True)

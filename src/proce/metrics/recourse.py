@@ -12,9 +12,9 @@ from proce.explanation import Change, Explanations
 from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.means import mean_of
-from proce.metrics.true_world import on_step, reach
-from proce.objective import CallLimits
-from proce.schema import Action, Categorical, Codec, Continuous
+from proce.metrics.true_world import outcome_on_step, reach
+from proce.objective import CallLimits, MixedDistance
+from proce.schema import Action, Codec, Continuous
 
 _ROUNDING = 1e-6  # on the unit range, by which a value may lie outside its range
 
@@ -94,16 +94,13 @@ def take_actions(
     residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
     start = np.where(by_hand, columns.rows, factual)
     reached = reach(truth, start, residual, by_hand)
+    # An explainer goes by whole steps from where a person is; in truth people end on the steps.
     expected, features = list(factual.T), reached.T
     for position in truth.effects:
-        caused, follows = truth.outcome(position, features, residual)
-        caused = on_step(truth, position, caused)
+        caused, follows = outcome_on_step(truth, position, features, residual)
         expected[position] = np.where(follows, caused, expected[position])
-    gap = np.abs((reached - np.stack(expected, axis=-1)) / truth.codec.reach)
-    schema = truth.codec.schema
-    is_level = np.array([isinstance(feature, Categorical) for feature in schema])
-    gap = np.nan_to_num(np.where(is_level, gap > 0, gap), nan=0.0)
-    return TakenActions(reached, (gap * by_hand).sum(-1))
+    gap = MixedDistance.gower(truth.codec)(reached, np.stack(expected, axis=-1))
+    return TakenActions(reached, np.where(by_hand, gap, 0.0).sum(-1))
 
 
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:

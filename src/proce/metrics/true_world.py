@@ -4,6 +4,8 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.causal import StructuralCausalModel
+from proce.causal.models.compiled import propagate
+from proce.causal.programs.program import Link
 from proce.schema import Continuous
 
 
@@ -24,16 +26,23 @@ def reach(truth: StructuralCausalModel, rows: Array, residual: Array, by_hand: A
     by_hand
         Flags of the rows' shape: what the person sets or holds, and what thus does not follow.
     """
-    columns = np.array(np.moveaxis(rows, -1, 0))  # (f, …), a copy that is written to
-    residual = residual if rows.ndim == residual.ndim else residual[:, None, :]
-    by_hand = np.broadcast_to(by_hand, rows.shape)
-    for position in truth.effects:
-        value, follows = truth.outcome(position, columns, residual)
-        own, value = columns[position], on_step(truth, position, value)
-        rounding = truth.tolerances.rounding[position] * np.maximum(np.abs(own), 1)
-        moves = follows & ~by_hand[..., position] & ~(np.abs(value - own) <= rounding)
-        columns[position] = np.where(moves, value, own)
-    return np.ascontiguousarray(np.moveaxis(columns, 0, -1))
+    effects = truth.program.effects.copy()
+    effects["link"] = Link.GIVEN  # every effect is asked for, so that it can be rounded
+
+    def outcome(position: int, columns: Array, noise: Array) -> tuple[Array, Array]:
+        return outcome_on_step(truth, position, columns, noise)
+
+    flags = np.broadcast_to(by_hand, rows.shape)
+    program = truth.program._replace(effects=effects)
+    return propagate(program, outcome, rows, residual[None], flags)[0]
+
+
+def outcome_on_step(
+    truth: StructuralCausalModel, position: int, columns: Array, noise: Array
+) -> tuple[Array, Array]:
+    """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
+    value, follows = truth.outcome(position, columns, noise)
+    return on_step(truth, position, value), follows
 
 
 def on_step(truth: StructuralCausalModel, position: int, value: Array) -> Array:

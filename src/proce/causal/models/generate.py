@@ -19,7 +19,8 @@ def generate(
 ) -> dict[str, Array]:
     """Return all features in raw units, from those of the roots and the noise of the others.
 
-    Numbers are rounded to their step as they arise, so effects follow from what is shown.
+    Numbers are rounded to their step as they arise, so effects follow from what is shown. Rows on
+    the unit range, which a causal model follows, come later: their scale is that of what is drawn.
     """
     values: dict[str, Array] = {}
     for name in graph.order:
