@@ -14,9 +14,8 @@ from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.means import mean_of
 from proce.metrics.true_world import outcome_on_step, reach
 from proce.objective import CallLimits, MixedDistance
+from proce.objective.limits import LIMIT_ROUNDING
 from proce.schema import Action, Codec, Continuous
-
-_ROUNDING = 1e-6  # on the unit range, by which a value may lie outside its range
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +105,14 @@ def take_actions(
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
     """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
 
-    A number may go as far as any training row, and time may pass, however long.
+    A number may go as far as any training row, and time may pass, however long. The search asks of
+    its candidates how far they are beyond the limits of a call, consequences and all; here whatever
+    was done counts, by whichever method, whether it is marked as an action or not.
     """
     limits = CallLimits.read(codec).widened().of_rows(codec, columns.factual)
     waits = np.array([feature.action is Action.WAITS for feature in codec.schema])
-    outside = columns.rows < limits.action_lower - _ROUNDING
-    outside |= columns.rows > limits.action_upper + _ROUNDING
+    outside = columns.rows < limits.action_lower - LIMIT_ROUNDING
+    outside |= columns.rows > limits.action_upper + LIMIT_ROUNDING
     outside &= columns.rows != columns.factual  # what is held may lie outside
     return ~(columns.by_hand & (outside | ~(limits.movable | waits))).any(-1)
 

@@ -15,12 +15,12 @@ from proce.classifier import Classifier, ask_about_changes, decide
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule
 from proce.objective import AvoidedLevels, GeneMap, Limits, genome_of
+from proce.objective.limits import LIMIT_ROUNDING
 from proce.schema import Action, Codec, Level, Schema
 from proce.search import Genome
 from proce.streams import RowStreams, row_keys
 
 UNLIMITED = 2**62  # evaluations, where the caller set no limit
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,10 +139,10 @@ class Task:
         everyone = slice(None) if instances is None else instances
         limits, factual = self.limits, self.factual[everyone][:, None]
         gone = self.common.codec.missing(rows)
-        inside = rows >= limits.lower[everyone][:, None] - _ROUNDING
-        inside &= rows <= limits.upper[everyone][:, None] + _ROUNDING
-        ends = rows >= limits.action_lower[everyone][:, None] - _ROUNDING
-        ends &= rows <= limits.action_upper[everyone][:, None] + _ROUNDING
+        inside = rows >= limits.lower[everyone][:, None] - LIMIT_ROUNDING
+        inside &= rows <= limits.upper[everyone][:, None] + LIMIT_ROUNDING
+        ends = rows >= limits.action_lower[everyone][:, None] - LIMIT_ROUNDING
+        ends &= rows <= limits.action_upper[everyone][:, None] + LIMIT_ROUNDING
         inside &= ends | (rows == factual)
         known = inside & ~gone & ((rows == factual) | limits.movable[everyone][:, None])
         known &= ~self.avoided.cells(rows, factual)
