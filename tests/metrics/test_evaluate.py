@@ -8,10 +8,20 @@ import pandas as pd
 import pytest
 
 import proce
+from proce.classifier import as_classifier
 from proce.explanation import Outcome
 from proce.latent import Reconstruction
-from proce.metrics import MEASURES, Judges, Neighbourhood
-from proce.schema import Categorical, Codec, Continuous, Schema
+from proce.metrics import (
+    MEASURES,
+    Judges,
+    Neighbourhood,
+    categorical_proximity,
+    causal_constraint_validity,
+    continuous_proximity,
+    target_class_validity,
+)
+from proce.metrics.columns import CounterfactualColumns
+from proce.schema import Categorical, Codec, Continuous, Rule, Schema
 
 NONE = math.nan
 
@@ -121,6 +131,27 @@ def test_the_summary_is_over_the_recommended_ones_and_counts_who_got_none(world)
     cost = table.loc["action_cost"]  # of the two who got something
     assert (cost["n"], cost["mean"], cost["better"]) == (2, pytest.approx(0.25), "lower")
     assert table.loc["diversity", "mean"] == pytest.approx(1.5 / 4 / 3)
+
+
+def test_the_functions_of_rows_say_the_same(world):
+    result = world.four_people()
+    columns = CounterfactualColumns.of(result)
+    found, first = columns.counts > 0, columns.take(columns.rank == 1)
+    factual, rows = np.zeros((2, 3, 4))
+    factual[found], rows[found] = first.factual, first.rows
+    asked, target = as_classifier(world.model(), world.codec), np.ones(3, dtype=np.int64)
+    rules = [Rule.parse("study ~> skill", world.codec)]
+    constraints = causal_constraint_validity(rules, factual, rows, found)
+    expected = {
+        "target_class_validity": target_class_validity(asked, rows, found, target),
+        "causal_constraint_validity": constraints.valid,
+        "causal_constraint_triggered": constraints.triggered,
+        "causal_constraint_satisfied": constraints.satisfied,
+        "categorical_proximity": categorical_proximity(world.codec, factual, rows, found),
+        "continuous_proximity": continuous_proximity(world.codec, factual, rows, found),
+    }
+    told = everything(world, result).summary()["mean"]
+    assert {name: told[name] for name in expected} == pytest.approx(expected)
 
 
 def test_what_was_not_given_is_left_out_and_named(world):

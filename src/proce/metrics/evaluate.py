@@ -134,7 +134,10 @@ def evaluate(
 def _has_target(
     result: Explanations, columns: CounterfactualColumns, classifier: Classifier
 ) -> Array:
-    """Return flags ``(c,)``: the model says the target of the frame that the result gives."""
+    """Return flags ``(c,)``: the model says the target of the frame that the result gives.
+
+    ``target_class_validity`` asks about rows; the frame is what people get, to the last bit.
+    """
     if not len(columns):
         return np.zeros(0, dtype=np.bool_)
     answers = ask_frame(classifier, result.counterfactuals(), result.context.codec.by_range)
@@ -175,11 +178,10 @@ def _constraints(
     name: str, rules: Sequence[RuleWithPredictors], columns: CounterfactualColumns, reading: Reading
 ) -> dict[str, Array]:
     states = constraint_states(rules, columns.factual, columns.rows, reading=reading)
-    obeys = (~states.broken).astype(np.float64)
     return {
-        f"{name}_constraint_validity": obeys,
+        f"{name}_constraint_validity": ~states.broken,
         f"{name}_constraint_triggered": states.triggered,
-        f"{name}_constraint_satisfied": np.where(~states.triggered, np.nan, obeys),
+        f"{name}_constraint_satisfied": states.satisfied,
     }
 
 

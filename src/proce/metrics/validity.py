@@ -94,9 +94,9 @@ def causal_constraint_validity(
     states = constraint_states(
         [(rule, mechanisms or {}) for rule in rules], factual, rows, reading=reading
     )
-    valid, triggered = found & ~states.broken, found & states.triggered
-    satisfied = mean_of(~states.broken[triggered])
-    return CausalValidity(mean_of(valid), mean_of(triggered), satisfied)
+    triggered = found & states.triggered
+    satisfied = mean_of(states.satisfied[triggered])
+    return CausalValidity(mean_of(found & ~states.broken), mean_of(triggered), satisfied)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +113,11 @@ class ConstraintStates:
 
     triggered: Array
     broken: Array
+
+    @property
+    def satisfied(self) -> Array:
+        """1 where no condition is broken, 0 where one is, NaN where none is triggered; ``(i,)``."""
+        return np.where(self.triggered, ~self.broken, np.nan)
 
 
 def constraint_states(
