@@ -12,6 +12,7 @@ from proce.compiled import elementary
 from proce.compiled.elementary import (
     exponentials,
     logarithms,
+    logistics,
     powers,
     quantiles,
     shares_below,
@@ -147,13 +148,14 @@ def test_one_logit_is_that_of_the_second_class():
     found = np.empty((3, 2))
     elementary.write_probabilities(logits, found)
     assert [tuple(row) for row in found] == [elementary.logistic(x) for x in (-40.0, 0.0, 3.0)]
+    assert logistics(logits).tolist() == found[:, 1:].tolist()
     logits = drawn(-5, 5, (5, 4))
     found = np.empty((5, 4))
     elementary.write_probabilities(logits, found)
     assert np.array_equal(found, softmaxes(logits))
 
 
-@pytest.mark.parametrize("function", [exponentials, logarithms, shares_below, quantiles])
+@pytest.mark.parametrize("function", [exponentials, logarithms, logistics, shares_below, quantiles])
 def test_arrays_of_any_shape_go_through(function):
     numbers = drawn(0, 1, (4, 5, 6))
     expected = function(numbers.ravel())
@@ -186,7 +188,7 @@ def test_powers_and_softmaxes_of_any_shape_go_through():
 def test_what_is_given_is_not_written_to():
     numbers = drawn(0, 1, (3, 4))
     before = numbers.copy()
-    for function in (exponentials, logarithms, shares_below, quantiles, softmaxes):
+    for function in (exponentials, logarithms, logistics, shares_below, quantiles, softmaxes):
         function(numbers)
     powers(numbers, numbers)
     assert np.array_equal(numbers, before)

@@ -408,6 +408,13 @@ def softmaxes(logits: Array) -> Floats:
     return found
 
 
+def logistics(numbers: Array) -> Floats:
+    """Return ``1 / (1 + exp(-x))`` of each number."""
+    found = np.empty((*np.shape(numbers), 2))
+    write_probabilities(_flat(numbers)[:, None], found.reshape(-1, 2))
+    return found[..., 1]
+
+
 def _of_each(function: int, numbers: Array) -> Floats:
     found = np.empty(np.shape(numbers))
     write_values(function, _flat(numbers), found.reshape(-1))

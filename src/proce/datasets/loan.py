@@ -8,10 +8,10 @@ import math
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import special
 
 from proce.arrays import Array
 from proce.causal import CausalGraph, StructuralCausalModel, generate
+from proce.compiled.elementary import logistics, quantiles
 from proce.datasets.dataset import Dataset, check_draw, generated_frame, label_column
 from proce.datasets.loan_equations import EDUCATION, HOUSING, JOBS, MECHANISMS, START_OF_WORK
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
@@ -122,7 +122,7 @@ def chance_of_approval(frame: pd.DataFrame) -> NDArray[np.float64]:
         + frame["years_employed"].clip(upper=5).to_numpy() / 5
         + 0.4 * (frame["housing"] == "owns").to_numpy()
     )
-    return np.asarray(1 / (1 + np.exp(-1.3 * logit)))
+    return logistics(1.3 * logit)
 
 
 def _roots(n: int, rng: np.random.Generator) -> dict[str, Array]:
@@ -155,4 +155,4 @@ def _noise(n: int, rng: np.random.Generator) -> dict[str, Array]:
 def _normal(sd: float, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
     """Draw normal noise without the outermost 0.6%, so that no row is absurd."""
     quantile = rng.uniform(0.003, 0.997, n)
-    return np.asarray(sd * special.ndtri(quantile))
+    return sd * quantiles(quantile)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
 from proce.causal.equations.mechanism import Parents
+from proce.compiled.elementary import logistics
 from proce.datasets.dataset import Dataset, check_choice, check_draw, generated_frame, label_column
 from proce.schema import Action, Codec, Continuous, Schema
 
@@ -74,7 +75,7 @@ def load_simple_bn(label: str = "threshold", n: int = 10_000, seed: int = 0) -> 
 def chance_of_one(frame: pd.DataFrame) -> NDArray[np.float64]:
     """Return the probability that a row's label is 1."""
     x1, x2, x3 = (frame[name].to_numpy() for name in ("x1", "x2", "x3"))
-    return np.asarray(1 / (1 + np.exp(-(LABEL_SLOPE * x1 * x2 + LABEL_INTERCEPT - x3))))
+    return logistics(LABEL_SLOPE * x1 * x2 + LABEL_INTERCEPT - x3)
 
 
 def _x3(parents: Parents) -> Array:
