@@ -21,7 +21,6 @@ from proce.explanation.words.cells import (
     Floats,
     changed_cells,
     plain_column,
-    raw_rows,
 )
 from proce.explanation.words.sentences import recommended_lines
 from proce.losses import LOSS_NAMES
@@ -98,7 +97,8 @@ def _row(
 
 def _counterfactuals(rows: ExplainedRows, cells: ChangedCells) -> list[Plain]:
     ways = rows.counterfactuals
-    raw = raw_rows(rows.context, ways.rows, rows.factual[ways.owner], rows.raw[ways.owner])
+    codec, owner = rows.context.codec, ways.owner
+    raw = codec.raw_of_changes(ways.rows, rows.factual[owner], rows.raw[owner])
     columns = zip(
         ways.ranks().tolist(),
         ways.probabilities.tolist(),
@@ -257,7 +257,8 @@ def _blocker(blocker: Blocker) -> Plain:
 
 def _variants(rows: ExplainedRows, variants: Array, owner: Array) -> list[list[Any]]:
     """Return variants ``(n, f)`` of the explained rows at ``owner (n,)`` as plain values."""
-    raw = raw_rows(rows.context, variants, rows.factual[owner], rows.raw[owner])
+    codec = rows.context.codec
+    raw = codec.raw_of_changes(variants, rows.factual[owner], rows.raw[owner])
     return _lists(rows.context, raw)
 
 

@@ -167,11 +167,6 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
     return ChangedCells(context, len(ways), *(column[order] for column in columns))
 
 
-def raw_rows(context: Context, rows: Array, factual: Array, raw: Array) -> Array:
-    """Return rows ``(n, f)`` in raw units and level codes; unchanged cells as they came in."""
-    return np.where(rows == factual, raw, context.codec.to_raw(rows))
-
-
 def plain_value(feature: Feature, value: float) -> Level | None:
     """Return a raw number or a level's code as a plain value; ``None`` where it is missing."""
     return plain_column(feature, [value])[0]
