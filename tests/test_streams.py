@@ -8,6 +8,8 @@ from proce import streams as stream
 from proce.compiled import stream as kernels
 from proce.search import Purpose, RowStreams
 
+from .compiled.parts import whole
+
 
 def split_mix(state: int) -> int:
     """Return the first output of SplitMix64, with Python's whole numbers."""
@@ -34,7 +36,7 @@ def mixed(state: int) -> int:
 def test_the_published_first_number():
     """SplitMix64 seeded with 1234567 starts with 6457827717110365317."""
     assert split_mix(1234567) == 6457827717110365317
-    assert int(kernels.mix(np.uint64(1234567 + 0x9E3779B97F4A7C15))) == 6457827717110365317
+    assert int(whole(kernels.mix)(np.uint64(1234567 + 0x9E3779B97F4A7C15))) == 6457827717110365317
 
 
 def test_a_stream_is_the_hash_of_what_it_depends_on():
@@ -55,12 +57,14 @@ def test_a_stream_is_the_hash_of_what_it_depends_on():
 
 
 def test_how_bits_are_cut():
+    upper_whole, lower_whole = whole(kernels.upper_whole), whole(kernels.lower_whole)
+    upper_half, lower_half = whole(kernels.upper_half), whole(kernels.lower_half)
     for word in RowStreams.of(1, np.arange(3)).bits(1, Purpose.CHANGE, 50).ravel():
         upper, lower = int(word) >> 32, int(word) & (2**32 - 1)
-        assert kernels.upper_whole(word, 7) == upper * 7 >> 32
-        assert kernels.lower_whole(word, 7) == lower * 7 >> 32
-        assert kernels.upper_half(word) == upper / 2**32
-        assert kernels.lower_half(word) == lower / 2**32
+        assert upper_whole(word, 7) == upper * 7 >> 32
+        assert lower_whole(word, 7) == lower * 7 >> 32
+        assert upper_half(word) == upper / 2**32
+        assert lower_half(word) == lower / 2**32
 
 
 def test_a_row_draws_the_same_alone_and_among_others():

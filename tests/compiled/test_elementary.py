@@ -20,8 +20,12 @@ from proce.compiled.elementary import (
 )
 from proce.streams import hash_values
 
+from .parts import whole
+
 SMALLEST = 5e-324  # above zero
 HIGHEST = 1.7976931348623157e308
+power, erfc = whole(elementary.power), whole(elementary.erfc)
+logistic = whole(elementary.logistic)
 
 
 def drawn(low: float, high: float, shape: int | tuple[int, ...] = 500, seed: int = 0) -> Array:
@@ -77,11 +81,11 @@ def test_powers_of_numbers_from_zero_on():
 def test_ends_of_powers_are_those_of_numpy(base, exponent):
     with np.errstate(divide="ignore"):
         expected = np.power(base, exponent)
-    assert elementary.power(base, exponent) == pytest.approx(expected, rel=1e-15, nan_ok=True)
+    assert power(base, exponent) == pytest.approx(expected, rel=1e-15, nan_ok=True)
 
 
 def test_a_negative_number_has_no_power():
-    assert math.isnan(elementary.power(-2.0, 2.0))
+    assert math.isnan(power(-2.0, 2.0))
 
 
 @pytest.mark.parametrize(("low", "high"), [(-7, 26.5), (-1.3, 1.3), (-1e-9, 1e-9), (26.5, 28.5)])
@@ -89,14 +93,14 @@ def test_what_the_error_function_leaves(low, high):
     """The C library itself is a unit or two off."""
     for number in drawn(low, high).tolist():
         expected = math.erfc(number)
-        assert abs(elementary.erfc(number) - expected) <= 4 * math.ulp(expected)
+        assert abs(erfc(number) - expected) <= 4 * math.ulp(expected)
 
 
 def test_ends_of_the_error_function():
     numbers = [math.inf, -math.inf, 0.0, 1e300, -1e300, -6.5, 0.84375, 1.25, 1 / 0.35, 28.0]
     expected = [math.erfc(number) for number in numbers]
-    assert [elementary.erfc(number) for number in numbers] == pytest.approx(expected, rel=1e-15)
-    assert math.isnan(elementary.erfc(math.nan))
+    assert [erfc(number) for number in numbers] == pytest.approx(expected, rel=1e-15)
+    assert math.isnan(erfc(math.nan))
 
 
 def test_shares_of_normal_numbers_below_a_value():
@@ -136,18 +140,18 @@ def test_softmaxes_sum_to_one_whatever_is_added():
 def test_the_logistic_function_keeps_its_digits_on_either_side():
     for number in (-700.0, -40.0, -1.0, 0.0, 1.0, 40.0):
         expected = 1 / (1 + math.exp(-number))
-        assert elementary.logistic(number)[1] == pytest.approx(expected, rel=1e-15)
-        assert elementary.logistic(-number)[0] == pytest.approx(expected, rel=1e-15)
-    ends = [elementary.logistic(number)[1] for number in (-math.inf, -1e300, 1e300, math.inf)]
+        assert logistic(number)[1] == pytest.approx(expected, rel=1e-15)
+        assert logistic(-number)[0] == pytest.approx(expected, rel=1e-15)
+    ends = [logistic(number)[1] for number in (-math.inf, -1e300, 1e300, math.inf)]
     assert ends == [0.0, 0.0, 1.0, 1.0]
-    assert np.isnan(elementary.logistic(math.nan)).all()
+    assert np.isnan(logistic(math.nan)).all()
 
 
 def test_one_logit_is_that_of_the_second_class():
     logits = np.array([[-40.0], [0.0], [3.0]])
     found = np.empty((3, 2))
     elementary.write_probabilities(logits, found)
-    assert [tuple(row) for row in found] == [elementary.logistic(x) for x in (-40.0, 0.0, 3.0)]
+    assert [tuple(row) for row in found] == [logistic(x) for x in (-40.0, 0.0, 3.0)]
     assert logistics(logits).tolist() == found[:, 1:].tolist()
     logits = drawn(-5, 5, (5, 4))
     found = np.empty((5, 4))
@@ -172,7 +176,7 @@ def test_arrays_of_any_shape_go_through(function):
 def test_powers_and_softmaxes_of_any_shape_go_through():
     bases, exponents = drawn(0, 1, (3, 1, 4)), drawn(-2, 2, (5, 1))
     one_by_one = [
-        [[elementary.power(bases[i, 0, k], exponents[j, 0]) for k in range(4)] for j in range(5)]
+        [[power(bases[i, 0, k], exponents[j, 0]) for k in range(4)] for j in range(5)]
         for i in range(3)
     ]
     assert powers(bases, exponents).tolist() == one_by_one

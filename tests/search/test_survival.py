@@ -7,11 +7,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from proce.search import Evaluation
-from proce.search.crowding import deb_crowding, nearest_crowding
-from proce.search.pareto import objective_orders
+from proce.search import Evaluation, pareto
+from proce.search import crowding as crowdings
 from proce.search.problem import evaluate
 from proce.search.survival import Candidates, survive
+
+from ..compiled.parts import whole
+
+objective_orders = whole(pareto.objective_orders)
+deb_crowding = whole(crowdings.deb_crowding)
+nearest_crowding = whole(crowdings.nearest_crowding)
 
 
 def candidates(genes, losses, violation) -> Candidates:

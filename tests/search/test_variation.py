@@ -6,10 +6,14 @@ import numpy as np
 import pytest
 
 from proce.arrays import Array
-from proce.search import GeneKind, Genome, NSGA2Settings, Purpose, RowStreams
-from proce.search.variation import _blend, _shift, offspring, random_pairs, tournament
+from proce.search import GeneKind, Genome, NSGA2Settings, Purpose, RowStreams, variation
+from proce.search.variation import offspring, random_pairs
+
+from ..compiled.parts import whole
 
 REAL, GRID, LEVEL = GeneKind
+blend, shift = whole(variation._blend), whole(variation._shift)
+tournament = whole(variation.tournament)
 
 
 def mixed_genome(n_instances: int) -> Genome:
@@ -63,7 +67,7 @@ def test_crossover_by_definition(eta):
     for _ in range(200):
         lower, low, high, upper = np.sort(draw.random(4))
         u, ample = draw.random(), 2 ** (54 / (eta + 1))
-        found = _blend(low, high, lower, upper, u, eta, ample)
+        found = blend(low, high, lower, upper, u, eta, ample)
         assert found == pytest.approx(blended(low, high, lower, upper, u, eta), rel=1e-12)
         assert lower - 1e-12 <= found[0] <= found[1] <= upper + 1e-12
 
@@ -84,9 +88,9 @@ def test_mutation_by_definition(eta):
     for _ in range(200):
         lower, value, upper = np.sort(draw.random(3))
         u = draw.random()
-        found = _shift(value, lower, upper, 0.0, u, eta)
+        found = shift(value, lower, upper, 0.0, u, eta)
         assert found == pytest.approx(shifted(value, lower, upper, u, eta), rel=1e-12)
-        assert abs(_shift(value, lower, upper, 0.3, u, eta) - value) >= 0.3 - 1e-12
+        assert abs(shift(value, lower, upper, 0.3, u, eta) - value) >= 0.3 - 1e-12
 
 
 def slow_children(i, genes, genome, streams, generation, n_offspring, chosen):

@@ -15,7 +15,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from proce.arrays import Array, Floats
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 _LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 _PER_LN2 = 1.44269504088896338700
@@ -51,7 +51,7 @@ _as_double: Any = intrinsic(_double_of)
 _as_bits: Any = intrinsic(_bits_of)
 
 
-@kernel
+@part
 def exp(x: float) -> float:
     """Return e to the power of a number, to within one unit in the last place."""
     if x != x:
@@ -78,7 +78,7 @@ def exp(x: float) -> float:
     return y * _as_double((power + _BIAS) << _52)
 
 
-@kernel
+@part
 def log(x: float) -> float:
     """Return the natural logarithm of a number, to within one unit in the last place."""
     if not x > 0.0:
@@ -107,7 +107,7 @@ def log(x: float) -> float:
     return n * _LN2_HIGH - ((half - (s * (half + even + odd) + n * _LN2_LOW)) - f)
 
 
-@kernel
+@part
 def power(base: float, exponent: float) -> float:
     """Return a number that is not negative to any power, by its logarithm."""
     if base == 1.0 or exponent == 0.0:
@@ -115,7 +115,7 @@ def power(base: float, exponent: float) -> float:
     return exp(exponent * log(base))
 
 
-@kernel
+@part
 def logistic(x: float) -> tuple[float, float]:
     """Return ``1 / (1 + exp(x))`` and ``1 / (1 + exp(-x))``, with all digits of either."""
     small = exp(-abs(x))
@@ -130,7 +130,7 @@ def write_probabilities(logits: Floats, probabilities: Floats) -> None:
         write_chances(logits[row], probabilities[row])
 
 
-@kernel
+@part
 def write_chances(logits: Floats, probabilities: Floats) -> None:
     """Write the class probabilities ``(k,)`` of logits ``(o,)``.
 
@@ -142,7 +142,7 @@ def write_chances(logits: Floats, probabilities: Floats) -> None:
         softmax(logits, probabilities)
 
 
-@kernel
+@part
 def softmax(logits: Floats, probabilities: Floats) -> None:
     """Write the softmax ``(k,)`` of logits ``(k,)``."""
     highest, total = logits[0], 0.0
@@ -198,7 +198,7 @@ _ERROR_AT_ONE = 8.45062911510467529297e-01
 _HIGH_WORD = np.int64(-(1 << 32))
 
 
-@kernel
+@part
 def _rising(value: float, coefficients: tuple[float, ...]) -> float:
     """Return a polynomial whose coefficients are listed from the lowest power on."""
     total = 0.0
@@ -207,7 +207,7 @@ def _rising(value: float, coefficients: tuple[float, ...]) -> float:
     return total
 
 
-@kernel
+@part
 def erfc(x: float) -> float:
     """Return one less the error function, also where next to nothing is left of it."""
     size = abs(x)
@@ -236,7 +236,7 @@ def erfc(x: float) -> float:
     return beyond if x > 0 else 2.0 - beyond
 
 
-@kernel
+@part
 def share_below(value: float) -> float:
     """Return the share of standard normal numbers below a value."""
     return erfc(-value * _ROOT_HALF) / 2
@@ -307,7 +307,7 @@ _Q2 = (
 )
 
 
-@kernel
+@part
 def value_above(share: float) -> float:
     """Return the value below which a share of standard normal numbers lies."""
     if share == 0:
@@ -333,7 +333,7 @@ def value_above(share: float) -> float:
     return -value if is_lower else value
 
 
-@kernel
+@part
 def _polynomial(value: float, coefficients: tuple[float, ...]) -> float:
     total = 0.0
     for coefficient in coefficients:

@@ -16,7 +16,7 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints, Singles
 from proce.compiled.elementary import logistic, softmax
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 
 class CellKind(IntEnum):
@@ -262,7 +262,7 @@ def write_offsets(
     return True
 
 
-@kernel
+@part
 def _buffers(network: RowNetwork) -> tuple[Singles, Singles, Singles, Ints, Singles]:
     """Return the memory of a call: two blocks of lanes, one hidden layer, and picked rows."""
     widest = 0
@@ -278,7 +278,7 @@ def _buffers(network: RowNetwork) -> tuple[Singles, Singles, Singles, Ints, Sing
     )
 
 
-@kernel
+@part
 def _enter(
     rows: Floats,
     start: int,
@@ -310,7 +310,7 @@ def _enter(
     return True
 
 
-@kernel
+@part
 def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Array) -> int:
     """Write which rows of the table a row takes, and what share of each; return how many.
 
@@ -359,7 +359,7 @@ def write_columns(rows: Floats, network: RowNetwork, columns: Ints, given: Float
     return -1
 
 
-@kernel
+@part
 def _pass_on(network: RowNetwork, first: Singles, second: Singles) -> Singles:
     """Return the outputs of the last layer, in lanes, from those of the first."""
     layers, weights = network.layers, network.weights
@@ -379,7 +379,7 @@ def _pass_on(network: RowNetwork, first: Singles, second: Singles) -> Singles:
     return values
 
 
-@kernel
+@part
 def _multiply(
     inputs: Singles,
     weights: Singles,

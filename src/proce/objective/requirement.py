@@ -7,7 +7,7 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints
 from proce.compiled.elementary import log
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 SHORTFALL_ROUNDING = 1e-12  # of a probability
 _MIN_PROBABILITY = 1e-6  # nearer to 0 or 1, log-odds are not told apart
@@ -130,7 +130,7 @@ def write_odds(
             odds[i, c] = max(past, 0.0) if is_reached else min(past, -SHORTFALL_ROUNDING)
 
 
-@kernel
+@part
 def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
     """Return what the probabilities ``(k,)`` of a candidate lack.
 
@@ -157,7 +157,7 @@ def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
     return max(lacking, 0.0)
 
 
-@kernel
+@part
 def _rival(chances: Floats, wanted: int) -> float:
     """Return the largest probability of any other class, of ``(k,)``."""
     rival = -1.0
@@ -167,12 +167,12 @@ def _rival(chances: Floats, wanted: int) -> float:
     return rival
 
 
-@kernel
+@part
 def _log(probability: float) -> float:
     return log(max(probability, _MIN_PROBABILITY))
 
 
-@kernel
+@part
 def _log_odds(probability: float) -> float:
     share = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
     return log(share / (1 - share))

@@ -7,7 +7,7 @@ import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
 from proce.causal import Actions
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.losses import Loss
 from proce.objective.distance import FeatureDistance
 from proce.objective.limits import LIMIT_ROUNDING, Limits
@@ -162,7 +162,7 @@ def measure_candidates(
             excess[i, c] += max(count[c] - terms.max_changes, 0.0)
 
 
-@kernel
+@part
 def beyond_limits(value: float, acts: bool, own: Floats, reach: float) -> float:
     """Return how far a value of a feature lies outside of its limits, on the unit range.
 
@@ -181,7 +181,7 @@ def beyond_limits(value: float, acts: bool, own: Floats, reach: float) -> float:
     return 0.0 if acts and at_end else min(beyond, _LARGEST)
 
 
-@kernel
+@part
 def _gap(value: float, other: float, f: int, terms: Terms) -> float:
     """Return how far apart two entries of a feature are, on the unit range or by its table."""
     n_levels = terms.table_of[f, 1]

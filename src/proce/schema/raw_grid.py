@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from proce.arrays import Array, Floats
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 # What turns the entries of a feature into raw units; see `Codec.raw_units`.
 _SPAN, _LOW, _NUMERATOR, _DENOMINATOR, _TOLERANCE = range(5)
@@ -31,7 +31,7 @@ def put_in_raw_units(rows: Floats, units: Floats) -> None:
             rows[n, f] = raw_value(rows[n, f], units[f])
 
 
-@kernel
+@part
 def raw_value(entry: float, units: Floats) -> float:
     """Return an entry in raw units ``(5,)``.
 

@@ -18,7 +18,7 @@ from typing import Self
 import numpy as np
 
 from proce.arrays import Array, Floats
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.search.survival import Population
 
 N_WEIGHTS = 16
@@ -117,7 +117,7 @@ def measure_fronts(
         after[i] = _mean_value(now, i, ideal, span, weights)
 
 
-@kernel
+@part
 def _mean_value(front: Floats, i: int, ideal: Floats, span: Floats, weights: Floats) -> float:
     """Return the mean over the weights of the lowest weighted maximum of a front."""
     total = 0.0

@@ -13,11 +13,11 @@ because a range can be twice the largest float.
 import numpy as np
 
 from proce.arrays import Floats, Ints
-from proce.compiled.kernel import ZERO, kernel
+from proce.compiled.kernel import ZERO, part
 from proce.search.pareto import UNRANKED
 
 
-@kernel
+@part
 def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> None:
     """Write the sides of the box between a candidate's neighbours in its front."""
     n_instances, k, m = order.shape
@@ -53,7 +53,7 @@ def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> N
                 one_before[r] = c
 
 
-@kernel
+@part
 def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
     """Write the distance between a candidate's two nearest in its front (Eq. 12)."""
     n_instances, m, k = losses.shape
@@ -83,7 +83,7 @@ def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
                 crowding[i, members[s]] = _gap_around(position, size, s) if size > 2 else np.inf
 
 
-@kernel
+@part
 def _gap_around(position: Floats, size: int, s: int) -> float:
     """Return the distance between the two nearest; of equally near ones the earlier counts."""
     a, b = ZERO, ZERO
@@ -97,7 +97,7 @@ def _gap_around(position: Floats, size: int, s: int) -> float:
     return float(np.sqrt(_squared_gap(position, a, b)))
 
 
-@kernel
+@part
 def _squared_gap(position: Floats, a: int, b: int) -> float:
     total = 0.0
     for o in range(len(position)):

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.errors import SearchError
 
 _SNAP_STEPS = 0.499  # of a step: nearer to the anchor than to any other point of the grid
@@ -169,7 +169,7 @@ def put_on_allowed(genes: Floats, flags: Flags, genome: Genome) -> None:
                     )
 
 
-@kernel
+@part
 def nearest_allowed(
     value: float,
     lower: float,

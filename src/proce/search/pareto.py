@@ -16,7 +16,7 @@ compile the latter.
 import numpy as np
 
 from proce.arrays import Floats, Ints
-from proce.compiled.kernel import ZERO, kernel
+from proce.compiled.kernel import ZERO, part
 from proce.compiled.stream import Words
 
 UNRANKED = np.int64(2**31 - 1)
@@ -24,7 +24,7 @@ _ALL, _NONE, _ONE = np.uint64(2**64 - 1), np.uint64(0), np.uint64(1)
 _SIGN_OFF = np.int64(2**63 - 1)
 
 
-@kernel
+@part
 def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
     """Write the stable order of the first keys, and how many keys are below each."""
     for c in range(size):
@@ -40,7 +40,7 @@ def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
         spare[first] += 1
 
 
-@kernel
+@part
 def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
     """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below.
 
@@ -56,7 +56,7 @@ def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
             sort(keys, m, order[i, o], below[i, o], spare)
 
 
-@kernel
+@part
 def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Ints) -> None:
     """Write the ranks ``(i, m)`` of feasible candidates, until ``n`` of an instance have one."""
     n_instances, k, m = order.shape
@@ -79,7 +79,7 @@ def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Int
         _peel(i, violation, none_above, n, rank, waiting, seen)
 
 
-@kernel
+@part
 def _compare(
     i: int,
     o: int,
@@ -113,7 +113,7 @@ def _compare(
         start = stop
 
 
-@kernel
+@part
 def _peel(
     i: int, violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
 ) -> None:
@@ -148,7 +148,7 @@ def _peel(
         front += 1
 
 
-@kernel
+@part
 def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
     """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked.
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.compiled.stream import Words, hash_row
 from proce.search.crowding import deb_crowding, nearest_crowding
 from proce.search.pareto import (
@@ -145,7 +145,7 @@ def keep_best(candidates: Candidates, by: int, genes: Floats, losses: Floats) ->
                 genes[i, j] = candidates.genes[i, best, j]
 
 
-@kernel
+@part
 def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
     """Give losses of +inf to every candidate whose genes, by their hash, came before.
 
@@ -174,7 +174,7 @@ def break_duplicates(bits: Words, losses: Floats, violation: Floats) -> None:
                 losses[i, c, o] = np.inf
 
 
-@kernel
+@part
 def choose(
     i: int,
     genes: Floats,
@@ -212,7 +212,7 @@ def choose(
         front += 1
 
 
-@kernel
+@part
 def _group(i: int, rank: Ints, stop: Ints, grouped: Ints) -> None:
     """Write the candidates of an instance front by front, and where each front stops."""
     m = rank.shape[1]

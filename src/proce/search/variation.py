@@ -11,7 +11,7 @@ import numpy as np
 
 from proce.arrays import Floats, Ints
 from proce.compiled.elementary import power
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.compiled.stream import (
     Words,
     draw_bits,
@@ -123,7 +123,7 @@ def breed(
         mutate(i, genome, operators, streams, generation, children)
 
 
-@kernel
+@part
 def tournament(i: int, streams: Words, generation: int, n: int, parents: Ints) -> None:
     """Write the parents ``(i, pairs, 2)``: the better of two at random, then of the others.
 
@@ -139,7 +139,7 @@ def tournament(i: int, streams: Words, generation: int, n: int, parents: Ints) -
         parents[i, p, 1] = other + 1 if other >= one and n > 1 else other
 
 
-@kernel
+@part
 def cross(
     i: int,
     genes: Floats,
@@ -184,7 +184,7 @@ def cross(
                 children[i, 2 * p + 1, j] = low if swaps else high
 
 
-@kernel
+@part
 def _blend(
     low: float, high: float, lower: float, upper: float, u: float, eta: float, ample: float
 ) -> tuple[float, float]:
@@ -205,13 +205,13 @@ def _blend(
     return 0.5 * (middle - down), 0.5 * (middle + up)
 
 
-@kernel
+@part
 def _spread_factor(share: float, eta: float) -> float:
     """Return the factor by which parents are drawn apart."""
     return power(share if share <= 1.0 else 1.0 / (2.0 - share), 1.0 / (eta + 1.0))
 
 
-@kernel
+@part
 def mutate(
     i: int,
     genome: Genome,
@@ -261,7 +261,7 @@ def mutate(
             )
 
 
-@kernel
+@part
 def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     """Return a random level other than the present one."""
     present = lower <= value <= upper
@@ -269,7 +269,7 @@ def _another_level(value: float, lower: float, upper: float, u: float) -> float:
     return level + 1.0 if present and level >= value else level
 
 
-@kernel
+@part
 def _shift(value: float, lower: float, upper: float, step: float, u: float, eta: float) -> float:
     """Return a value shifted by polynomial mutation, by at least a step; any if it is missing.
 

@@ -150,9 +150,11 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
     warnings.simplefilter("ignore")
     frame = pd.DataFrame(np.random.default_rng(0).uniform(size=(500, 8))).rename(columns=str)
-    graph = CausalGraph.discover(
-        frame, bootstrap=100_000, n_jobs=2, progress=lambda report: print(report.done, flush=True)
-    )
+
+    def tell(report):  # in one write, which is not interrupted
+        print(f"{report.done}\n", end="", flush=True)
+
+    graph = CausalGraph.discover(frame, bootstrap=100_000, n_jobs=2, progress=tell)
     print("kept", len(graph.resamples), graph.origin.warnings[-1])
 """
 

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
-from proce.methods.published.shells import points_in_shells, radius_in_shell
+from proce.methods.published import shells
+from proce.methods.published.shells import points_in_shells
+
+from ...compiled.parts import whole
+
+radius_in_shell = whole(shells.radius_in_shell)
 
 
 def test_radii_by_hand() -> None:

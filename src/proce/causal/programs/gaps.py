@@ -7,7 +7,7 @@ from proce.causal.programs.kernels import find_owners
 from proce.causal.programs.links import chance, respond
 from proce.causal.programs.program import Link, Program, Record
 from proce.causal.programs.responses import BLOCK, predict, workspace
-from proce.compiled.kernel import ZERO, kernel
+from proce.compiled.kernel import ZERO, kernel, part
 
 _MIN_CHANCE = 1e-12  # of a level before: what was less likely counts as this
 
@@ -66,14 +66,14 @@ def measure_gaps(
                 gaps[row, f] = gap
 
 
-@kernel
+@part
 def gap_of(own: float, value: float, reach: float, is_categorical: bool) -> float:
     """Return how far a cell is from the value that causes lead to."""
     gap = abs(own - value) / reach
     return (1.0 if gap > 0 else 0.0) if is_categorical else gap
 
 
-@kernel
+@part
 def lost_share(before: float, after: float) -> float:
     """Return the share of its chance that a level loses."""
     return max(1 - after / max(before, _MIN_CHANCE), 0.0)

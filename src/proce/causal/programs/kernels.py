@@ -11,12 +11,12 @@ from proce.arrays import Flags, Floats, Ints
 from proce.causal.programs.links import respond
 from proce.causal.programs.program import Link, Program
 from proce.causal.programs.responses import BLOCK, predict, workspace
-from proce.compiled.kernel import ZERO, kernel
+from proce.compiled.kernel import ZERO, kernel, part
 
 _ROUNDING = 1e-9  # a move that is smaller is no step
 
 
-@kernel
+@part
 def find_owners(begin: int, n_candidates: int, owners: Ints) -> None:
     """Write whose rows stand from ``begin`` on."""
     for row in range(len(owners)):
@@ -109,7 +109,7 @@ def separate(
                 point[row, f] = kept if chosen else ended
 
 
-@kernel
+@part
 def _rounded(step: float, origin: float, still: float, before: float, drift: float) -> float:
     """Return where a feature that follows would be shown, from its value before and its drift."""
     if step == 0:

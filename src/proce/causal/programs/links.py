@@ -10,13 +10,13 @@ import numpy as np
 from proce.arrays import Array, Floats, Ints
 from proce.causal.programs.program import Link, Record
 from proce.compiled.elementary import exp, log, share_below, value_above
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 _MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
 _FARTHEST = 40.0  # normal noise from the middle, or from its threshold: farther has no chance
 
 
-@kernel
+@part
 def clamped(value: float, low: float, high: float) -> float:
     """Return a value, or the end that it is beyond; what is no number stays none."""
     if value < low:
@@ -108,7 +108,7 @@ def explain(
             noise[c, first] = value - predicted[0, c]
 
 
-@kernel
+@part
 def ends_of_level(
     weights: Floats, thresholds: int, n_levels: int, rank: float, score: float
 ) -> tuple[float, float]:
@@ -121,7 +121,7 @@ def ends_of_level(
     return low, high
 
 
-@kernel
+@part
 def share_between(low: float, high: float) -> float:
     """Return the share of standard normal numbers between two ends."""
     if low > 0:  # there both shares are close to 1: take what is beyond instead
@@ -129,7 +129,7 @@ def share_between(low: float, high: float) -> float:
     return share_below(high) - share_below(low)
 
 
-@kernel
+@part
 def _between(low: float, high: float, share: float) -> float:
     """Return normal noise between two ends, of which a share is below it."""
     is_upper = low > 0  # there both shares are close to 1: draw from the other side
@@ -140,7 +140,7 @@ def _between(low: float, high: float, share: float) -> float:
     return max(min(-drawn if is_upper else drawn, high - gap), low + gap)
 
 
-@kernel
+@part
 def _explain_choice(
     logits: Floats,
     c: int,
@@ -169,7 +169,7 @@ def _explain_choice(
             noise[c, first + level] = -log(exp(logits[level, c] - highest) + drawn)
 
 
-@kernel
+@part
 def _largest(logits: Floats, c: int, n_levels: int) -> float:
     """Return the largest logit of a row."""
     largest = logits[0, c]
@@ -178,7 +178,7 @@ def _largest(logits: Floats, c: int, n_levels: int) -> float:
     return largest
 
 
-@kernel
+@part
 def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: float) -> float:
     """Return the chance that the predictions of a row give a level; a missing one counts as 0."""
     level = max(level, 0.0)

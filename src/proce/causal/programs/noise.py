@@ -6,7 +6,7 @@ from proce.arrays import Floats
 from proce.causal.programs.links import explain
 from proce.causal.programs.program import Link, Program
 from proce.causal.programs.responses import BLOCK, predict, workspace
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 
 @kernel
@@ -54,7 +54,7 @@ def abduct(
                             noise[model, row, effect.noise + output] = np.nan
 
 
-@kernel
+@part
 def is_known(value: float, is_number: int) -> bool:
     """Return whether a cell is not missing."""
     return value == value if is_number else value >= 0

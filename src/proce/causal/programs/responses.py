@@ -13,7 +13,7 @@ from proce.arrays import Floats, Ints
 from proce.causal.programs.links import clamped
 from proce.causal.programs.program import Kind, Program
 from proce.compiled.elementary import exp
-from proce.compiled.kernel import ZERO, kernel
+from proce.compiled.kernel import ZERO, kernel, part
 
 BLOCK = 128  # rows that are worked on at once, which fit the cache
 _LARGEST = np.finfo(np.float64).max
@@ -38,7 +38,7 @@ class Workspace(NamedTuple):
     predicted: Floats
 
 
-@kernel
+@part
 def workspace(program: Program) -> Workspace:
     """Return memory for a block of rows and any of the equations."""
     n_parents, n_outputs = 1, 1
@@ -54,7 +54,7 @@ def workspace(program: Program) -> Workspace:
     )
 
 
-@kernel
+@part
 def read_parents(
     program: Program,
     model: int,
@@ -97,7 +97,7 @@ def read_parents(
             amounts[cause, c] = value / divisor
 
 
-@kernel
+@part
 def predict(
     program: Program,
     model: int,

@@ -6,7 +6,7 @@ import numpy as np
 
 from proce.arrays import Flags, Floats
 from proce.compiled.elementary import power, value_above
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 
 
 def points_in_shells(draws: Floats, movable: Flags, inner: Floats, outer: Floats) -> Floats:
@@ -28,7 +28,7 @@ def points_in_shells(draws: Floats, movable: Flags, inner: Floats, outer: Floats
     return points
 
 
-@kernel
+@part
 def radius_in_shell(inner: float, outer: float, n_dimensions: int, share: float) -> float:
     """Return the radius within which a share of the volume between two spheres lies.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.compiled.kernel import ZERO, kernel
+from proce.compiled.kernel import ZERO, kernel, part
 from proce.compiled.stream import Words
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
@@ -199,7 +199,7 @@ def write_fronts(rows: Floats, losses: Floats, is_feasible: Flags, flags: Flags)
                     flags[i, c] = False
 
 
-@kernel
+@part
 def _dominates(losses: Floats, d: int, c: int) -> bool:
     """Whether a candidate is at most another in every loss, and below it in one."""
     is_below = False
@@ -210,7 +210,7 @@ def _dominates(losses: Floats, d: int, c: int) -> bool:
     return is_below
 
 
-@kernel
+@part
 def _keep_first_of_each(rows: Floats, among: Flags, keys: Floats) -> None:
     """Leave of equal rows only the first."""
     p, f = rows.shape
@@ -233,7 +233,7 @@ def _keep_first_of_each(rows: Floats, among: Flags, keys: Floats) -> None:
                 break
 
 
-@kernel
+@part
 def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
     """Return what a candidate may lack at most to be one of the surest."""
     least = np.inf
@@ -243,7 +243,7 @@ def _surest_limit(lacks: Floats, among: Flags, slack: float) -> float:
     return least + slack if least > 0 else least
 
 
-@kernel
+@part
 def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float, slack: float) -> None:
     """Leave candidates that are not too far beyond the closest of the surest."""
     limit, closest = _surest_limit(lacks, among, slack), np.inf
@@ -254,7 +254,7 @@ def _keep_near(losses: Floats, lacks: Floats, among: Flags, within: float, slack
         among[c] = among[c] and losses[c, DISTANCE] <= within * closest + 1e-12
 
 
-@kernel
+@part
 def _compare_sets(sets: Words, d: int, c: int) -> int:
     """Return 2 where two candidates act on the same, 1 where ``d`` acts on less, else 0."""
     is_same = True
@@ -265,7 +265,7 @@ def _compare_sets(sets: Words, d: int, c: int) -> int:
     return 2 if is_same else 1
 
 
-@kernel
+@part
 def _drop_needless(
     losses: Floats, lacks: Floats, sets: Words, is_typical: bool, among: Flags, dropped: Flags
 ) -> None:
@@ -289,7 +289,7 @@ def _drop_needless(
         among[c] = among[c] and not dropped[c]
 
 
-@kernel
+@part
 def _drop_alike(
     rows: Floats,
     reach: Floats,
@@ -328,7 +328,7 @@ def _drop_alike(
         among[c] = among[c] and not dropped[c]
 
 
-@kernel
+@part
 def _drop_outdone(lacks: Floats, sets: Words, among: Flags, dropped: Flags) -> None:
     """Drop candidates that are a sure one with weaker numbers."""
     p = len(lacks)
@@ -344,7 +344,7 @@ def _drop_outdone(lacks: Floats, sets: Words, among: Flags, dropped: Flags) -> N
         among[c] = among[c] and not dropped[c]
 
 
-@kernel
+@part
 def _count(word: np.uint64) -> int:
     """Return how many bits are set."""
     count = 0
@@ -354,7 +354,7 @@ def _count(word: np.uint64) -> int:
     return count
 
 
-@kernel
+@part
 def _differ(scaled: Floats, sets: Words, one: int, other: int) -> float:
     """Return how far two candidates are in the features that they act on and in their losses."""
     shared, together = 0, 0
@@ -369,7 +369,7 @@ def _differ(scaled: Floats, sets: Words, one: int, other: int) -> float:
     return float(actions + 0.5 * np.sqrt(total / scaled.shape[1]))
 
 
-@kernel
+@part
 def _recommended(
     losses: Floats, scaled: Floats, members: Ints, size: int, pick: int, within: float
 ) -> int:
@@ -396,7 +396,7 @@ def _recommended(
     return best
 
 
-@kernel
+@part
 def rank(
     losses: Floats,
     sets: Words,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
-from proce.compiled.kernel import kernel
+from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.raw_grid import raw_value
@@ -219,7 +219,7 @@ def add_violations(
                 _join_conditions(to_true, to_false, t, step)
 
 
-@kernel
+@part
 def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
     """Write entries in raw units, or the codes of levels; NaN where they are missing."""
     for c in range(values.shape[1]):
@@ -229,7 +229,7 @@ def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
             values[r, c] = np.nan
 
 
-@kernel
+@part
 def _join(quantity: Floats, missing: Flags, q: int, step: int, zero: float) -> None:
     """Join two quantities; NaN where the divisor is zero or the result too large."""
     for c in range(quantity.shape[1]):
@@ -246,7 +246,7 @@ def _join(quantity: Floats, missing: Flags, q: int, step: int, zero: float) -> N
         missing[q, c] |= missing[q + 1, c]
 
 
-@kernel
+@part
 def _compare(
     quantity: Floats,
     missing: Flags,
@@ -279,7 +279,7 @@ def _compare(
         to_false[t, c] = near if is_opposite else far
 
 
-@kernel
+@part
 def _join_conditions(to_true: Floats, to_false: Floats, t: int, step: int) -> None:
     """Join two conditions by ``and``, ``or`` or ``=>``."""
     for c in range(to_true.shape[1]):

@@ -1,0 +1,76 @@
+"""How kernels are compiled, and who may call their parts."""
+
+import ast
+import gc
+from collections.abc import Iterator
+from pathlib import Path
+
+from numba import njit
+from numba.core import event
+
+import proce.compiled.kernel  # noqa: F401 - which registers what is tested here
+
+SOURCE = Path(__file__).parents[2] / "src"
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def parts_of(tree: ast.Module, decorators: set[str]) -> set[str]:
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return {
+        function.name
+        for function in functions
+        if any(isinstance(d, ast.Name) and d.id in decorators for d in function.decorator_list)
+    }
+
+
+def names_from_python(tree: ast.Module, module: str) -> Iterator[tuple[str, str]]:
+    """Yield module and name of what is used outside kernels and parts."""
+    local = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            local |= {a.asname or a.name: (node.module or "", a.name) for a in node.names}
+    compiled = parts_of(tree, {"kernel", "part"})
+    for statement in tree.body:
+        if isinstance(statement, ast.FunctionDef) and statement.name in compiled:
+            continue
+        for node in ast.walk(statement):
+            if isinstance(node, ast.Name):
+                yield local.get(node.id, (module, node.id))
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                yield ".".join(local.get(node.value.id, ("", ""))), node.attr
+
+
+def test_parts_are_used_by_kernels_alone() -> None:
+    trees = {module_name(path): ast.parse(path.read_text()) for path in SOURCE.rglob("*.py")}
+    parts = {(module, name) for module in trees for name in parts_of(trees[module], {"part"})}
+    assert len(parts) > 50
+    for module, tree in trees.items():
+        assert not parts.intersection(names_from_python(tree, module)), module
+
+
+class Watch(event.Listener):
+    """Notes whether garbage would be collected."""
+
+    def __init__(self) -> None:
+        self.noted: list[bool] = []
+
+    def on_start(self, event: object) -> None:
+        self.noted.append(gc.isenabled())
+
+    def on_end(self, event: object) -> None:
+        self.noted.append(gc.isenabled())
+
+
+def test_no_garbage_is_collected_while_a_kernel_is_compiled() -> None:
+    watch = Watch()
+    event.register("numba:run_pass", watch)
+    try:
+        assert njit(lambda x: 2.0 * x)(2.0) == 4.0
+    finally:
+        event.unregister("numba:run_pass", watch)
+    assert watch.noted
+    assert not any(watch.noted)
+    assert gc.isenabled()
