@@ -152,7 +152,7 @@ if __name__ == "__main__":
     frame = pd.DataFrame(np.random.default_rng(0).uniform(size=(500, 8))).rename(columns=str)
 
     def tell(report):  # in one write, which is not interrupted
-        print(f"{report.done}\n", end="", flush=True)
+        print(f"{report.done}\\n", end="", flush=True)
 
     graph = CausalGraph.discover(frame, bootstrap=100_000, n_jobs=2, progress=tell)
     print("kept", len(graph.resamples), graph.origin.warnings[-1])
