@@ -2,13 +2,17 @@
 
 import ast
 import gc
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from numba import njit
 from numba.core import event
 
-import proce.compiled.kernel  # noqa: F401 - which registers what is tested here
+from proce.compiled.stream import hash_rows
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -74,3 +78,14 @@ def test_no_garbage_is_collected_while_a_kernel_is_compiled() -> None:
     assert watch.noted
     assert not any(watch.noted)
     assert gc.isenabled()
+
+
+def test_without_a_folder_for_what_is_compiled_it_is_compiled_each_time() -> None:
+    code = "from proce.compiled.stream import hash_rows; import numpy as np; c = np.zeros(1, 'u8');"
+    code += "hash_rows(np.ones((1, 2), 'u8'), c); print(c[0])"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": os.devnull + "/none"}
+    run = [sys.executable, "-c", code]
+    done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
+    codes = np.zeros(1, np.uint64)
+    hash_rows(np.ones((1, 2), np.uint64), codes)
+    assert done.stdout.strip() == str(codes[0])

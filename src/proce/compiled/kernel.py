@@ -10,12 +10,14 @@ Python: to call it there ends the process.
 
 import gc
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock
 from typing import Any, TypeVar, cast
 
 import numpy as np
 from numba import njit
 from numba.core import event
+from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 ZERO = cast(int, np.int64(0))  # a literal would have its own version of what it is handed to
@@ -54,8 +56,19 @@ def part(function: Function) -> Function:
     return _compile(function, no_cpython_wrapper=True)
 
 
+class _Cache(FunctionCache):
+    """Keeps what was compiled on disk, as far as there is room; it is compiled again otherwise."""
+
+    def save_overload(self, sig: object, data: object) -> None:
+        with suppress(OSError):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call]
+
+
 def _compile(function: Function, **options: bool) -> Function:
     numba: Any = njit(  # type: ignore[call-overload]  # its stubs do not know all options
-        nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True, **options
+        nogil=True, error_model="numpy", no_cfunc_wrapper=True, **options
     )
-    return cast(Function, numba(function))
+    compiled = numba(function)
+    with suppress(OSError, RuntimeError):  # there is no folder that may be written
+        compiled._cache = _Cache(function)  # type: ignore[no-untyped-call]
+    return cast(Function, compiled)

@@ -1,6 +1,7 @@
 """Tokens: what a role does not see is nowhere on its page, and a withdrawn token costs no work."""
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,6 +50,15 @@ def sign_in(page: Page, token: str) -> None:
     dialog.get_by_label("Token").press("Enter")
     expect(dialog).to_have_count(0)
     expect(page.locator("h1")).to_be_visible()
+
+
+def wait_for(server: LiveServer, token: str) -> None:
+    """Wait until the file of tokens has been read again."""
+    until = time.monotonic() + 10.0  # it is looked at once a second
+    with server.client(token) as client:
+        while client.get("/session").status_code != 200:
+            assert time.monotonic() < until
+            time.sleep(0.05)
 
 
 def everything(page: Page) -> str:
@@ -107,10 +117,7 @@ def test_a_token_that_is_taken_back_leads_to_the_sign_in_and_loses_nothing(
     study.fill("1.7")
 
     token_file.write_text(f"applicant {NEXT}\nauditor {AUDITOR}\n")
-    with guarded.client(NEXT) as client:
-        for _ in range(1_000):
-            if client.get("/session").status_code == 200:
-                break
+    wait_for(guarded, NEXT)
     with refused(page, 401):
         page.get_by_role("button", name=re.compile("^Find ways")).click()
         expect(page.get_by_role("dialog", name="Sign in")).to_be_visible()
@@ -129,10 +136,7 @@ def test_another_role_after_the_token_was_taken_back_sees_nothing_of_the_one_bef
     choose(page, 0)
     find(page)
     token_file.write_text(f"applicant {NEXT}\n")
-    with guarded.client(NEXT) as client:
-        for _ in range(1_000):
-            if client.get("/session").status_code == 200:
-                break
+    wait_for(guarded, NEXT)
     with refused(page, 401):
         page.get_by_role("button", name="Search again").click()
         expect(page.get_by_role("dialog", name="Sign in")).to_be_visible()

@@ -1,5 +1,5 @@
 // A form with the right control for every feature: for a new person, or over the chosen one.
-import { html, useEffect, useState } from "../vendor/interface.js";
+import { html, useState } from "../vendor/interface.js";
 import { control } from "../core/controls.js";
 import { nameText, numberText, plural, withUnit } from "../core/formats.js";
 import { person, schema } from "../core/state.js";
@@ -8,9 +8,10 @@ import { decisionError, editPerson, personText, pickValues } from "./pick.js";
 export function Form() {
   const { features, withheld } = schema.value;
   const base = person.value;
-  const [values, setValues] = useState({});
-  useEffect(() => setValues(base ? { ...base.values } : typicalValues(features)), [base, features]);
-  const set = (name, value) => setValues({ ...values, [name]: value });
+  const [typed, setTyped] = useState({ base, values: {} });
+  const own = typed.base === base ? typed.values : {}; // what was typed over somebody else is gone
+  const values = { ...(base ? base.values : typicalValues(features)), ...own };
+  const set = (name, value) => setTyped({ base, values: { ...own, [name]: value } });
   const changed = base ? features.filter((one) => values[one.name] !== base.values[one.name]) : features;
   const missing = features.filter((one) => !one.may_miss && (values[one.name] ?? null) === null);
   const use = (event) => {
