@@ -25,9 +25,11 @@ def fit_demo(progress: "ProgressBars") -> "tuple[ProCE, pd.DataFrame]":
     from proce.classifier import fit_network
     from proce.datasets import load_dataset
     from proce.methods import ProCE
+    from proce.methods.ahead import compile_beside
     from proce.schema import Codec
 
     learn_on_one_thread()
+    compile_beside()
     data = load_dataset("loan")
     decision = data.label.map(dict(enumerate(data.class_names)))
     train = data.frame[:_N_TRAINING_ROWS]

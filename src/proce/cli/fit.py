@@ -93,6 +93,7 @@ def fit(
     """
     from proce.files import require_place
     from proce.methods import ProCE
+    from proce.methods.ahead import compile_beside
     from proce.methods.fitting.other_models import other_models
     from proce.schema import Codec
     from proce.schema.features.levels import shown
@@ -103,6 +104,7 @@ def fit(
     learn_on_one_thread()
     require_place(out / "manifest.json" if out.is_dir() else out)
     rows = read_training_data(data, label, schema, drop, separator)
+    compile_beside()  # for the command that will explain
     codec = Codec.fit(rows.schema, rows.frame)
     rule_texts = () if rules is None else read_rules(rules, codec)
     causes: Any = graph if graph == "discover" else None

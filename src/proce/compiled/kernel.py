@@ -63,6 +63,18 @@ class _Cache(FunctionCache):
         with suppress(OSError):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
+    @property
+    def is_filled(self) -> bool:
+        """Whether anything is kept of the function as it stands."""
+        index: dict[object, str] = self._cache_file._load_index()  # type: ignore[no-untyped-call]
+        return len(index) > 0
+
+
+def is_kept(function: Callable[..., object]) -> bool | None:
+    """Return whether a kernel lies compiled on disk; None where nothing can be kept."""
+    cache: Any = cast(Any, function)._cache
+    return cache.is_filled if isinstance(cache, _Cache) else None
+
 
 def _compile(function: Function, **options: bool) -> Function:
     numba: Any = njit(  # type: ignore[call-overload]  # its stubs do not know all options

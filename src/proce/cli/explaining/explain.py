@@ -165,6 +165,7 @@ def explain(
     from proce.cli.explaining.output import exit_code, show_summary, write_file, write_stdout
     from proce.files import require_apart, require_folder, require_place, sha256_of
     from proce.methods import ProCE
+    from proce.methods.ahead import compile_beside
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 
     reader = read_view(view)
@@ -217,6 +218,7 @@ def explain(
         require_apart(receipts, "--receipts", {"ROWS": rows, "FOLDER": folder})
         require_folder(receipts, "--receipts")
     source = Source.open(rows, separator)
+    compile_beside()
     explainer = ProCE.load(folder)
     ask_on_one_thread()
     codec = explainer.fitted_.codec
