@@ -16,6 +16,7 @@ from proce.classifier import TrainedNetwork, decide, fit_network
 from proce.losses import Loss
 from proce.objective import CounterfactualProblem, Requirement, effect_predictors
 from proce.objective.distance import ACTION_CHARGE, action_weights, causal_gap, printed_gap
+from proce.objective.terms import OwnTerms
 from proce.schema import Rule
 from proce.training_settings import TrainingSettings
 
@@ -198,6 +199,52 @@ def test_with_three_classes_the_best_other_one_counts(world):
     check_score(problem, realised)
     is_far = problem.score(realised).violation > 0
     assert 0 < is_far.sum() < is_far.size
+
+
+def test_rows_that_are_bound_apart_lack_what_they_lack_alone(world):
+    factual = with_missing(world.random_rows(len(REQUIREMENTS)), seed=1)
+    follows = Rule.parse("study ~> skill", world.codec)
+    bound = follows, effect_predictors(follows, world.scm, None)
+    whole = world.problem(factual, rules=RULES)
+    whole = replace(whole, rules=[bound, *whole.rules])  # its number is not that in the program
+    obeyed = np.array(
+        [[True, False, True, False], [True] * 4, [False] * 4, [False, True, False, True]]
+    )
+    most = [math.inf, 1, 0, 2]
+    own = OwnTerms(np.array(most), np.array([each.numbers for each in REQUIREMENTS]), obeyed)
+    rows = world.random_rows(4 * 30, seed=2).reshape(4, 30, 6)
+    realised = whole.realise(world.genes(whole, rows))
+    together = replace(whole, own_terms=own)
+    score = together.score(realised)
+    again = together.take(np.array([3, 1]))
+    again = again.score(again.realise(world.genes(again, rows[[3, 1]])))
+    assert np.array_equal(again.violation, score.violation[[3, 1]])
+    for n, requirement in enumerate(REQUIREMENTS):
+        alone = replace(
+            whole.take(np.array([n])),
+            rules=[rule for rule, binds in zip(whole.rules, obeyed[n], strict=True) if binds],
+            max_changes=None if math.isinf(most[n]) else int(most[n]),
+            requirement=requirement,
+        )
+        expected = alone.score(alone.realise(world.genes(alone, rows[[n]])))
+        np.testing.assert_allclose(score.violation[n], expected.violation[0], rtol=1e-12)
+        assert np.array_equal(score.losses[n], expected.losses[0])
+
+
+def test_a_probability_that_is_asked_for_and_met_exactly_lacks_nothing(world, ann):
+    """The loss of 0.3 is that of 0.29999999999999993: a diagnosis took the one for the other."""
+
+    class Exact(ThreeClasses):
+        classes = ("no", "yes", "maybe", "never")
+
+        def predict_proba(self, rows):
+            return np.tile([0.25, 0.3, 0.25, 0.2], (len(rows), 1))
+
+    asked = Requirement(None, 0.0, min_probability=0.3)
+    problem = replace(world.problem(ann, requirement=asked), classifier=Exact())
+    own = OwnTerms(np.full(1, math.inf), asked.numbers[None], np.ones((1, 0), np.bool_))
+    problem = replace(problem, own_terms=own)
+    assert problem.score(problem.realise(world.genes(problem, ann[None]))).violation.item() == 0
 
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS)

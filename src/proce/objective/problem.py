@@ -33,7 +33,7 @@ from proce.objective.query import Query
 from proce.objective.questions import ask_about_candidates
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, genome_of
-from proce.objective.terms import DIFFERENCES, EFFORTS, SQUARES, Terms
+from proce.objective.terms import DIFFERENCES, EFFORTS, SQUARES, OwnTerms, Terms
 from proce.objective.waiting import Clock
 from proce.objective.wanted import read_actions, read_genes
 from proce.schema import Codec, Rule
@@ -41,7 +41,8 @@ from proce.schema.rules.program import RuleProgram
 from proce.schema.rules.rule import program_of
 from proce.search import Evaluation, Genome
 
-BoundRule = tuple[Rule, Mapping[str, Callable[[Array], Array]]]
+Mechanisms = Mapping[str, Callable[[Array], Array]]
+BoundRule = tuple[Rule, Mechanisms]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,9 @@ class CounterfactualProblem:
         What the explained model has answered already; ``None`` where it is quicker to ask again.
     likeness
         Takes the place of the prototype loss where rows that are typical of the target are wanted.
+    own_terms
+        What binds each row by itself, instead of ``max_changes``, all rules and what is required of
+        the model's answer; ``None`` where all rows are alike.
     """
 
     codec: Codec
@@ -103,6 +107,7 @@ class CounterfactualProblem:
     doubts: tuple[Doubt, ...] = ()
     answers: AnswerTable | None = None
     likeness: Likeness | None = None
+    own_terms: OwnTerms | None = None
 
     def __call__(self, genes: Array, instances: Array) -> Evaluation:
         """Evaluate genes ``(i, c, g)`` of the instances at these positions."""
@@ -182,9 +187,11 @@ class CounterfactualProblem:
         rows, factual = realised.point, self.query.factual
         losses, violation = self.terms.scored(realised, self.ask(rows))
         losses[..., Loss.DISTANCE] += self._causal_loss(rows)
-        self.rule_program.add_violation(factual, rows, violation)
-        for rule, mechanisms in self.rules_with_equations:
-            violation += rule.violation(factual, rows, mechanisms)
+        obeyed = None if self.own_terms is None else self.own_terms.obeyed
+        self.rule_program.add_violation(factual, rows, violation, obeyed)
+        for number, rule, mechanisms in self.rules_with_equations:
+            lacking = rule.violation(factual, rows, mechanisms)
+            violation += lacking if obeyed is None else obeyed[:, number, None] * lacking
         if with_prototype:
             losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
         if self.doubts:
@@ -240,7 +247,7 @@ class CounterfactualProblem:
     def terms(self) -> Terms:
         """The terms that need no model."""
         measure = SQUARES if self.is_squared else DIFFERENCES
-        return Terms.of(
+        terms = Terms.of(
             self.query.factual,
             self.query.target,
             self.limits,
@@ -251,6 +258,8 @@ class CounterfactualProblem:
             self.requirement,
             self.max_changes,
         )
+        own = self.own_terms
+        return terms if own is None else terms._replace(max_changes=own[0], required=own[1])
 
     @property
     def _weights(self) -> Array:
@@ -274,9 +283,10 @@ class CounterfactualProblem:
         return program_of([rule for rule, _ in self.rules])
 
     @cached_property
-    def rules_with_equations(self) -> Sequence[BoundRule]:
-        """The rules with ``~>``, which ask their equations."""
-        return [bound for bound in self.rules if bound[0].dependence is not None]
+    def rules_with_equations(self) -> Sequence[tuple[int, Rule, Mechanisms]]:
+        """The rules with ``~>``, which ask their equations, each with its number among all."""
+        numbered = enumerate(self.rules)
+        return [(n, rule, own) for n, (rule, own) in numbered if rule.dependence is not None]
 
     @cached_property
     def avoided(self) -> AvoidedLevels:
@@ -289,11 +299,18 @@ class CounterfactualProblem:
         gene_map = GeneMap(len(self.codec.schema))
         return genome_of(self.codec, self.query.factual, self.limits, gene_map)
 
+    @property
+    def searched_genome(self) -> Genome:
+        """What a search may change: the genes of the features, then the switches."""
+        return genome_of(self.codec, self.query.factual, self.limits, self.gene_map)
+
     # Other problems of the same kind.
 
     def take(self, instances: Array) -> Self:
         """Return the problem of some of the rows, given by position."""
-        part = replace(self, query=self.query.take(instances), limits=self.limits.take(instances))
+        own = None if self.own_terms is None else self.own_terms.take(instances)
+        query, limits = self.query.take(instances), self.limits.take(instances)
+        part = replace(self, query=query, limits=limits, own_terms=own)
         vars(part).update(self._laid_out("avoided", "rule_program", "rules_with_equations"))
         taken = self._laid_out("genome", "terms")
         vars(part).update({name: own.take(instances) for name, own in taken.items()})

@@ -57,7 +57,8 @@ class Requirement:
         """
         lacking = np.zeros(probabilities.shape[:2])
         given = np.ascontiguousarray(probabilities, np.float64)
-        add_shortfall(given, target.astype(np.int64), self.numbers, lacking)
+        required = np.tile(self.numbers, (len(given), 1))
+        add_shortfall(given, target.astype(np.int64), required, lacking)
         return lacking
 
     def odds_beyond(self, probabilities: Array, target: Array) -> Floats:
@@ -97,13 +98,13 @@ class Requirement:
 def add_shortfall(
     chances: Floats,  # (i, c, k)
     target: Ints,  # (i,)
-    numbers: Floats,  # (5,)
+    required: Floats,  # (i, 5)
     violation: Floats,  # (i, c); added to
 ) -> None:
     """Add what probabilities lack to reach the target, of every candidate."""
     for i in range(len(chances)):
         for c in range(chances.shape[1]):
-            violation[i, c] += _shortfall(chances[i, c], target[i], numbers)
+            violation[i, c] += _shortfall(chances[i, c], target[i], required[i])
 
 
 @kernel

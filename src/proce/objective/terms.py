@@ -22,6 +22,28 @@ _CONSEQUENCE_LOWER, _CONSEQUENCE_UPPER, _ACTION_LOWER, _ACTION_UPPER = range(4, 
 _LARGEST = np.finfo(np.float64).max
 
 
+class OwnTerms(NamedTuple):
+    """What binds each row by itself, where the rows of a problem differ in it.
+
+    Attributes
+    ----------
+    max_changes, required
+        As in :class:`Terms`.
+    obeyed
+        ``(i, rules)``, the rules that a row must obey.
+    """
+
+    max_changes: Floats
+    required: Floats
+    obeyed: Flags
+
+    def take(self, instances: Array) -> "OwnTerms":
+        """Return what binds some of the rows, given by position."""
+        return OwnTerms(
+            self.max_changes[instances], self.required[instances], self.obeyed[instances]
+        )
+
+
 class Terms(NamedTuple):
     """What is asked of the candidates of some rows, as arrays; make it with :meth:`of`.
 
@@ -42,9 +64,9 @@ class Terms(NamedTuple):
     charge
         What an action or a hold costs beside its way.
     max_changes
-        The most actions and holds of a candidate; infinite where there is no such limit.
+        ``(i,)``, the most actions and holds of a candidate; infinite without such a limit.
     required
-        ``(5,)``, what is required of the probabilities: :attr:`Requirement.numbers`.
+        ``(i, 5)``, what is required of the probabilities: :attr:`Requirement.numbers`.
     """
 
     target: Ints
@@ -54,7 +76,7 @@ class Terms(NamedTuple):
     table_of: Ints
     measure: int
     charge: float
-    max_changes: float
+    max_changes: Floats
     required: Floats
 
     @classmethod
@@ -86,13 +108,14 @@ class Terms(NamedTuple):
             tables.places,
             measure,
             charge,
-            math.inf if max_changes is None else float(max_changes),
-            requirement.numbers,
+            np.full(len(factual), math.inf if max_changes is None else max_changes, np.float64),
+            np.tile(requirement.numbers, (len(factual), 1)),
         )
 
     def take(self, instances: Array) -> "Terms":
         """Return the terms of some of the rows, given by position."""
-        return self._replace(target=self.target[instances], instances=self.instances[instances])
+        own = ("target", "instances", "max_changes", "required")
+        return self._replace(**{name: getattr(self, name)[instances] for name in own})
 
     def measured(self, realised: Actions) -> tuple[Floats, Floats]:
         """Return the distance ``(i, c)`` of candidates, and how far they are beyond the limits."""
@@ -159,7 +182,7 @@ def measure_candidates(
                 distance[i, c] += weight * (min(gap * gap, _LARGEST) if is_squared else gap)
         for c in range(n_candidates):
             distance[i, c] += terms.charge * count[c]
-            excess[i, c] += max(count[c] - terms.max_changes, 0.0)
+            excess[i, c] += max(count[c] - terms.max_changes[i], 0.0)
 
 
 @part

@@ -34,8 +34,8 @@ def allowed(
         table_of=np.zeros((1, 2), np.int64),
         measure=DIFFERENCES,
         charge=0.0,
-        max_changes=max_changes,
-        required=np.empty(5),
+        max_changes=np.array([max_changes]),
+        required=np.empty((1, 5)),
     )
     answer = np.empty(1, np.bool_)
     obey_limits(

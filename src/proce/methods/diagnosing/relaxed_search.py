@@ -15,9 +15,9 @@ from proce.arrays import Array
 from proce.losses import Loss
 from proce.methods.diagnosing.lifted_limits import OF_NO_FEATURE, LiftedLimit
 from proce.methods.diagnosing.opened_ways import OpenedWays, nearest_ways
-from proce.methods.diagnosing.relaxed_problem import RelaxedProblem, follows_when_freed, relax
+from proce.methods.diagnosing.relaxed_problem import follows_when_freed, relax
 from proce.methods.searching.terms import SearchTerms
-from proce.objective import GeneMap, Query, initial_population
+from proce.objective import CounterfactualProblem, GeneMap, Query, initial_population
 from proce.search import SearchProgress, SearchResult, nsga2
 from proce.search.result import Stop
 
@@ -73,7 +73,7 @@ class RelaxedSearch:
         settings = self.terms.fitted.settings
         whole = settings.population_size + settings.n_offspring * (settings.n_generations - 1)
         budget = _SEARCH_SHARE * whole * len(group) / len(self.lifted)
-        start, instances = self._start(problem, limits), np.arange(len(problem))
+        start, instances = self._start(problem, limits), np.arange(len(problem.query.factual))
         if len(group) > _MAX_PROMISING:
             result = self._search(problem, start, start.shape[1] + _N_BRIEF)
             instances = _most_promising(result, n_rows)
@@ -96,22 +96,22 @@ class RelaxedSearch:
         own = instances[ways.instance]
         return replace(ways, row=own % n_rows, limit=np.array(group)[own // n_rows]), is_whole
 
-    def _start(self, problem: RelaxedProblem, limits: Sequence[LiftedLimit]) -> Array:
+    def _start(self, problem: CounterfactualProblem, limits: Sequence[LiftedLimit]) -> Array:
         """Return the candidates ``(i, c, g)`` with which the instances begin."""
-        fitted, part = self.terms.fitted, problem.problem
+        fitted = self.terms.fitted
         fresh = initial_population(
-            problem.genome,
-            part.query,
+            problem.searched_genome,
+            problem.query,
             fitted.codec.reach,
             fitted.rows,
-            part.gene_map,
+            problem.gene_map,
             _N_FRESH,
             fitted.seed,
             fitted.settings.start if fitted.left_out is None else "gaussian",
         )
         own = self.terms.problem(self.query).gene_map
         ended = self.misses[:, np.arange(_N_ENDED) % self.misses.shape[1]]
-        ended = np.tile(_with_gene_map(ended, own, part.gene_map), (len(limits), 1, 1))
+        ended = np.tile(_with_gene_map(ended, own, problem.gene_map), (len(limits), 1, 1))
         scanned = np.tile(ended[:, :1], (1, _N_SCANNED, 1))
         share = np.arange(_N_SCANNED) / (_N_SCANNED - 1)
         for number, limit in enumerate(limits):
@@ -120,23 +120,25 @@ class RelaxedSearch:
                 rows = slice(
                     number * len(self.query.factual), (number + 1) * len(self.query.factual)
                 )
-                ends = (part.limits.action_lower, part.limits.action_upper)
+                ends = (problem.limits.action_lower, problem.limits.action_upper)
                 low, high = (end[rows, position, None] for end in ends)
                 scanned[rows, :, position] = low + (high - low) * share
-                if position in part.gene_map.switch_of:
-                    scanned[rows, :, part.gene_map.switch_of[position]] = 1.0
+                if position in problem.gene_map.switch_of:
+                    scanned[rows, :, problem.gene_map.switch_of[position]] = 1.0
         return np.concatenate([ended, fresh, scanned], axis=1)
 
-    def _search(self, problem: RelaxedProblem, start: Array, n_evaluations: int) -> SearchResult:
+    def _search(
+        self, problem: CounterfactualProblem, start: Array, n_evaluations: int
+    ) -> SearchResult:
         settings = self.terms.fitted.settings
         size, n_generations = _sizes(n_evaluations - start.shape[1], settings.population_size)
         return nsga2(
             problem,
-            problem.genome,
+            problem.searched_genome,
             start,
             replace(settings, population_size=size, n_offspring=size, n_generations=n_generations),
             seed=self.terms.fitted.seed,
-            keys=problem.problem.query.keys,
+            keys=problem.query.keys,
             archive_by=Loss.DISTANCE,
             max_evaluations=self.max_evaluations,
             budget_seconds=self.budget_seconds,

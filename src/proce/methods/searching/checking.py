@@ -110,4 +110,4 @@ def obey_limits(
                 obeys &= not avoided[f, int(value)]
             count += acts
             excess += beyond_limits(value, acts, own[:, f], terms.reach[f])
-        allowed[n] = obeys and excess <= ROUNDING and count <= terms.max_changes
+        allowed[n] = obeys and excess <= ROUNDING and count <= terms.max_changes[owner[n]]

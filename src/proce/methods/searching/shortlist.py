@@ -118,8 +118,7 @@ def make_shortlist(
     pool = assess(improved, improved.realise(nearest_candidates(search)))
     if sparse:
         pool = _improve(improved, pool, scanned)
-    is_squared = problem.mode == "paper" or (problem.squared and problem.mode != "hard")
-    factor = _TYPICAL_DISTANCE_FACTOR ** (2 if is_squared else 1)
+    factor = _TYPICAL_DISTANCE_FACTOR ** (2 if problem.is_squared else 1)
     if problem.likeness is not None:
         limit = factor * pool.feasible_distance.min(1)
         typical = improved.realise(most_typical(search, limit, _POOL_SIZE))
@@ -211,7 +210,7 @@ def _improve(problem: CounterfactualProblem, pool: Trials, scanned: list[Trials]
     return concatenate([prune(problem, polished), pruned])
 
 
-def nearest_candidates(search: SearchResult) -> Array:
+def nearest_candidates(search: SearchResult, size: int = _POOL_SIZE) -> Array:
     """Return genes ``(i, s, g)``: the closest feasible candidate, then others from near to far.
 
     Candidates repeat where fewer than ``s`` are feasible. Where none is, the result holds
@@ -223,7 +222,7 @@ def nearest_candidates(search: SearchResult) -> Array:
     order = np.argsort(distance, axis=1, kind="stable")
     order = np.where((n_feasible > 0)[:, None], order, _by_lacking(search))
     n_feasible = np.where(n_feasible > 0, n_feasible, order.shape[1])
-    size = min(_POOL_SIZE, order.shape[1]) - 1
+    size = min(size, order.shape[1]) - 1
     near = expand(np.arange(size // 2), len(order), -1)
     steps = np.linspace(0, 1, size - size // 2)
     far = (

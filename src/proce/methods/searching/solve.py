@@ -20,7 +20,7 @@ from proce.methods.searching.scan import scan
 from proce.methods.searching.shortlist import Shortlist, make_shortlist
 from proce.methods.searching.solution import Solution
 from proce.methods.searching.trials import Trials
-from proce.objective import CounterfactualProblem, genome_of, initial_population
+from proce.objective import CounterfactualProblem, initial_population
 from proce.search import SearchProgress, SearchResult, Stop, nsga2
 
 
@@ -146,7 +146,7 @@ def search(
     The first generation holds ``seeds``, genes ``(i, s, g)``, besides those that it draws.
     """
     settings, gene_map = attempt.settings(fitted.settings), problem.gene_map
-    genome = genome_of(problem.codec, problem.query.factual, problem.limits, gene_map)
+    genome = problem.searched_genome
     seed = fitted.seed + attempt.number
     initial = initial_population(
         genome,

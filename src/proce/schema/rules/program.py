@@ -15,6 +15,7 @@ from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
 from proce.schema.raw_grid import raw_value
+from proce.schema.rules.dependence import Dependence
 from proce.schema.rules.tree import (
     MAX_ROUNDING_GAP,
     UNDEFINED_DISTANCE,
@@ -74,7 +75,7 @@ class RuleProgram(NamedTuple):
     units
         ``(r, 5)``, what turns the entries into raw units; see :attr:`Codec.raw_units`.
     steps
-        ``(s, 2)``, a :class:`Step` and the cell that it reads.
+        ``(s, 2)``, a :class:`Step`, and the cell that it reads or the number of its rule.
     numbers
         ``(s, 3)``: the number that is pushed; the largest divisor that is zero; the gap that
         counts as 1, the margin and the largest gap of a comparison.
@@ -86,14 +87,19 @@ class RuleProgram(NamedTuple):
     numbers: Floats
 
     @classmethod
-    def of(cls, conditions: Sequence[Condition], codec: Codec) -> "RuleProgram":
-        """Return the program of conditions on the features of a codec."""
+    def of(cls, trees: Sequence[Condition | Dependence], codec: Codec) -> "RuleProgram":
+        """Return the program of conditions on the features of a codec; ``~>`` is passed over."""
+        conditions = {n: tree for n, tree in enumerate(trees) if not isinstance(tree, Dependence)}
         references = sorted(
-            {reference for condition in conditions for reference in condition.references},
+            {ref for condition in conditions.values() for ref in condition.references},
             key=lambda reference: (reference.row, reference.position),
         )
         places = {reference: place for place, reference in enumerate(references)}
-        lines = [line for condition in conditions for line in _rule_lines(condition, places)]
+        lines = [
+            line
+            for number, condition in conditions.items()
+            for line in _rule_lines(condition, places, number)
+        ]
         cells = [_cell(reference, codec) for reference in references]
         positions = [reference.position for reference in references]
         return cls(
@@ -109,11 +115,18 @@ class RuleProgram(NamedTuple):
         self.add_violation(factual, rows, total)
         return total
 
-    def add_violation(self, factual: Array, rows: Array, total: Floats) -> None:
-        """Add what candidates lack to a total ``(i, c)``."""
+    def add_violation(
+        self, factual: Array, rows: Array, total: Floats, bound: Flags | None = None
+    ) -> None:
+        """Add what candidates lack to a total ``(i, c)``.
+
+        ``bound (i, rules)`` says which rules an instance must obey, ``None`` that it is all.
+        """
         if len(self.steps):
             before = np.ascontiguousarray(factual, np.float64)
-            add_violations(before, np.ascontiguousarray(rows, np.float64), self, total)
+            if bound is None:
+                bound = np.ones((len(before), int(self.steps[:, 1].max()) + 1), np.bool_)
+            add_violations(before, np.ascontiguousarray(rows, np.float64), self, bound, total)
 
 
 NO_RULES = RuleProgram(
@@ -126,9 +139,11 @@ def _cell(reference: FeatureReference, codec: Codec) -> tuple[int, int, int]:
     return int(reference.row == "cf"), reference.position, int(is_number)
 
 
-def _rule_lines(tree: Condition, places: dict[FeatureReference, int]) -> Iterable[_Line]:
+def _rule_lines(
+    tree: Condition, places: dict[FeatureReference, int], number: int
+) -> Iterable[_Line]:
     yield from _condition_lines(tree, places)
-    yield Step.RULE, 0, _NO_NUMBERS
+    yield Step.RULE, number, _NO_NUMBERS
 
 
 def _condition_lines(tree: Condition, places: dict[FeatureReference, int]) -> Iterable[_Line]:
@@ -170,9 +185,10 @@ def add_violations(
     factual: Floats,  # (i, f)
     rows: Floats,  # (i, c, f)
     program: RuleProgram,
+    bound: Flags,  # (i, rules)
     total: Floats,  # (i, c); added to
 ) -> None:
-    """Add to each candidate's total what it lacks to obey each rule.
+    """Add to each candidate's total what it lacks to obey each rule that binds its instance.
 
     Every step is done for all candidates of an instance before the next one.
     """
@@ -211,8 +227,9 @@ def add_violations(
                 for c in range(n_candidates):
                     to_true[t, c], to_false[t, c] = to_false[t, c], to_true[t, c]
             elif step == _RULE:
-                for c in range(n_candidates):
-                    total[i, c] += to_true[t, c]
+                if bound[i, cell]:
+                    for c in range(n_candidates):
+                        total[i, c] += to_true[t, c]
                 t -= 1
             else:
                 t -= 1

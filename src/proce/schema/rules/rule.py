@@ -181,8 +181,7 @@ def program_of(rules: Sequence[Rule]) -> "RuleProgram":
     """Return rules of one codec as one program; those with ``~>`` are passed over."""
     from proce.schema.rules.program import NO_RULES, RuleProgram
 
-    trees = [rule.tree for rule in rules if not isinstance(rule.tree, Dependence)]
-    return RuleProgram.of(trees, rules[0].codec) if trees else NO_RULES
+    return RuleProgram.of([rule.tree for rule in rules], rules[0].codec) if rules else NO_RULES
 
 
 def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
