@@ -14,7 +14,7 @@ import numpy as np
 
 from proce.arrays import Array, expand
 from proce.methods.searching.chances import missing_chances, same_actions
-from proce.methods.searching.polishing import is_number, nearest_allowed
+from proce.methods.searching.polishing import as_far, numbers_of
 from proce.methods.searching.scan import first_of_each_set
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
@@ -69,14 +69,14 @@ def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Array) ->
         The candidates, and how far the closest sure way of the same actions is.
     """
     factor = expand(np.array((1.0, *_FARTHER), dtype=np.float64), len(limit), -1)
-    rows = _farther(problem, near, factor[:, 1:])
+    rows = as_far(problem, near, factor[:, 1:])
     best, nth = _closest_sure(problem, near, _with_other_levels(problem, near, rows), limit)
     instances = np.arange(len(limit))
     for _ in range(_N_ROUNDS):
         low, high = factor[instances, nth], factor[instances, nth + 1]
         steps = np.arange(_N_BETWEEN + 1, dtype=np.float64) / (_N_BETWEEN + 1)
         factor = low[:, None] + (high - low)[:, None] * steps
-        rows = _farther(problem, near, factor[:, 1:])
+        rows = as_far(problem, near, factor[:, 1:])
         limit = np.minimum(limit, best.feasible_distance[:, 0])
         closer, nth = _closest_sure(problem, near, rows, limit)
         best = closer.chosen_where(closer.is_feasible, best)
@@ -85,18 +85,14 @@ def _lead_farther(problem: CounterfactualProblem, near: Trials, limit: Array) ->
     return best
 
 
-def _farther(problem: CounterfactualProblem, near: Trials, factor: Array) -> Array:
-    """Return candidates ``(n, 1)`` whose numbers go ``factor (n, v)`` times as far, ``(n, v)``."""
-    farther = near.expected + factor[..., None] * (near.rows - near.expected)
-    return np.where(is_number(problem), farther, near.rows)
-
-
 def _with_other_levels(problem: CounterfactualProblem, near: Trials, rows: Array) -> Array:
     """Return rows ``(n, v, f)`` of candidates ``(n, 1)``, a level that stands alone by turns."""
     schema = problem.codec.schema
     n_levels = [len(f.levels) if isinstance(f, Categorical) else 1 for f in schema]
     level = np.arange(rows.shape[1])[:, None] % np.array(n_levels)
-    is_alone = near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~is_number(problem)
+    is_alone = (
+        near.by_hand & (near.by_hand.sum(-1, keepdims=True) == 1) & ~numbers_of(problem.codec)
+    )
     return np.where(is_alone, level, rows)
 
 
@@ -108,7 +104,7 @@ def _closest_sure(
     Candidates without such a variant get one that is not feasible.
     """
     by_hand = np.broadcast_to(near.by_hand, rows.shape)
-    allowed = nearest_allowed(problem, rows, by_hand)
+    allowed = problem.genome.repair(rows, by_hand)
     variants = try_out(problem.without_doubts(), allowed, by_hand).without_copies()
     asked = variants.is_feasible & (variants.distance < limit[:, None])
     realised = problem.realise_by_hand(variants.rows, variants.by_hand)

@@ -9,8 +9,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, expand, flatten, scatter
+from proce.arrays import Array, Flags, Floats
 from proce.compiled.kernel import kernel
+from proce.methods.searching.pruning import leave_out_each, leave_out_more
 from proce.methods.searching.trials import Trials, adopt_closer, try_out
 from proce.objective import CounterfactualProblem
 from proce.schema import Categorical, Codec
@@ -48,7 +49,7 @@ _ROUNDS = (
 def polish(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Return the candidates, each as near as it got; one that is not feasible stays as it is."""
     best, owner = trials.each_alone()
-    n_moved = (best.by_hand[:, 0] & is_number(problem)).sum(-1)
+    n_moved = (best.by_hand[:, 0] & numbers_of(problem.codec)).sum(-1)
     n_turns = np.minimum(np.where(best.is_feasible[:, 0], n_moved, 0), _MAX_TURNS)
     for n in range(1, int(n_turns.max()) + 1 if len(n_turns) else 0):
         same = np.flatnonzero(n_turns == n)
@@ -98,68 +99,65 @@ def consolidate(problem: CounterfactualProblem, trials: Trials) -> Trials:
 
 def _left_out(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try what remains of candidates ``(n, 1)`` when actions are left out, as ``(n, v)``."""
-    numbers, by_hand = is_number(problem), trials.by_hand
+    numbers, by_hand = numbers_of(problem.codec), trials.by_hand
     most = min(_MAX_LEFT_OUT, int(by_hand.sum(-1).max()))
     way = np.nan_to_num(np.abs((trials.rows - trials.expected) / problem.codec.reach), nan=0.0)
     size = np.where(~by_hand, np.inf, np.where(numbers, way, 1.0))
-    order = np.argsort(size, axis=-1, kind="stable")[..., :most]
-    alone = np.zeros((*order.shape, by_hand.shape[-1]), dtype=np.bool_)
-    alone = scatter(alone, -1, order[..., None], True)  # (n, 1, m, f)
-    without = np.concatenate([alone, alone.cumsum(2)[:, :, 1:].astype(np.bool_)], axis=2)
-    factor = np.array(_FARTHER, dtype=np.float64)[:, None]
-    home, rows = trials.expected[:, :, None, None], trials.rows[:, :, None, None]
-    farther = np.where(numbers, home + factor * (rows - home), rows)  # (n, 1, 1, v, f)
-    by_hand = expand((by_hand[:, :, None] & ~without)[:, :, :, None], -1, -1, -1, len(factor), -1)
-    rows, by_hand = flatten(np.broadcast_to(farther, by_hand.shape), 1, 3), flatten(by_hand, 1, 3)
-    return try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
+    order = np.argsort(size[:, 0], axis=-1, kind="stable")[:, :most]
+    acts = np.concatenate([leave_out_each(by_hand, order), leave_out_more(by_hand, order)], axis=1)
+    farther = as_far(problem, trials, np.tile(_FARTHER, (len(order), 1)))
+    rows = np.tile(farther, (1, acts.shape[1], 1))
+    acts = np.repeat(acts, len(_FARTHER), axis=1)
+    return try_out(problem, problem.genome.repair(rows, acts), acts)
 
 
-def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: _Pairs) -> Trials:
-    """Try candidates ``(n, 1)`` with their numbers nearer, or traded, as ``(n, v)``.
+def as_far(
+    problem: CounterfactualProblem,
+    trials: Trials,
+    shares: Array,
+    n_turns: int = 0,
+    pairs: _Pairs = ((1.0, 1.0),),
+) -> Array:
+    """Return candidates ``(n, 1)`` whose numbers go ``shares (n, a)`` of their way, ``(n, v)``.
 
     Parameters
     ----------
-    problem, trials
-        The problem, with an instance for each candidate, and the candidates.
+    problem, trials, shares
+        The problem, the candidates, and how many times as far all of their numbers go.
     n_turns
-        How many numbers of each candidate have their turn.
+        How many numbers of each candidate have their turn before.
     pairs
         The shares that the number whose turn it is keeps of its way, and those of the others.
     """
     own, others = np.array(pairs).T.copy()
-    alike = np.array(_ALIKE if n_turns > 1 else ())
-    n, _, n_features = trials.rows.shape
-    shape = n, n_turns * len(own) + len(alike), n_features
-    rows, by_hand = np.empty(shape), np.empty(shape, np.bool_)
+    shape = len(shares), n_turns * len(own) + shares.shape[1], trials.rows.shape[-1]
+    drawn = np.empty(shape)
     draw_in(
         np.ascontiguousarray(trials.rows),
         np.ascontiguousarray(trials.by_hand),
         np.ascontiguousarray(trials.expected),
-        is_number(problem),
+        numbers_of(problem.codec),
         own,
         others,
-        alike,
+        np.ascontiguousarray(shares, np.float64),
         n_turns,
-        rows,
-        by_hand,
+        drawn,
     )
-    drawn, acts = rows, by_hand
-    return try_out(problem, nearest_allowed(problem, drawn, acts), acts)
+    return drawn
 
 
-def is_number(problem: CounterfactualProblem) -> Array:
-    """Return which features ``(f,)`` are numbers or ranks."""
-    return _numbers(problem.codec)
+def _drawn(problem: CounterfactualProblem, trials: Trials, n_turns: int, pairs: _Pairs) -> Trials:
+    """Try candidates ``(n, 1)`` with their numbers nearer, or traded, as ``(n, v)``."""
+    alike = np.tile(_ALIKE if n_turns > 1 else (), (len(trials.rows), 1))
+    drawn = as_far(problem, trials, alike, n_turns, pairs)
+    acts = np.broadcast_to(trials.by_hand, drawn.shape)
+    return try_out(problem, problem.genome.repair(drawn, acts), acts)
 
 
 @lru_cache(maxsize=32)
-def _numbers(codec: Codec) -> Array:
+def numbers_of(codec: Codec) -> Array:
+    """Return which features ``(f,)`` are numbers or ranks."""
     return np.array([not isinstance(feature, Categorical) for feature in codec.schema])
-
-
-def nearest_allowed(problem: CounterfactualProblem, rows: Array, by_hand: Array) -> Array:
-    """Return rows ``(i, c, f)`` with what is done by hand moved onto values that it may take."""
-    return problem.genome.repair(rows, by_hand)
 
 
 @kernel
@@ -170,10 +168,9 @@ def draw_in(
     is_number: Flags,  # (f,)
     own: Floats,  # (p,)
     others: Floats,  # (p,)
-    alike: Floats,  # (a,)
+    alike: Floats,  # (n, a)
     n_turns: int,
     drawn: Floats,  # (n, n_turns * p + a, f); written
-    acts: Flags,  # (n, n_turns * p + a, f); written
 ) -> None:
     """Write candidates with one number after the other nearer, or all of them alike."""
     n_features, n_pairs = len(is_number), len(own)
@@ -181,10 +178,10 @@ def draw_in(
         for v in range(drawn.shape[1]):
             turn, number = v // n_pairs, 0  # the numbers that are moved have their turns in order
             for f in range(n_features):
-                value, acts[n, v, f] = rows[n, 0, f], by_hand[n, 0, f]
+                value = rows[n, 0, f]
                 if by_hand[n, 0, f] and is_number[f]:
                     if turn >= n_turns:
-                        share = alike[v - n_turns * n_pairs]
+                        share = alike[n, v - n_turns * n_pairs]
                     else:
                         share = own[v % n_pairs] if number == turn else others[v % n_pairs]
                     number += 1

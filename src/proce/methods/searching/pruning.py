@@ -13,8 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats
-from proce.compiled.kernel import kernel
+from proce.arrays import Array, Flags, Floats, Ints
 from proce.methods.searching.trials import (
     BLOCK_CELLS,
     Trials,
@@ -74,76 +73,33 @@ def _can_lose_some(trials: Trials) -> Array:
 
 def _shorter(problem: CounterfactualProblem, trials: Trials) -> Trials:
     """Try candidates ``(n, 1)`` without each action, then without more of them, as ``(n, v)``."""
-    rows, by_hand = np.ascontiguousarray(trials.rows), np.ascontiguousarray(trials.by_hand)
-    shape = len(rows), int(by_hand.sum(-1).max()), rows.shape[-1]
-    shorter, acts = np.empty(shape), np.empty(shape, np.bool_)
-    leave_out_each(rows, by_hand, shorter, acts)
-    single = try_out(problem, shorter, acts)
-    fewer = shape[0], shape[1] - 1, shape[2]
-    shorter, acts = np.empty(fewer), np.empty(fewer, np.bool_)
-    leave_out_more(
-        rows,
-        by_hand,
-        np.ascontiguousarray(trials.prediction),
-        np.ascontiguousarray(trials.distance),
-        np.ascontiguousarray(single.prediction),
-        np.ascontiguousarray(single.distance),
-        _MIN_SAVED,
-        shorter,
-        acts,
-    )
-    more = try_out(problem, shorter, acts)
-    return concatenate([single, more])
+    most = int(trials.by_hand.sum(-1).max())
+    order = np.argsort(~trials.by_hand[:, 0], axis=-1, kind="stable")[:, :most]
+    single = _try_out(problem, trials, leave_out_each(trials.by_hand, order))
+    worth = _worth_of_each(trials, single)
+    worth[np.arange(most) >= trials.by_hand.sum(-1)] = np.inf  # no action of theirs
+    order = np.take_along_axis(order, np.argsort(worth, axis=-1, kind="stable"), 1)
+    return concatenate([single, _try_out(problem, trials, leave_out_more(trials.by_hand, order))])
 
 
-@kernel
-def leave_out_each(
-    rows: Floats,  # (n, 1, f)
-    by_hand: Flags,  # (n, 1, f)
-    shorter: Floats,  # (n, m, f); written
-    acts: Flags,  # (n, m, f); written
-) -> None:
-    """Write candidates without each of their actions, as many as they have."""
-    n_features = rows.shape[2]
-    for n in range(len(rows)):
-        for v in range(shorter.shape[1]):
-            number = 0
-            for f in range(n_features):
-                shorter[n, v, f] = rows[n, 0, f]
-                acts[n, v, f] = by_hand[n, 0, f] and number != v
-                number += by_hand[n, 0, f]
+def _try_out(problem: CounterfactualProblem, trials: Trials, by_hand: Flags) -> Trials:
+    return try_out(problem, np.broadcast_to(trials.rows, by_hand.shape), by_hand)
 
 
-@kernel
-def leave_out_more(
-    rows: Floats,  # (n, 1, f)
-    by_hand: Flags,  # (n, 1, f)
-    prediction: Floats,  # (n, 1)
-    distance: Floats,  # (n, 1)
-    each_prediction: Floats,  # (n, m), without each action
-    each_distance: Floats,  # (n, m)
-    least_saved: float,
-    shorter: Floats,  # (n, m - 1, f); written
-    acts: Flags,  # (n, m - 1, f); written
-) -> None:
-    """Write candidates without the two actions that are worth least, the three, and so on."""
-    n_features, n_actions = rows.shape[2], each_prediction.shape[1]
-    worth, place = np.empty(n_actions), np.empty(n_actions, np.int64)
-    for n in range(len(rows)):
-        count = 0
-        for f in range(n_features):
-            count += by_hand[n, 0, f]
-        for v in range(n_actions):
-            lost = max(each_prediction[n, v] - prediction[n, 0], 0.0)
-            own = lost / max(distance[n, 0] - each_distance[n, v], least_saved)
-            worth[v] = own if v < count and own == own else np.inf
-        for v in range(n_actions):  # how many come before, of equal ones the earlier
-            place[v] = 0
-            for w in range(n_actions):
-                place[v] += worth[w] < worth[v] or (worth[w] == worth[v] and w < v)
-        for v in range(n_actions - 1):
-            number = 0
-            for f in range(n_features):
-                shorter[n, v, f] = rows[n, 0, f]
-                acts[n, v, f] = by_hand[n, 0, f] and place[number] > v + 1
-                number += by_hand[n, 0, f]
+@np.errstate(all="ignore")  # a model may say that a class is impossible
+def _worth_of_each(trials: Trials, single: Trials) -> Floats:
+    """Return what each action is worth: what is lost without it, for the distance it costs."""
+    lost = np.maximum(single.prediction - trials.prediction, 0.0)
+    worth = lost / np.maximum(trials.distance - single.distance, _MIN_SAVED)
+    return np.where(np.isnan(worth), np.inf, worth)
+
+
+def leave_out_each(by_hand: Flags, order: Ints) -> Flags:
+    """Return what is done ``(n, 1, f)`` without each of the features ``(n, m)``, ``(n, m, f)``."""
+    return by_hand & (np.arange(by_hand.shape[-1]) != order[..., None])
+
+
+def leave_out_more(by_hand: Flags, order: Ints) -> Flags:
+    """Return what is done without the first two of the features, the first three, and so on."""
+    left = np.logical_and.accumulate(leave_out_each(by_hand, order), axis=1)
+    return left[:, 1:]

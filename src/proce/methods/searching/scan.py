@@ -15,7 +15,6 @@ import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints, expand, scatter
 from proce.compiled.kernel import kernel
-from proce.methods.searching.polishing import nearest_allowed
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
 from proce.schema import Categorical, Codec
@@ -203,7 +202,7 @@ def _beside(
 
 def _tried(problem: CounterfactualProblem, rows: Array, by_hand: Array, can_move: Array) -> Trials:
     """Try rows ``(i, b * m, f)``; without its move ``(i, m)`` a row does nothing by hand."""
-    tried = try_out(problem, nearest_allowed(problem, rows, by_hand), by_hand)
+    tried = try_out(problem, problem.genome.repair(rows, by_hand), by_hand)
     moves = np.tile(can_move, (1, rows.shape[1] // can_move.shape[1]))
     return replace(tried, by_hand=tried.by_hand & moves[..., None])
 
