@@ -119,11 +119,11 @@ def _nearest(queries: Array, members: Array, norms: Array, count: int) -> Ints:
     nearest = np.empty((len(queries), count), np.int64)
     for position, query in enumerate(queries):
         candidates = np.flatnonzero(possible[position])
-        nearest[position] = _nearest_of(query, members, candidates, count)
+        nearest[position] = nearest_of(query, members, candidates, count)
     return nearest
 
 
-def _nearest_of(query: Array, members: Array, candidates: Ints, count: int) -> Ints:
+def nearest_of(query: Array, members: Array, candidates: Ints, count: int) -> Ints:
     """Return the nearest ``(count,)`` of the candidates ``(k,)``, which are in order."""
     offset = query.astype(np.float64) - members[candidates]  # (k, e)
     order = np.argsort(np.square(offset).sum(-1), kind="stable")

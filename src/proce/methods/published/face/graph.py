@@ -117,7 +117,7 @@ class EdgeWeights:
 
     def __call__(self, first: Array, second: Array) -> Array:
         """Return the weights ``(p,)`` of edges between points ``(p, e)``."""
-        length = np.sqrt(np.square(first - second).sum(-1))
+        length = edge_lengths(first, second)
         if self.kernels is None:
             return length * np.log1p(length / self.radius)  # z = (radius / length)^D
         log_density = self.log_density((first + second) / 2)
@@ -132,6 +132,12 @@ class EdgeWeights:
         squares = (cdist(part, kernels, "sqeuclidean") for part in parts)
         logs = [logsumexp(-square / (2 * self.bandwidth**2), -1) for square in squares]
         return np.concatenate(logs) - math.log(len(kernels)) - scale
+
+
+def edge_lengths(first: Array, second: Array) -> Array:
+    """Return how far points ``(p, e)`` are from others, ``(p,)``."""
+    lengths: Array = np.sqrt(np.square(first - second).sum(-1))
+    return lengths
 
 
 def points_of(codec: Codec, rows: Array) -> Array:
@@ -197,7 +203,7 @@ def neighbour_graph(
     first, second = np.divmod(pairs, size)
     firsts, seconds = (blocks(ends, _MAX_EDGES_AT_ONCE) for ends in (first, second))
     parts = [(points[a], points[b]) for a, b in zip(firsts, seconds, strict=True)]
-    length = np.concatenate([np.sqrt(np.square(a - b).sum(-1)) for a, b in parts])
+    length = np.concatenate([edge_lengths(a, b) for a, b in parts])
     weight = np.concatenate([weights(a, b) for a, b in parts])
     start, end = np.concatenate([first, second]), np.concatenate([second, first])
     kept = np.tile(length <= epsilon, 2) & (one_way[end] >= one_way[start]).all(-1)

@@ -10,11 +10,13 @@ from scipy.sparse.csgraph import dijkstra
 
 from proce.arrays import Array, blocks, expand
 from proce.classifier import decide
+from proce.latent.prototype import nearest_of
 from proce.methods.published.face.graph import (
     EdgeWeights,
     FaceSettings,
     Indices,
     default_epsilon,
+    edge_lengths,
     nearest_neighbours,
     neighbour_graph,
     points_of,
@@ -61,10 +63,8 @@ class PathRegion:
 
     def link(self, point: Array, allowed: Array, k: int, epsilon: float) -> tuple[Array, Array]:
         """Link a point ``(e,)`` to its nearest allowed rows; return their positions and weights."""
-        positions = np.flatnonzero(allowed)
-        distance = np.sqrt(np.square(self.points[positions] - point).sum(-1))
-        nearest = np.argsort(distance, axis=-1, kind="stable")[:k]
-        linked = positions[nearest[distance[nearest] <= epsilon]]
+        nearest = nearest_of(point, self.points, np.flatnonzero(allowed), k)
+        linked = nearest[edge_lengths(self.points[nearest], point) <= epsilon]
         return linked, self.weights(expand(point, len(linked), -1), self.points[linked])
 
     def shortest_paths(self, linked: Array, weights: Array, allowed: Array) -> "ShortestPaths":
