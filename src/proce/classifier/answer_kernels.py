@@ -1,13 +1,10 @@
 """The table of :mod:`proce.classifier.answer_table`, for numba: hashes with a few places each."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from proce.arrays import Floats, Ints
 from proce.classifier.answer_places import ANSWERED, EMPTY
 from proce.compiled.kernel import kernel
-
-Doubles = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _N_PLACES = 4  # in which a row may stand
 _FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
@@ -20,9 +17,9 @@ def look_up(
     keys: Ints,
     kept_bits: Ints,
     kept_keys: Ints,
-    kept_answers: Doubles,
+    kept_answers: Floats,
     states: Ints,
-    answers: Doubles,
+    answers: Floats,
     source: Ints,
     asked: Ints,
     places: Ints,
@@ -86,12 +83,12 @@ def look_up(
 
 @kernel
 def keep(
-    given: Doubles,
+    given: Floats,
     places: Ints,
     source: Ints,
     states: Ints,
-    kept_answers: Doubles,
-    answers: Doubles,
+    kept_answers: Floats,
+    answers: Floats,
 ) -> None:
     """Write what was answered into the table, and to the rows that asked.
 

@@ -10,15 +10,13 @@ about, even for a model whose answers depend on the batch.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats, Ints
 from proce.classifier.answer_places import ANSWERED, EMPTY
 
 MAX_BYTES = 32 * 2**20  # of a table; three times as much saves two questions of a hundred more
 _FIRST_SIZE = 4096  # rows
 _MAX_FILLED = 0.5  # of a table, before it grows
-Ints = NDArray[np.int64]
 
 
 class AnswerTable:
@@ -63,9 +61,7 @@ class AnswerTable:
             self._keep(np.ascontiguousarray(given.astype(np.float64)), places, source, answers)
         return answers
 
-    def _look_up(
-        self, bits: Ints, keys: Ints, answers: NDArray[np.float64]
-    ) -> tuple[Ints, Ints, Ints]:
+    def _look_up(self, bits: Ints, keys: Ints, answers: Floats) -> tuple[Ints, Ints, Ints]:
         """Write the known answers; return the rows to ask about, whom they serve, and places."""
         from proce.classifier.answer_kernels import look_up
 
@@ -75,9 +71,7 @@ class AnswerTable:
         self._n_filled += n_asked
         return asked[:n_asked], source, places
 
-    def _keep(
-        self, given: NDArray[np.float64], places: Ints, source: Ints, answers: NDArray[np.float64]
-    ) -> None:
+    def _keep(self, given: Floats, places: Ints, source: Ints, answers: Floats) -> None:
         from proce.classifier.answer_kernels import keep
 
         keep(given, places, source, self._states, self._answers, answers)

@@ -157,14 +157,13 @@ def _encoding(kind: EncodingName, codec: Codec, codes: list[Array | None]) -> In
         source += [position] * len(columns)
     flags = np.flatnonzero(codec.may_miss).tolist()
     names += [f"{codec.schema.names[position]} is missing" for position in flags]
-    is_level = np.array([not isinstance(f, Continuous) for f in codec.schema])
     return InputEncoding(
         kind,
         codec.schema.names,
         tuple(names),
         np.array(source + flags, np.int64),
         tuple(codes),
-        is_level,
+        ~codec.is_number,
         codec.may_miss,
         None if codec.by_range is codec else codec.range_map,
     )

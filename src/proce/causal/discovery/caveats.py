@@ -4,15 +4,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out, scaled
-from proce.causal.discovery.knowledge import Flags, Knowledge
+from proce.arrays import Flags, Floats, Ints
+from proce.causal.discovery.curves import MAX_ERROR_RATIO, curves, held_out
+from proce.causal.discovery.knowledge import Knowledge
+from proce.causal.discovery.rows import scaled
 from proce.errors import GraphError
 from proce.schema import Categorical, Feature
 
-Numbers = NDArray[np.float64]
 _EXACT_SHARE = 1e-9  # of the variation: where less is left unexplained, features say the same
 _NEAR_SHARE = 0.02
 _MAX_NEAR_COPIES = 2  # features that another is nearly collinear with; more are just a good fit
@@ -30,19 +30,19 @@ class Findings:
     """A discovered graph and the rows that it was read off, by the positions of the features."""
 
     features: tuple[Feature, ...]
-    rows: Numbers  # (i, f), complete
+    rows: Floats  # (i, f), complete
     knowledge: Knowledge
     arrows: Flags  # [cause, effect]
     lines: Flags  # symmetric
 
-    def names(self, positions: Sequence[int] | NDArray[np.int64]) -> str:
+    def names(self, positions: Sequence[int] | Ints) -> str:
         """Return the names of some features for a message."""
         shown = [self.features[int(position)].name for position in positions[:_MAX_NAMES]]
         rest = len(positions) - len(shown)
         return ", ".join(shown) + (f" and {rest} more" if rest else "")
 
 
-def refuse_equal(features: Sequence[Feature], rows: Numbers) -> None:
+def refuse_equal(features: Sequence[Feature], rows: Floats) -> None:
     """Raise a GraphError where features follow from each other exactly."""
     varying = np.flatnonzero(rows.max(0) > rows.min(0))
     for column, other_columns, share in _explained(rows[:, varying], _EXACT_SHARE):
@@ -99,7 +99,7 @@ def _nearly_equal(findings: Findings) -> Iterator[str]:
             )
 
 
-def _explained(rows: Numbers, max_share: float) -> Iterator[tuple[int, list[int], float]]:
+def _explained(rows: Floats, max_share: float) -> Iterator[tuple[int, list[int], float]]:
     """Find features of which the others leave less than a share unexplained.
 
     Yield the feature, the others that explain it, and the share that they leave. Of a group of
@@ -120,7 +120,7 @@ def _explained(rows: Numbers, max_share: float) -> Iterator[tuple[int, list[int]
 
 
 def _explaining(
-    correlation: Numbers, position: int, others: list[int], max_share: float
+    correlation: Floats, position: int, others: list[int], max_share: float
 ) -> list[int]:
     """Return the features, added greedily, that leave less than a share of one unexplained."""
     chosen: list[int] = []
@@ -188,7 +188,7 @@ class _Fit:
         return self.noise_by_curve < 1 - _MIN_NOISE_EXPLAINED
 
 
-def _fit(findings: Findings, rows: Numbers, effect: int, causes: NDArray[np.int64]) -> _Fit:
+def _fit(findings: Findings, rows: Floats, effect: int, causes: Ints) -> _Fit:
     straight, curved = _terms(findings, rows, causes)
     values = scaled(rows[:, effect])
     noise = values - straight @ np.linalg.lstsq(straight, values, rcond=None)[0]
@@ -199,7 +199,7 @@ def _fit(findings: Findings, rows: Numbers, effect: int, causes: NDArray[np.int6
     )
 
 
-def _terms(findings: Findings, rows: Numbers, causes: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+def _terms(findings: Findings, rows: Floats, causes: Ints) -> tuple[Floats, Floats]:
     """Return the terms of a straight and of a curved fit; levels have a term each in both."""
     nominal = [cause for cause in causes if isinstance(findings.features[cause], Categorical)]
     levels = [rows[:, [cause]] == np.unique(rows[:, cause])[1:] for cause in nominal]

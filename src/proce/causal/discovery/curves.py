@@ -6,18 +6,18 @@ the direction is known, and a curved fit can tell whether something is a cause.
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.causal.discovery.knowledge import Flags, Knowledge
+from proce.arrays import Flags, Floats, Ints
+from proce.causal.discovery.knowledge import Knowledge
+from proce.causal.discovery.rows import scaled
 
-Numbers = NDArray[np.float64]
 MAX_ERROR_RATIO = 0.95  # a fit is clearly better where it leaves less of the error
 _MAX_PRODUCTS = 8  # columns whose products enter a curved fit
 _N_FOLDS = 5
 _MAX_ROWS = 2_000
 
 
-def add_curved_causes(rows: Numbers, knowledge: Knowledge, arrows: Flags, lines: Flags) -> Flags:
+def add_curved_causes(rows: Floats, knowledge: Knowledge, arrows: Flags, lines: Flags) -> Flags:
     """Return arrows, with those from features that are known to come before and clearly matter.
 
     A feature is added where a curved fit on it and the causes so far leaves clearly less error on
@@ -48,26 +48,20 @@ def add_curved_causes(rows: Numbers, knowledge: Knowledge, arrows: Flags, lines:
     return arrows
 
 
-def _error(rows: Numbers, causes: NDArray[np.int64], values: Numbers) -> float:
+def _error(rows: Floats, causes: Ints, values: Floats) -> float:
     numbers = scaled(rows[:, causes])
     straight = np.hstack([np.ones((len(rows), 1)), numbers])
     return held_out(np.hstack([straight, *curves(numbers)]), values)
 
 
-def curves(numbers: Numbers) -> list[Numbers]:
+def curves(numbers: Floats) -> list[Floats]:
     """Return the columns that a curved fit has besides the numbers: bends and products."""
     bends = [np.maximum(0.0, numbers - q) for q in np.quantile(numbers, [0.33, 0.67], axis=0)]
     mixed = numbers[:, :_MAX_PRODUCTS]
     return [*bends, *(mixed[:, [column]] * mixed[:, column:] for column in range(mixed.shape[1]))]
 
 
-def scaled(values: Numbers) -> Numbers:
-    """Return columns with mean 0 and standard deviation 1."""
-    standard: Numbers = (values - values.mean(0)) / np.maximum(values.std(0), 1e-12)
-    return standard
-
-
-def held_out(terms: Numbers, values: Numbers) -> float:
+def held_out(terms: Floats, values: Floats) -> float:
     """Return the mean squared error of a linear fit on folds that it has not seen."""
     folds = [(terms[first::_N_FOLDS], values[first::_N_FOLDS]) for first in range(_N_FOLDS)]
     squares = [fold_terms.T @ fold_terms for fold_terms, _ in folds]

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from proce.arguments import brief, check_count, is_listed
+from proce.arrays import Flags, Floats
 from proce.causal.discovery.caveats import Findings, caveats, refuse_equal
 from proce.causal.discovery.curves import add_curved_causes
 from proce.causal.discovery.equivalence import best_scoring, directed_by_separators
-from proce.causal.discovery.knowledge import Flags, Knowledge
+from proce.causal.discovery.knowledge import Knowledge
 from proce.causal.discovery.lingam import lingam
 from proce.causal.discovery.resampling import (
     DiscoveryCallback,
@@ -23,7 +24,7 @@ from proce.causal.discovery.resampling import (
     n_processes,
     search_resamples,
 )
-from proce.causal.discovery.rows import Numbers, complete_rows, standardised
+from proce.causal.discovery.rows import complete_rows, standardised
 from proce.causal.graphs.dag import Dag
 from proce.causal.graphs.edges import Edge
 from proce.causal.graphs.origin import Origin
@@ -90,7 +91,7 @@ def discover(
     return _dag(schema.names, marks, resamples, Origin(algorithm, settings, tuple(notes)))
 
 
-def search_rows(rows: Numbers, algorithm: str, knowledge: Knowledge, alpha: float | None) -> Marks:
+def search_rows(rows: Floats, algorithm: str, knowledge: Knowledge, alpha: float | None) -> Marks:
     """Run an algorithm on rows ``(i, f)``; columns that do not vary get required edges only."""
     arrows, lines = knowledge.required.copy(), np.zeros_like(knowledge.required)
     varying = np.flatnonzero(rows.max(0) > rows.min(0))
@@ -104,12 +105,12 @@ def search_rows(rows: Numbers, algorithm: str, knowledge: Knowledge, alpha: floa
     return arrows, lines
 
 
-def _lingam(rows: Numbers, knowledge: Knowledge, alpha: float) -> Marks:
+def _lingam(rows: Floats, knowledge: Knowledge, alpha: float) -> Marks:
     arrows = lingam(rows, knowledge, alpha)
     return arrows, np.zeros_like(arrows)
 
 
-def _pc(rows: Numbers, knowledge: Knowledge, alpha: float) -> Marks:
+def _pc(rows: Floats, knowledge: Knowledge, alpha: float) -> Marks:
     from causallearn.utils.cit import CIT
     from causallearn.utils.PCUtils.SkeletonDiscovery import skeleton_discovery
 
@@ -138,7 +139,7 @@ class _BarredPairs:
         return bool(self.barred[int(one.get_name()), int(other.get_name())])
 
 
-def _ges(rows: Numbers, knowledge: Knowledge, alpha: None) -> Marks:
+def _ges(rows: Floats, knowledge: Knowledge, alpha: None) -> Marks:
     from causallearn.search.ScoreBased.GES import ges
 
     ends = ges(rows)["G"].graph  # [i, j] is the mark at i of the edge to j: 1 a head, -1 a tail
@@ -148,7 +149,7 @@ def _ges(rows: Numbers, knowledge: Knowledge, alpha: None) -> Marks:
     return graph.arrows, graph.lines
 
 
-ALGORITHMS: dict[str, Callable[[Numbers, Knowledge, Any], Marks]] = {
+ALGORITHMS: dict[str, Callable[[Floats, Knowledge, Any], Marks]] = {
     "direct_lingam": _lingam,
     "pc": _pc,
     "ges": _ges,
@@ -175,7 +176,7 @@ def _report(progress: DiscoveryCallback | None, n_done: int) -> bool:
 
 
 def _notes(
-    schema: Schema, rows: Numbers, knowledge: Knowledge, marks: Marks, algorithm: str
+    schema: Schema, rows: Floats, knowledge: Knowledge, marks: Marks, algorithm: str
 ) -> list[str]:
     varies = rows.max(0) > rows.min(0)
     notes = [

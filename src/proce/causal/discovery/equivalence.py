@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.causal.discovery.knowledge import Flags, Knowledge, paths
+from proce.arrays import Flags, Floats, Ints
+from proce.causal.discovery.knowledge import Knowledge, paths
 from proce.causal.discovery.partial import PartialGraph, colliders_of
 
 Separators = Mapping[tuple[int, int], Sequence[Sequence[int]]]
@@ -14,7 +14,7 @@ _MIN_GAIN = 1e-9  # of the score: less is rounding
 
 
 def directed_by_separators(
-    joined: Flags, separators: Separators, knowledge: Knowledge, rows: NDArray[np.float64]
+    joined: Flags, separators: Separators, knowledge: Knowledge, rows: Floats
 ) -> PartialGraph:
     """Direct the edges that PC found, as far as that can be known.
 
@@ -40,18 +40,14 @@ def directed_by_separators(
     return graph
 
 
-def _partial_correlation(
-    correlation: NDArray[np.float64], one: int, other: int, held: list[int]
-) -> float:
+def _partial_correlation(correlation: Floats, one: int, other: int, held: list[int]) -> float:
     """Return the size of the partial correlation of two features."""
     within = [one, other, *held]
     inverse = np.linalg.pinv(correlation[np.ix_(within, within)], hermitian=True)
     return abs(float(inverse[0, 1])) / float(np.sqrt(inverse[0, 0] * inverse[1, 1]))
 
 
-def best_scoring(
-    arrows: Flags, lines: Flags, knowledge: Knowledge, rows: NDArray[np.float64]
-) -> PartialGraph:
+def best_scoring(arrows: Flags, lines: Flags, knowledge: Knowledge, rows: Floats) -> PartialGraph:
     """Make what GES found obey what is known, and improve its score from there.
 
     GES itself takes no knowledge. Its edges get directions that obey what is known; single edges
@@ -71,7 +67,7 @@ def best_scoring(
     return graph
 
 
-def climb(arrows: Flags, knowledge: Knowledge, rows: NDArray[np.float64]) -> Flags:
+def climb(arrows: Flags, knowledge: Knowledge, rows: Floats) -> Flags:
     """Add, remove and reverse edges, the best first, while that improves the BIC."""
     edges = arrows.copy()
     covariance = np.cov(rows.T).reshape(len(edges), -1)
@@ -101,9 +97,7 @@ def climb(arrows: Flags, knowledge: Knowledge, rows: NDArray[np.float64]) -> Fla
         changed = [int(cause), int(effect)]
 
 
-def _gains(
-    covariance: NDArray[np.float64], effect: int, causes: NDArray[np.int64], n_rows: int
-) -> NDArray[np.float64]:
+def _gains(covariance: Floats, effect: int, causes: Ints, n_rows: int) -> Floats:
     """Return how much the BIC gains with each feature as a further cause of the effect."""
     unexplained = covariance
     if len(causes):
@@ -112,7 +106,7 @@ def _gains(
     spread = np.maximum(unexplained.diagonal(), 1e-300)
     shared = np.minimum(unexplained[:, effect] ** 2 / (spread * spread[effect]), 1 - 1e-12)
     shared[[*causes, effect]] = 0.0
-    gains: NDArray[np.float64] = -0.5 * n_rows * np.log1p(-shared) - 0.5 * np.log(n_rows)
+    gains: Floats = -0.5 * n_rows * np.log1p(-shared) - 0.5 * np.log(n_rows)
     return gains
 
 

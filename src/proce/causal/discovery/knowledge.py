@@ -6,13 +6,11 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arguments import brief, is_listed
+from proce.arrays import Flags
 from proce.causal.graphs.edges import Edge, arrow, checked_edge, cycle_among, require_name
 from proce.errors import GraphError
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

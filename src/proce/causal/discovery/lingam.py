@@ -8,16 +8,15 @@ consequence of the others comes next in the order, and its influence is taken ou
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-from proce.causal.discovery.knowledge import Flags, Knowledge
+from proce.arrays import Flags, Floats, Ints
+from proce.causal.discovery.knowledge import Knowledge
 
-Numbers = NDArray[np.float64]
 _BLOCK_SIZE = 2**16  # numbers at a time, so that intermediate results stay in the cache
 
 
-def lingam(rows: Numbers, knowledge: Knowledge, alpha: float) -> Flags:
+def lingam(rows: Floats, knowledge: Knowledge, alpha: float) -> Flags:
     """Return the edges ``[cause, effect]`` of rows ``(i, f)``.
 
     Every feature is regressed on those before it in the causal order. The weakest cause is
@@ -34,7 +33,7 @@ def lingam(rows: Numbers, knowledge: Knowledge, alpha: float) -> Flags:
     return edges
 
 
-def causal_order(rows: Numbers, knowledge: Knowledge) -> list[int]:
+def causal_order(rows: Floats, knowledge: Knowledge) -> list[int]:
     """Return the features' positions, causes before effects."""
     remainder = rows - rows.mean(0)
     waiting = list(range(rows.shape[1]))
@@ -55,7 +54,7 @@ def causal_order(rows: Numbers, knowledge: Knowledge) -> list[int]:
     return order + waiting
 
 
-def evidence(z: Numbers, candidates: NDArray[np.int64]) -> Numbers:
+def evidence(z: Floats, candidates: Ints) -> Floats:
     """Return the log-likelihood ratios that each candidate causes each feature.
 
     Positive where "candidate -> feature" is likelier than the reverse; ``z`` is standardised.
@@ -71,7 +70,7 @@ def evidence(z: Numbers, candidates: NDArray[np.int64]) -> Numbers:
     return ratios
 
 
-def _entropy_without(z: Numbers, features: NDArray[np.int64], cause: int) -> Numbers:
+def _entropy_without(z: Floats, features: Ints, cause: int) -> Floats:
     """Return the entropy of each feature once the linear influence of a cause is taken out."""
     width = max(1, _BLOCK_SIZE // len(z))
     parts = []
@@ -85,18 +84,18 @@ def _entropy_without(z: Numbers, features: NDArray[np.int64], cause: int) -> Num
     return np.concatenate(parts)
 
 
-def entropy(u: Numbers) -> Numbers:
+def entropy(u: Floats) -> Floats:
     """Return the entropy of each standardised column (maximum-entropy approximation)."""
     size = np.abs(u)
     log_cosh = (size + np.log1p(np.exp(-2.0 * size))).mean(0) - np.log(2.0)
     odd = (u * np.exp(-0.5 * u * u)).mean(0)
     gaussian = 0.5 * (1.0 + np.log(2.0 * np.pi))
-    entropies: Numbers = gaussian - 79.047 * (log_cosh - 0.37457) ** 2 - 7.4129 * odd**2
+    entropies: Floats = gaussian - 79.047 * (log_cosh - 0.37457) ** 2 - 7.4129 * odd**2
     return entropies
 
 
 def _causes(
-    moments: Numbers,
+    moments: Floats,
     n_rows: int,
     effect: int,
     allowed: Sequence[int],

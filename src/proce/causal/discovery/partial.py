@@ -10,7 +10,8 @@ from itertools import combinations
 
 import numpy as np
 
-from proce.causal.discovery.knowledge import Flags, Knowledge
+from proce.arrays import Flags
+from proce.causal.discovery.knowledge import Knowledge
 
 Collider = tuple[int, int, int]  # cause, effect, other cause; the causes are not joined
 

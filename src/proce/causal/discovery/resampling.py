@@ -14,14 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arguments import brief, is_whole
-from proce.causal.discovery.knowledge import Flags
+from proce.arrays import Flags, Floats
 from proce.errors import GraphError
 
 Marks = tuple[Flags, Flags]  # arrows [cause, effect], and lines, which are symmetric
-Search = Callable[[NDArray[np.float64]], Marks]
+Search = Callable[[Floats], Marks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,7 @@ def n_processes(n_jobs: int) -> int:
 
 def search_resamples(
     search: Search,
-    rows: NDArray[np.float64],
+    rows: Floats,
     n_resamples: int,
     seed: int,
     n_jobs: int,
@@ -84,9 +83,7 @@ def search_resamples(
     return [done[number] for number in sorted(done)]
 
 
-def _search_resample(
-    search: Search, rows: NDArray[np.float64], seed: int, number: int
-) -> tuple[int, Marks]:
+def _search_resample(search: Search, rows: Floats, seed: int, number: int) -> tuple[int, Marks]:
     """Draw the resample of a number and search in it, on one thread."""
     from threadpoolctl import threadpool_limits
 
@@ -97,14 +94,14 @@ def _search_resample(
 
 @contextmanager
 def _in_turn(
-    search: Search, rows: NDArray[np.float64], n_resamples: int, seed: int, n_jobs: int
+    search: Search, rows: Floats, n_resamples: int, seed: int, n_jobs: int
 ) -> Iterator[Iterator[tuple[int, Marks]]]:
     yield (_search_resample(search, rows, seed, number) for number in range(n_resamples))
 
 
 @contextmanager
 def _in_processes(
-    search: Search, rows: NDArray[np.float64], n_resamples: int, seed: int, n_jobs: int
+    search: Search, rows: Floats, n_resamples: int, seed: int, n_jobs: int
 ) -> Iterator[Iterator[tuple[int, Marks]]]:
     earlier_children = set(multiprocessing.active_children())
     pool = ProcessPoolExecutor(
@@ -132,10 +129,10 @@ def _results(futures: "list[Future[tuple[int, Marks]]]") -> Iterator[tuple[int, 
         yield future.result()
 
 
-_job: tuple[Search, NDArray[np.float64], int]  # of a worker process
+_job: tuple[Search, Floats, int]  # of a worker process
 
 
-def _start(search: Search, rows: NDArray[np.float64], seed: int) -> None:
+def _start(search: Search, rows: Floats, seed: int) -> None:
     """Keep the job of this process; the parent alone answers to Ctrl-C."""
     global _job
     signal.signal(signal.SIGINT, signal.SIG_IGN)

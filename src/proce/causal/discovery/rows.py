@@ -3,22 +3,21 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from proce.arrays import Floats
 from proce.errors import GraphError
-from proce.schema import MISSING_LEVEL, Codec, Continuous, Schema
+from proce.schema import Codec, Schema
 
-Numbers = NDArray[np.float64]
 _MIN_SPARE_ROWS = 10  # rows beyond the number of features
 _MIN_EIGENVALUE = 1e-10  # of the correlations: below, columns follow from each other
 _JITTER = 1e-5
 
 
-def complete_rows(schema: Schema, frame: Any) -> tuple[Numbers, list[str]]:
+def complete_rows(schema: Schema, frame: Any) -> tuple[Floats, list[str]]:
     """Return the rows without a missing value, and a note where others were left out."""
-    encoded = Codec.fit(schema, frame).encode(frame)
-    levels = np.array([not isinstance(feature, Continuous) for feature in schema])
-    missing = np.isnan(encoded) | (levels & (encoded == MISSING_LEVEL))
+    codec = Codec.fit(schema, frame)
+    encoded = codec.encode(frame)
+    missing = codec.missing(encoded)
     rows = encoded[~missing.any(1)]
     needed = len(schema) + _MIN_SPARE_ROWS
     if len(rows) < needed:
@@ -36,12 +35,18 @@ def complete_rows(schema: Schema, frame: Any) -> tuple[Numbers, list[str]]:
     return rows, notes
 
 
-def standardised(rows: Numbers) -> Numbers:
+def scaled(values: Floats) -> Floats:
+    """Return columns with mean 0 and standard deviation 1."""
+    standard: Floats = (values - values.mean(0)) / np.maximum(values.std(0), 1e-12)
+    return standard
+
+
+def standardised(rows: Floats) -> Floats:
     """Centre and scale; where columns follow from each other, a trace of noise sets them apart.
 
     The user's own rows were checked before, but columns of a small resample can still do so.
     """
-    rows = (rows - rows.mean(0)) / rows.std(0)
+    rows = scaled(rows)
     if np.linalg.eigvalsh(rows.T @ rows / len(rows))[0] < _MIN_EIGENVALUE:
         return rows + _JITTER * np.random.default_rng(0).normal(size=rows.shape)
     return rows

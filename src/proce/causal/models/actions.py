@@ -90,7 +90,7 @@ class Tolerances:
     @classmethod
     def of(cls, codec: Codec) -> "Tolerances":
         """Return the tolerances of the features of a codec."""
-        number = np.array([isinstance(feature, Continuous) for feature in codec.schema])
+        number = codec.is_number
         stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
         rounded = number & ~np.array(stepped) & (codec.resolution > 0)
         step = np.where(number, codec.resolution / codec.span, 0.0)
@@ -111,6 +111,6 @@ class Tolerances:
         for name, values in vars(self).items():
             table[name] = values
         table["reach"] = codec.reach
-        table["is_number"] = [isinstance(feature, Continuous) for feature in codec.schema]
+        table["is_number"] = codec.is_number
         table["is_categorical"] = [isinstance(feature, Categorical) for feature in codec.schema]
         return table

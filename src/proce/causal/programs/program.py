@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from proce.arrays import Floats
+
 Table = NDArray[Any]  # of records
 Record = Any  # an entry of a table
-Floats = NDArray[np.float64]
 
 
 class Link(IntEnum):

@@ -5,16 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.losses import Loss
 from proce.schema import MISSING_LEVEL, Codec, Continuous, Feature
 from proce.schema.features.levels import level_type
 from proce.schema.records import RecordError
 from proce.schema.shown import exact_entries
 
-Floats = NDArray[np.float64]
 _MISSING_KEY, _NO_LEVEL = ("missing", None), ("list or object", None)
 
 

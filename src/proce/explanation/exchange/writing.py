@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, blocks
+from proce.arrays import Array, Floats, blocks
 from proce.explanation.exchange.context_writing import context_record
 from proce.explanation.exchange.plain_json import finite_or_none, plain_json
 from proce.explanation.record.context import Context
@@ -18,7 +18,6 @@ from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.explanation.words.cells import (
     ChangedCell,
     ChangedCells,
-    Floats,
     changed_cells,
     plain_column,
 )

@@ -8,15 +8,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats, Ints
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
 from proce.explanation.record.outcome import CHANGES, Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
 from proce.schema import Categorical, Continuous, Feature, Level
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 class ChangedCell(NamedTuple):
@@ -79,17 +76,17 @@ class ChangedCells:
 
     context: Context
     n_counterfactuals: int
-    counterfactual: Integers
-    position: Integers
-    kind: Integers
+    counterfactual: Ints
+    position: Ints
+    kind: Ints
     before: Floats
     after: Floats
     expected: Floats
     size: Floats
     holds_from: Floats
     holds_to: Floats
-    open_ends: Integers
-    rule: Integers
+    open_ends: Ints
+    rule: Ints
 
     def __len__(self) -> int:
         return len(self.counterfactual)

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.arrays import Array, cells_differ, scatter
+from proce.arrays import Array, Flags, Floats, Ints, cells_differ, scatter
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import OPEN_ABOVE, OPEN_BELOW, Intervals
-from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, Flags, Ints, SpreadPoints
+from proce.methods.explaining.spread_points import MAX_COUNT, N_SPREAD, SpreadPoints
 from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import change_kinds
 from proce.objective import CounterfactualProblem
@@ -33,8 +33,6 @@ _CONFIRMING_ROUNDS = 3
 _BLOCK_ROWS = 20_000  # the model is asked about at most so many rows at once
 _ROUNDING = 1e-6  # of a grid point
 _TOLD = -1  # instead of a position: no cell is moved from the told value
-
-Floats = NDArray[np.float64]
 
 
 def find_intervals(
@@ -73,8 +71,7 @@ def find_intervals(
             cells = sides.line[own], sides.position[own]
             column[cells] = ends[own]
             open_ends[cells] += (is_open[own] * flag).astype(np.int8)
-    columns = (column for column in (low, high, open_ends))
-    return Intervals(*columns)
+    return Intervals(low, high, open_ends)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,15 +234,14 @@ class _Sides:
     def _check_block(
         self, line: Ints, position: Ints, entries: Floats
     ) -> tuple[Flags, NDArray[np.int8]]:
-        owner, place, entry = (column for column in (line, position, entries))
-        wanted, is_told = self.rows[owner], place == _TOLD
-        own = np.maximum(place, 0)[:, None]
+        wanted, is_told = self.rows[line], position == _TOLD
+        own = np.maximum(position, 0)[:, None]
         before = np.take_along_axis(wanted, own, 1)
-        wanted = scatter(wanted, 1, own, np.where(is_told[:, None], before, entry[:, None]))
-        part = self.problem.take(owner)
-        realised = part.realise_by_hand(wanted[:, None], self.by_hand[owner][:, None])
+        wanted = scatter(wanted, 1, own, np.where(is_told[:, None], before, entries[:, None]))
+        part = self.problem.take(line)
+        realised = part.realise_by_hand(wanted[:, None], self.by_hand[line][:, None])
         point, changes = realised.point[:, 0], change_kinds(realised)[:, 0]
-        check = check_candidates(self.problem, self.frame_rows, owner, point, changes)
+        check = check_candidates(self.problem, self.frame_rows, line, point, changes)
         moved = (changes == Change.ACTION) & (point == wanted)
         # The told values must lead to the told row, or nothing is known of their neighbours.
         same = ~cells_differ(check.shown.told(), wanted)

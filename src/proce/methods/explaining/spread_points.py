@@ -4,13 +4,11 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
+
+from proce.arrays import Flags, Ints
 
 N_SPREAD = 32  # points over the whole side, and again over what was found
 MAX_COUNT = 2**40  # of grid points on a side
-
-Ints = NDArray[np.int64]
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
