@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.arrays import cells_differ, distinct
+from proce.arrays import cells_differ, distinct, first_of_each
 
 NAN = math.nan
 
@@ -45,3 +45,9 @@ def test_no_number_stands_for_a_missing_one() -> None:
 
 def test_of_no_rows_none_is_distinct() -> None:
     assert distinct(np.empty((0, 3))).tolist() == []
+
+
+def test_each_owner_has_the_first_of_its_lowest_keys() -> None:
+    owner, key = np.array([3, 0, 3, 0, 3]), np.array([2.0, 5.0, 1.0, NAN, 1.0])
+    assert first_of_each(owner, key).tolist() == [1, 2]
+    assert first_of_each(owner[:0], key[:0]).tolist() == []

@@ -57,6 +57,15 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 
 
+def first_of_each(owner: Array, key: Array) -> Ints:
+    """Return the positions of the lowest key of each owner ``(n,)``, by owner; of equals the first.
+
+    Owners are positions.
+    """
+    order = np.lexsort((key, owner))
+    return order[np.diff(owner[order], prepend=-1) > 0]
+
+
 def distinct(rows: Array) -> Ints:
     """Return the positions of the different rows of ``(n, f)``, each where it first appears.
 

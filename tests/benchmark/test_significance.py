@@ -35,10 +35,10 @@ def test_wilcoxon_against_all_signs() -> None:
 
 def test_identical_samples_have_no_p_value() -> None:
     comparison = compare(np.ones(5), np.ones(5))
-    assert comparison.is_identical
+    assert comparison.difference == 0
     assert (comparison.t_p, comparison.wilcoxon_p, comparison.effect) == (None, None, None)
     shifted = compare(np.ones(5) + 1, np.ones(5))
-    assert not shifted.is_identical
+    assert shifted.difference == 1
     assert shifted.t_p is None
 
 

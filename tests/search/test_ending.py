@@ -134,9 +134,9 @@ def test_progress_is_told_after_each_generation():
     told = []
     result = nsga2(trade, *task(3), SETTINGS, seed=0, progress=told.append)
     assert [each.generation for each in told] == list(range(1, len(told) + 1))
-    assert told[0].n_running == told[0].n_instances == 3
+    assert len(told[0].instances) == told[0].n_instances == 3
     assert told[0].n_generations == 60
-    assert told[-1].n_running <= 3
+    assert len(told[-1].instances) <= 3
     assert np.array_equal(told[-1].best_losses, result.archive.losses)
     assert np.array_equal(told[-1].front_size, result.population.front.sum(-1))
     losses = np.stack([each.best_losses[:, 0] for each in told])

@@ -15,7 +15,7 @@ from proce.arrays import Array, blocks, expand
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.deeds import Candidates, People, can_act, grid_of
-from proce.schema import Continuous, Rule
+from proce.schema import Rule
 
 _N_DRAWN = 24_000  # ways of a person that are drawn where there is no grid
 _N_FIRST = 512  # drawn for everybody, so that the grid is for those who are hard to help
@@ -107,9 +107,8 @@ class _Search:
         shape = (len(people.factual), _N_BEST, n_features)
         self._best = Candidates(np.zeros(shape, np.int64), np.zeros(shape))
         self._lack = np.full(shape[:2], np.inf)
-        schema = people.truth.codec.schema
         self._acts = can_act(people.truth.codec)
-        self._is_number = np.array([isinstance(f, Continuous) for f in schema])
+        self._is_number = people.truth.codec.is_number
 
     def ways(self) -> Ways:
         """Return what was found."""

@@ -32,7 +32,7 @@ from proce.metrics.recourse import allowed, succeeds, take_actions
 from proce.metrics.robustness import share_still_valid
 from proce.metrics.validity import Reading, constraint_states
 from proce.objective import MixedDistance
-from proce.schema import Codec, Continuous, Schema
+from proce.schema import Codec, Schema
 
 
 def evaluate(
@@ -148,14 +148,13 @@ def _proximity(
     codec: Codec, columns: CounterfactualColumns, train: Array | None
 ) -> dict[str, Array]:
     factual, rows = columns.factual, columns.rows
-    is_number = [isinstance(feature, Continuous) for feature in codec.schema]
     values = {
         "n_actions": columns.by_hand.sum(-1),
         "gower_distance": MixedDistance.gower(codec)(rows, factual).mean(-1),
     }
-    if not all(is_number):
+    if not codec.is_number.all():
         values["categorical_proximity"] = levels_kept(codec, factual, rows)
-    if any(is_number):
+    if codec.is_number.any():
         values["continuous_proximity"] = -squared_gap(codec, factual, rows)
         if train is not None:
             values["mad_l1"] = mad_l1(codec, factual, rows, train)

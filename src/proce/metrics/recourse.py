@@ -15,7 +15,7 @@ from proce.metrics.means import mean_of
 from proce.metrics.true_world import outcome_on_step, reach
 from proce.objective import CallLimits, MixedDistance
 from proce.objective.limits import LIMIT_ROUNDING
-from proce.schema import Action, Codec, Continuous
+from proce.schema import Action, Codec
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,8 @@ class Recourse:
     abstentions
         The share of rows without a counterfactual.
     n_actions, n_holds
-        The mean numbers of actions and holds of a counterfactual.
+        The mean numbers of actions and holds of a counterfactual; the measure ``n_actions`` of
+        :func:`~proce.evaluate` is their sum.
     cost
         The mean distance of the counterfactuals, by the measure of the method itself.
     consequence_error
@@ -145,10 +146,8 @@ def recourse(
         return _no_recourse(n_searched)
     taken = take_actions(columns, truth, seed)
     succeeded = succeeds(columns, taken, classifier) & allowed(truth.codec, columns)
-    schema = truth.codec.schema
-    is_number = np.array([isinstance(feature, Continuous) for feature in schema])
     moved = cells_differ(taken.reached, columns.factual, MIN_DIFFERENCE)
-    follows = ~columns.by_hand & is_number & moved
+    follows = ~columns.by_hand & truth.codec.is_number & moved
     return Recourse(
         success=float(succeeded.sum()) / n_searched,
         broken_promises=mean_of(~succeeded),

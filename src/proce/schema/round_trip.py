@@ -90,8 +90,7 @@ def values_in_frame(codec: Codec, raw: Array, layout: Layout) -> Array | None:
         How the frame would look.
     """
     trip = round_trip(codec, layout)
-    values = None if trip is None else trip.values(raw)
-    return None if values is None else values
+    return None if trip is None else trip.values(raw)
 
 
 def _round_trip(codec: Codec, *dtypes: Any) -> RoundTrip | None:

@@ -129,11 +129,6 @@ class SearchProgress:
     ended_front_size: Array
 
     @property
-    def n_running(self) -> int:
-        """How many instances took part in the generation."""
-        return len(self.instances)
-
-    @property
     def n_instances(self) -> int:
         """How many instances there are in all."""
         return len(self.ended_losses)

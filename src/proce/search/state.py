@@ -8,12 +8,11 @@ import numpy as np
 from proce.arrays import Array, with_rows
 from proce.search.convergence import Convergence
 from proce.search.genome import Genome
+from proce.search.pareto import UNRANKED
 from proce.search.result import Archive, SearchResult, Stop
 from proce.search.settings import NSGA2Settings
 from proce.search.survival import Candidates, Population, survive
 from proce.streams import RowStreams
-
-_PADDING_RANK = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +99,7 @@ class EndedInstances:
             np.tile(anchor[:, None], (1, population_size, 1)),
             np.full((*shape, k), np.inf, dtype=anchor.dtype),
             np.full(shape, np.inf, dtype=anchor.dtype),
-            np.full(shape, _PADDING_RANK),
+            np.full(shape, UNRANKED),
         )
         self.archive = Archive(
             anchor.copy(), np.full((i, k), np.inf, dtype=anchor.dtype), first.archive.by
@@ -134,10 +133,9 @@ class EndedInstances:
             self.archive.by,
         )
         self.front_size = with_rows(self.front_size, rows, ending.population.front.sum(-1))
-        places = rows
-        self.n_generations[places] = generation
-        self.n_evaluations[places] = n_evaluations
-        self.stop_codes[places] = stop.code
+        self.n_generations[rows] = generation
+        self.n_evaluations[rows] = n_evaluations
+        self.stop_codes[rows] = stop.code
         return running.take(np.flatnonzero(~ends))
 
     def add_all(

@@ -34,11 +34,6 @@ class Comparison:
     wilcoxon_p: float | None
     effect: float | None
 
-    @property
-    def is_identical(self) -> bool:
-        """Whether the two samples are the same, so that there is nothing to test."""
-        return self.n > 0 and self.t_p is None and self.difference == 0
-
 
 def compare(first: Values, second: Values) -> Comparison:
     """Compare paired values ``(n,)``; a pair with NaN in either does not count."""

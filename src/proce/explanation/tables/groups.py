@@ -59,6 +59,11 @@ class Group:
     n_actions: tuple[int, ...] = ()
 
     @property
+    def median(self) -> float | None:
+        """The median cost; ``None`` without a counterfactual."""
+        return float(np.median(self.costs)) if self.costs else None
+
+    @property
     def mean(self) -> float | None:
         """The mean cost; ``None`` where nothing was found."""
         return float(np.mean(self.costs)) if self.costs else None
@@ -102,7 +107,6 @@ def groups_of(result: ExplainedFrame, by: str | Sequence[Any]) -> list[Group]:
 def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:
     """Return the groups as a frame."""
     groups = groups_of(result, by)
-    medians = [float(np.median(group.costs)) if group.costs else None for group in groups]
     numbers = pa.float64()
     return frame_of(
         result,
@@ -111,7 +115,7 @@ def group_frame(result: ExplainedFrame, by: str | Sequence[Any]) -> Any:
             "rows": pa.array([group.n_rows for group in groups], pa.int64()),
             "found": pa.array([len(group.costs) for group in groups], pa.int64()),
             "mean_cost": pa.array([group.mean for group in groups], numbers),
-            "median_cost": pa.array(medians, numbers),
+            "median_cost": pa.array([group.median for group in groups], numbers),
             "gap": pa.array([group.gap for group in groups], numbers),
             "gap_low": pa.array([group.low for group in groups], numbers),
             "gap_high": pa.array([group.high for group in groups], numbers),

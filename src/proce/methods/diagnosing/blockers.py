@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, first_of_each
 from proce.explanation import Blocker, Change, Fronts, done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.call import Call
@@ -53,11 +53,8 @@ class FoundAfterAll:
 
     def nearest(self, wanted: Array) -> Shortlist:
         """Return the nearest way of each row whose flag in ``wanted (i,)`` is set."""
-        lines = np.argsort(self.ways.losses[:, Loss.DISTANCE], axis=-1, kind="stable")
-        lines = lines[np.argsort(self.ways.row[lines], axis=-1, kind="stable")]
-        row = self.ways.row[lines]
-        is_first = np.concatenate([np.ones(1, dtype=np.bool_), np.diff(row) > 0])
-        ways = self.ways.take(lines[is_first & wanted[row]])
+        lines = first_of_each(self.ways.row, self.ways.losses[:, Loss.DISTANCE])
+        ways = self.ways.take(lines[wanted[self.ways.row[lines]]])
         n_features = ways.rows.shape[1]
         return Shortlist(
             ways.row,

@@ -25,7 +25,7 @@ def warn_of_answers(classifier: Classifier, rows: Array) -> None:
     sample = rows[:_N_ASKED]
     answers = classifier.predict_proba(sample)
     _warn_of_differences(answers, classifier.predict_proba(sample))
-    if len(sample) >= _MIN_ASKED and bool(((answers == 0) | (answers == 1)).all()):
+    if len(sample) >= _MIN_ASKED and bool(are_labels(answers).all()):
         _log.warning(
             "The model gave probabilities of 0 and 1 alone for %d training rows, as if they were"
             " labels. Nothing then says which change comes nearer to the decision, so that a search"
@@ -33,6 +33,11 @@ def warn_of_answers(classifier: Classifier, rows: Array) -> None:
             " model's own probabilities, such as predict_proba, or a calibrated model.",
             len(sample),
         )
+
+
+def are_labels(probabilities: Array) -> Array:
+    """Return flags for probabilities that leave no doubt."""
+    return (probabilities == 0) | (probabilities == 1)
 
 
 def _warn_of_differences(first: Array, second: Array) -> None:

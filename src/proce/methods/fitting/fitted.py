@@ -16,6 +16,7 @@ from proce.explanation.record.spread import spread_of
 from proce.latent import AutoEncoder, PrototypeIndex
 from proce.methods.calls.provenance import hash_of_rows
 from proce.methods.calls.rules import BoundRule, bind_rules
+from proce.methods.fitting.answers import are_labels
 from proce.methods.fitting.settings import SearchSettings
 from proce.methods.fitting.typical import ClassLooks
 from proce.objective import FeatureDistance, GeneMap, Likeness, Mode, gene_map_of
@@ -180,8 +181,8 @@ class FittedParts:
         other row of the call.
         """
         notes = []
-        is_hard = _is_hard(probabilities)
-        if bool(is_hard.any()) and bool(_is_hard(self.sample_answers).all()):
+        is_hard = are_labels(probabilities)
+        if bool(is_hard.any()) and bool(are_labels(self.sample_answers).all()):
             notes.append((np.flatnonzero(is_hard), _HARD_LABELS))
         if self.left_out is not None:
             notes.append((np.arange(len(probabilities)), _NO_TRAINING_ROWS))
@@ -206,11 +207,6 @@ class FittedParts:
         codec = replace(self.codec, schema=schema)
         scm = None if self.scm is None else replace(self.scm, codec=codec)
         return replace(self, codec=codec, scm=scm)
-
-
-def _is_hard(probabilities: Array) -> Array:
-    """Return flags for probabilities that leave no doubt."""
-    return (probabilities == 0) | (probabilities == 1)
 
 
 def rows_at_once(population_size: int, n_features: int) -> int:

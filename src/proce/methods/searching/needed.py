@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ, with_rows
+from proce.arrays import Array, cells_differ, first_of_each, with_rows
 from proce.explanation import done_by_hand
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
@@ -78,10 +78,8 @@ def _shorten(
         return None
     losses = part.without_doubts().score(realised).losses[:, 0]
     distance = part.final_distance(realised)[:, 0]
-    good = good[np.argsort(distance[good], axis=-1, kind="stable")]
-    good = good[np.argsort(line[good], axis=-1, kind="stable")]  # the closest variant first
-    is_first = np.diff(line[good], prepend=np.array([-1], dtype=line.dtype)) > 0
-    best, replaced = good[is_first], line[good[is_first]]
+    best = good[first_of_each(line[good], distance[good])]  # the closest variant
+    replaced = line[best]
     new: dict[str, Array] = {
         "rows": rows[best],
         "changes": changes[best],

@@ -1,7 +1,7 @@
 """All rows of a result: how they ended, what is advised how often, what it costs whom."""
 
 from collections.abc import Mapping, Sequence
-from statistics import mean, median
+from statistics import mean
 from typing import Any
 
 from proce.errors import ProceError
@@ -77,7 +77,7 @@ def _group(group: Group) -> Plain:
         "label": group.name,
         "n_rows": group.n_rows,
         "found": len(group.costs),
-        "median_distance": median(group.costs) if group.costs else None,
+        "median_distance": group.median,
         "mean_distance": group.mean,
         "mean_actions": mean(group.n_actions) if group.n_actions else None,
         "gap": group.gap,
