@@ -133,6 +133,7 @@ def test_softmaxes_sum_to_one_whatever_is_added():
     np.testing.assert_allclose(found, special.softmax(logits, -1), rtol=1e-13, atol=1e-300)
     assert found.sum(-1) == pytest.approx(1.0)
     assert softmaxes(np.array([[1e308, 1e308], [-math.inf, 0.0]])).tolist() == [[0.5, 0.5], [0, 1]]
+    assert softmaxes(np.array([[3.0], [-900.0]])).tolist() == [[1.0], [1.0]]  # a single class
     for odd in ([math.nan, 1.0], [1.0, math.nan], [math.inf, 1.0], [-math.inf, -math.inf]):
         assert np.isnan(softmaxes(np.array(odd))).all()
 

@@ -125,86 +125,89 @@ def logistic(x: float) -> tuple[float, float]:
 
 @kernel
 def write_probabilities(logits: Floats, probabilities: Floats) -> None:
-    """Write the class probabilities ``(n, k)`` of logits ``(n, o)``."""
-    for row in range(len(logits)):
-        write_chances(logits[row], probabilities[row])
+    """Write the class probabilities ``(n, k)`` of logits ``(n, o)``.
 
-
-@part
-def write_chances(logits: Floats, probabilities: Floats) -> None:
-    """Write the class probabilities ``(k,)`` of logits ``(o,)``.
-
-    One logit is that of the second of two classes; several are those of their classes.
+    One logit of two classes is that of the second; else there is one of each class.
     """
-    if len(logits) == 1:
-        probabilities[0], probabilities[1] = logistic(logits[0])
-    else:
-        softmax(logits, probabilities)
+    n_logits = logits.shape[1]
+    for row in range(len(logits)):
+        for k in range(n_logits):
+            probabilities[row, k] = logits[row, k]
+        if n_logits < probabilities.shape[1]:
+            probabilities[row, 0], probabilities[row, 1] = logistic(logits[row, 0])
+        else:
+            turn_into_softmax(probabilities[row])
 
 
 @part
-def softmax(logits: Floats, probabilities: Floats) -> None:
-    """Write the softmax ``(k,)`` of logits ``(k,)``."""
+def turn_into_softmax(logits: Floats) -> tuple[float, float]:
+    """Turn logits into their softmax; return the highest, and what all amount to over its own."""
     highest, total = logits[0], 0.0
     for k in range(1, len(logits)):
         highest = logits[k] if logits[k] > highest or logits[k] != logits[k] else highest
     for k in range(len(logits)):
-        probabilities[k] = exp(logits[k] - highest)
-        total += probabilities[k]
+        logits[k] = exp(logits[k] - highest)
+        total += logits[k]
     for k in range(len(logits)):
-        probabilities[k] /= total
+        logits[k] /= total
+    return highest, total
 
 
-# The error function: coefficients of FDLIBM, lowest power first, on [0, 0.84), [0.84, 1.25),
-# [1.25, 1/0.35) and beyond.
-_P = (
-    *(1.28379167095512558561e-01, -3.25042107247001499370e-01, -2.84817495755985104766e-02),
-    *(-5.77027029648944159157e-03, -2.37630166566501626084e-05),
-)
-_Q = (
-    *(1.0, 3.97917223959155352819e-01, 6.50222499887672944485e-02, 5.08130628187576562776e-03),
-    *(1.32494738004321644526e-04, -3.96022827877536812320e-06),
-)
-_PA = (
-    *(-2.36211856075265944077e-03, 4.14856118683748331666e-01, -3.72207876035701323847e-01),
-    *(3.18346619901161753674e-01, -1.10894694282396677476e-01, 3.54783043256182359371e-02),
-    *(-2.16637559486879084300e-03,),
-)
-_QA = (
-    *(1.0, 1.06420880400844228286e-01, 5.40397917702171048937e-01, 7.18286544141962662868e-02),
-    *(1.26171219808761642112e-01, 1.36370839120290507362e-02, 1.19844998467991074170e-02),
-)
-_RA = (
-    *(-9.86494403484714822705e-03, -6.93858572707181764372e-01, -1.05586262253232909814e01),
-    *(-6.23753324503260060396e01, -1.62396669462573470355e02, -1.84605092906711035994e02),
-    *(-8.12874355063065934246e01, -9.81432934416914548592e00),
-)
-_SA = (
-    *(1.0, 1.96512716674392571292e01, 1.37657754143519042600e02, 4.34565877475229228821e02),
-    *(6.45387271733267880336e02, 4.29008140027567833386e02, 1.08635005541779435134e02),
-    *(6.57024977031928170135e00, -6.04244152148580987438e-02),
-)
-_RB = (
-    *(-9.86494292470009928597e-03, -7.99283237680523006574e-01, -1.77579549177547519889e01),
-    *(-1.60636384855821916062e02, -6.37566443368389627722e02, -1.02509513161107724954e03),
-    *(-4.83519191608651397019e02,),
-)
-_SB = (
-    *(1.0, 3.03380607434824582924e01, 3.25792512996573918826e02, 1.53672958608443695994e03),
-    *(3.19985821950859553908e03, 2.55305040643316442583e03, 4.74528541206955367215e02),
-    *(-2.24409524465858183362e01,),
-)
-_ERROR_AT_ONE = 8.45062911510467529297e-01
-_HIGH_WORD = np.int64(-(1 << 32))
+def _coefficients(*lines: tuple[float, ...]) -> Floats:
+    """Return coefficients as an array: tuples of each length would have a version of their own."""
+    return np.concatenate(lines)
 
 
 @part
-def _rising(value: float, coefficients: tuple[float, ...]) -> float:
-    """Return a polynomial whose coefficients are listed from the lowest power on."""
-    total = 0.0
-    for place in range(len(coefficients) - 1, -1, -1):
+def _polynomial(value: float, coefficients: Floats) -> float:
+    """Return a polynomial whose coefficients are listed from the highest power on."""
+    total = coefficients[0]
+    for place in range(1, len(coefficients)):
         total = total * value + coefficients[place]
     return total
+
+
+# The error function: coefficients of FDLIBM on [0, 0.84), [0.84, 1.25), [1.25, 1/0.35) and beyond.
+_P = _coefficients(
+    (-2.37630166566501626084e-05, -5.77027029648944159157e-03, -2.84817495755985104766e-02),
+    (-3.25042107247001499370e-01, 1.28379167095512558561e-01),
+)
+_Q = _coefficients(
+    (-3.96022827877536812320e-06, 1.32494738004321644526e-04, 5.08130628187576562776e-03),
+    (6.50222499887672944485e-02, 3.97917223959155352819e-01, 1.0),
+)
+_PA = _coefficients(
+    (-2.16637559486879084300e-03, 3.54783043256182359371e-02, -1.10894694282396677476e-01),
+    (3.18346619901161753674e-01, -3.72207876035701323847e-01, 4.14856118683748331666e-01),
+    (-2.36211856075265944077e-03,),
+)
+_QA = _coefficients(
+    (1.19844998467991074170e-02, 1.36370839120290507362e-02, 1.26171219808761642112e-01),
+    (7.18286544141962662868e-02, 5.40397917702171048937e-01, 1.06420880400844228286e-01),
+    (1.0,),
+)
+_RA = _coefficients(
+    (-9.81432934416914548592e00, -8.12874355063065934246e01, -1.84605092906711035994e02),
+    (-1.62396669462573470355e02, -6.23753324503260060396e01, -1.05586262253232909814e01),
+    (-6.93858572707181764372e-01, -9.86494403484714822705e-03),
+)
+_SA = _coefficients(
+    (-6.04244152148580987438e-02, 6.57024977031928170135e00, 1.08635005541779435134e02),
+    (4.29008140027567833386e02, 6.45387271733267880336e02, 4.34565877475229228821e02),
+    (1.37657754143519042600e02, 1.96512716674392571292e01, 1.0),
+)
+_RB = _coefficients(
+    (-4.83519191608651397019e02, -1.02509513161107724954e03, -6.37566443368389627722e02),
+    (-1.60636384855821916062e02, -1.77579549177547519889e01, -7.99283237680523006574e-01),
+    (-9.86494292470009928597e-03,),
+)
+_SB = _coefficients(
+    (-2.24409524465858183362e01, 4.74528541206955367215e02, 2.55305040643316442583e03),
+    (3.19985821950859553908e03, 1.53672958608443695994e03, 3.25792512996573918826e02),
+    (3.03380607434824582924e01, 1.0),
+)
+_ERROR_AT_ONE = 8.45062911510467529297e-01
+_HIGH_WORD = np.int64(-(1 << 32))
 
 
 @part
@@ -215,11 +218,11 @@ def erfc(x: float) -> float:
         return x
     if size < 0.84375:
         z = x * x
-        y = _rising(z, _P) / _rising(z, _Q)
+        y = _polynomial(z, _P) / _polynomial(z, _Q)
         return 1.0 - (x + x * y) if x < 0.25 else 0.5 - ((x - 0.5) + x * y)
     if size < 1.25:
         s = size - 1.0
-        y = _rising(s, _PA) / _rising(s, _QA)
+        y = _polynomial(s, _PA) / _polynomial(s, _QA)
         return 1.0 - _ERROR_AT_ONE - y if x > 0 else 1.0 + _ERROR_AT_ONE + y
     if size >= 28.0:
         return 0.0 if x > 0 else 2.0
@@ -227,9 +230,9 @@ def erfc(x: float) -> float:
         return 2.0
     s = 1.0 / (size * size)
     y = (
-        _rising(s, _RA) / _rising(s, _SA)
+        _polynomial(s, _RA) / _polynomial(s, _SA)
         if size < 1.0 / 0.35
-        else _rising(s, _RB) / _rising(s, _SB)
+        else _polynomial(s, _RB) / _polynomial(s, _SB)
     )
     rough = _as_double(_as_bits(size) & _HIGH_WORD)  # whose square has no rounding
     beyond = exp(-rough * rough - 0.5625) * exp((rough - size) * (rough + size) + y) / size
@@ -242,68 +245,35 @@ def share_below(value: float) -> float:
     return erfc(-value * _ROOT_HALF) / 2
 
 
-# Numerators and denominators, highest power first: the middle, the tail, the farthest tail.
-_P0 = (
-    -5.99633501014107895267e1,
-    9.80010754185999661536e1,
-    -5.66762857469070293439e1,
-    1.39312609387279679503e1,
-    -1.23916583867381258016e0,
+# Numerators and denominators of quantiles: the middle, the tail, the farthest tail.
+_P0 = _coefficients(
+    (-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1),
+    (1.39312609387279679503e1, -1.23916583867381258016e0),
 )
-_Q0 = (
-    1.0,
-    1.95448858338141759834e0,
-    4.67627912898881538453e0,
-    8.63602421390890590575e1,
-    -2.25462687854119370527e2,
-    2.00260212380060660359e2,
-    -8.20372256168333339912e1,
-    1.59056225126211695515e1,
-    -1.18331621121330003142e0,
+_Q0 = _coefficients(
+    (1.0, 1.95448858338141759834e0, 4.67627912898881538453e0),
+    (8.63602421390890590575e1, -2.25462687854119370527e2, 2.00260212380060660359e2),
+    (-8.20372256168333339912e1, 1.59056225126211695515e1, -1.18331621121330003142e0),
 )
-_P1 = (
-    4.05544892305962419923e0,
-    3.15251094599893866154e1,
-    5.71628192246421288162e1,
-    4.40805073893200834700e1,
-    1.46849561928858024014e1,
-    2.18663306850790267539e0,
-    -1.40256079171354495875e-1,
-    -3.50424626827848203418e-2,
-    -8.57456785154685413611e-4,
+_P1 = _coefficients(
+    (4.05544892305962419923e0, 3.15251094599893866154e1, 5.71628192246421288162e1),
+    (4.40805073893200834700e1, 1.46849561928858024014e1, 2.18663306850790267539e0),
+    (-1.40256079171354495875e-1, -3.50424626827848203418e-2, -8.57456785154685413611e-4),
 )
-_Q1 = (
-    1.0,
-    1.57799883256466749731e1,
-    4.53907635128879210584e1,
-    4.13172038254672030440e1,
-    1.50425385692907503408e1,
-    2.50464946208309415979e0,
-    -1.42182922854787788574e-1,
-    -3.80806407691578277194e-2,
-    -9.33259480895457427372e-4,
+_Q1 = _coefficients(
+    (1.0, 1.57799883256466749731e1, 4.53907635128879210584e1),
+    (4.13172038254672030440e1, 1.50425385692907503408e1, 2.50464946208309415979e0),
+    (-1.42182922854787788574e-1, -3.80806407691578277194e-2, -9.33259480895457427372e-4),
 )
-_P2 = (
-    3.23774891776946035970e0,
-    6.91522889068984211695e0,
-    3.93881025292474443415e0,
-    1.33303460815807542389e0,
-    2.01485389549179081538e-1,
-    1.23716634817820021358e-2,
-    3.01581553508235416007e-4,
-    2.65806974686737550832e-6,
-    6.23974539184983293730e-9,
+_P2 = _coefficients(
+    (3.23774891776946035970e0, 6.91522889068984211695e0, 3.93881025292474443415e0),
+    (1.33303460815807542389e0, 2.01485389549179081538e-1, 1.23716634817820021358e-2),
+    (3.01581553508235416007e-4, 2.65806974686737550832e-6, 6.23974539184983293730e-9),
 )
-_Q2 = (
-    1.0,
-    6.02427039364742014255e0,
-    3.67983563856160859403e0,
-    1.37702099489081330271e0,
-    2.16236993594496635890e-1,
-    1.34204006088543189037e-2,
-    3.28014464682127739104e-4,
-    2.89247864745380683936e-6,
-    6.79019408009981274425e-9,
+_Q2 = _coefficients(
+    (1.0, 6.02427039364742014255e0, 3.67983563856160859403e0),
+    (1.37702099489081330271e0, 2.16236993594496635890e-1, 1.34204006088543189037e-2),
+    (3.28014464682127739104e-4, 2.89247864745380683936e-6, 6.79019408009981274425e-9),
 )
 
 
@@ -333,14 +303,6 @@ def value_above(share: float) -> float:
     return -value if is_lower else value
 
 
-@part
-def _polynomial(value: float, coefficients: tuple[float, ...]) -> float:
-    total = 0.0
-    for coefficient in coefficients:
-        total = total * value + coefficient
-    return total
-
-
 EXP, LOG, SHARE_BELOW, VALUE_ABOVE = range(4)
 
 
@@ -363,13 +325,6 @@ def write_powers(bases: Floats, exponents: Floats, powers: Floats) -> None:
     """Write powers of numbers ``(n,)``."""
     for n in range(len(bases)):
         powers[n] = power(bases[n], exponents[n])
-
-
-@kernel
-def write_softmaxes(logits: Floats, probabilities: Floats) -> None:
-    """Write the softmax of each row of logits ``(n, k)``."""
-    for n in range(len(logits)):
-        softmax(logits[n], probabilities[n])
 
 
 def exponentials(numbers: Array) -> Floats:
@@ -404,7 +359,7 @@ def softmaxes(logits: Array) -> Floats:
     """Return the softmax of logits ``(…, k)`` along the last axis."""
     found = np.empty(logits.shape)
     size = logits.shape[-1]
-    write_softmaxes(_flat(logits).reshape(-1, size), found.reshape(-1, size))
+    write_probabilities(_flat(logits).reshape(-1, size), found.reshape(-1, size))
     return found
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, Singles
-from proce.compiled.elementary import logistic, softmax
+from proce.compiled.elementary import write_probabilities
 from proce.compiled.kernel import kernel, part
 
 
@@ -33,7 +33,6 @@ KIND, FIRST_ROW, N_LEVELS, MISSING_ROW = 0, 1, 2, 3  # columns of `cells`
 FACTOR, SHIFT, LOW, HIGH, REACH = 0, 1, 2, 3, 4  # columns of `scales`
 N_INPUTS, N_OUTPUTS, IS_RAMP = 0, 1, 2  # columns of `layers`
 _ZERO = np.float32(0)
-_ONE = np.float32(1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,10 +150,15 @@ class RowNetwork(NamedTuple):
     def class_probabilities(self, rows: Floats) -> Floats | None:
         """Return the class probabilities ``(n, k)`` of rows ``(n, f)``.
 
+        One output is the logit of the second of two classes; several are logits of their classes.
         ``None`` where a cell is missing that may not be.
         """
+        logits = np.empty((len(rows), self.n_outputs), np.float32)
+        if not write_outputs(_lines(rows), self, logits):
+            return None
         given = np.empty((len(rows), max(2, self.n_outputs)))
-        return given if write_class_probabilities(_lines(rows), self, given) else None
+        write_probabilities(logits.astype(np.float64), given)
+        return given
 
     def mean_squared_offsets(self, rows: Floats, points: Singles) -> Floats:
         """Return how far the outputs of rows ``(i, c, f)`` are from ``points (i, o)``, ``(i, c)``.
@@ -162,8 +166,7 @@ class RowNetwork(NamedTuple):
         That is the mean of the squared differences; any cell may be missing.
         """
         given = np.empty(rows.shape[:2])
-        done = write_offsets(_lines(rows), self, points, given.reshape(-1))
-        assert done, "every feature of such a network may be missing"
+        write_mean_squares(self.outputs(rows), points, given)
         return given
 
 
@@ -193,89 +196,30 @@ def write_outputs(
 
 
 @kernel
-def write_class_probabilities(
-    rows: Floats,
-    network: RowNetwork,
-    given: Floats,
-) -> bool:
-    """Write the class probabilities ``given (n, k)`` of rows; return whether all could be read.
-
-    One output is the logit of the second of two classes; several are logits of their classes.
-    """
-    first, second, hidden, taken, shares = _buffers(network)
-    n_rows = len(given)
-    n_outputs = network.layers[-1, N_OUTPUTS]
-    logits = np.empty(n_outputs)
-    for start in range(0, n_rows, LANES):
-        count = min(LANES, n_rows - start)
-        if not _enter(rows, start, count, network, first, hidden, taken, shares):
-            return False
-        last = _pass_on(network, first, second)
-        for lane in range(count):
-            if n_outputs == 1:
-                no, yes = logistic(np.float64(last[lane]))
-                given[start + lane, 0], given[start + lane, 1] = no, yes
-                continue
-            for output in range(n_outputs):
-                logits[output] = last[output * LANES + lane]
-            softmax(logits, given[start + lane])
-    return True
-
-
-@kernel
-def write_offsets(
-    rows: Floats,
-    network: RowNetwork,
-    points: Singles,
-    given: Floats,
-) -> bool:
-    """Write how far the outputs of rows are from points: the mean of the squares ``given (n,)``.
-
-    The rows stand in as many groups of equal size as there are ``points (i, o)``.
-    """
-    first, second, hidden, taken, shares = _buffers(network)
-    n_rows, n_outputs = len(given), points.shape[1]
-    size = max(1, n_rows // max(1, len(points)))
-    wanted = np.zeros(n_outputs * LANES, np.float32)
-    totals = np.zeros(LANES, np.float32)
-    filled = -1  # the point that all lanes hold
-    for start in range(0, n_rows, LANES):
-        count = min(LANES, n_rows - start)
-        if not _enter(rows, start, count, network, first, hidden, taken, shares):
-            return False
-        last = _pass_on(network, first, second)
-        lowest, highest = start // size, (start + count - 1) // size
-        if lowest != highest or lowest != filled:
-            for lane in range(LANES):
-                point = points[min(start + lane, n_rows - 1) // size]
-                for output in range(n_outputs):
-                    wanted[output * LANES + lane] = point[output]
-            filled = lowest if lowest == (start + LANES - 1) // size else -1
-        totals[:] = _ZERO
-        for output in range(n_outputs):
-            offset = output * LANES
-            for lane in range(LANES):
-                gap = last[offset + lane] - wanted[offset + lane]
-                totals[lane] += gap * gap
-        for lane in range(count):
-            given[start + lane] = totals[lane] / np.float32(n_outputs)
-    return True
+def write_mean_squares(outputs: Singles, points: Singles, given: Floats) -> None:
+    """Write how far outputs ``(i, c, o)`` are from points ``(i, o)``: the mean of the squares."""
+    for i in range(len(outputs)):
+        for c in range(outputs.shape[1]):
+            total = _ZERO
+            for output in range(outputs.shape[2]):
+                gap = outputs[i, c, output] - points[i, output]
+                total += gap * gap
+            given[i, c] = total / np.float32(outputs.shape[2])
 
 
 @part
-def _buffers(network: RowNetwork) -> tuple[Singles, Singles, Singles, Ints, Singles]:
+def _buffers(network: RowNetwork) -> tuple[Singles, Singles, Singles, Ints, Floats]:
     """Return the memory of a call: two blocks of lanes, one hidden layer, and picked rows."""
     widest = 0
     for layer in range(len(network.layers)):
         widest = max(widest, network.layers[layer, N_OUTPUTS])
     n_picked = len(network.cells) + 4
-    return (
-        np.zeros(widest * LANES, np.float32),
-        np.zeros(widest * LANES, np.float32),
-        np.zeros(network.layers[0, N_OUTPUTS], np.float32),
-        np.zeros(n_picked, np.int64),
-        np.zeros(n_picked, np.float32),
-    )
+    first = np.empty(widest * LANES, np.float32)
+    for place in range(len(first)):
+        first[place] = _ZERO  # also in lanes that hold no row
+    second = np.empty(widest * LANES, np.float32)
+    hidden = np.empty(network.layers[0, N_OUTPUTS], np.float32)
+    return first, second, hidden, np.empty(n_picked, np.int64), np.empty(n_picked)
 
 
 @part
@@ -287,7 +231,7 @@ def _enter(
     block: Singles,
     hidden: Singles,
     taken: Ints,
-    shares: Singles,
+    shares: Floats,
 ) -> bool:
     """Write the first layer of some rows into lanes; return whether the rows could be read."""
     table, cells, scales = network.table, network.cells, network.scales
@@ -296,10 +240,12 @@ def _enter(
         n_picked = _pick(rows[start + lane], cells, scales, taken, shares)
         if n_picked == 0:
             return False
-        hidden[:] = _ZERO
+        for unit in range(n_hidden):
+            hidden[unit] = _ZERO
         for picked in range(0, n_picked, 4):
             a, b, c, d = taken[picked], taken[picked + 1], taken[picked + 2], taken[picked + 3]
-            p, q, r, s = shares[picked], shares[picked + 1], shares[picked + 2], shares[picked + 3]
+            p, q = np.float32(shares[picked]), np.float32(shares[picked + 1])
+            r, s = np.float32(shares[picked + 2]), np.float32(shares[picked + 3])
             one, two, three, four = table[a], table[b], table[c], table[d]
             for unit in range(n_hidden):
                 added = p * one[unit] + q * two[unit] + r * three[unit] + s * four[unit]
@@ -311,31 +257,31 @@ def _enter(
 
 
 @part
-def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Array) -> int:
+def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats) -> int:
     """Write which rows of the table a row takes, and what share of each; return how many.
 
     The number is a multiple of four, or 0 where a cell is missing that may not be. The first row of
     the table is the bias. A code that no level has takes nothing.
     """
-    taken[0], shares[0], count = 0, _ONE, 1
+    taken[0], shares[0], count = 0, 1.0, 1
     for feature in range(len(row)):
         value = row[feature] * scales[feature, FACTOR] + scales[feature, SHIFT]
         kind = cells[feature, KIND]
         if math.isnan(value) if kind == _NUMBER else value < 0:
             if cells[feature, MISSING_ROW] < 0:
                 return 0
-            taken[count], shares[count] = cells[feature, MISSING_ROW], _ONE
+            taken[count], shares[count] = cells[feature, MISSING_ROW], 1.0
         elif kind == _LEVEL:
             if not (value < cells[feature, N_LEVELS] and value == math.floor(value)):
                 continue
-            taken[count], shares[count] = cells[feature, FIRST_ROW] + np.int64(value), _ONE
+            taken[count], shares[count] = cells[feature, FIRST_ROW] + np.int64(value), 1.0
         else:
             value = min(max(value, scales[feature, LOW]), scales[feature, HIGH])
             taken[count] = cells[feature, FIRST_ROW]
             shares[count] = value / scales[feature, REACH]
         count += 1
     while count % 4:
-        taken[count], shares[count] = 0, _ZERO
+        taken[count], shares[count] = 0, 0.0
         count += 1
     return count
 
@@ -348,7 +294,7 @@ def write_columns(rows: Floats, network: RowNetwork, columns: Ints, given: Float
     cannot be read, or -1.
     """
     n_picked = len(network.cells) + 4
-    taken, shares = np.zeros(n_picked, np.int64), np.zeros(n_picked)
+    taken, shares = np.empty(n_picked, np.int64), np.empty(n_picked)
     for row in range(len(rows)):
         n_picked = _pick(rows[row], network.cells, network.scales, taken, shares)
         if n_picked == 0:
@@ -390,8 +336,8 @@ def _multiply(
     """Write a linear layer's outputs in lanes, four inputs and four outputs at a time."""
     n_outputs = len(bias)
     for output in range(n_outputs):
-        own = given[output * LANES : (output + 1) * LANES]
-        own[:] = bias[output]
+        for lane in range(LANES):
+            given[output * LANES + lane] = bias[output]
     n_fours, n_whole = n_inputs - n_inputs % 4, n_outputs - n_outputs % 4
     for output in range(0, n_whole, 4):
         own = given[output * LANES : (output + 4) * LANES]

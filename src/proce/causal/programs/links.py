@@ -9,7 +9,7 @@ import numpy as np
 
 from proce.arrays import Array, Floats, Ints
 from proce.causal.programs.program import Link, Record
-from proce.compiled.elementary import exp, log, share_below, value_above
+from proce.compiled.elementary import exp, log, share_below, turn_into_softmax, value_above
 from proce.compiled.kernel import kernel, part
 
 _MIN_GAP = 1e-9  # of the noise of a level from where another level begins, beyond rounding
@@ -156,41 +156,34 @@ def _explain_choice(
     others are Gumbel around their own logit, cut off below the highest (Maddison, Tarlow, Minka
     2014).
     """
-    largest, total = _largest(logits, c, n_levels), 0.0
+    own = noise[c, first : first + n_levels]
     for level in range(n_levels):
-        total += exp(logits[level, c] - largest)
+        own[level] = logits[level, c]
+    largest, total = turn_into_softmax(own)
     drawn = -log(uniforms[c, first + chosen])
     highest = largest + log(total) - log(drawn)
     for level in range(n_levels):
         if level == chosen:
-            noise[c, first + level] = highest - logits[level, c]
+            own[level] = highest - logits[level, c]
         else:
             drawn = max(-log(uniforms[c, first + level]), _MIN_GAP)
-            noise[c, first + level] = -log(exp(logits[level, c] - highest) + drawn)
-
-
-@part
-def _largest(logits: Floats, c: int, n_levels: int) -> float:
-    """Return the largest logit of a row."""
-    largest = logits[0, c]
-    for level in range(1, n_levels):
-        largest = max(largest, logits[level, c])
-    return largest
+            own[level] = -log(exp(logits[level, c] - highest) + drawn)
 
 
 @part
 def chance(effect: Record, weights: Floats, predicted: Floats, c: int, level: float) -> float:
-    """Return the chance that the predictions of a row give a level; a missing one counts as 0."""
+    """Return the chance that the predictions of a row give a level; a missing one counts as 0.
+
+    The predictions of the row are lost.
+    """
     level = max(level, 0.0)
     if effect.link == Link.ORDERED:
         low, high = ends_of_level(
             weights, effect.thresholds, effect.n_levels, level, predicted[0, c]
         )
         return share_between(low, high)
-    largest, total = _largest(predicted, c, effect.n_outputs), 0.0
-    for output in range(effect.n_outputs):
-        total += exp(predicted[output, c] - largest)
-    return exp(predicted[int(level), c] - largest) / total
+    turn_into_softmax(predicted[: effect.n_outputs, c])
+    return predicted[int(level), c]
 
 
 @kernel
@@ -212,10 +205,10 @@ def write_shares_between(low: Floats, high: Floats, shares: Floats) -> None:
 def responses(effect: Record, weights: Floats, predicted: Array, residual: Array) -> Floats:
     """Return the values ``(…)`` of predictions ``(o, …)`` under noise ``(…, w)``."""
     shape = np.broadcast_shapes(predicted.shape[1:], residual.shape[:-1])
-    values, lines = np.empty(shape), np.array(_lines(predicted, shape))
-    noise = np.broadcast_to(residual, (*shape, residual.shape[-1]))
-    noise = np.ascontiguousarray(noise, np.float64).reshape(values.size, residual.shape[-1])
-    respond(effect, weights, lines, noise, np.arange(values.size), values.reshape(-1))
+    values, size = np.empty(shape), residual.shape[-1]
+    noise = _flat(residual, (*shape, size)).reshape(values.size, size)
+    lines, owners = _lines(predicted, shape), np.arange(values.size)
+    respond(effect, weights, lines, noise, owners, values.reshape(-1))
     return values
 
 
@@ -225,24 +218,17 @@ def explanations(
     """Return the noise ``(…, w)`` under which predictions ``(o, …)`` come to values ``(…)``."""
     shape = np.broadcast_shapes(predicted.shape[1:], value.shape)
     noise = np.empty((*shape, len(predicted)))
-    drawn = np.broadcast_to(uniforms, noise.shape) if effect["link"] > Link.RANKED else noise
+    drawn = _flat(uniforms, noise.shape) if effect["link"] > Link.RANKED else noise
+    lines, values = _lines(predicted, shape), _flat(value, shape)
     flat = (-1, len(predicted))
-    explain(
-        effect,
-        weights,
-        _lines(predicted, shape),
-        _flat(value, shape),
-        np.ascontiguousarray(drawn, np.float64).reshape(flat),
-        noise.reshape(flat),
-    )
+    explain(effect, weights, lines, values, drawn.reshape(flat), noise.reshape(flat))
     return noise
 
 
 def chances_of_levels(effect: Record, weights: Floats, predicted: Array, levels: Array) -> Floats:
     """Return the chances ``(…)`` with which predictions ``(o, …)`` give levels ``(…)``."""
     shape = np.broadcast_shapes(predicted.shape[1:], levels.shape)
-    chances = np.empty(shape)
-    lines = _lines(predicted, shape)
+    lines, chances = _lines(predicted, shape), np.empty(shape)
     write_chances(effect, weights, lines, _flat(levels, shape), chances.reshape(-1))
     return chances
 
@@ -255,10 +241,11 @@ def shares_between(low: Array, high: Array) -> Floats:
 
 
 def _lines(predicted: Array, shape: tuple[int, ...]) -> Floats:
-    """Return predictions ``(o, …)`` as lines ``(o, c)``."""
-    wide = np.broadcast_to(predicted, (len(predicted), *shape))
-    return np.ascontiguousarray(wide, np.float64).reshape(len(predicted), -1)
+    """Return a copy of predictions ``(o, …)`` as lines ``(o, c)``."""
+    return _flat(predicted, (len(predicted), *shape)).reshape(len(predicted), -1).copy()
 
 
 def _flat(values: Array, shape: tuple[int, ...]) -> Floats:
-    return np.ascontiguousarray(np.broadcast_to(values, shape), np.float64).reshape(-1)
+    """Return values ``(n,)`` that may be written to: kernels have another version for others."""
+    wide = values if values.shape == shape else np.broadcast_to(values, shape)
+    return np.require(wide, np.float64, ("C", "W")).reshape(-1)
