@@ -8,8 +8,9 @@ import pytest
 from sklearn.linear_model import LinearRegression
 
 from proce.causal import CausalGraph, Ensemble, StructuralCausalModel
+from proce.causal.equations import candidates
 from proce.causal.equations.candidates import fit_of, held_out_of
-from proce.causal.equations.comparison import Folds
+from proce.causal.equations.comparison import Folds, error
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.fitting import refitting
 from proce.causal.equations.moments import Moments
@@ -110,6 +111,42 @@ def test_errors_of_unseen_rows_are_those_of_fits_on_the_others(kind):
     expected = np.concatenate(parts)
     expected = np.exp(expected) + effect.origin if kind.startswith("log") else expected
     np.testing.assert_allclose(told, expected, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["linear", "log-spline"])
+def test_the_errors_that_choose_a_form_are_those_of_its_equation_to_the_last_bit(kind, monkeypatch):
+    def draw_weights(moments):
+        return np.random.default_rng(0).normal(0, 0.3, len(moments.centred))
+
+    monkeypatch.setattr(candidates, "least_squares", draw_weights)
+    frame, graph = plots(300)
+    codec = Codec.fit(Schema.infer(frame), frame)
+    effect = EffectRows.of("price", graph, codec.encode(frame), codec)
+    folds = Folds.of(effect, 3)
+    told = fit_of(kind, effect, 3)(effect.counts).predict(effect.parents)
+    assert np.array_equal(held_out_of(kind, effect, folds, 3), told[folds.positions])
+
+
+def test_the_error_of_levels_is_the_mean_loss_of_their_chances():
+    draw = np.random.default_rng(0)
+    x = draw.uniform(0, 1, 300)
+    codes = (3 * x + draw.uniform(-1, 1, 300)).astype(int).clip(0, 2)
+    codes[0] = 3  # a level that a fit without its row does not know
+    frame = pd.DataFrame({"x": x, "y": pd.Categorical.from_codes(codes, list("abcd"))})
+    codec, graph = Codec.fit(Schema.infer(frame), frame), CausalGraph([("x", "y")])
+    effect = EffectRows.of("y", graph, codec.encode(frame), codec)
+    folds = Folds.of(effect, 3)
+    chances = held_out_of("logistic", effect, folds, 3)
+    target = effect.target[folds.positions]
+    parts = []
+    for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
+        mechanism = fit_of("logistic", effect, 3)(effect.counts - counts)
+        parts.append(mechanism.chance({"x": effect.parents["x"][unseen]}, effect.target[unseen]))
+    of_target = np.concatenate(parts)
+    assert np.array_equal(chances[np.arange(300), target.astype(int)], of_target)
+    expected = -np.log(of_target).mean()
+    assert error(effect.feature, chances, target, folds.weights) == pytest.approx(expected)
+    assert 20 < -np.log(of_target.min()) < 100
 
 
 ALIKE = ["linear", "spline", "log-quadratic", "log-sparse-spline", "boosting"]

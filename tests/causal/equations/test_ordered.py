@@ -1,12 +1,15 @@
 """Ordered levels learned from rows."""
 
+from functools import partial
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 from scipy.stats import norm
 
-from proce.causal.equations.comparison import Folds
-from proce.causal.equations.ordered import OrderedRows, fit_ordered, held_out_chances
+from proce.causal.equations.comparison import Folds, held_out
+from proce.causal.equations.ordered import OrderedRows, fit_ordered
 from proce.causal.equations.terms import Terms
 from proce.schema import Categorical, Continuous
 
@@ -58,7 +61,8 @@ def test_chances_of_unseen_rows_are_those_of_a_fit_on_the_others():
     parents, ranks = drawn()
     folds = Folds(np.eye(5)[np.arange(600) % 5].T)
     rows = OrderedRows(NUMBER(parents), ranks, np.ones(600, dtype=np.float64), 4)
-    chances = held_out_chances(rows, folds)
+    effect = SimpleNamespace(parents=parents, counts=rows.counts)
+    chances = held_out(partial(fit_ordered, NUMBER, rows), effect, folds)
     assert chances.sum(-1).tolist() == pytest.approx([1] * 600)
     for unseen, told in zip(folds.unseen, np.split(chances, 5), strict=True):
         seen = np.ones(600, dtype=np.bool_)

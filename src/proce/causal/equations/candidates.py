@@ -22,7 +22,7 @@ from proce.causal.equations.mechanism import (
     Ranked,
 )
 from proce.causal.equations.moments import Moments, least_squares
-from proce.causal.equations.ordered import OrderedRows, fit_ordered, held_out_chances
+from proce.causal.equations.ordered import OrderedRows, fit_ordered
 from proce.causal.equations.polynomial import Exponential, Polynomial
 from proce.causal.equations.selection import sparse_least_squares
 from proce.causal.equations.terms import (
@@ -97,18 +97,11 @@ def fit_of(kind: str, effect: EffectRows, seed: int) -> Fit:
 def held_out_of(kind: str, effect: EffectRows, folds: Folds, seed: int) -> Array:
     """Return what a kind of equation predicts of the rows of each fold, fitted on the others.
 
-    A number or rank ``(u,)``; logits ``(u, l)`` of levels without an order, and chances ``(u, l)``
-    of ordered levels that are fitted as such.
+    A number or rank ``(u,)``, or chances ``(u, l)`` of levels that are fitted as such.
     """
-    feature = effect.feature
-    if isinstance(feature, Categorical) or kind == "boosting":
+    if isinstance(effect.feature, Categorical) or kind == "boosting" or Form.of(kind).is_ordered:
         return held_out(fit_of(kind, effect, seed), effect, folds)
-    form = Form.of(kind)
-    columns = _terms(form, effect)(effect.parents)
-    if form.is_ordered and isinstance(feature, Ordinal):
-        rows = OrderedRows(columns, effect.target, effect.counts, len(feature.levels))
-        return held_out_chances(rows, folds)
-    return _held_out_regression(form, effect, columns, folds)
+    return _held_out_regression(Form.of(kind), effect, folds)
 
 
 def _fit_choice(
@@ -131,11 +124,15 @@ def _fit_form(
     used, target = _regressed(form, effect)
     used &= counts > 0
     weights = _solve(form)(Moments.of(columns[used], target[used], counts[used]))
-    polynomial = Polynomial(terms, weights)
+    equation = _equation(form, effect, terms, weights)
     if form.is_logarithmic:
-        equation = Exponential(polynomial, effect.origin)
         return Multiplicative(equation, effect.origin, units="unit")
-    return _with_added_noise(effect.feature, polynomial)
+    return _with_added_noise(effect.feature, equation)
+
+
+def _equation(form: Form, effect: EffectRows, terms: Terms, weights: Array) -> Equation:
+    polynomial = Polynomial(terms, weights)
+    return Exponential(polynomial, effect.origin) if form.is_logarithmic else polynomial
 
 
 def _regressed(form: Form, effect: EffectRows) -> tuple[Array, Array]:
@@ -149,21 +146,18 @@ def _solve(form: Form) -> Solve:
     return sparse_least_squares if form.is_sparse else least_squares
 
 
-def _held_out_regression(form: Form, effect: EffectRows, columns: Array, folds: Folds) -> Array:
+def _held_out_regression(form: Form, effect: EffectRows, folds: Folds) -> Array:
     """Return what least squares predict of unseen rows, from the sums over all rows."""
-    used, target = _regressed(form, effect)
-    whole, solve = Moments.of(columns[used], target[used], effect.counts[used]), _solve(form)
+    terms, solve = _terms(form, effect), _solve(form)
+    columns, (used, target) = terms(effect.parents), _regressed(form, effect)
+    whole = Moments.of(columns[used], target[used], effect.counts[used])
     parts = []
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
         part = unseen[used[unseen]]
         taken = Moments.of(columns[part], target[part], counts[part], whole.middle)
-        weights = solve(whole - taken)
-        parts.append(columns[unseen] @ weights[1:] + weights[0])
-    predicted = np.concatenate(parts)
-    if not form.is_logarithmic:
-        return predicted
-    with np.errstate(over="ignore"):  # such an error is without an end
-        return np.exp(predicted) + effect.origin
+        equation = _equation(form, effect, terms, solve(whole - taken))
+        parts.append(equation({name: values[unseen] for name, values in effect.parents.items()}))
+    return np.concatenate(parts)
 
 
 def _with_added_noise(feature: Feature, equation: Equation) -> Mechanism:

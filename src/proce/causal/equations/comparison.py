@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy import special
 
 from proce.arrays import Array
 from proce.causal.equations.effect_rows import EffectRows
 from proce.causal.equations.forms import Form
-from proce.causal.equations.mechanism import Mechanism
+from proce.causal.equations.mechanism import Choice, Mechanism, Ordered, Parents
 from proce.causal.programs.links import shares_between
+from proce.compiled.elementary import softmaxes
+from proce.losses import loss_of_chance
 from proce.schema import Categorical, Feature, Ordinal
 
 Fit = Callable[[Array], Mechanism]  # from how often each distinct row occurs, (d,)
@@ -68,8 +69,18 @@ def held_out(fit: Fit, effect: EffectRows, folds: Folds) -> Array:
     for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
         mechanism = fit(effect.counts - counts)
         parents = {name: values[unseen] for name, values in effect.parents.items()}
-        parts.append(mechanism.predict(parents))
+        parts.append(_predicted(mechanism, parents))
     return np.concatenate(parts)
+
+
+def _predicted(mechanism: Mechanism, parents: Parents) -> Array:
+    """Return the chances ``(u, l)`` of levels that have some, else a number or rank ``(u,)``."""
+    if isinstance(mechanism, Choice):
+        return softmaxes(mechanism.predict(parents))
+    if isinstance(mechanism, Ordered):
+        columns = {name: values[:, None] for name, values in parents.items()}
+        return mechanism.chance(columns, np.arange(mechanism.n_levels))
+    return mechanism.predict(parents)
 
 
 def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> float:
@@ -78,8 +89,7 @@ def error(feature: Feature, predicted: Array, target: Array, weights: Array) -> 
     ``weights`` say how many rows each prediction stands for.
     """
     if isinstance(feature, Categorical):
-        own = np.take_along_axis(predicted, target.astype(np.int64)[:, None], -1)[:, 0]
-        return _mean(special.logsumexp(predicted, axis=-1) - own, weights)
+        return _mean(loss_of_chance(_chance_of(target, predicted)), weights)
     if predicted.ndim > target.ndim:
         predicted = predicted @ np.arange(predicted.shape[-1])
     reach = max(1, len(feature.levels) - 1) if isinstance(feature, Ordinal) else 1
@@ -113,16 +123,21 @@ def surprise_of_levels(
     if not form.is_ordered:
         spread = math.sqrt(_mean(np.square(predicted - target), weights))
         ends = np.arange(n_levels - 1) + 0.5
-        predicted = chances_between((ends - predicted[:, None]) / spread)
-    chance = np.take_along_axis(predicted, target.astype(np.int64)[:, None], -1)
-    return -_mean(np.log(np.maximum(chance, _MIN_CHANCE)).squeeze(-1), weights) + _handicap(form)
+        predicted = _chances_between((ends - predicted[:, None]) / spread)
+    chance = np.maximum(_chance_of(target, predicted), _MIN_CHANCE)
+    return _mean(loss_of_chance(chance), weights) + _handicap(form)
 
 
-def chances_between(ends: Array) -> Array:
+def _chances_between(ends: Array) -> Array:
     """Return the chances ``(u, l)`` of levels between rising ends of noise, ``(u, l - 1)``."""
     edges = np.pad(ends, ((0, 0), (1, 1)), constant_values=np.inf)
     edges[:, 0] = -np.inf
     return shares_between(edges[:, :-1], edges[:, 1:])
+
+
+def _chance_of(levels: Array, chances: Array) -> Array:
+    """Return the chance of the level ``(u,)`` of each row, of those of all ``(u, l)``."""
+    return np.take_along_axis(chances, levels.astype(np.int64)[:, None], -1).squeeze(-1)
 
 
 def _mean(values: Array, weights: Array) -> float:

@@ -5,7 +5,6 @@ from numbers import Real
 from typing import Any, cast
 
 import numpy as np
-from scipy import special
 
 from proce.arguments import brief
 from proce.arrays import Array
@@ -130,7 +129,7 @@ def refuse_endless(name: str, mechanism: Mechanism, parents: Parents, which: str
     """
     predicted = mechanism.predict(parents)
     if isinstance(mechanism, Choice):
-        predicted = special.logsumexp(predicted, axis=-1)
+        predicted = predicted.max(-1)
     refuse_where(~np.isfinite(predicted), name, parents, which)
 
 

@@ -8,7 +8,6 @@ import numpy as np
 from scipy import special
 
 from proce.arrays import Array
-from proce.causal.equations.comparison import Folds, chances_between
 from proce.causal.equations.mechanism import Ordered
 from proce.causal.equations.polynomial import Polynomial
 from proce.causal.equations.terms import Terms
@@ -85,17 +84,6 @@ def fit_ordered(terms: Terms, rows: OrderedRows, counts: Array) -> Ordered:
     found = drawn.maximise(rows.best)
     weights = np.concatenate([np.zeros(1, dtype=found[0].dtype), found[0]])
     return Ordered(Polynomial(terms, weights), drawn.thresholds(found), units="unit")
-
-
-def held_out_chances(rows: OrderedRows, folds: Folds) -> Array:
-    """Return the chances ``(u, n_levels)`` of levels in unseen rows, fold by fold."""
-    chances = []
-    for counts, unseen in zip(folds.counts, folds.unseen, strict=True):
-        others = rows.with_counts(rows.counts - counts)
-        found = others.maximise(rows.best)
-        score = rows.columns[unseen].astype(np.float64) @ found[0]
-        chances.append(chances_between(others.thresholds(found) - score[:, None]))
-    return np.concatenate(chances)
 
 
 def _start(columns: Array, codes: Array, counts: Array) -> Parameters:
