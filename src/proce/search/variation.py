@@ -244,7 +244,7 @@ def mutate(
             u = uniform(draw_bits(mutation, c * g + j))
             value, low, high = children[i, c, j], genome.lower[i, j], genome.upper[i, j]
             if genome.kind[j] == _LEVEL:
-                children[i, c, j] = _another_level(value, low, high, u)
+                children[i, c, j] = another_level(value, low, high, u)
             else:
                 step, eta = genome.step[j], operators.mutation_eta
                 children[i, c, j] = _shift(value, low, high, step, u, eta)
@@ -262,7 +262,7 @@ def mutate(
 
 
 @part
-def _another_level(value: float, lower: float, upper: float, u: float) -> float:
+def another_level(value: float, lower: float, upper: float, u: float) -> float:
     """Return a random level other than the present one."""
     present = lower <= value <= upper
     level = lower + float(np.floor(u * (upper - lower + (0.0 if present else 1.0))))

@@ -5,7 +5,7 @@ import pytest
 from scipy.special import ndtri
 
 from proce.methods.published import shells
-from proce.methods.published.shells import points_in_shells
+from proce.methods.published.shells import points_in_shells, write_candidates
 
 from ...compiled.parts import whole
 
@@ -45,3 +45,24 @@ def test_where_nothing_is_asked_for_there_is_nothing() -> None:
     draws = np.zeros((0, 5, 3))
     points = points_in_shells(draws, np.zeros((0, 2), np.bool_), np.zeros(0), np.zeros(0))
     assert points.shape == (0, 5, 2)
+
+
+def test_candidates_move_by_the_upper_half_of_a_word_and_choose_levels_by_the_lower() -> None:
+    words = np.random.default_rng(2).integers(0, 2**64, (2, 400, 4), np.uint64)
+    before, reach = np.array([[0.5, 2.0, 1.0], [0.1, 0.0, -1.0]]), np.array([1.0, 1.0, 4.0])
+    movable, n_levels = np.array([[True, True, False], [True] * 3]), np.array([0, 3, 3])
+    radii = np.array([0.2, 0.4]), np.array([0.9, 1.5])
+    rows = np.repeat(before[:, None], 400, axis=1)
+    write_candidates(words, movable, *radii, n_levels, reach, rows)
+    draws = (words >> np.uint64(32)).astype(float) / 2**32
+    draws[..., :-1] += 2.0**-33
+    offset, lower = points_in_shells(draws, movable, *radii), words % 2**32 / 2**32
+    assert np.array_equal(rows[..., 0], before[:, :1] + offset[..., 0])
+    moves = np.abs(offset) >= 0.5
+    others = np.floor(2 * lower)  # of three levels, without a person's own 2, and then 0
+    assert np.array_equal(rows[0, :, 1], np.where(moves[0, :, 1], others[0, :, 1], 2))
+    assert np.array_equal(rows[1, :, 1], np.where(moves[1, :, 1], 1 + others[1, :, 1], 0))
+    assert (rows[0, :, 2] == 1).all()
+    unknown = np.where(moves[1, :, 2], np.floor(3 * lower[1, :, 2]), -1)
+    assert np.array_equal(rows[1, :, 2], unknown)
+    assert set(unknown) == {-1, 0, 1, 2}  # from no level to any, also to the first

@@ -21,10 +21,6 @@ from proce.objective import MixedDistance
 from proce.schema import Categorical
 from proce.streams import Purpose, RowStreams
 
-_RESOLUTION = 2.0**-32  # of a draw, of which there are two to a word
-_LOW_HALF, _32 = np.uint64(0xFFFFFFFF), np.uint64(32)
-_LEVEL_OFFSET = 0.5  # another level is 1 away, and a coordinate beyond this rounds onto it
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowingSpheresSettings:
@@ -146,25 +142,16 @@ class _Spheres:
         self, task: Task, positions: Ints, streams: RowStreams, number: int, count: int
     ) -> Floats:
         """Draw candidates ``(a, count, f)`` uniformly in the shells of some rows."""
-        from proce.methods.published.shells import points_in_shells
+        from proce.methods.published.shells import write_candidates
 
         centre, movable = task.genome.anchor[positions], task.genome.movable[positions]
-        n_rows, n_features = centre.shape
+        codec, (n_rows, n_features) = task.common.codec, centre.shape
         words = streams.bits(number, Purpose.SHELL, count * (n_features + 1))
         words = words.reshape(n_rows, count, n_features + 1)
-        draws = (words >> _32).astype(np.float64) * _RESOLUTION
-        draws[..., :-1] += _RESOLUTION / 2  # the quantile of 0 would be infinite
-        inner, outer = self.inner[positions], self.outer[positions]
-        offset = points_in_shells(draws, movable, inner, outer)  # on the unit range
-        rows: Floats = centre[:, None] + offset * task.common.codec.reach
-        for position, feature in enumerate(task.common.codec.schema):
-            if isinstance(feature, Categorical):
-                own = centre[:, None, position]
-                draw = (words[..., position] & _LOW_HALF) * _RESOLUTION
-                other = np.floor(draw * (len(feature.levels) - 1))
-                other += other >= own
-                moves = np.abs(offset[..., position]) >= _LEVEL_OFFSET
-                rows[..., position] = np.where(moves, other, own)
+        n_levels = [len(f.levels) if isinstance(f, Categorical) else 0 for f in codec.schema]
+        rows = np.repeat(centre[:, None], count, axis=1)
+        radii = self.inner[positions], self.outer[positions]
+        write_candidates(words, movable, *radii, np.array(n_levels), codec.reach, rows)
         return rows
 
     def update(self, task: Task, positions: Array, candidates: Array, reached: Array) -> None:
