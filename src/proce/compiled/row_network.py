@@ -182,16 +182,34 @@ def write_outputs(
     given: Singles,
 ) -> bool:
     """Write the outputs ``given (n, o)`` of rows ``(n, f)``; return whether all could be read."""
-    first, second, hidden, taken, shares = _buffers(network)
-    n_rows, n_outputs = given.shape
+    layers, weights, widest = network.layers, network.weights, 0
+    for layer in range(len(layers)):
+        widest = max(widest, layers[layer, N_OUTPUTS])
+    values, others = np.empty(widest * LANES, np.float32), np.empty(widest * LANES, np.float32)
+    for place in range(len(values)):
+        values[place] = others[place] = _ZERO  # also in lanes that hold no row
+    n_picked = len(network.cells) + 4
+    taken, shares = np.empty(n_picked, np.int64), np.empty(n_picked)
+    hidden = np.empty(layers[0, N_OUTPUTS], np.float32)
+    n_rows = len(rows)
     for start in range(0, n_rows, LANES):
         count = min(LANES, n_rows - start)
-        if not _enter(rows, start, count, network, first, hidden, taken, shares):
+        if not _enter(rows, start, count, network, values, hidden, taken, shares):
             return False
-        last = _pass_on(network, first, second)
+        offset = 0
+        for layer in range(1, len(layers)):
+            n_inputs, n_outputs = layers[layer, N_INPUTS], layers[layer, N_OUTPUTS]
+            middle = offset + n_inputs * n_outputs
+            bias = weights[middle : middle + n_outputs]
+            _multiply(values, weights[offset:middle], bias, n_inputs, others)
+            if layers[layer, IS_RAMP] == 1:
+                for place in range(n_outputs * LANES):
+                    others[place] = _ZERO if others[place] < _ZERO else others[place]
+            offset = middle + n_outputs
+            values, others = others, values
         for lane in range(count):
-            for output in range(n_outputs):
-                given[start + lane, output] = last[output * LANES + lane]
+            for output in range(given.shape[1]):
+                given[start + lane, output] = values[output * LANES + lane]
     return True
 
 
@@ -205,21 +223,6 @@ def write_mean_squares(outputs: Singles, points: Singles, given: Floats) -> None
                 gap = outputs[i, c, output] - points[i, output]
                 total += gap * gap
             given[i, c] = total / np.float32(outputs.shape[2])
-
-
-@part
-def _buffers(network: RowNetwork) -> tuple[Singles, Singles, Singles, Ints, Floats]:
-    """Return the memory of a call: two blocks of lanes, one hidden layer, and picked rows."""
-    widest = 0
-    for layer in range(len(network.layers)):
-        widest = max(widest, network.layers[layer, N_OUTPUTS])
-    n_picked = len(network.cells) + 4
-    first = np.empty(widest * LANES, np.float32)
-    for place in range(len(first)):
-        first[place] = _ZERO  # also in lanes that hold no row
-    second = np.empty(widest * LANES, np.float32)
-    hidden = np.empty(network.layers[0, N_OUTPUTS], np.float32)
-    return first, second, hidden, np.empty(n_picked, np.int64), np.empty(n_picked)
 
 
 @part
@@ -303,26 +306,6 @@ def write_columns(rows: Floats, network: RowNetwork, columns: Ints, given: Float
             if taken[place] > 0:  # others fill up to four
                 given[row, columns[taken[place]]] = shares[place]
     return -1
-
-
-@part
-def _pass_on(network: RowNetwork, first: Singles, second: Singles) -> Singles:
-    """Return the outputs of the last layer, in lanes, from those of the first."""
-    layers, weights = network.layers, network.weights
-    values, others, offset = first, second, 0
-    for layer in range(1, len(layers)):
-        n_inputs, n_outputs = layers[layer, N_INPUTS], layers[layer, N_OUTPUTS]
-        middle = offset + n_inputs * n_outputs
-        _multiply(
-            values, weights[offset:middle], weights[middle : middle + n_outputs], n_inputs, others
-        )
-        if layers[layer, IS_RAMP] == 1:
-            for position in range(n_outputs * LANES):
-                value = others[position]
-                others[position] = _ZERO if value < _ZERO else value
-        offset = middle + n_outputs
-        values, others = others, values
-    return values
 
 
 @part
