@@ -16,7 +16,8 @@ def loss_gradient(
     Parameters
     ----------
     classifier
-        The network. A row's gradient does not depend on the other rows.
+        The network. Rows go in blocks of one shape, so that a row's gradient depends on the others
+        by no more than the rounding of its place among them.
     points
         ``(n, w)``, inputs of the network.
     target
