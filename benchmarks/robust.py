@@ -23,14 +23,13 @@ import torch
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 
-from proce.classifier import Classifier, as_classifier, fit_network
+from proce.classifier import Classifier, as_classifier, fit_network, kept_by
 from proce.classifier.refits import ModelRefits, read_known_labels
 from proce.datasets import Dataset, load_dataset
 from proce.explanation import Explanations
 from proce.losses import Loss
 from proce.methods import ProCE, SearchSettings
 from proce.metrics import bootstrap_refits
-from proce.metrics.robustness import share_still_valid
 from proce.schema import Codec, Continuous
 
 NETWORKS = ("loan", "adult", "simple_bn", "sangiovese", "law")
@@ -179,8 +178,9 @@ def _survival(result: Explanations, unseen: Sequence[Classifier]) -> list[float 
     survives: list[float | None] = []
     for item in result:
         if len(item):
-            target = np.array([item.target])
-            survives.append(float(share_still_valid(unseen, item.rows[:1], target)[0]))
+            way, target = item.rows[:1], np.array([item.target])
+            kept = kept_by(unseen, lambda model, way=way: model.predict_proba(way), target)
+            survives.append(float(kept.mean()))
         else:
             survives.append(None)
     return survives

@@ -1,9 +1,11 @@
 """One decision rule, one list of classes, for every model."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
-from proce.classifier import decide, position_of
+from proce.classifier import decide, kept_by, position_of
 from proce.classifier.classifier import checked_classes, checked_threshold
 from proce.errors import ModelError
 
@@ -75,3 +77,19 @@ def test_classes_become_plain_python_values():
 def test_classes_that_cannot_be_used_are_refused(classes, message):
     with pytest.raises(ModelError, match=message):
         checked_classes(classes, "the model")
+
+
+def test_models_keep_what_their_own_threshold_lets_them_say():
+    """The second asks for more, and the third is sure of the first class."""
+
+    class Answer(NamedTuple):
+        threshold: float | None
+        chances: list[list[float]]
+
+    models = [
+        Answer(None, [[0.4, 0.6], [0.6, 0.4]]),
+        Answer(0.7, [[0.4, 0.6], [0.2, 0.8]]),
+        Answer(0.5, [[1.0, 0.0], [1.0, 0.0]]),
+    ]
+    kept = kept_by(models, lambda model: np.array(model.chances), np.array([1, 0]))
+    assert kept.tolist() == [[True, True], [False, False], [False, True]]

@@ -11,6 +11,7 @@ import proce
 from proce.classifier import as_classifier
 from proce.explanation import Outcome
 from proce.latent import Reconstruction
+from proce.methods import Nearest
 from proce.metrics import (
     MEASURES,
     Judges,
@@ -22,6 +23,8 @@ from proce.metrics import (
 )
 from proce.metrics.columns import CounterfactualColumns
 from proce.schema import Categorical, Codec, Continuous, Rule, Schema
+
+from ..worlds import two_classes
 
 NONE = math.nan
 
@@ -311,3 +314,26 @@ def test_what_is_measured_survives_json(world):
     again = proce.Explanations.from_json(result.to_json())
     one, other = (everything(world, each).frame for each in (result, again))
     pd.testing.assert_frame_equal(one, other)
+
+
+def test_other_models_are_asked_about_the_frame_that_people_get():
+    """They split at a value as it came in, which an entry of a row gives back a bit too low."""
+    draw = np.random.default_rng(0)
+    train = pd.DataFrame({"kept": np.exp(20 * draw.random(400)), "moved": draw.random(400)})
+    train["moved"] = train["moved"].round(2)
+    schema = Schema([Continuous("kept", action="fixed"), Continuous("moved")])
+    codec = Codec.fit(schema, train)
+    again = codec.to_raw(codec.encode(train))[:, 0]
+    value = train["kept"][np.flatnonzero(again < train["kept"])[0]]
+
+    def by_moved(frame):
+        return two_classes(frame["moved"] > 0.5)
+
+    def at_the_value(frame):
+        return two_classes((frame["kept"] >= value) & (frame["moved"] > 0.5))
+
+    explained = Nearest(by_moved, schema=schema, respect_schema=True).fit(train)
+    result = explained.explain(pd.DataFrame({"kept": [value], "moved": [0.1]}), target=1, n=1)
+    assert result.counterfactuals()["kept"].tolist() == [value]
+    frame = proce.evaluate(result, refits=[at_the_value, by_moved]).frame
+    assert frame.loc[frame["metric"] == "robustness", "value"].tolist() == [1]

@@ -7,25 +7,6 @@ import pytest
 
 from proce.errors import ModelError
 from proce.metrics import bootstrap_refits, robustness
-from proce.metrics.robustness import share_still_valid
-
-
-class Above:
-    """Says its second class where the first feature is above a value."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def predict(self, rows):
-        return (rows[:, 0] > self.value).astype(np.int64)
-
-
-def test_the_share_is_of_the_models_that_still_say_the_target():
-    rows = np.array([[0.1], [0.4], [0.9]])
-    refits = [Above(0.3), Above(0.5), Above(0.8), Above(0.05)]
-    share = share_still_valid(refits, rows, np.array([1, 1, 1]))
-    assert share.tolist() == [0.25, 0.5, 1]
-    assert share_still_valid(refits, rows, np.array([0, 0, 0])).tolist() == [0.75, 0.5, 0]
 
 
 def test_refits_get_as_many_rows_of_each_class_as_there_were():

@@ -19,10 +19,11 @@ from proce.classifier.asking import (
 from proce.classifier.classifier import (
     Classifier,
     DifferentiableClassifier,
-    decide,
+    kept_by,
     position_of,
     predict_in_blocks,
 )
+from proce.classifier.decision import decide
 from proce.classifier.encoding import InputEncoding, label, one_hot
 from proce.classifier.networks import TrainedNetwork
 
@@ -45,6 +46,7 @@ __all__ = [
     "decide",
     "fit_network",
     "given_to_model",
+    "kept_by",
     "label",
     "one_hot",
     "position_of",

@@ -5,7 +5,7 @@ Rows are the codec's: a float64 array ``(n, f)``. Classes are named by their pos
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, Protocol, Self, runtime_checkable
@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.arguments import brief
-from proce.arrays import Array, blocks
+from proce.arrays import Array, Flags, blocks
+from proce.classifier.decision import decide
 from proce.classifier.missing import name_missing
 from proce.errors import ModelError, did_you_mean
 from proce.schema import Codec, Level
@@ -145,15 +146,14 @@ class Adapter(ABC):
         """Return the checked probabilities of at least one row in raw units."""
 
 
-def decide(probabilities: Array, threshold: float | None) -> Array:
-    """Return the predicted class of probabilities ``(…, k)``, as a position.
+def kept_by(
+    models: Sequence[Classifier], ask: Callable[[Classifier], Array], target: Array
+) -> Flags:
+    """Return in which models rows have their target ``(i,)``, ``(m, i)``.
 
-    Without a threshold the likeliest class, the first of equals; with one, the second of
-    two classes where its probability reaches the threshold.
+    ``ask`` returns the probabilities ``(i, k)`` that a model gives the rows.
     """
-    if threshold is None:
-        return probabilities.argmax(-1)
-    return (probabilities[..., 1] >= threshold).astype(np.int64)
+    return np.stack([decide(ask(model), model.threshold) == target for model in models])
 
 
 def position_of(label: object, classes: Sequence[Level]) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal import StructuralCausalModel
-from proce.classifier import Classifier, ask_frame, decide
+from proce.classifier import Classifier, ask_frame, kept_by
 from proce.explanation import Explanations
 from proce.latent import Judges
 from proce.metrics.columns import CounterfactualColumns
@@ -29,7 +29,6 @@ from proce.metrics.inputs import (
 from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import levels_kept, mad_l1, robust_distance, squared_gap
 from proce.metrics.recourse import allowed, succeeds, take_actions
-from proce.metrics.robustness import share_still_valid
 from proce.metrics.validity import Reading, constraint_states
 from proce.objective import MixedDistance
 from proce.schema import Codec, Schema
@@ -115,7 +114,7 @@ def evaluate(
         strict = read_strict_rules(conditions, codec, world, graph, rows, seed)
         values |= {} if strict is None else _constraints("strict", strict, columns, "strict")
     if classifier is not None:
-        values["target_class_validity"] = _has_target(result, columns, classifier)
+        values["target_class_validity"] = _have_target(result, columns, [classifier])[0]
     if world is not None:
         values |= _recourse(columns, world, limits, classifier, seed)
     if recourse_schema is not None:
@@ -127,21 +126,21 @@ def evaluate(
         values["nearest_target_row"] = around.nearest(columns.rows, columns.target)
         values["local_outlier_factor"] = around.outlier_factor(columns.rows, columns.target)
     if refitted := read_refits(refits, context, threshold):
-        values["robustness"] = share_still_valid(refitted, columns.rows, columns.target)
+        values["robustness"] = _have_target(result, columns, refitted).mean(0)
     return Evaluation.of(columns, values)
 
 
-def _has_target(
-    result: Explanations, columns: CounterfactualColumns, classifier: Classifier
+def _have_target(
+    result: Explanations, columns: CounterfactualColumns, models: Sequence[Classifier]
 ) -> Array:
-    """Return flags ``(c,)``: the model says the target of the frame that the result gives.
+    """Return flags ``(m, c)``: a model says the target of the frame that the result gives.
 
     ``target_class_validity`` asks about rows; the frame is what people get, to the last bit.
     """
     if not len(columns):
-        return np.zeros(0, dtype=np.bool_)
-    answers = ask_frame(classifier, result.counterfactuals(), result.context.codec.by_range)
-    return decide(answers, classifier.threshold) == columns.target
+        return np.zeros((len(models), 0), dtype=np.bool_)
+    frame, codec = result.counterfactuals(), result.context.codec.by_range
+    return kept_by(models, lambda model: ask_frame(model, frame, codec), columns.target)
 
 
 def _proximity(

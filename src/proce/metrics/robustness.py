@@ -1,32 +1,15 @@
 """Whether advice still holds when the model is trained again."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from proce.arrays import Array
-from proce.classifier import Classifier
 from proce.classifier.refits import draw_within_classes
 from proce.errors import ModelError
 
 Model = TypeVar("Model")
-
-
-def share_still_valid(refits: Sequence[Classifier], rows: Array, target: Array) -> Array:
-    """Return the share of refitted models that put each row in its target class, ``(i,)``.
-
-    Parameters
-    ----------
-    refits
-        At least one model.
-    rows
-        ``(i, f)``, counterfactuals.
-    target
-        ``(i,)``, classes as positions.
-    """
-    return np.mean([refit.predict(rows) == target for refit in refits], axis=0)
 
 
 def bootstrap_refits(

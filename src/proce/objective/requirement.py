@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints
+from proce.classifier.decision import class_said, likeliest
 from proce.compiled.elementary import log
 from proce.compiled.kernel import kernel, part
 
@@ -121,7 +122,7 @@ def write_odds(
         for c in range(chances.shape[1]):
             own = chances[i, c, wanted]
             if np.isnan(threshold):
-                past = _log(own) - _log(_rival(chances[i, c], wanted))
+                past = _log(own) - _log(chances[i, c, likeliest(chances[i, c], wanted)])
             else:
                 past = _log_odds(chances[i, c, 1]) - _log_odds(threshold)
                 past = past if wanted == 1 else -past
@@ -141,31 +142,17 @@ def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
     own, second = chances[wanted], chances[1]
     threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
     if np.isnan(threshold):
-        is_decided = True
-        for k in range(len(chances)):
-            if k != wanted:
-                is_decided &= chances[k] < own or (chances[k] == own and k > wanted)
-        lacking = _rival(chances, wanted) + numbers[_LEAD] - own
+        lacking = chances[likeliest(chances, wanted)] + numbers[_LEAD] - own
         lacking = lacking / 2 if len(chances) == 2 else lacking
     else:
-        is_decided = (second >= threshold) == (wanted == 1)
         lacking = numbers[_PAST_UPPER] - second if wanted == 1 else second - numbers[_PAST_LOWER]
+    is_decided = class_said(chances, threshold) == wanted
     is_enough = is_decided and lacking <= SHORTFALL_ROUNDING  # 0.4 + 0.2 is more than 0.6
     lacking = 0.0 if is_enough else max(lacking, SHORTFALL_ROUNDING)
     if least == least:
         missing = least - own
         lacking = missing if missing > lacking or np.isnan(missing) else lacking
     return max(lacking, 0.0)
-
-
-@part
-def _rival(chances: Floats, wanted: int) -> float:
-    """Return the largest probability of any other class, of ``(k,)``."""
-    rival = -1.0
-    for k in range(len(chances)):
-        if k != wanted and (chances[k] > rival or np.isnan(chances[k])):
-            rival = chances[k]
-    return rival
 
 
 @part

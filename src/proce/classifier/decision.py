@@ -1,0 +1,46 @@
+"""Which class a model says."""
+
+import math
+
+import numpy as np
+
+from proce.arrays import Array, Floats, Ints
+from proce.compiled.kernel import kernel, part
+
+
+def decide(probabilities: Array, threshold: float | None) -> Ints:
+    """Return the predicted class of probabilities ``(…, k)``, as a position.
+
+    Without a threshold the likeliest class, the first of equals; with one, the second of
+    two classes where its probability reaches the threshold.
+    """
+    *shape, n_classes = probabilities.shape
+    said = np.empty(math.prod(shape), np.int64)
+    chances = np.ascontiguousarray(probabilities, np.float64).reshape(-1, n_classes)
+    write_said(chances, math.nan if threshold is None else threshold, said)
+    return said.reshape(shape)
+
+
+@kernel
+def write_said(chances: Floats, threshold: float, said: Ints) -> None:
+    """Write the class that is said of probabilities ``(n, k)``; see :func:`class_said`."""
+    for n in range(len(chances)):
+        said[n] = class_said(chances[n], threshold)
+
+
+@part
+def class_said(chances: Floats, threshold: float) -> int:
+    """Return the class of probabilities ``(k,)``: the likeliest where the threshold is NaN."""
+    if np.isnan(threshold):
+        return likeliest(chances, -1)
+    return 1 if chances[1] >= threshold else 0
+
+
+@part
+def likeliest(chances: Floats, other_than: int) -> int:
+    """Return the first of the likeliest classes but one; a chance that is NaN counts as most."""
+    best = -1
+    for k in range(len(chances)):
+        if k != other_than and (best < 0 or chances[k] > chances[best] or np.isnan(chances[k])):
+            best = k
+    return best
