@@ -213,10 +213,9 @@ def followed(
     truth = world.data.truth
     assert truth is not None
     factual, told = truth.codec.encode(before), truth.codec.encode(after)
-    by_hand = np.array([[name in done for name in truth.codec.schema.names]])
-    start = np.where(by_hand, told, factual)
-    reached = reach(truth, start, residual(truth, world, before), by_hand)
-    frame: pd.DataFrame = truth.codec.decode(reached)
+    by_hand = np.array([name in done for name in truth.codec.schema.names])
+    reached = reach(truth, factual, told[:, None], residual(truth, world, before), by_hand)
+    frame: pd.DataFrame = truth.codec.decode(reached[:, 0])
     return frame.astype(dict(before.dtypes.items()))
 
 

@@ -2,6 +2,8 @@
 
 from enum import IntEnum
 
+import numpy as np
+
 from proce.arrays import Array
 from proce.compiled.elementary import exponentials, logarithms
 
@@ -15,6 +17,21 @@ class Loss(IntEnum):
 
 
 LOSS_NAMES = tuple(loss.name.lower() for loss in Loss)
+
+
+def target_probability(probabilities: Array, target: Array) -> Array:
+    """Return the probability of each row's target: ``(i, …)`` from ``(i, …, k)``.
+
+    Parameters
+    ----------
+    probabilities
+        What the model gives for each class.
+    target
+        ``(i,)``, the wanted class of each row as a position.
+    """
+    index = target.reshape(-1, *[1] * (probabilities.ndim - 1))
+    index = np.broadcast_to(index, (*probabilities.shape[:-1], 1))
+    return np.take_along_axis(probabilities, index, -1).squeeze(-1)
 
 
 def loss_of_chance(chances: Array) -> Array:

@@ -94,8 +94,8 @@ def test_a_way_leads_where_it_says():
     world, people = truth(walls="free"), np.concatenate([person(2, 1), person(5, 6), person(1, 9)])
     found = ways(people, world)
     assert found.exist.tolist() == [True, True, False]
-    start = np.where(found.by_hand, found.reached, people)
-    assert np.array_equal(reach(world, start, world.abduct(people), found.by_hand), found.reached)
+    way = found.reached[:, None], world.abduct(people), found.by_hand[:, None]
+    assert np.array_equal(reach(world, people, *way)[:, 0], found.reached)
     assert (Model().predict_proba(found.reached)[:, 1] > 0.5).tolist() == found.exist.tolist()
     assert np.array_equal(found.reached[2], people[2])
 
@@ -197,7 +197,8 @@ def test_random_ways_never_help_who_cannot_be_helped(kind: str):
                 if not isinstance(feature, Continuous):
                     values = np.floor(values * len(feature.levels))
                 start[:, position], by_hand[:, position] = values, True
-        assert not (model.predict(reach(world, start, residual, by_hand)) == 1).any()
+        reached = reach(world, hopeless, start[:, None], residual, by_hand[:, None])[:, 0]
+        assert not (model.predict(reached) == 1).any()
 
 
 def test_the_ceiling_asks_for_no_margin():

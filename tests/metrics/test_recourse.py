@@ -4,12 +4,15 @@ The truth is ``skill = study + u`` on a range of 0 to 10 each; the model wants s
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from proce.explanation import Explanation, Outcome
 from proce.metrics import recourse
+from proce.metrics.columns import CounterfactualColumns
+from proce.metrics.recourse import allowed
 from proce.schema import Codec
 
 from .students import TRAIN, World, schema
@@ -151,3 +154,29 @@ def test_shares_agree_with_a_loop():
     assert result.success == pytest.approx(works / 40)
     assert result.broken_promises == pytest.approx(1 - works / found)
     assert result.abstentions == pytest.approx(1 - found / 40)
+
+
+def test_what_no_search_would_advise_is_not_allowed():
+    """A level that is avoided, a known number that is gone, and time for who never waits."""
+    moved = advice(study=("action", 6), city=("action", "b"))
+    columns = CounterfactualColumns.of(WORLD.result(moved))
+    codec = WORLD.codec
+    assert allowed(codec, columns).tolist() == [True]
+    avoiding = replace(codec, schema=codec.schema.edit("city", avoid=["b"]))
+    assert allowed(avoiding, columns).tolist() == [False]
+    kept = replace(columns, factual=columns.factual.copy())
+    kept.factual[:, 2] = columns.rows[:, 2]  # who has it may keep it
+    assert allowed(avoiding, kept).tolist() == [True]
+    gone = replace(columns, rows=columns.rows.copy())
+    gone.rows[:, 0] = math.nan
+    assert allowed(codec, gone).tolist() == [False]
+    for protected, expected in ((False, True), (True, False)):
+        waiting = codec.schema.edit("study", action="waits", protected=protected)
+        assert allowed(replace(codec, schema=waiting), columns).tolist() == [expected]
+
+
+def test_a_value_that_a_frame_rounds_is_still_within_its_range():
+    columns = CounterfactualColumns.of(WORLD.result(advice(study=("action", 10))))
+    for beyond, expected in ((1e-8, True), (1e-5, False)):
+        rounded = replace(columns, rows=columns.rows + np.array([beyond, 0, 0, 0]))
+        assert allowed(WORLD.codec, rounded).tolist() == [expected]

@@ -9,7 +9,7 @@ import pytest
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.datasets.worlds import Kind, random_world
 from proce.metrics.true_world import reach
-from proce.schema import Codec, Continuous, Schema
+from proce.schema import Action, Codec, Continuous, Schema
 
 # Pay is half of the hours, in tens; rent is twice the pay. All numbers run from 0 to 100.
 TRAIN = pd.DataFrame({"hours": [0.0, 100.0], "pay": [0.0, 100.0], "rent": [0.0, 100.0]})
@@ -29,7 +29,9 @@ def after(hours: float, *, hold_pay: bool = False) -> list[float]:
     row = PERSON.copy()
     row[0, 0] = hours
     by_hand = np.array([[True, hold_pay, False]])
-    return (reach(TRUTH, row, TRUTH.abduct(PERSON), by_hand)[0] * 100).tolist()
+    noise = TRUTH.abduct(PERSON)
+    reached = reach(TRUTH, PERSON, row[None], noise, by_hand[None])
+    return (reached[0, 0] * 100).tolist()
 
 
 def test_a_number_that_follows_is_rounded_before_others_follow_from_it():
@@ -42,16 +44,16 @@ def test_what_is_done_by_hand_does_not_follow():
 
 
 def test_nobody_who_does_nothing_moves():
-    assert np.array_equal(
-        reach(TRUTH, PERSON, TRUTH.abduct(PERSON), np.zeros((1, 3), dtype=np.bool_)), PERSON
-    )
+    nothing = np.zeros((1, 1, 3), dtype=np.bool_)
+    wanted = PERSON[None] + 0.1
+    assert np.array_equal(reach(TRUTH, PERSON, wanted, TRUTH.abduct(PERSON), nothing), PERSON[None])
 
 
 def test_many_ways_of_a_person_are_followed_at_once():
     rows = np.tile(PERSON[:, None], (1, 2, 1))
     rows[0, :, 0] = np.array([0.33, 0.9], dtype=np.float64)
     by_hand = np.array([True, False, False])
-    reached = reach(TRUTH, rows, TRUTH.abduct(PERSON), by_hand)
+    reached = reach(TRUTH, PERSON, rows, TRUTH.abduct(PERSON), by_hand)
     assert (reached * 100).round(6).tolist() == [[[33, 20, 45], [90, 40, 85]]]
 
 
@@ -74,4 +76,25 @@ def test_where_actions_lead_agrees_with_a_loop(kind: Kind):
         moves = follows & ~by_hand[:, position] & ~(np.abs(value - own) < 1e-12)
         expected[position] = np.where(moves, value, own)
     assert (start != expected.T).any()
-    assert np.array_equal(reach(truth, start, residual, by_hand), expected.T, equal_nan=True)
+    reached = reach(truth, rows, start[:, None], residual, by_hand[:, None])[:, 0]
+    assert np.array_equal(reached, expected.T, equal_nan=True)
+
+
+def test_who_waits_gets_older_in_all_that_waits():
+    """Two years in one's age are 24 months in a post, and each month there is paid."""
+    schema = Schema(
+        [
+            Continuous("age", (0, 100), step=1, action=Action.WAITS),
+            Continuous("months", (0, 100), step=1, action=Action.WAITS, unit="months"),
+            Continuous("pay", (0, 100)),
+        ]
+    )
+    codec = Codec.fit(schema, pd.DataFrame({name: [0.0, 100.0] for name in schema.names}))
+    graph = CausalGraph([("months", "pay")])
+    equations = {"pay": Additive(lambda parents: parents["months"] / 2)}
+    truth = StructuralCausalModel(graph, equations, codec)
+    person, noise = codec.to_unit(np.array([[30.0, 4.0, 2.0]])), np.zeros((1, 1))
+    told = codec.to_unit(np.array([[[32.0, 4.0, 2.0], [32.0, 9.0, 2.0], [30.0, 9.0, 2.0]]]))
+    by_hand = np.array([[[True, False, False], [True, True, False], [False, True, False]]])
+    reached = codec.to_raw(reach(truth, person, told, noise, by_hand)).round(6)
+    assert reached.tolist() == [[[32, 28, 14], [32, 28, 14], [30, 4, 2]]]

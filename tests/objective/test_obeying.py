@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from proce.explanation import Change
-from proce.methods.searching.checking import obey_limits
-from proce.objective.terms import DIFFERENCES, Terms
+from proce.explanation import Change, done_by_hand, has_moved
+from proce.objective.obeying import write_obeying
 
 NONE, ACTION, HOLD, FOLLOWS = Change.NONE, Change.ACTION, Change.HOLD, Change.CONSEQUENCE
 # Where it may end at all, as a consequence, and by an action.
@@ -25,30 +24,21 @@ def allowed(
     max_changes: float = math.inf,
 ) -> bool:
     """Return whether a row of one cell obeys its limits."""
-    weight, ends = 1.0, [end for pair in BOUNDS for end in pair]
-    terms = Terms(
-        target=np.ones(1, np.int64),
-        instances=np.array([before, weight, *ends]).reshape(1, 8, 1),
-        reach=np.ones(1),
-        tables=np.empty(0),
-        table_of=np.zeros((1, 2), np.int64),
-        measure=DIFFERENCES,
-        charge=0.0,
-        max_changes=np.array([max_changes]),
-        required=np.empty((1, 5)),
-    )
-    answer = np.empty(1, np.bool_)
-    obey_limits(
-        np.zeros(1, np.int64),
-        np.array([[value]]),
-        np.array([[change]], np.int8),
+    changes = np.array([[[change]]], np.int8)
+    answer = np.empty((1, 1), np.bool_)
+    write_obeying(
+        np.array([[[value]]]),
+        has_moved(changes),
+        done_by_hand(changes),
         np.array([[movable]]),
-        terms,
+        np.array([before, *(end for pair in BOUNDS for end in pair)]).reshape(1, 7, 1),
+        np.ones(1),
         np.array([is_number]),
         np.array([avoided]),
+        max_changes,
         answer,
     )
-    return bool(answer[0])
+    return bool(answer[0, 0])
 
 
 @pytest.mark.parametrize(
@@ -81,7 +71,14 @@ def test_a_number_ends_within_the_limits_of_what_became_of_it(
 def test_a_value_outside_of_the_permitted_range_may_be_held_there() -> None:
     assert allowed(1.0, HOLD, before=1.0)
     assert allowed(0.0, HOLD, before=0.0)
-    assert not allowed(0.95, HOLD, before=0.95)
+    assert not allowed(1.1, HOLD, before=1.1)  # the range of the call binds it
+
+
+def test_no_action_leads_out_of_the_permitted_range_to_the_end_of_that_of_the_call() -> None:
+    """Permitted is 0.2 to 0.8, and the call says 0 to 1: who is at -1 must not stop at 0."""
+    assert not allowed(0.0, ACTION, before=-1.0)
+    assert not allowed(1.0, ACTION, before=0.3)
+    assert allowed(0.2, ACTION, before=-1.0)
 
 
 def test_what_may_not_be_acted_on_may_follow() -> None:

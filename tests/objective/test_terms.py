@@ -98,14 +98,14 @@ def slow_distance(problem: CounterfactualProblem, told: Actions) -> Array:
 
 def slow_excess(problem: CounterfactualProblem, told: Actions) -> Array:
     """How far candidates ``(i, c)`` are beyond their limits, and how many changes are too many."""
-    limits, total = problem.limits, np.zeros(told.point.shape[:2])
+    limits, factual, total = problem.limits, problem.query.factual, np.zeros(told.point.shape[:2])
     for i, c, at in np.ndindex(told.point.shape):
         value, is_acting = told.point[i, c, at], told.by_hand[i, c, at]
         lowest, highest = limits.action_lower[i, at], limits.action_upper[i, at]
         low, high = lowest, highest
         if not is_acting:
             low, high = limits.consequence_lower[i, at], limits.consequence_upper[i, at]
-        is_kept = value == limits.lower[i, at] < lowest or value == limits.upper[i, at] > highest
+        is_kept = value == factual[i, at] and limits.lower[i, at] <= value <= limits.upper[i, at]
         beyond = np.maximum(low - value, value - high) / problem.codec.reach[at]
         if beyond > 1e-9 and not (is_acting and is_kept):
             total[i, c] += beyond

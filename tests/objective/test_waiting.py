@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proce.causal import Actions
 from proce.objective import CallLimits, Clock
 from proce.schema import Action, Codec, Continuous, Schema
 from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
@@ -28,21 +27,19 @@ PAY = Continuous("pay", (0, 100), step=1)
 def test_the_longest_step_leads_whatever_the_order() -> None:
     codec = codec_of(PAY, MONTHS, WEEKS, YEARS)
     clock = Clock.of(codec)
-    assert clock is not None
     assert (clock.lead, clock.others) == (3, (1, 2))
 
 
 def test_without_a_feature_that_waits_there_is_no_clock() -> None:
-    assert Clock.of(codec_of(PAY)) is None
+    assert not Clock.of(codec_of(PAY)).names
     hidden = Continuous("age", (0, 100), step=1, action=Action.WAITS, protected=True)
-    assert Clock.of(codec_of(PAY, hidden)) is None
+    assert not Clock.of(codec_of(PAY, hidden)).names
 
 
 @given(passed=st.integers(0, 5), age=st.integers(0, 90), months=st.integers(0, 30))
 def test_a_year_is_twelve_months(passed: int, age: int, months: int) -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
-    assert clock is not None
     factual = codec.to_unit(np.array([[age, months, 7.0]], dtype=np.float64))
     rows = factual[:, None].copy()
     rows[0, 0, 0] += passed / 100
@@ -54,7 +51,6 @@ def test_limits_open_by_the_time_that_all_features_have_left() -> None:
     """Months end at 100: of 76 there are two years left, of 4 the five that are allowed."""
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
-    assert clock is not None
     raw = np.array([[30.0, 76.0, 5.0], [30.0, 4.0, 5.0], [100.0, 4.0, 5.0]])
     factual = codec.to_unit(raw)
     call = CallLimits.read(codec)
@@ -79,7 +75,6 @@ def test_a_feature_moves_by_whole_steps_however_long_a_year_is() -> None:
     for weeks in (whole, replace(whole, step=None)):
         codec = codec_of(YEARS, weeks)
         clock = Clock.of(codec)
-        assert clock is not None
         factual = codec.to_unit(np.array([[30.0, 10.0]]))
         rows = factual[:, None].copy()
         rows[0, 0, 0] += 3 / 100
@@ -91,7 +86,6 @@ def test_a_feature_moves_by_whole_steps_however_long_a_year_is() -> None:
 def test_what_waits_with_the_lead_follows_and_costs_nothing() -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
-    assert clock is not None
     effort = np.array([2.0, 3.0, 5.0])
     assert clock.weigh(effort, max_years=10).tolist() == pytest.approx([2 * 100 / 10, 0.0, 5.0])
     assert effort.tolist() == [2.0, 3.0, 5.0]
@@ -103,13 +97,22 @@ def test_what_waits_with_the_lead_follows_and_costs_nothing() -> None:
 def test_time_is_one_action_and_what_it_moves_a_consequence() -> None:
     codec = codec_of(YEARS, MONTHS, PAY)
     clock = Clock.of(codec)
-    assert clock is not None
-    point = np.array([[[0.4, 0.5, 0.6]]])
-    none, every = np.zeros((1, 1, 3), np.bool_), np.ones((1, 1, 3), np.bool_)
-    told = clock.as_one_action(Actions(point, every, none, none, point - 0.1, none))
+    factual = np.array([[0.3, 0.4, 0.5]])
+    rows, every = factual[:, None] + [0.01, 0.0, 0.1], np.ones((1, 1, 3), np.bool_)
+    told = clock.follow(None, factual, rows, None, every)
+    assert told.point.ravel().tolist() == pytest.approx([0.31, 0.52, 0.6])
     assert told.acted_on.tolist() == [[[True, False, True]]]
     assert told.consequence.tolist() == [[[False, True, False]]]
-    assert told.expected.ravel().tolist() == pytest.approx([0.3, 0.5, 0.5])
+    assert told.expected.ravel().tolist() == pytest.approx([0.3, 0.52, 0.5])
+
+
+def test_who_names_a_feature_that_waits_says_how_much_time_passes() -> None:
+    codec = codec_of(YEARS, MONTHS, WEEKS, PAY)
+    clock = Clock.of(codec)
+    by_months = clock.told_by([1, 3])
+    assert (by_months.lead, by_months.others) == (1, (0, 2))
+    assert (clock.told_by([0, 1]).lead, clock.told_by([0, 1]).others) == (0, (2,))
+    assert (clock.told_by([3]).lead, clock.told_by([3]).others) == (0, (1, 2))
 
 
 def test_a_number_that_is_told_to_round_values_moves_onto_them() -> None:
@@ -120,7 +123,6 @@ def test_a_number_that_is_told_to_round_values_moves_onto_them() -> None:
     step = codec.resolution[1].item()
     assert step > 0
     clock = Clock.of(codec)
-    assert clock is not None
     factual = codec.to_unit(np.array([[30.0, 11.3]]))
     rows = factual[:, None].copy()
     rows[0, 0, 0] += 3 / 100

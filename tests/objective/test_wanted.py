@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from proce.objective import AvoidedLevels
 from proce.objective.wanted import read_actions, read_genes
 
 STUDY, SKILL, PAY, DEGREE, CITY, CLUB = range(6)
@@ -23,7 +22,7 @@ def test_genes_name_values_and_what_may_be_acted_on(closed):
     wanted = closed.rows((6, 9, 19, "none", "east", "rowing"))
     genes = closed.genes(problem, wanted[None], acting=["skill"])
     limits = problem.limits
-    rows, acting = read_genes(genes, ann, limits.movable, problem.gene_map, problem.avoided)
+    rows, acting = read_genes(genes, ann, limits.movable, problem.gene_map, problem.codec.avoided)
     expected = closed.rows((6, 9, 19, "school", "north", "rowing"))  # avoided levels are not taken
     assert np.array_equal(rows[0], expected)
     assert acting[0, 0].tolist() == [True, True, False, False, True, False]
@@ -31,7 +30,7 @@ def test_genes_name_values_and_what_may_be_acted_on(closed):
 
 def test_who_has_an_avoided_level_keeps_it(closed):
     bob = closed.rows((2, 3, 7, "none", "east", "chess"))
-    avoided = AvoidedLevels.of(closed.codec.schema)
+    avoided = closed.codec.avoided
     problem = closed.problem(bob)
     by_hand = np.ones((1, 1, 6), np.bool_)
     rows, acting = read_actions(bob[None], by_hand, bob, problem.gene_map, avoided)
@@ -44,7 +43,7 @@ def test_what_is_not_done_by_hand_is_as_it_was(closed):
     wanted = closed.rows((6, 9, 19, "doctor", "south", "rowing"))[None]
     by_hand = np.array([[[True, False, False, True, False, False]]])
     problem = closed.problem(ann)
-    rows, acting = read_actions(wanted, by_hand, ann, problem.gene_map, problem.avoided)
+    rows, acting = read_actions(wanted, by_hand, ann, problem.gene_map, problem.codec.avoided)
     expected = closed.rows((6, None, 7, "doctor", None, "chess"))
     assert np.array_equal(rows[0], expected, equal_nan=True)
     assert np.array_equal(acting, by_hand)
@@ -59,7 +58,7 @@ def test_what_is_read_agrees_with_a_loop(closed):
     genes[..., DEGREE], genes[..., CITY] = genes[..., DEGREE] * 3 // 1, genes[..., CITY] * 2 // 1
     genes[:, ::7, :6] = factual[:, None]
     by_hand = np.random.default_rng(1).random((6, 50, 6)) < 0.5
-    parts = problem.gene_map, problem.avoided
+    parts = problem.gene_map, problem.codec.avoided
     rows, acting = read_genes(genes, factual, problem.limits.movable, *parts)
     done, acts = read_actions(genes[..., :6], by_hand, factual, *parts)
     avoided = {(CITY, 2.0), (DEGREE, 0.0)}

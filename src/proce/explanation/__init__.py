@@ -5,7 +5,7 @@ from proce.explanation.receipts.verdict import Verdict, verify
 from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import Counterfactuals, Front, Fronts
 from proce.explanation.record.diagnosis import Blocker, Diagnosis
-from proce.explanation.record.outcome import Change, Outcome, done_by_hand
+from proce.explanation.record.outcome import Change, Outcome, changes_of, done_by_hand, has_moved
 from proce.explanation.record.provenance import Provenance
 from proce.explanation.record.rows import ExplainedRows
 from proce.explanation.result.explanation import Explanation
@@ -29,8 +29,10 @@ __all__ = [
     "ReceiptCheck",
     "Standing",
     "Verdict",
+    "changes_of",
     "check_receipts",
     "done_by_hand",
+    "has_moved",
     "receipt_files",
     "unanswered",
     "verify",

@@ -10,7 +10,8 @@ from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
 from proce.metrics.true_world import on_step, reach
-from proce.objective import AvoidedLevels, CallLimits, Clock, Requirement, prediction_loss
+from proce.objective import CallLimits, Clock, GeneMap, Requirement, prediction_loss
+from proce.objective.wanted import read_actions
 from proce.schema import Codec, Continuous, Rule
 
 LEAVE, SET, HOLD = 0, 1, 2
@@ -78,9 +79,8 @@ class People:
 
         The lack ``(i, c)`` is 0 where a way is one, and else the greater the farther it is from it.
         """
-        factual = self.factual[:, None]
         rows, by_hand = self._act(candidates)
-        reached = reach(self.truth, np.where(by_hand, rows, factual), self.residual, by_hand)
+        reached = reach(self.truth, self.factual, rows, self.residual, by_hand)
         n_people, n_ways, n_features = reached.shape
         answers = self.classifier.predict_proba(reached.reshape(-1, n_features))
         answers = answers.reshape(n_people, n_ways, -1)
@@ -93,7 +93,7 @@ class People:
 
     def _act(self, candidates: Candidates) -> tuple[Array, Array]:
         """Return the values that features are set to, and which are set or held."""
-        codec, factual = self.truth.codec, self.factual[:, None]
+        codec = self.truth.codec
         limits = CallLimits.read(codec).widened().of_rows(codec, self.factual)
         low, high = limits.action_lower[:, None], limits.action_upper[:, None]
         movable = (limits.movable | (_waiting(codec) & ~codec.missing(self.factual)))[:, None]
@@ -106,23 +106,18 @@ class People:
                 n_levels = len(feature.levels)
                 level = np.floor(candidates.place[..., position] * n_levels)
                 rows[..., position] = np.minimum(level, n_levels - 1)
-        rows = np.where(deed == SET, np.clip(rows, low, high), factual)
-        rows = AvoidedLevels.of(codec.schema).revert(rows, factual)
+        gene_map = GeneMap(len(codec.schema))
+        wanted = np.clip(rows, low, high), deed == SET
+        rows, _ = read_actions(*wanted, self.factual, gene_map, codec.avoided)
         is_effect = np.zeros(len(codec.schema), dtype=np.bool_)
         is_effect[list(self.truth.effects)] = True
-        by_hand = ((deed == HOLD) & is_effect) | cells_differ(rows, factual)
-        if (clock := Clock.of(codec)) is not None:
-            rows, by_hand = clock.advance(rows, self.factual), clock.with_others(by_hand)
-        return rows, by_hand
+        return rows, ((deed == HOLD) & is_effect) | cells_differ(rows, self.factual[:, None])
 
 
 def _waiting(codec: Codec) -> Array:
     """Return flags ``(f,)``: time can move the feature, and leads in doing so."""
-    flags = np.zeros(len(codec.schema), dtype=np.bool_)
     clock = Clock.of(codec)
-    if clock is not None:
-        flags[clock.lead] = True
-    return flags
+    return (np.arange(len(codec.schema)) == clock.lead) & (clock.years > 0)
 
 
 def can_act(codec: Codec) -> Array:

@@ -1,7 +1,7 @@
 """Whether advice works in the true world, where its equations are known."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,9 +13,9 @@ from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.means import mean_of
 from proce.metrics.true_world import outcome_on_step, reach
-from proce.objective import CallLimits, MixedDistance
-from proce.objective.limits import LIMIT_ROUNDING
-from proce.schema import Action, Codec
+from proce.objective import CallLimits, Clock, MixedDistance
+from proce.objective.obeying import obey_limits
+from proce.schema import Codec
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ def take_actions(
     """
     factual, by_hand = columns.factual, columns.by_hand
     residual = truth.abduct(factual, seed=seed, keys=columns.frame_row)
-    start = np.where(by_hand, columns.rows, factual)
-    reached = reach(truth, start, residual, by_hand)
+    ways = columns.rows[:, None], residual, by_hand[:, None]
+    reached = reach(truth, factual, *ways)[:, 0]
     # An explainer goes by whole steps from where a person is; in truth people end on the steps.
     expected, features = list(factual.T), reached.T
     for position in truth.effects:
@@ -106,16 +106,16 @@ def take_actions(
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
     """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
 
-    A number may go as far as any training row, and time may pass, however long. The search asks of
-    its candidates how far they are beyond the limits of a call, consequences and all; here whatever
-    was done counts, by whichever method, whether it is marked as an action or not.
+    A number may go as far as any training row, and time may pass, however long. What follows may
+    end anywhere; whatever else moved was done, by whichever method, marked as an action or not.
     """
-    limits = CallLimits.read(codec).widened().of_rows(codec, columns.factual)
-    waits = np.array([feature.action is Action.WAITS for feature in codec.schema])
-    outside = columns.rows < limits.action_lower - LIMIT_ROUNDING
-    outside |= columns.rows > limits.action_upper + LIMIT_ROUNDING
-    outside &= columns.rows != columns.factual  # what is held may lie outside
-    return ~(columns.by_hand & (outside | ~(limits.movable | waits))).any(-1)
+    factual, by_hand = columns.factual, columns.by_hand[:, None]
+    limits = CallLimits.read(codec).widened().of_rows(codec, factual)
+    waits = (Clock.of(codec).years > 0) & ~codec.missing(factual)
+    limits = replace(limits, movable=limits.movable | waits)
+    done = np.where(by_hand, columns.rows[:, None], factual[:, None])
+    moved = cells_differ(done, factual[:, None])
+    return obey_limits(limits, codec, factual, done, moved, by_hand)[:, 0]
 
 
 def succeeds(columns: CounterfactualColumns, taken: TakenActions, classifier: Classifier) -> Array:

@@ -6,35 +6,39 @@ from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.causal.models.compiled import propagate
 from proce.causal.programs.program import Link
+from proce.objective import Clock
 from proce.schema import Continuous
 
 
-def reach(truth: StructuralCausalModel, rows: Array, residual: Array, by_hand: Array) -> Array:
-    """Return where actions in rows ``(i, f)`` or ``(i, c, f)`` lead in the true world.
+def reach(
+    truth: StructuralCausalModel, factual: Array, rows: Array, residual: Array, by_hand: Array
+) -> Array:
+    """Return where actions in rows ``(i, c, f)`` lead in the true world.
 
     As in the draw of a data set, numbers that follow are rounded to their step as they arise, so
     that what follows from them follows from what is seen: nobody has a third of a dollar of debt.
+    Who waits gets older in all that waits.
 
     Parameters
     ----------
     truth
         The true equations.
-    rows
-        The rows with the actions set, and anything where a feature follows.
-    residual
-        The noise of each person, ``(i, w)``.
-    by_hand
-        Flags of the rows' shape: what the person sets or holds, and what thus does not follow.
+    factual, residual
+        ``(i, f)`` and ``(i, w)``, the people as they are, and the noise of each.
+    rows, by_hand
+        ``(i, c, f)``, values, and which of them are set or held; anything may stand elsewhere.
     """
+    clock = Clock.of(truth.codec)
+    start = clock.advance(np.where(by_hand, rows, factual[:, None]), factual)
     effects = truth.program.effects.copy()
     effects["link"] = Link.GIVEN  # every effect is asked for, so that it can be rounded
 
     def outcome(position: int, columns: Array, noise: Array) -> tuple[Array, Array]:
         return outcome_on_step(truth, position, columns, noise)
 
-    flags = np.broadcast_to(by_hand, rows.shape)
+    flags = clock.with_others(np.broadcast_to(by_hand, start.shape))
     program = truth.program._replace(effects=effects)
-    return propagate(program, outcome, rows, residual[None], flags)[0]
+    return propagate(program, outcome, start, residual[None], flags)[0]
 
 
 def outcome_on_step(

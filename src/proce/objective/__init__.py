@@ -1,6 +1,5 @@
 """What is minimised, and what must hold."""
 
-from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import FeatureDistance, Mode
 from proce.objective.doubts.doubt import (
     Doubt,
@@ -13,7 +12,7 @@ from proce.objective.effects import EffectPredictor, effect_predictors, fit_effe
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
 from proce.objective.mixed import MixedDistance
-from proce.objective.prediction import clamp_for_model, prediction_loss, target_probability
+from proce.objective.prediction import clamp_for_model, prediction_loss
 from proce.objective.problem import CounterfactualProblem
 from proce.objective.query import Query, pose_query
 from proce.objective.requirement import Requirement
@@ -21,7 +20,6 @@ from proce.objective.start import GeneMap, Start, gene_map_of, genome_of, initia
 from proce.objective.waiting import Clock
 
 __all__ = [
-    "AvoidedLevels",
     "CallLimits",
     "Clock",
     "CounterfactualProblem",
@@ -49,5 +47,4 @@ __all__ = [
     "initial_population",
     "pose_query",
     "prediction_loss",
-    "target_probability",
 ]

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.errors import SchemaError, did_you_mean
 from proce.schema import Action, Categorical, Codec, Continuous, Level
 from proce.schema.features.levels import shown
 
 LIMIT_ROUNDING = 1e-9  # of the unit range: who is so near to a limit obeys it
+SHOWN_ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,11 @@ class Limits:
     def take(self, instances: Array) -> "Limits":
         """Return the limits of some of the rows, given by position."""
         return Limits(*(getattr(self, name)[instances] for name in self.__dataclass_fields__))
+
+    def table(self, factual: Array) -> Floats:
+        """Return rows ``(i, f)`` and their bounds as kernels read them, ``(i, 7, f)``."""
+        _, *bounds = vars(self).values()
+        return np.stack((factual, *bounds), axis=1)
 
 
 @dataclass(frozen=True, eq=False)

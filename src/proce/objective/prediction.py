@@ -3,7 +3,7 @@
 import numpy as np
 
 from proce.arrays import Array
-from proce.losses import loss_of_chance
+from proce.losses import loss_of_chance, target_probability
 
 MIN_PROBABILITY = 1e-12  # a probability of zero costs no more than this one
 _MAX_ENTRY = 1e6  # unit ranges
@@ -12,19 +12,6 @@ _MAX_ENTRY = 1e6  # unit ranges
 def prediction_loss(probabilities: Array, target: Array) -> Array:
     """Return ``-log p(target)`` (Eq. 2), ``(i, c)``, from probabilities ``(i, c, k)``."""
     return loss_of_chance(np.maximum(target_probability(probabilities, target), MIN_PROBABILITY))
-
-
-def target_probability(probabilities: Array, target: Array) -> Array:
-    """Return the probability of each row's target: ``(i, …)`` from ``(i, …, k)``.
-
-    Parameters
-    ----------
-    probabilities
-        What the model gives for each class.
-    target
-        ``(i,)``, the wanted class of each row as a position.
-    """
-    return np.take_along_axis(probabilities, target_index(target, probabilities), -1).squeeze(-1)
 
 
 def clamp_for_model(rows: Array, known: Array) -> Array:
@@ -46,9 +33,3 @@ def clamp_for_model(rows: Array, known: Array) -> Array:
 def magnitude(rows: Array) -> Array:
     """Return how large the entries of rows ``(…, f)`` are, or may be for that matter."""
     return np.maximum(np.nan_to_num(np.abs(rows), nan=0.0), _MAX_ENTRY)
-
-
-def target_index(target: Array, probabilities: Array) -> Array:
-    """Return the target ``(i,)`` repeated for all candidates, ``(i, …, 1)``."""
-    index = target.reshape(-1, *[1] * (probabilities.ndim - 1))
-    return np.broadcast_to(index, (*probabilities.shape[:-1], 1))

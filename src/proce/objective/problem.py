@@ -12,12 +12,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.arrays import Array, Flags
 from proce.causal import Actions, StructuralCausalModel
 from proce.classifier import AnswerTable, Classifier
 from proce.latent import AutoEncoder
 from proce.losses import Loss
-from proce.objective.avoided import AvoidedLevels
 from proce.objective.distance import (
     ACTION_CHARGE,
     FeatureDistance,
@@ -34,7 +33,7 @@ from proce.objective.questions import ask_about_candidates
 from proce.objective.requirement import Requirement
 from proce.objective.start import GeneMap, genome_of
 from proce.objective.terms import DIFFERENCES, EFFORTS, SQUARES, OwnTerms, Terms
-from proce.objective.waiting import Clock
+from proce.objective.waiting import STILL, Clock
 from proce.objective.wanted import read_actions, read_genes
 from proce.schema import Codec, Rule
 from proce.schema.rules.program import RuleProgram
@@ -43,6 +42,14 @@ from proce.search import Evaluation, Genome
 
 Mechanisms = Mapping[str, Callable[[Array], Array]]
 BoundRule = tuple[Rule, Mechanisms]
+
+
+def are_sound(violation: Array, count: Array, *losses: Array) -> Flags:
+    """Return which candidates do something, obey all, and have finite losses."""
+    flags: Flags = (violation <= 0) & (count > 0)
+    for loss in losses:
+        flags &= np.isfinite(loss)
+    return flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +82,7 @@ class CounterfactualProblem:
         Whether the modes ``soft`` and ``off`` take the squares of the paper instead of absolute
         differences with a charge per action; ``paper`` always does, ``hard`` never.
     clock
-        How time moves the features that wait; ``None`` where nobody may wait.
+        How time moves the features that wait; it stands still where nobody may wait.
     doubts
         The possible worlds in which a candidate must work, each with the chance that is asked for.
     answers
@@ -103,7 +110,7 @@ class CounterfactualProblem:
     causal_weight: float = 0.1
     effect_weight: float = 1.0
     squared: bool = False
-    clock: Clock | None = None
+    clock: Clock = STILL
     doubts: tuple[Doubt, ...] = ()
     answers: AnswerTable | None = None
     likeness: Likeness | None = None
@@ -134,7 +141,8 @@ class CounterfactualProblem:
         change is an action and nothing follows.
         """
         query, movable = self.query, self.limits.movable
-        return self._follow(*read_genes(genes, query.factual, movable, self.gene_map, self.avoided))
+        parts = query.factual, movable, self.gene_map, self.codec.avoided
+        return self._follow(*read_genes(genes, *parts))
 
     def realise_by_hand(self, rows: Array, by_hand: Array) -> Actions:
         """Return what a person would see who does some cells of rows, and nothing else.
@@ -146,21 +154,13 @@ class CounterfactualProblem:
         by_hand
             ``(i, c, f)``, what is done, or held; all else follows, as far as the mode lets it.
         """
-        factual = self.query.factual
-        return self._follow(*read_actions(rows, by_hand, factual, self.gene_map, self.avoided))
+        parts = self.query.factual, self.gene_map, self.codec.avoided
+        return self._follow(*read_actions(rows, by_hand, *parts))
 
     def _follow(self, rows: Array, acting: Array) -> Actions:
         """Return what follows where rows are asked for and some of their cells may be acted on."""
-        clock, factual = self.clock, self.query.factual
-        if clock is not None:
-            rows = clock.advance(rows, factual)
-        if self.mode in ("hard", "soft") and self.scm is not None:
-            actions = self.scm.actions(factual, rows, self.query.residual, acting)
-        else:
-            changed = cells_differ(rows, factual[:, None], MIN_DIFFERENCE)
-            nothing, own = np.zeros_like(changed), np.broadcast_to(factual[:, None], rows.shape)
-            actions = Actions(rows, changed, nothing, nothing, own, nothing)
-        return actions if clock is None else clock.as_one_action(actions)
+        scm = self.scm if self.mode in ("hard", "soft") else None
+        return self.clock.follow(scm, self.query.factual, rows, self.query.residual, acting)
 
     # The model.
 
@@ -195,8 +195,8 @@ class CounterfactualProblem:
         if with_prototype:
             losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
         if self.doubts:
-            within = (violation <= 0) & (realised.count > 0)
-            violation += missing_chance(self, realised, self.doubts, within)
+            sound = are_sound(violation, realised.count, *np.moveaxis(losses, -1, 0))
+            violation += missing_chance(self, realised, self.doubts, sound)
         return Evaluation(losses, violation)
 
     def final_distance(self, realised: Actions) -> Array:
@@ -289,11 +289,6 @@ class CounterfactualProblem:
         return [(n, rule, own) for n, (rule, own) in numbered if rule.dependence is not None]
 
     @cached_property
-    def avoided(self) -> AvoidedLevels:
-        """The levels that no action may lead to."""
-        return AvoidedLevels.of(self.codec.schema)
-
-    @cached_property
     def genome(self) -> Genome:
         """The values that an action may set, a gene for each feature."""
         gene_map = GeneMap(len(self.codec.schema))
@@ -311,7 +306,7 @@ class CounterfactualProblem:
         own = None if self.own_terms is None else self.own_terms.take(instances)
         query, limits = self.query.take(instances), self.limits.take(instances)
         part = replace(self, query=query, limits=limits, own_terms=own)
-        vars(part).update(self._laid_out("avoided", "rule_program", "rules_with_equations"))
+        vars(part).update(self._laid_out("rule_program", "rules_with_equations"))
         taken = self._laid_out("genome", "terms")
         vars(part).update({name: own.take(instances) for name, own in taken.items()})
         return part
@@ -335,7 +330,7 @@ class CounterfactualProblem:
 
     def _with_doubts(self, doubts: tuple[Doubt, ...]) -> Self:
         part = replace(self, doubts=doubts)
-        names = ("avoided", "rule_program", "rules_with_equations", "genome", "terms")
+        names = ("rule_program", "rules_with_equations", "genome", "terms")
         vars(part).update(self._laid_out(*names))
         return part
 

@@ -16,9 +16,9 @@ from proce.objective.requirement import Requirement, add_shortfall
 
 # What the distance of a candidate is a sum of.
 EFFORTS, DIFFERENCES, SQUARES = range(3)
-# What is known of each feature of an instance.
-FACTUAL, _WEIGHT, _LOWER, _UPPER = range(4)
-_CONSEQUENCE_LOWER, _CONSEQUENCE_UPPER, _ACTION_LOWER, _ACTION_UPPER = range(4, 8)
+# What is known of each feature of an instance: Limits.table, and its weight.
+FACTUAL, _LOWER, _UPPER, _CONSEQUENCE_LOWER, _CONSEQUENCE_UPPER = range(5)
+_ACTION_LOWER, _ACTION_UPPER, _WEIGHT = range(5, 8)
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -52,7 +52,7 @@ class Terms(NamedTuple):
     target
         ``(i,)``, the wanted classes.
     instances
-        ``(i, 8, f)``, the rows, the weights of their features, and their limits.
+        ``(i, 8, f)``, the rows, their limits, and the weights of their features.
     reach
         ``(f,)``, how far apart two entries of a feature can be.
     tables, table_of
@@ -93,16 +93,11 @@ class Terms(NamedTuple):
         max_changes: int | None,
     ) -> "Terms":
         """Lay out the parts of a problem; ``weights`` are ``(f,)`` or ``(i, 1, f)``."""
-        bounds = (
-            *(limits.lower, limits.upper),
-            *(limits.consequence_lower, limits.consequence_upper),
-            *(limits.action_lower, limits.action_upper),
-        )
         own = np.broadcast_to(weights.reshape(-1, factual.shape[1]), factual.shape)
         tables = distance.squared if measure == SQUARES else distance.absolute
         return cls(
             target,
-            np.stack((factual, own, *bounds), axis=1),
+            np.concatenate((limits.table(factual), own[:, None]), axis=1),
             distance.codec.reach,
             tables.distances,
             tables.places,
@@ -189,9 +184,9 @@ def measure_candidates(
 def beyond_limits(value: float, acts: bool, own: Floats, reach: float) -> float:
     """Return how far a value of a feature lies outside of its limits, on the unit range.
 
-    Who acts is bound by the limits of actions, all else by those of consequences. A value outside
-    of the permitted range that is held is an end of the widened limits. What nobody knows obeys.
-    ``own (8,)`` is what is known of the feature in the instance.
+    Who acts is bound by the limits of actions, all else by those of consequences. What is held may
+    lie outside of the permitted range, though not of that of the call. What nobody knows obeys.
+    ``own`` is what is known of the feature in the instance.
     """
     lowest, highest = own[_ACTION_LOWER], own[_ACTION_UPPER]
     below = (lowest if acts else own[_CONSEQUENCE_LOWER]) - value
@@ -199,9 +194,8 @@ def beyond_limits(value: float, acts: bool, own: Floats, reach: float) -> float:
     beyond = (below if below > above else above) / reach
     if not (beyond > LIMIT_ROUNDING and below == below and above == above):
         return 0.0
-    lower, upper = own[_LOWER], own[_UPPER]
-    at_end = (value == lower and lower < lowest) or (value == upper and upper > highest)
-    return 0.0 if acts and at_end else min(beyond, _LARGEST)
+    is_held = acts and value == own[FACTUAL] and own[_LOWER] <= value <= own[_UPPER]
+    return 0.0 if is_held else min(beyond, _LARGEST)
 
 
 @part

@@ -4,12 +4,13 @@ One of these features leads: its gene says how much time passes. The others go w
 as what follows, so that waiting is one action with one cost.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import Array
-from proce.causal import Actions
+from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
+from proce.causal import Actions, StructuralCausalModel
 from proce.objective.limits import CallLimits, Limits
 from proce.schema import Action, Codec, Continuous, Feature
 from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
@@ -45,8 +46,8 @@ class Clock:
     origin: Array
 
     @classmethod
-    def of(cls, codec: Codec) -> "Clock | None":
-        """Return the clock of a codec's features; ``None`` where none of them can lead."""
+    def of(cls, codec: Codec) -> "Clock":
+        """Return the clock of a codec's features; it stands still where none of them can lead."""
         features = codec.schema.features
         waiting = [p for p, feature in enumerate(features) if feature.action is Action.WAITS]
         steps = codec.resolution / codec.span
@@ -58,7 +59,7 @@ class Clock:
                 origin[position] = -codec.low[position] / codec.span[position]
         leaders = [p for p in waiting if not features[p].protected]
         if not leaders:
-            return None
+            return cls(frozenset(), -1, (), np.zeros_like(years), steps, origin)
         lead = max(leaders, key=lambda position: float(years[position] * steps[position]))
         return cls(
             frozenset(codec.schema.names[position] for position in waiting),
@@ -68,6 +69,33 @@ class Clock:
             steps,
             origin,
         )
+
+    def told_by(self, named: Collection[int]) -> "Clock":
+        """Return the clock of somebody who names features, one of which leads; the others stand."""
+        waiting = (self.lead, *self.others)
+        lead = next((position for position in waiting if position in named), self.lead)
+        others = tuple(p for p in waiting if p != lead and p not in named)
+        return replace(self, lead=lead, others=others)
+
+    def follow(
+        self,
+        scm: StructuralCausalModel | None,
+        factual: Array,
+        rows: Array,
+        residual: Array | None,
+        acting: Array,
+    ) -> Actions:
+        """Return what follows from what is asked for in rows ``(i, c, f)``, by time and equations.
+
+        Only what is ``acting (i, c, f)`` may be acted on or held. Without equations every change is
+        an action.
+        """
+        rows = self.advance(rows, factual)
+        if scm is not None:
+            return self._as_one_action(scm.actions(factual, rows, residual, acting))
+        changed = cells_differ(rows, factual[:, None], MIN_DIFFERENCE)
+        nothing, own = np.zeros_like(changed), np.broadcast_to(factual[:, None], rows.shape)
+        return self._as_one_action(Actions(rows, changed, nothing, nothing, own, nothing))
 
     def advance(self, rows: Array, factual: Array) -> Array:
         """Return rows ``(i, c, f)`` in which as much time has passed as the lead says."""
@@ -91,7 +119,7 @@ class Clock:
             return origin + np.rint((before + gap - origin) / step) * step
         return before + np.rint(gap / step) * step
 
-    def as_one_action(self, actions: Actions) -> Actions:
+    def _as_one_action(self, actions: Actions) -> Actions:
         """Return actions in which the other features that wait follow the one that leads."""
         if not self.others:
             return actions
@@ -105,6 +133,8 @@ class Clock:
 
     def with_others(self, by_hand: Array) -> Array:
         """Return what is done by hand ``(…, f)``, and all that time moves with it."""
+        if not self.others:
+            return by_hand
         by_hand = by_hand.copy()
         by_hand[..., list(self.others)] = by_hand[..., [self.lead]]
         return by_hand
@@ -145,6 +175,9 @@ class Clock:
             most = own + left / float(self.years[position]) + float(self.steps[position])
             opened["consequence_upper"][:, position] = most
         return Limits(**opened)
+
+
+STILL = Clock(frozenset(), -1, (), np.empty(0), np.empty(0), np.empty(0))  # nobody may wait
 
 
 def _unit(feature: Feature) -> str:

@@ -7,14 +7,13 @@ import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
 from proce.compiled.kernel import kernel
-from proce.objective.avoided import AvoidedLevels
 from proce.objective.start import GeneMap
 
 _NOT_GIVEN, _NOBODY = np.empty((0, 0, 0), np.bool_), np.empty((0, 0), np.bool_)
 
 
 def read_genes(
-    genes: Array, factual: Array, movable: Array, gene_map: GeneMap, avoided: AvoidedLevels
+    genes: Array, factual: Array, movable: Array, gene_map: GeneMap, avoided: Flags
 ) -> tuple[Array, Array]:
     """Return the rows ``(i, c, f)`` of genes ``(i, c, g)``, and what may be acted on or held.
 
@@ -27,13 +26,13 @@ def read_genes(
     gene_map
         Which gene belongs to which feature.
     avoided
-        The levels that no action may lead to.
+        The levels that no action may lead to: :attr:`Codec.avoided`.
     """
     return _read(genes, None, factual, movable, gene_map, avoided)
 
 
 def read_actions(
-    rows: Array, by_hand: Array, factual: Array, gene_map: GeneMap, avoided: AvoidedLevels
+    rows: Array, by_hand: Array, factual: Array, gene_map: GeneMap, avoided: Flags
 ) -> tuple[Array, Array]:
     """Return rows ``(i, c, f)`` that are as they were but for what is done by hand, and that.
 
@@ -53,7 +52,7 @@ def _read(
     factual: Array,
     movable: Array | None,
     gene_map: GeneMap,
-    avoided: AvoidedLevels,
+    avoided: Flags,
 ) -> tuple[Array, Array]:
     shape = *values.shape[:2], gene_map.n_features
     rows, acting = np.empty(shape), np.empty(shape, np.bool_)
@@ -63,7 +62,7 @@ def _read(
         np.ascontiguousarray(factual),
         _NOBODY if movable is None else np.ascontiguousarray(movable),
         gene_map.switches,
-        avoided.table,
+        avoided,
         rows,
         acting,
     )

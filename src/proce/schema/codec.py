@@ -270,6 +270,18 @@ class Codec:
         """Which features are numbers, ``(f,)``; the others have levels."""
         return np.array([isinstance(feature, Continuous) for feature in self.schema])
 
+    @cached_property
+    def avoided(self) -> NDArray[np.bool_]:
+        """Which levels no action may lead to, ``(f, l)``, by feature and code.
+
+        Who has such a level may keep it, and it may follow.
+        """
+        table = np.zeros((len(self.schema), 1 + int(self._last_codes.max())), np.bool_)
+        for own, feature in zip(table, self.schema, strict=True):
+            if not isinstance(feature, Continuous):
+                own[[feature.levels.index(level) for level in feature.avoid]] = True
+        return table
+
     @checked(SchemaError)
     def raw_numbers(self, position: int, unit: Array) -> Array:
         """Return the values of one continuous feature in raw units."""

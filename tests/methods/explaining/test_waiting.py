@@ -175,3 +175,21 @@ def test_a_method_that_knows_no_such_limit_is_told_as_it_is() -> None:
 
     result = Nearest(young, schema=SCHEMA).fit(people()).explain(one(), target=1, n=1)
     assert result[0].sentences()[0].startswith("Lower age from 27 to 2")
+
+
+@pytest.mark.parametrize(("graph", "mode"), MODES)
+def test_what_if_lets_time_pass_for_all_that_waits(graph: Any, mode: str) -> None:
+    """What somebody says of two of them stands, however little they agree."""
+    explainer = ProCE(patient, schema=SCHEMA, graph=graph, causal=mode, settings=SETTINGS)
+    explainer.fit(people())
+    for changes, ends in (
+        ({"age": 29}, (29, 28)),
+        ({"months_since": 28}, (29, 28)),
+        ({"age": 29, "months_since": 5}, (29, 5)),
+        ({"school": "yes"}, (27, 4)),
+    ):
+        row = explainer.what_if(one(), changes).frame.iloc[0]
+        assert (row["age"], row["months_since"]) == ends
+    told = explainer.what_if(one(), {"age": 30})
+    assert told.consequences["months_since"] == (4, 40)
+    assert (told.before, told.after) == (0, 1)

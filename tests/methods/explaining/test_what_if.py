@@ -9,6 +9,7 @@ import pytest
 
 from proce import CausalGraph, ProCE, SchemaError
 from proce.causal import StructuralCausalModel
+from proce.methods.explaining.forbidden import forbidden_by_schema
 from proce.schema import Action, Codec, Continuous, Schema
 
 from ...worlds import SCHEMA, TINY, bank, lenient_bank, logistic, one, people
@@ -207,3 +208,14 @@ def test_a_wrong_question_says_what_is_wrong(
 ) -> None:
     with pytest.raises(SchemaError, match=message):
         worker_explainer.what_if(row, changes)
+
+
+def test_what_a_sum_of_doubles_leaves_of_a_limit_breaks_none() -> None:
+    schema = Schema([Continuous("rent", (0.0, 0.3)), Continuous("pay", action="increase")])
+    codec = Codec.fit(schema, pd.DataFrame({"rent": [0.0, 0.3], "pay": [0.0, 1.0]}))
+    assert forbidden_by_schema(codec, 0, 0.2, 0.1 + 0.2, by_hand=False) == ()
+    assert forbidden_by_schema(codec, 1, 0.1 + 0.2, 0.3, by_hand=True) == ()
+    (text,) = forbidden_by_schema(codec, 0, 0.2, 0.3001, by_hand=False)
+    assert text.startswith("rent must be between 0 and 0.3")
+    (text,) = forbidden_by_schema(codec, 1, 0.3, 0.2999, by_hand=True)
+    assert text.startswith("pay may only rise")

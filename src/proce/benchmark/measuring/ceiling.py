@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ
+from proce.arrays import cells_differ
 from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
-from proce.explanation import Change, Counterfactuals, Explanations, Outcome
+from proce.explanation import Counterfactuals, Explanations, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.options import Options
@@ -43,7 +43,7 @@ def explain_with_truth(
         probabilities = classifier.predict_proba(reached)[:, world.data.wanted].astype(np.float64)
         losses = np.full((len(reached), len(Loss)), np.nan, dtype=np.float64)
         losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = loss_of_chance(probabilities), gower
-        changes = _changes(factual[exist], reached, ways.by_hand[exist])
+        changes = changes_of(cells_differ(reached, factual[exist]), ways.by_hand[exist])
         call.record.add(Counterfactuals.of(rows[exist], reached, changes, probabilities, losses))
     return call.result(
         method="Ceiling",
@@ -55,11 +55,3 @@ def explain_with_truth(
         training_hash=hash_of_rows(world.encoded),
         generations=0,
     )
-
-
-def _changes(factual: Array, rows: Array, by_hand: Array) -> Array:
-    """Return what became of each cell: set, held, or moved by itself."""
-    moved = cells_differ(rows, factual)
-    changes = np.where(moved, int(Change.CONSEQUENCE), int(Change.NONE))
-    by_hand_changes = np.where(moved, int(Change.ACTION), int(Change.HOLD))
-    return np.where(by_hand, by_hand_changes, changes).astype(np.int8)

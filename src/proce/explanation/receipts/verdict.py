@@ -10,6 +10,7 @@ from proce.errors import ModelError
 from proce.explanation.receipts.receipt import ReceiptRecord, require_answer
 from proce.explanation.record.frame import ExplainedFrame
 from proce.explanation.words.values import class_words, percents
+from proce.losses import target_probability
 from proce.schema import Codec, Level
 from proce.schema.features.levels import shown
 
@@ -123,7 +124,7 @@ def verify_rows(
         np.concatenate([rows.predicted, rows.target[ways.owner]]).tolist(),
         decide(chances, classifier.threshold).tolist(),
         np.concatenate([rows.probability, ways.probabilities]).tolist(),
-        chances[np.arange(len(owner)), rows.target[owner]].tolist(),
+        target_probability(chances, rows.target[owner]).tolist(),
         strict=True,
     )
     answers: list[list[Answer]] = [[] for _ in range(len(rows))]

@@ -2,6 +2,8 @@
 
 from enum import IntEnum, StrEnum
 
+import numpy as np
+
 from proce.arrays import Array
 
 
@@ -46,3 +48,14 @@ CHANGE_LETTERS = ".ahc"  # one for each kind of change, in a text
 def done_by_hand(changes: Array) -> Array:
     """Return flags for the cells that a person acts on or holds; all other cells follow."""
     return (changes == Change.ACTION) | (changes == Change.HOLD)
+
+
+def has_moved(changes: Array) -> Array:
+    """Return flags for the cells that do not end where they were."""
+    return (changes == Change.ACTION) | (changes == Change.CONSEQUENCE)
+
+
+def changes_of(moved: Array, by_hand: Array) -> Array:
+    """Return a ``Change`` for each cell, by whether it moved and whether a person sees to it."""
+    done = np.where(moved, Change.ACTION, Change.HOLD)
+    return np.where(by_hand, done, np.where(moved, Change.CONSEQUENCE, 0)).astype(np.int8)

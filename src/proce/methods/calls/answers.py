@@ -6,7 +6,7 @@ import numpy as np
 
 from proce.classifier import Classifier, ask_read_frame, decide
 from proce.explanation import ExplainedRows, Outcome
-from proce.objective import target_probability
+from proce.losses import target_probability
 from proce.schema import Layout
 from proce.schema.shown import ReadFrame
 

@@ -19,11 +19,12 @@ from proce.explanation import (
 )
 from proce.explanation.record.builder import ExplainedRowsBuilder
 from proce.explanation.words.values import class_text, joined, name_text
+from proce.losses import target_probability
 from proce.methods.calls.answers import ask_about_all
 from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import versions_in_use
-from proce.objective import CallLimits, Requirement, target_probability
+from proce.objective import CallLimits, Requirement
 from proce.schema import Codec, Layout, Level
 from proce.schema.matching import only_features
 from proce.schema.shown import ReadFrame

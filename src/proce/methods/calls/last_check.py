@@ -7,12 +7,13 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.classifier import Classifier, ask_about_shown, decide
+from proce.losses import target_probability
 from proce.methods.calls.rules import BoundRule, obey_rules
-from proce.objective import Requirement, target_probability
+from proce.objective import Requirement
+from proce.objective.limits import SHOWN_ROUNDING
 from proce.schema import Codec, Layout
 from proce.schema.shown import ReadFrame, exact_entries
 
-ROUNDING = 1e-6  # by how much a value may change on the way to a frame and back
 _MAX_MOVE = 1e4  # unit ranges that a cell may move
 
 
@@ -134,6 +135,6 @@ def last_check(
     probabilities = ask_about_shown(classifier, shown.read)
     passed = allowed & shown.is_near & (decide(probabilities, classifier.threshold) == target)
     lacking = requirement.shortfall(probabilities[:, None], target).squeeze(1)
-    passed &= lacking <= ROUNDING
+    passed &= lacking <= SHOWN_ROUNDING
     passed &= obey_rules(rules, factual, shown.rows)
     return LastCheck(passed, target_probability(probabilities, target), shown)

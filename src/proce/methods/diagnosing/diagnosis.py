@@ -8,11 +8,12 @@ import numpy as np
 
 from proce.arrays import Array, scatter
 from proce.causal import Actions
-from proce.classifier import ask_read_frame
+from proce.classifier import ask_read_frame, decide
 from proce.explanation import Blocker, Diagnosis
 from proce.explanation.record.diagnosis import ways_text
 from proce.explanation.words.cells import plain_value
 from proce.explanation.words.values import class_text, percents
+from proce.losses import target_probability
 from proce.methods.calls.call import Call
 from proce.methods.calls.last_check import as_shown
 from proce.methods.calls.rules import broken_rules
@@ -21,7 +22,8 @@ from proce.methods.diagnosing.misses import NearestMisses
 from proce.methods.fitting.fitted import FittedParts
 from proce.methods.searching.chances import missing_chances
 from proce.methods.searching.terms import SearchTerms
-from proce.objective import CounterfactualProblem, EquationDoubt, target_probability
+from proce.objective import CounterfactualProblem, EquationDoubt
+from proce.objective.problem import are_sound
 from proce.schema.features.numerals import counted
 
 _UNLIKELY = (
@@ -192,7 +194,7 @@ def _closest_misses(
     answers = ask_read_frame(call.classifier, shown.read)
     chances = target_probability(answers, call.target[positions])
     others = scatter(answers, 1, call.target[positions][:, None], -1.0)
-    rivals = others.argmax(1)
+    rivals = decide(others, None)
     result = {}
     for index, row in enumerate(positions.tolist()):
         values = zip(codec.schema, shown.raw[index].tolist(), strict=True)
@@ -209,7 +211,8 @@ def _closest_misses(
 def _is_unlikely(terms: SearchTerms, problem: CounterfactualProblem, realised: Actions) -> Array:
     """Return which candidates ``(i, 1)`` are within all limits, but too unlikely to be advice."""
     doubts = tuple(doubt for doubt in terms.doubts if isinstance(doubt, EquationDoubt))
-    is_allowed = (problem.score(realised).violation <= 0) & (realised.count > 0)
+    scored = problem.score(realised, with_prototype=False)
+    is_allowed = are_sound(scored.violation, realised.count, *np.moveaxis(scored.losses, -1, 0))
     missing = missing_chances(replace(problem, doubts=doubts), realised, is_allowed)
     return (is_allowed & np.isinf(missing))[:, 0]
 

@@ -7,8 +7,8 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal import Ensemble
 from proce.causal.graphs.unknown import unknown_causes
-from proce.classifier import Classifier, decide
-from proce.explanation import Change, done_by_hand
+from proce.classifier import Classifier, kept_by
+from proce.explanation import done_by_hand, has_moved
 from proce.methods.searching.chances import SURE
 from proce.objective import CounterfactualProblem, EquationDoubt, chance_of
 
@@ -43,7 +43,7 @@ def _hides_what_follows(problem: CounterfactualProblem, changes: Array) -> Array
     hides = np.zeros(len(changes), dtype=np.bool_)
     assert problem.scm is not None, "there are equations"
     edges = problem.scm.graph.edges
-    by_hand, moved = done_by_hand(changes), (changes != 0) & (changes != Change.HOLD)
+    by_hand, moved = done_by_hand(changes), has_moved(changes)
     for line in np.flatnonzero(missing.any(1)).tolist():
         names = (
             [schema.names[position] for position in np.flatnonzero(flags[line]).tolist()]
@@ -59,13 +59,9 @@ def count_models_kept(
     """Return in how many other models rows ``(n, f)`` have their target, ``(n,)``."""
     if not models:
         return None
-    asked = (problem.ask(rows[:, None], model)[:, 0] for model in models)
-    target = problem.query.target
-    kept = [
-        decide(chances, model.threshold) == target
-        for model, chances in zip(models, asked, strict=True)
-    ]
-    return np.stack(kept).sum(0)
+    return kept_by(
+        models, lambda model: problem.ask(rows[:, None], model)[:, 0], problem.query.target
+    ).sum(0)
 
 
 def count_supporting_graphs(
@@ -74,9 +70,7 @@ def count_supporting_graphs(
     """Return in how many bootstrap graphs each of the rows ``(n, f)`` comes about, ``(n,)``."""
     if ensemble is None:
         return None
-    query, by_hand = problem.query, done_by_hand(changes)[:, None]
-    if problem.clock is not None:
-        by_hand = problem.clock.with_others(by_hand)
+    query, by_hand = problem.query, problem.clock.with_others(done_by_hand(changes)[:, None])
     votes = ensemble.support(
         query.factual, rows[:, None], by_hand, seed=query.seed, keys=query.keys
     )

@@ -1,8 +1,10 @@
 """What a schema forbids of a change that a person has in mind, in words."""
 
+import math
 from collections.abc import Iterator
 
 from proce.explanation.words.values import name_text, value_text
+from proce.objective.limits import LIMIT_ROUNDING
 from proce.schema import Action, Codec, Continuous, Feature
 
 
@@ -28,15 +30,17 @@ def forbidden_by_schema(
     name = name_text(feature)
     then, now = (value_text(feature, value, span) for value in (before, after))
     texts = list(_against_acting(feature, name)) if by_hand else []
-    if feature.action in _ONLY_RISING and after < before:
+    slack = LIMIT_ROUNDING * span if isinstance(feature, Continuous) else 0.0
+    if feature.action in _ONLY_RISING and after < before - slack:
         texts.append(f"{name} may only rise: from {then} it cannot fall to {now}.")
-    if feature.action is Action.DECREASE and after > before:
+    if feature.action is Action.DECREASE and after > before + slack:
         texts.append(f"{name} may only fall: from {then} it cannot rise to {now}.")
     if isinstance(feature, Continuous):
-        if feature.range is not None and not feature.range[0] <= after <= feature.range[1]:
-            low, high = (value_text(feature, end, span) for end in feature.range)
+        lowest, highest = feature.range or (-math.inf, math.inf)
+        if not lowest - slack <= after <= highest + slack:
+            low, high = (value_text(feature, end, span) for end in (lowest, highest))
             texts.append(f"{name} must be between {low} and {high}, not {now}.")
-    elif feature.levels[int(after)] in feature.avoid:
+    elif codec.avoided[position, int(after)]:
         texts.append(f"{name} is never advised to be {now}.")
     return tuple(texts)
 

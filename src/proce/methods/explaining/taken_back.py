@@ -5,9 +5,10 @@ import numpy as np
 from proce.arrays import Array
 from proce.explanation import Change, done_by_hand
 from proce.explanation.record.counterfactuals import NO_RULE
-from proce.methods.calls.last_check import ROUNDING
+from proce.losses import target_probability
 from proce.methods.calls.rules import obey_rules
-from proce.objective import CounterfactualProblem, target_probability
+from proce.objective import CounterfactualProblem
+from proce.objective.limits import SHOWN_ROUNDING
 
 
 def take_actions_back(
@@ -43,7 +44,7 @@ def take_actions_back(
     blamed = broken != NO_RULE
     any_blamed = bool(blamed.any())
     if any_blamed:
-        blamed &= part.excess(realised)[:, 0] <= ROUNDING
+        blamed &= part.excess(realised)[:, 0] <= SHOWN_ROUNDING
     is_action = changes[line, position] == Change.ACTION
     asked = is_action | blamed
     point = realised.point
@@ -55,7 +56,7 @@ def take_actions_back(
     own = target_probability(chances[:, 0], target)
     contributions[line, position] = np.where(is_action, (probabilities[line] - own), 0.0)
     if any_blamed:
-        reached = problem.requirement.shortfall(chances, target)[:, 0] <= ROUNDING
+        reached = problem.requirement.shortfall(chances, target)[:, 0] <= SHOWN_ROUNDING
         asked_by[line, position] = np.where(blamed & reached, broken, NO_RULE)
     return contributions, asked_by
 

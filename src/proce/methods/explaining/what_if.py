@@ -17,6 +17,7 @@ from proce.explanation.words.values import name_text, value_text
 from proce.methods.calls.rules import broken_rules
 from proce.methods.explaining.forbidden import forbidden_by_schema
 from proce.methods.fitting.fitted import FittedParts
+from proce.objective import Clock
 from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
 from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
@@ -80,7 +81,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
     rounded = {name: _on_step(schema[name], value) for name, value in given.items()}
     acted_on = np.zeros(len(schema), dtype=np.bool_)
     acted_on[[schema.position(name) for name in changes]] = True
-    rows = _propagated(fitted, factual, rounded, acted_on)
+    rows = _followed(fitted, factual, rounded, acted_on)
     values = codec.raw_of_changes(rows, factual, raw)
     told = ReadFrame.holding(codec, values, Layout.of(row))
     shown, frame = codec.to_unit(told.raw), told.frame
@@ -151,7 +152,7 @@ def _on_step(feature: Feature, value: float) -> float:
     return float(round(Fraction(value) / step) * step)
 
 
-def _propagated(
+def _followed(
     fitted: FittedParts, factual: Array, changes: Mapping[str, float], acted_on: Array
 ) -> Array:
     """Return the row ``(1, f)`` with its changes and all that follows from them."""
@@ -161,18 +162,16 @@ def _propagated(
         is_number = isinstance(codec.schema[name], Continuous)
         entry = float(codec.encode_value(name, value)) if is_number else value
         rows[0, codec.schema.position(name)] = entry
-    if fitted.scm is None:
-        return rows
-    bound = [name for name in changes if not codec.schema[name].can_be_acted_on]
-    scm = fitted.scm
-    if bound:
-        schema = codec.schema.edit(bound, action=Action.FREE, protected=False)
-        scm = replace(scm, codec=replace(codec, schema=schema))
-    residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
-    propagated = scm.propagate(rows, residual, acted_on)[:, None]
-    realised = scm.actions(
-        factual, propagated, residual, np.broadcast_to(acted_on, propagated.shape)
-    )
+    scm, residual = fitted.scm, None
+    if scm is not None:
+        bound = [name for name in changes if not codec.schema[name].can_be_acted_on]
+        if bound:
+            schema = codec.schema.edit(bound, action=Action.FREE, protected=False)
+            scm = replace(scm, codec=replace(codec, schema=schema))
+        residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
+    clock = Clock.of(codec).told_by(np.flatnonzero(acted_on).tolist())
+    acting = np.broadcast_to(acted_on, (1, *rows.shape))
+    realised = clock.follow(scm, factual, rows[:, None], residual, acting)
     point = np.where(acted_on, rows, realised.point[:, 0])
     endless = np.flatnonzero(np.isinf(point[0])).tolist()
     if endless:

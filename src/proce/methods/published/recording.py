@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from proce.arrays import Array, cells_differ, distinct
-from proce.explanation import Change, Counterfactuals, Outcome
+from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.last_check import LastCheck, as_shown, last_check
@@ -52,11 +52,12 @@ def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
     if candidates.steps:
         pairs = zip(owner[kept].tolist(), places[kept].tolist(), strict=True)
         steps = [candidates.steps[instance][place] for instance, place in pairs]
+    acted_on = cells_differ(rows[kept], task.factual[owner[kept]])  # nothing merely follows
     record.add(
         Counterfactuals.of(
             chunk[owner[kept]],
             rows[kept],
-            _changes(task, owner[kept], rows[kept]),
+            changes_of(acted_on, acted_on),
             probabilities[kept],
             _losses(task, owner[kept], rows[kept], probabilities[kept]),
             steps=steps,
@@ -89,11 +90,6 @@ def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
     different = passing[distinct(np.column_stack([owner, rows])[passing])]
     own = owner[different]
     return different[np.arange(len(own)) - np.searchsorted(own, own) < n]
-
-
-def _changes(task: Task, owner: Array, rows: Array) -> Array:
-    """Mark every cell that changed as an action: the methods know no consequences."""
-    return cells_differ(rows, task.factual[owner]).astype(np.int8) * int(Change.ACTION)
 
 
 def _losses(task: Task, owner: Array, rows: Array, probabilities: Array) -> Array:

@@ -6,16 +6,17 @@ values, its evaluations are counted for itself. So a batch gives what its rows g
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, cells_differ
 from proce.classifier import Classifier, ask_about_changes, decide
+from proce.losses import target_probability
 from proce.methods.calls.call import Call
 from proce.methods.calls.rules import BoundRule
-from proce.objective import AvoidedLevels, GeneMap, Limits, genome_of
-from proce.objective.limits import LIMIT_ROUNDING
+from proce.objective import GeneMap, Limits, genome_of
+from proce.objective.obeying import obey_limits
+from proce.objective.wanted import read_actions
 from proce.schema import Action, Codec, Level, Schema
 from proce.search import Genome
 from proce.streams import RowStreams, row_keys
@@ -106,11 +107,6 @@ class Task:
         """The rows' own random numbers."""
         return RowStreams.of(self.common.seed, row_keys(self.factual))
 
-    @cached_property
-    def avoided(self) -> AvoidedLevels:
-        """The levels that no candidate may move to."""
-        return AvoidedLevels.of(self.common.codec.schema)
-
     @property
     def over(self) -> bool:
         """Whether the call must end now: ask in every loop."""
@@ -132,28 +128,23 @@ class Task:
         """
         genome = self.genome if instances is None else self.genome.take(instances)
         factual = self.factual if instances is None else self.factual[instances]
-        return self.avoided.revert(genome.repair(rows), factual[:, None])
+        wanted, everything = genome.repair(rows), np.ones(rows.shape, np.bool_)
+        gene_map, avoided = GeneMap(rows.shape[-1]), self.common.codec.avoided
+        return read_actions(wanted, everything, factual, gene_map, avoided)[0]
 
     def allowed(self, rows: Array, instances: Array | None = None) -> Array:
         """Return flags ``(i, c)``: candidates that obey every limit as they are."""
-        everyone = slice(None) if instances is None else instances
-        limits, factual = self.limits, self.factual[everyone][:, None]
-        gone = self.common.codec.missing(rows)
-        inside = rows >= limits.lower[everyone][:, None] - LIMIT_ROUNDING
-        inside &= rows <= limits.upper[everyone][:, None] + LIMIT_ROUNDING
-        ends = rows >= limits.action_lower[everyone][:, None] - LIMIT_ROUNDING
-        ends &= rows <= limits.action_upper[everyone][:, None] + LIMIT_ROUNDING
-        inside &= ends | (rows == factual)
-        known = inside & ~gone & ((rows == factual) | limits.movable[everyone][:, None])
-        known &= ~self.avoided.cells(rows, factual)
-        return (known | (gone & self.common.codec.missing(factual))).all(-1)
+        limits = self.limits if instances is None else self.limits.take(instances)
+        factual = self.factual if instances is None else self.factual[instances]
+        acted_on = cells_differ(rows, factual[:, None])
+        return obey_limits(limits, self.common.codec, factual, rows, acted_on, acted_on)
 
     def reached(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
         """Ask the model about candidates ``(i, c, f)``.
 
-        Returns flags ``(i, c)``, true where a candidate has the target class, breaks no rule and
-        moves to no avoided level, and the target's probability ``(i, c)``. Every candidate costs
-        its row an evaluation; those that it cannot pay are false with a probability of NaN.
+        Returns flags ``(i, c)``, true where a candidate has the target class and obeys all rules
+        and limits, and the target's probability ``(i, c)``. Every candidate costs its row an
+        evaluation; those that it cannot pay are false with a probability of NaN.
         """
         instances = np.arange(len(self)) if instances is None else instances
         n_rows, n_candidates = rows.shape[:2]
@@ -164,7 +155,7 @@ class Task:
         if bool(paid.any()):
             owner = np.broadcast_to(instances[:, None], paid.shape)[paid]
             flags[paid], chances[paid] = self._answers(rows[paid], owner)
-        return flags, chances
+        return flags & self.allowed(rows, instances), chances
 
     def pay(self, instances: Array) -> None:
         """Count an evaluation of each row at ``instances``, for a model asked in another way."""
@@ -177,10 +168,9 @@ class Task:
         answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
-        reached &= ~self.avoided.cells(rows, self.factual[owner]).any(-1)
         for rule, mechanisms in self.common.rules:
             reached &= rule.holds(self.factual[owner], rows, mechanisms)
-        return reached, np.take_along_axis(answer, target[:, None], 1).squeeze(1)
+        return reached, target_probability(answer, target)
 
 
 @dataclass(frozen=True, eq=False)

@@ -101,7 +101,7 @@ def plan_attempts(problem: CounterfactualProblem, *, goes_on: bool) -> list[Atte
         the algorithm as printed, the margin is given up and nothing else.
     """
     limited, has_margin = problem.max_changes is not None, problem.requirement.margin > 0
-    if problem.clock is not None:  # who waits has tried all else before
+    if problem.clock.names:  # who waits has tried all else before
         attempts = [Attempt(1, limited)]
         return [*attempts, Attempt(2, limited, with_margin=False)] if has_margin else attempts
     attempts = [Attempt(limited=limited and not goes_on)]

@@ -2,17 +2,12 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-from proce.arrays import Array, Flags, Floats, Ints
-from proce.compiled.kernel import kernel
-from proce.methods.calls.last_check import ROUNDING, LastCheck, as_shown, last_check
+from proce.arrays import Array
+from proce.explanation import done_by_hand, has_moved
+from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.objective import CounterfactualProblem
-from proce.objective.terms import FACTUAL, Terms, beyond_limits
+from proce.objective.obeying import obey_limits
 from proce.schema import Layout
-
-_ACTION, _HOLD = 1, 2  # as Change
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,56 +53,14 @@ def check_candidates(
 def within_limits(
     problem: CounterfactualProblem, owner: Array, rows: Array, changes: Array
 ) -> Array:
-    """Return which rows ``(n, f)``, each of the instance that owns it, obey every limit, ``(n,)``.
-
-    Parameters
-    ----------
-    problem
-        The search problem.
-    owner
-        ``(n,)``, the instance of each row.
-    rows, changes
-        ``(n, f)``, the rows, and what became of each cell.
-    """
-    allowed = np.empty(len(rows), dtype=np.bool_)
-    obey_limits(
-        np.ascontiguousarray(owner),
-        np.ascontiguousarray(rows),
-        np.ascontiguousarray(changes),
-        problem.limits.movable,
-        problem.terms,
-        problem.codec.is_number,
-        problem.avoided.table,
-        allowed,
+    """Return which rows ``(n, f)`` of the instances that own them obey every limit, ``(n,)``."""
+    found = obey_limits(
+        problem.limits.take(owner),
+        problem.codec,
+        problem.query.factual[owner],
+        rows[:, None],
+        has_moved(changes)[:, None],
+        done_by_hand(changes)[:, None],
+        problem.max_changes,
     )
-    return allowed
-
-
-@kernel
-def obey_limits(
-    owner: Ints,  # (n,)
-    rows: Floats,  # (n, f)
-    changes: "NDArray[np.int8]",  # (n, f)
-    movable: Flags,  # (i, f)
-    terms: Terms,
-    is_number: Flags,  # (f,)
-    avoided: Flags,  # (f, l)
-    allowed: Flags,  # (n,); written
-) -> None:
-    """Write which candidates, each of the instance that owns it, obey every limit."""
-    for n in range(len(rows)):
-        own = terms.instances[owner[n]]
-        obeys, excess, count = True, 0.0, 0
-        for f in range(rows.shape[1]):
-            value, before, change = rows[n, f], own[FACTUAL, f], changes[n, f]
-            acts = change in (_ACTION, _HOLD)
-            is_missing = np.isnan(value) if is_number[f] else value < 0
-            is_same = value == before or is_missing
-            obeys &= movable[owner[n], f] or not acts
-            obeys &= is_same or change != 0
-            obeys &= not (is_same and change == _ACTION)
-            if acts and value != before and not is_number[f] and value >= 0:
-                obeys &= not avoided[f, int(value)]
-            count += acts
-            excess += beyond_limits(value, acts, own[:, f], terms.reach[f])
-        allowed[n] = obeys and excess <= ROUNDING and count <= terms.max_changes[owner[n]]
+    return found[:, 0]

@@ -13,7 +13,7 @@ import numpy as np
 
 from proce.arrays import Array, expand
 from proce.causal import Actions
-from proce.explanation import Change, Fronts
+from proce.explanation import Fronts, changes_of
 from proce.losses import Loss
 from proce.methods.calls.options import Options
 from proce.methods.searching.chances import missing_chances
@@ -24,6 +24,7 @@ from proce.methods.searching.pruning import prune
 from proce.methods.searching.trials import Trials, assess, concatenate
 from proce.methods.searching.typical import most_typical
 from proce.objective import CounterfactualProblem
+from proce.objective.problem import are_sound
 from proce.search import SearchResult
 
 _POOL_SIZE = 16  # candidates of a search that are pruned and compared
@@ -172,7 +173,7 @@ def _judge(problem: CounterfactualProblem, pool: Trials, max_changes: int | None
     """Return candidates as a person would see them, and what each lacks to be sure."""
     realised = problem.realise_by_hand(pool.rows, pool.by_hand)
     scored = problem.without_doubts().score(realised)
-    feasible = (scored.violation <= 0) & np.isfinite(scored.losses).all(-1) & (realised.count > 0)
+    feasible = are_sound(scored.violation, realised.count, *np.moveaxis(scored.losses, -1, 0))
     feasible &= np.isfinite(pool.violation)  # that of copies is not
     if max_changes is not None:
         feasible &= realised.count <= max_changes
@@ -240,14 +241,7 @@ def nearest_candidates(search: SearchResult, size: int = _POOL_SIZE) -> Array:
 
 def change_kinds(realised: Actions) -> Array:
     """Return a ``Change`` for each cell of realised rows, ``(i, c, f)``."""
-    kinds = np.zeros_like(realised.point, dtype=np.int8)
-    for change, flags in (
-        (Change.ACTION, realised.acted_on),
-        (Change.HOLD, realised.held),
-        (Change.CONSEQUENCE, realised.consequence),
-    ):
-        kinds[flags] = int(change)
-    return kinds
+    return changes_of(realised.acted_on | realised.consequence, realised.by_hand)
 
 
 def _fronts(

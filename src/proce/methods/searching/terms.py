@@ -107,15 +107,11 @@ class SearchTerms:
     @property
     def lets_wait(self) -> bool:
         """Whether anybody may wait: the schema has a feature for it, and the call lets it move."""
-        return (
-            self.clock is not None
-            and self.fitted.settings.max_wait_years > 0
-            and bool(self.clock.names & self.limits.varied)
-        )
+        names = self.clock.names & self.limits.varied
+        return self.fitted.settings.max_wait_years > 0 and bool(names)
 
     def waiting_problem(self, query: Query) -> CounterfactualProblem:
         """Return the search problem of a query in which people may also wait."""
-        assert self.clock is not None, "somebody may wait"
         max_years, codec = self.fitted.settings.max_wait_years, self.fitted.codec
         problem = self.problem(query)
         return replace(
@@ -126,8 +122,8 @@ class SearchTerms:
         )
 
     @cached_property
-    def clock(self) -> Clock | None:
-        """How time moves the features that wait; ``None`` without such features."""
+    def clock(self) -> Clock:
+        """How time moves the features that wait."""
         return Clock.of(self.fitted.codec)
 
     @cached_property

@@ -15,6 +15,7 @@ from proce.errors import ModelError
 from proce.losses import Loss
 from proce.methods.searching.failing_row import name_failing_row
 from proce.objective import CounterfactualProblem
+from proce.objective.problem import are_sound
 from proce.streams import hash_values
 
 BLOCK_CELLS = 4_000_000  # cells of rows that are tried at once; this bounds the memory
@@ -46,8 +47,7 @@ class Trials:
     @property
     def is_feasible(self) -> Array:
         """Whether a candidate does something, has its target and obeys all rules and limits."""
-        finite = np.isfinite(self.prediction) & np.isfinite(self.distance)
-        return (self.violation <= 0) & finite & self.by_hand.any(-1)
+        return are_sound(self.violation, self.by_hand.sum(-1), self.prediction, self.distance)
 
     @property
     def feasible_distance(self) -> Array:
@@ -164,6 +164,7 @@ def adopt_closer(
         np.ascontiguousarray(variants.prediction),
         np.ascontiguousarray(variants.distance),
         np.ascontiguousarray(variants.violation),
+        variants.feasible_distance,
         np.ascontiguousarray(places),
         least_gain,
         shorter,
@@ -226,6 +227,7 @@ def adopt_closest(
     prediction: Floats,  # (n, v)
     distance: Floats,  # (n, v)
     violation: Floats,  # (n, v)
+    feasible_distance: Floats,  # (n, v)
     places: Ints,  # (n,)
     least_gain: float,
     is_shorter: bool,
@@ -250,12 +252,11 @@ def adopt_closest(
             for f in range(n_features):
                 most += best_by_hand[place, 0, f]
         for v in range(rows.shape[1]):
-            is_sound = violation[n, v] <= 0 and np.isfinite(prediction[n, v])
-            if is_sound and distance[n, v] < closest:
+            if feasible_distance[n, v] < closest:
                 count = 0
                 for f in range(n_features):
                     count += by_hand[n, v, f]
-                if 0 < count <= most:
+                if count <= most:
                     chosen, closest = v, distance[n, v]
         better[n] = chosen >= 0
         if chosen >= 0:

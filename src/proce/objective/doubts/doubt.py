@@ -38,7 +38,7 @@ class Doubted(Protocol):
         """What counts as reaching the target."""
 
     @property
-    def clock(self) -> Clock | None:
+    def clock(self) -> Clock:
         """How time moves the features that wait, where somebody may."""
 
     def ask(self, rows: Array, classifier: Classifier | None = None) -> Array:
@@ -102,9 +102,7 @@ class EquationDoubt:
 
     def odds(self, problem: Doubted, realised: Actions) -> Array:
         """Return by how many log-odds candidates pass the decision in each refit, ``(m, i, c)``."""
-        query, by_hand = problem.query, realised.by_hand
-        if problem.clock is not None:
-            by_hand = problem.clock.with_others(by_hand)
+        query, by_hand = problem.query, problem.clock.with_others(realised.by_hand)
         noise = self.noise.of(query)[: len(self.refits.members)]
         outcomes = self.refits.outcomes(query.factual, realised.point, by_hand, noise)
         n_at_once = max(1, _BLOCK_CELLS // max(1, outcomes[0].size))
