@@ -39,28 +39,21 @@ def check_candidates(
     """Check candidates ``(n, f)`` as they would be shown; ``owner (n,)`` is the row of each."""
     factual = problem.query.factual[owner]
     shown = as_shown(problem.codec, rows, factual, frame_rows.raw[owner], frame_rows.layout)
+    allowed = obey_limits(
+        problem.limits.take(owner),
+        problem.codec,
+        factual,
+        shown.rows[:, None],
+        has_moved(changes)[:, None],
+        done_by_hand(changes)[:, None],
+        problem.max_changes,
+    )
     return last_check(
         shown,
-        within_limits(problem, owner, shown.rows, changes),
+        allowed[:, 0],
         factual=factual,
         target=problem.query.target[owner],
         classifier=problem.classifier,
         requirement=problem.requirement,
         rules=problem.rules,
     )
-
-
-def within_limits(
-    problem: CounterfactualProblem, owner: Array, rows: Array, changes: Array
-) -> Array:
-    """Return which rows ``(n, f)`` of the instances that own them obey every limit, ``(n,)``."""
-    found = obey_limits(
-        problem.limits.take(owner),
-        problem.codec,
-        problem.query.factual[owner],
-        rows[:, None],
-        has_moved(changes)[:, None],
-        done_by_hand(changes)[:, None],
-        problem.max_changes,
-    )
-    return found[:, 0]
