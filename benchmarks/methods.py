@@ -32,8 +32,7 @@ from proce.methods import (
     ProCE,
     Wachter,
 )
-from proce.objective import MixedDistance
-from proce.schema import Codec
+from proce.schema import Codec, MixedDistance
 
 ROWS, FEW = 30, 5  # the second where a row takes seconds
 HEAD = "| | fit, s | ms a row | found | Gower distance | features changed | evaluations |"

@@ -24,7 +24,7 @@ from proce.benchmark.plan import Plan, Variant
 from proce.explanation import Explanations
 from proce.metrics import Judges
 from proce.metrics.columns import CounterfactualColumns
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 
 DATASETS = ("simple_bn", "sangiovese", "adult", "law")
 CLASSIFIERS = ("first", "second")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.arrays import cells_differ, distinct, first_of_each
+from proce.arrays import cells_differ, lowest_of_each
 
 NAN = math.nan
 
@@ -34,20 +34,7 @@ def test_candidates_are_compared_with_the_row_of_their_person() -> None:
     assert differ.tolist() == [[[False, False], [True, False]], [[False, False], [False, True]]]
 
 
-def test_rows_that_miss_the_same_cells_are_one() -> None:
-    rows = np.array([[2.0, NAN], [1.0, 3.0], [2.0, NAN], [2.0, 3.0], [1.0, 3.0], [NAN, 3.0]])
-    assert distinct(rows).tolist() == [0, 1, 3, 5]
-
-
-def test_no_number_stands_for_a_missing_one() -> None:
-    assert distinct(np.array([[NAN], [-9.0], [0.0], [-0.0], [NAN]])).tolist() == [0, 1, 2]
-
-
-def test_of_no_rows_none_is_distinct() -> None:
-    assert distinct(np.empty((0, 3))).tolist() == []
-
-
 def test_each_owner_has_the_first_of_its_lowest_keys() -> None:
     owner, key = np.array([3, 0, 3, 0, 3]), np.array([2.0, 5.0, 1.0, NAN, 1.0])
-    assert first_of_each(owner, key).tolist() == [1, 2]
-    assert first_of_each(owner[:0], key[:0]).tolist() == []
+    assert lowest_of_each(owner, key).tolist() == [1, 2]
+    assert lowest_of_each(owner[:0], key[:0]).tolist() == []

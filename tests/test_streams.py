@@ -124,3 +124,8 @@ def test_genes_in_another_order_have_another_hash():
     genes = np.array([[0.0, 1.0], [1.0, 0.0], [0.0, 1.0]], dtype=np.float64)
     a, b, again = stream.hash_values(genes).tolist()
     assert a == again != b
+
+
+def test_equal_rows_draw_the_same_numbers_whatever_the_sign_of_their_zeros():
+    a, b = stream.row_keys(np.array([[0.0, 1.0], [-0.0, 1.0]])).tolist()
+    assert a == b

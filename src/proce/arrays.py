@@ -57,22 +57,13 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
 
 
-def first_of_each(owner: Array, key: Array) -> Ints:
+def lowest_of_each(owner: Array, key: Array) -> Ints:
     """Return the positions of the lowest key of each owner ``(n,)``, by owner; of equals the first.
 
     Owners are positions.
     """
     order = np.lexsort((key, owner))
     return order[np.diff(owner[order], prepend=-1) > 0]
-
-
-def distinct(rows: Array) -> Ints:
-    """Return the positions of the different rows of ``(n, f)``, each where it first appears.
-
-    Rows that miss the same cells, and agree in all others, are the same.
-    """
-    sortable = np.where(np.isnan(rows), np.inf, rows)
-    return np.sort(np.unique(sortable, axis=0, return_index=True)[1])
 
 
 def with_rows(values: Array, rows: Array, given: Array) -> Array:

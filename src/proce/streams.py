@@ -82,7 +82,7 @@ class RowStreams:
 
 
 def hash_values(values: Floats) -> Ints:
-    """Return a hash (…,) of values (…, n), bit by bit; the same in another order differ."""
+    """Return a hash (…,) of values (…, n); the same in another order differ."""
     from proce.compiled.stream import hash_rows
 
     size = values.shape[-1]

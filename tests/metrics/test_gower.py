@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from proce.metrics.gower import gower_points, nearest_distance
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 
 
 def between(codec, one, other) -> float:

@@ -182,20 +182,20 @@ def test_ranks_by_hand():
 
 def crowding_of(losses, kind) -> list[float]:
     """Return the crowding of candidates of one front."""
-    k, m = losses.shape[2], losses.shape[1]
-    rank, crowding = np.zeros((1, m), np.int64), np.empty((1, m))
+    m, k = losses.shape
+    rank, crowding = np.zeros(m, np.int64), np.empty(m)
     if kind == "paper":
-        nearest_crowding(losses, rank, crowding)
+        nearest_crowding(losses, rank, np.empty((k, m)), crowding)
     else:
-        order, below = np.empty((2, 1, k, m), np.int64)
+        order, below = np.empty((2, k, m), np.int64)
         objective_orders(losses.view(np.int64), order, below)
         deb_crowding(losses, order, rank, crowding)
-    return crowding[0].tolist()
+    return crowding.tolist()
 
 
 def test_crowding_by_hand():
     """On (0, 4), (1, 2), (3, 1), (4, 0): ends are infinite, the middle sums its boxes."""
-    losses = np.array([[[0.0, 4, 7], [1, 2, 7], [3, 1, 7], [4, 0, 7]]])
+    losses = np.array([[0.0, 4, 7], [1, 2, 7], [3, 1, 7], [4, 0, 7]])
     assert crowding_of(losses, "deb") == [math.inf, 3 / 4 + 3 / 4, 3 / 4 + 2 / 4, math.inf]
     paper = crowding_of(losses, "paper")
     near_first = math.hypot(2, 1) / 4  # its two nearest are (1, 2) and (3, 1)
@@ -206,6 +206,14 @@ def test_crowding_by_hand():
 
 def test_the_smallest_front_with_two_neighbours_for_everyone_by_hand():
     """Of (0, 2), (1, 1), (2, 0), on the unit range, half a diagonal lies between neighbours."""
-    paper = crowding_of(np.array([[[0.0, 2], [1, 1], [2, 0]]]), "paper")
+    paper = crowding_of(np.array([[0.0, 2], [1, 1], [2, 0]]), "paper")
     half = math.hypot(0.5, 0.5)
     assert paper == pytest.approx([half, 2 * half, half])
+
+
+def test_minus_zero_is_a_copy_of_zero():
+    """The second has lower losses, but its genes came before: it counts as the worst."""
+    pool = candidates([[0.0, 1.0], [-0.0, 1.0]], [[2.0], [1.0]], [0.0, 0.0])
+    survivors = survive([pool], 2, "deb")
+    assert survivors.losses[0, :, 0].tolist() == [2.0, math.inf]
+    assert survivors.violation[0].tolist() == [0.0, math.inf]

@@ -12,7 +12,8 @@ Words = NDArray[np.uint64]
 
 GOLDEN_WORD, _LOW_HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xFFFFFFFF)
 _FIRST_FACTOR, _SECOND_FACTOR = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
-_27, _30, _31, _32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
+_INFINITY, _NAN = np.uint64(0xFFE0000000000000), np.uint64(0x7FF8 << 48)  # the first unsigned
+_1, _27, _30, _31, _32 = np.uint64(1), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 
 @part
@@ -97,10 +98,18 @@ def draw_uniforms(
 
 @part
 def hash_row(words: Words) -> np.uint64:
-    """Return a hash of the bits ``(n,)`` of some values; another one in another order."""
+    """Return a hash of the bits ``(n,)`` of some values; another one in another order.
+
+    Equal values have equal hashes: -0.0 that of 0.0, and every NaN the same.
+    """
     code = np.uint64(0)
     for position in range(len(words)):
-        code += mix(words[position] + np.uint64(position) * GOLDEN_WORD)
+        word, unsigned = words[position], words[position] << _1
+        if unsigned == 0:
+            word = unsigned
+        elif unsigned > _INFINITY:
+            word = _NAN
+        code += mix(word + np.uint64(position) * GOLDEN_WORD)
     return code
 
 

@@ -30,8 +30,7 @@ from proce.metrics.neighbourhood import Neighbourhood
 from proce.metrics.proximity import levels_kept, mad_l1, robust_distance, squared_gap
 from proce.metrics.recourse import allowed, succeeds, take_actions
 from proce.metrics.validity import Reading, constraint_states
-from proce.objective import MixedDistance
-from proce.schema import Codec, Schema
+from proce.schema import Codec, MixedDistance, Schema
 
 
 def evaluate(

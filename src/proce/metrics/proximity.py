@@ -7,8 +7,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.metrics.means import mean_of
-from proce.objective import MixedDistance
-from proce.schema import Codec, Continuous
+from proce.schema import Codec, Continuous, MixedDistance
 
 
 def categorical_proximity(

@@ -13,9 +13,9 @@ from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.means import mean_of
 from proce.metrics.true_world import outcome_on_step, reach
-from proce.objective import CallLimits, Clock, MixedDistance
+from proce.objective import CallLimits, Clock
 from proce.objective.obeying import obey_limits
-from proce.schema import Codec
+from proce.schema import Codec, MixedDistance
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from proce.objective.doubts.doubt import (
 from proce.objective.effects import EffectPredictor, effect_predictors, fit_effect, has_causes
 from proce.objective.likeness import Likeness
 from proce.objective.limits import CallLimits, Limits
-from proce.objective.mixed import MixedDistance
 from proce.objective.prediction import clamp_for_model, prediction_loss
 from proce.objective.problem import CounterfactualProblem
 from proce.objective.query import Query, pose_query
@@ -30,7 +29,6 @@ __all__ = [
     "GeneMap",
     "Likeness",
     "Limits",
-    "MixedDistance",
     "Mode",
     "ModelDoubt",
     "Query",

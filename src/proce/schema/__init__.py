@@ -6,6 +6,7 @@ from proce.schema.features.feature import Categorical, Continuous, Feature, Ordi
 from proce.schema.features.levels import Level
 from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.layout import Layout
+from proce.schema.mixed import MixedDistance
 from proce.schema.rules.rule import Rule
 from proce.schema.schema import Schema
 
@@ -18,6 +19,7 @@ __all__ = [
     "Feature",
     "Layout",
     "Level",
+    "MixedDistance",
     "Ordinal",
     "Rule",
     "Schema",

@@ -6,8 +6,8 @@ infinitely isolated. ``"paper"`` is Eq. 12: the distance between the two candida
 it, all on the range of the front, so that no unit of an objective decides who is near;
 infinite in fronts of one or two. Either way an objective without a range is left out.
 
-Both kernels write ``(i, m)`` for the candidates that have a rank. They take halves of losses,
-because a range can be twice the largest float.
+Both kernels write ``(m,)`` for the candidates that have a rank. They take halves of losses, because
+a range can be twice the largest float.
 """
 
 import numpy as np
@@ -20,67 +20,67 @@ from proce.search.pareto import UNRANKED
 @part
 def deb_crowding(losses: Floats, order: Ints, rank: Ints, crowding: Floats) -> None:
     """Write the sides of the box between a candidate's neighbours in its front."""
-    n_instances, k, m = order.shape
+    k, m = order.shape
     first, last = np.empty(m, np.int64), np.empty(m, np.int64)
     two_before, one_before = np.empty(m, np.int64), np.empty(m, np.int64)
-    for i in range(n_instances):
-        for c in range(m):
-            crowding[i, c] = 0.0
-        for o in range(k):
-            for r in range(m):
-                first[r] = two_before[r] = one_before[r] = -1
-            for s in range(m):
-                c = order[i, o, s]
-                r = rank[i, c]
-                if r != UNRANKED:
-                    if first[r] < 0:
-                        first[r] = c
-                    last[r] = c
-            for s in range(m):
-                c = order[i, o, s]
-                r = rank[i, c]
-                if r == UNRANKED:
-                    continue
-                span = 0.5 * losses[i, last[r], o] - 0.5 * losses[i, first[r], o]
-                if not span > 0:
-                    continue
-                if c == first[r] or c == last[r]:
-                    crowding[i, c] = np.inf
-                if two_before[r] >= 0:
-                    box = 0.5 * losses[i, c, o] - 0.5 * losses[i, two_before[r], o]
-                    crowding[i, one_before[r]] += box / span
-                two_before[r] = one_before[r]
-                one_before[r] = c
+    for c in range(m):
+        crowding[c] = 0.0
+    for o in range(k):
+        for r in range(m):
+            first[r] = two_before[r] = one_before[r] = -1
+        for s in range(m):
+            c = order[o, s]
+            r = rank[c]
+            if r != UNRANKED:
+                if first[r] < 0:
+                    first[r] = c
+                last[r] = c
+        for s in range(m):
+            c = order[o, s]
+            r = rank[c]
+            if r == UNRANKED:
+                continue
+            span = 0.5 * losses[last[r], o] - 0.5 * losses[first[r], o]
+            if not span > 0:
+                continue
+            if c == first[r] or c == last[r]:
+                crowding[c] = np.inf
+            if two_before[r] >= 0:
+                box = 0.5 * losses[c, o] - 0.5 * losses[two_before[r], o]
+                crowding[one_before[r]] += box / span
+            two_before[r] = one_before[r]
+            one_before[r] = c
 
 
 @part
-def nearest_crowding(losses: Floats, rank: Ints, crowding: Floats) -> None:
-    """Write the distance between a candidate's two nearest in its front (Eq. 12)."""
-    n_instances, m, k = losses.shape
+def nearest_crowding(losses: Floats, rank: Ints, position: Floats, crowding: Floats) -> None:
+    """Write the distance between a candidate's two nearest in its front (Eq. 12).
+
+    ``position (k, m)`` is written to.
+    """
+    m, k = losses.shape
     members = np.empty(m, np.int64)
-    position = np.empty((k, m))
-    for i in range(n_instances):
-        n_fronts = 0
+    n_fronts = 0
+    for c in range(m):
+        if rank[c] != UNRANKED:
+            n_fronts = max(n_fronts, rank[c] + 1)
+    for r in range(n_fronts):
+        size = ZERO
         for c in range(m):
-            if rank[i, c] != UNRANKED:
-                n_fronts = max(n_fronts, rank[i, c] + 1)
-        for r in range(n_fronts):
-            size = ZERO
-            for c in range(m):
-                if rank[i, c] == r:
-                    members[size] = c
-                    size += 1
-            for o in range(k):
-                low, high = np.inf, -np.inf
-                for s in range(size):
-                    low = min(low, losses[i, members[s], o])
-                    high = max(high, losses[i, members[s], o])
-                span = 0.5 * high - 0.5 * low
-                for s in range(size):
-                    offset = 0.5 * losses[i, members[s], o] - 0.5 * low
-                    position[o, s] = offset / span if span > 0 else 0.0
+            if rank[c] == r:
+                members[size] = c
+                size += 1
+        for o in range(k):
+            low, high = np.inf, -np.inf
             for s in range(size):
-                crowding[i, members[s]] = _gap_around(position, size, s) if size > 2 else np.inf
+                low = min(low, losses[members[s], o])
+                high = max(high, losses[members[s], o])
+            span = 0.5 * high - 0.5 * low
+            for s in range(size):
+                offset = 0.5 * losses[members[s], o] - 0.5 * low
+                position[o, s] = offset / span if span > 0 else 0.0
+        for s in range(size):
+            crowding[members[s]] = _gap_around(position, size, s) if size > 2 else np.inf
 
 
 @part

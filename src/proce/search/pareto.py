@@ -42,46 +42,43 @@ def sort(keys: Ints, size: int, order: Ints, below: Ints, spare: Ints) -> None:
 
 @part
 def objective_orders(bits: Ints, order: Ints, below: Ints) -> None:
-    """Write ``(i, k, m)``: the candidates in order of each objective, and how many are below.
+    """Write ``(k, m)``: the candidates in order of each objective, and how many are below.
 
-    ``bits (i, m, k)`` are the bits of the losses.
+    ``bits (m, k)`` are the bits of the losses.
     """
-    n_instances, m, k = bits.shape
+    m, k = bits.shape
     keys, spare = np.empty(m, np.int64), np.empty(m, np.int64)
-    for i in range(n_instances):
-        for o in range(k):
-            for c in range(m):
-                key = bits[i, c, o] ^ ((bits[i, c, o] >> 63) & _SIGN_OFF)  # ordered alike
-                keys[c] = key if key != -1 else 0  # -0.0 is 0.0
-            sort(keys, m, order[i, o], below[i, o], spare)
+    for o in range(k):
+        for c in range(m):
+            key = bits[c, o] ^ ((bits[c, o] >> 63) & _SIGN_OFF)  # ordered alike
+            keys[c] = key if key != -1 else 0  # -0.0 is 0.0
+        sort(keys, m, order[o], below[o], spare)
 
 
 @part
 def rank_feasible(violation: Floats, order: Ints, below: Ints, n: int, rank: Ints) -> None:
-    """Write the ranks ``(i, m)`` of feasible candidates, until ``n`` of an instance have one."""
-    n_instances, k, m = order.shape
+    """Write the ranks ``(m,)`` of feasible candidates, until ``n`` have one."""
+    k, m = order.shape
     words = (m + 63) // 64
     none_above = np.empty((m, words), np.uint64)  # bit d of row c: d is at most c everywhere
     one_below = np.empty((m, words), np.uint64)  # bit d of row c: d is below c somewhere
     seen = np.empty(words, np.uint64)
     waiting = np.empty(m, np.int64)
-    for i in range(n_instances):
-        for c in range(m):
-            for w in range(words):
-                none_above[c, w] = _ALL
-                one_below[c, w] = _NONE
-        for o in range(k):
-            _compare(i, o, violation, order, below, none_above, one_below, seen)
-        for c in range(m):
-            rank[i, c] = UNRANKED
-            for w in range(words):
-                none_above[c, w] &= one_below[c, w]
-        _peel(i, violation, none_above, n, rank, waiting, seen)
+    for c in range(m):
+        for w in range(words):
+            none_above[c, w] = _ALL
+            one_below[c, w] = _NONE
+    for o in range(k):
+        _compare(o, violation, order, below, none_above, one_below, seen)
+    for c in range(m):
+        rank[c] = UNRANKED
+        for w in range(words):
+            none_above[c, w] &= one_below[c, w]
+    _peel(violation, none_above, n, rank, waiting, seen)
 
 
 @part
 def _compare(
-    i: int,
     o: int,
     violation: Floats,
     order: Ints,
@@ -97,17 +94,17 @@ def _compare(
     start = 0
     while start < m:
         stop = start
-        while stop < m and below[i, o, order[i, o, stop]] == start:  # tied with the first
-            c = order[i, o, stop]
+        while stop < m and below[o, order[o, stop]] == start:  # tied with the first
+            c = order[o, stop]
             for w in range(words):
                 one_below[c, w] |= seen[w]
             stop += 1
         for s in range(start, stop):
-            c = order[i, o, s]
-            if violation[i, c] <= 0:
+            c = order[o, s]
+            if violation[c] <= 0:
                 seen[c >> 6] |= _ONE << np.uint64(c & 63)
         for s in range(start, stop):
-            c = order[i, o, s]
+            c = order[o, s]
             for w in range(words):
                 none_above[c, w] &= seen[w]
         start = stop
@@ -115,7 +112,7 @@ def _compare(
 
 @part
 def _peel(
-    i: int, violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
+    violation: Floats, dominators: Words, n: int, rank: Ints, waiting: Ints, alive: Words
 ) -> None:
     """Write one rank after the other: candidates that none still alive dominates get the next."""
     m, words = dominators.shape
@@ -123,7 +120,7 @@ def _peel(
         alive[w] = _NONE
     left = 0
     for c in range(m):
-        if violation[i, c] <= 0:
+        if violation[c] <= 0:
             waiting[left] = c
             left += 1
             alive[c >> 6] |= _ONE << np.uint64(c & 63)
@@ -141,7 +138,7 @@ def _peel(
                 kept += 1
         for s in range(kept, left):
             c = waiting[s]
-            rank[i, c] = front
+            rank[c] = front
             alive[c >> 6] ^= _ONE << np.uint64(c & 63)
         n_ranked += left - kept
         left = kept
@@ -152,24 +149,23 @@ def _peel(
 def rank_infeasible(violation: Floats, bits: Ints, n: int, rank: Ints) -> None:
     """Write the ranks of infeasible candidates, by violation, where ``n`` are not yet ranked.
 
-    ``bits (i, m)`` are the bits of the violation; it is not negative here, so they have its order.
+    ``bits (m,)`` are the bits of the violation; it is not negative here, so they have its order.
     """
-    n_instances, m = violation.shape
+    m = len(violation)
     members, keys = np.empty(m, np.int64), np.empty(m, np.int64)
     order, below, spare = np.empty(m, np.int64), np.empty(m, np.int64), np.empty(m, np.int64)
-    for i in range(n_instances):
-        size, front = ZERO, -1
-        for c in range(m):
-            if rank[i, c] != UNRANKED:
-                front = max(front, rank[i, c])
-            elif violation[i, c] > 0:
-                members[size] = c
-                keys[size] = bits[i, c]
-                size += 1
-        if m - size >= n:
-            continue
-        sort(keys, size, order, below, spare)
-        for s in range(size):
-            if s == 0 or keys[order[s]] != keys[order[s - 1]]:
-                front += 1
-            rank[i, members[order[s]]] = front
+    size, front = ZERO, -1
+    for c in range(m):
+        if rank[c] != UNRANKED:
+            front = max(front, rank[c])
+        elif violation[c] > 0:
+            members[size] = c
+            keys[size] = bits[c]
+            size += 1
+    if m - size >= n:
+        return
+    sort(keys, size, order, below, spare)
+    for s in range(size):
+        if s == 0 or keys[order[s]] != keys[order[s - 1]]:
+            front += 1
+        rank[members[order[s]]] = front

@@ -8,7 +8,7 @@ from typing import Self
 import numpy as np
 
 from proce.arrays import Array, with_rows
-from proce.search.survival import Candidates, Population, keep_best
+from proce.search.survival import Candidates, Population
 
 
 class Stop(StrEnum):
@@ -58,9 +58,14 @@ class Archive:
 
     def with_better(self, candidates: Candidates) -> Self:
         """Return the archive with these candidates, where they are better."""
-        genes, losses = self.genes.copy(), self.losses.copy()
-        keep_best(candidates, int(self.by), genes, losses)
-        return type(self)(genes, losses, self.by)
+        loss = np.where(candidates.violation <= 0, candidates.losses[..., self.by], np.inf)
+        better = np.flatnonzero(loss.min(1) < self.losses[:, self.by])
+        best = loss[better].argmin(1)
+        return type(self)(
+            with_rows(self.genes, better, candidates.genes[better, best]),
+            with_rows(self.losses, better, candidates.losses[better, best]),
+            self.by,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from proce.arrays import Floats, Ints
 from proce.causal.discovery.caveats import DiscoveryWarning
 from proce.classifier import as_classifier, ask_frame, fit_network
 from proce.errors import SearchError
-from proce.objective import CallLimits, GeneMap, MixedDistance, genome_of
-from proce.schema import Categorical, Codec, Continuous, Schema
+from proce.objective import CallLimits, GeneMap, genome_of
+from proce.schema import Categorical, Codec, Continuous, MixedDistance, Schema
 from proce.search import GeneKind
 from proce.training_settings import TrainingSettings
 

@@ -12,8 +12,7 @@ from proce.latent import VariationalSettings
 from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
-from proce.objective import MixedDistance
-from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
+from proce.schema import Action, Categorical, Codec, Continuous, MixedDistance, Ordinal, Schema
 from proce.training_settings import TrainingSettings
 
 from ... import worlds

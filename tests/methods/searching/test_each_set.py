@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from proce.methods.searching.scan import write_first_of_each_set as first_of_each_set
+from proce.methods.searching.scan import first_of_each_set
+from proce.methods.searching.trials import Trials
 
 SETS = np.array([[1, 0], [1, 0], [0, 1], [1, 1]], np.bool_)
 
@@ -24,6 +25,6 @@ SETS = np.array([[1, 0], [1, 0], [0, 1], [1, 1]], np.bool_)
 def test_the_lowest_keys_are_taken_and_no_set_of_actions_twice(
     keys: list[float], expected: list[int]
 ) -> None:
-    chosen = np.empty((1, 3), np.int64)
-    first_of_each_set(np.array([keys]), SETS[None], chosen)
-    assert chosen[0].tolist() == expected
+    none = np.zeros((1, 4))
+    tried = Trials(none, SETS[None], none, none, none, none)
+    assert first_of_each_set(tried, np.array([keys]), 3)[0].tolist() == expected

@@ -15,8 +15,8 @@ from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import hash_of_rows
 from proce.metrics.ceiling import find_ways
-from proce.objective import CallLimits, MixedDistance
-from proce.schema import Rule, Schema
+from proce.objective import CallLimits
+from proce.schema import MixedDistance, Rule, Schema
 
 
 def explain_with_truth(

@@ -11,7 +11,7 @@ from itertools import islice
 
 import numpy as np
 
-from proce.arrays import Array, first_of_each
+from proce.arrays import Array, lowest_of_each
 from proce.explanation import Blocker, Change, Fronts, done_by_hand
 from proce.losses import Loss
 from proce.methods.calls.call import Call
@@ -53,7 +53,7 @@ class FoundAfterAll:
 
     def nearest(self, wanted: Array) -> Shortlist:
         """Return the nearest way of each row whose flag in ``wanted (i,)`` is set."""
-        lines = first_of_each(self.ways.row, self.ways.losses[:, Loss.DISTANCE])
+        lines = lowest_of_each(self.ways.row, self.ways.losses[:, Loss.DISTANCE])
         ways = self.ways.take(lines[wanted[self.ways.row[lines]]])
         n_features = ways.rows.shape[1]
         return Shortlist(

@@ -18,7 +18,7 @@ from proce.methods.calls.method import Progress, ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 from proce.streams import Purpose, RowStreams
 from proce.training_settings import Epoch
 

@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.arguments import check_fields
-from proce.arrays import Array, distinct
+from proce.arrays import Array
+from proce.compiled.copies import distinct
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import MixedDistance
-from proce.schema import Codec
+from proce.schema import Codec, MixedDistance
 from proce.streams import Purpose, RowStreams
 
 _MIN_DISTANCE = 1e-9  # a distance of zero would be infinitely fit

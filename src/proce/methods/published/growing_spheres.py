@@ -17,8 +17,7 @@ from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import check_above
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import MixedDistance
-from proce.schema import Categorical
+from proce.schema import Categorical, MixedDistance
 from proce.streams import Purpose, RowStreams
 
 

@@ -13,13 +13,14 @@ from typing import Literal, get_args
 import numpy as np
 
 from proce.arguments import check_fields
-from proce.arrays import Array, blocks, cells_differ, distinct
+from proce.arrays import Array, blocks, cells_differ
+from proce.compiled.copies import distinct
 from proce.errors import SearchError, did_you_mean
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.collector import CounterfactualCollector
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 from proce.schema.features.levels import shown
 
 Reward = Literal["sparsity", "proximity"]

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ, distinct
+from proce.arrays import Array, cells_differ
+from proce.compiled.copies import distinct
 from proce.explanation import Counterfactuals, Outcome, changes_of
 from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
@@ -12,7 +13,8 @@ from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import CallLimits, MixedDistance, Requirement
+from proce.objective import CallLimits, Requirement
+from proce.schema import MixedDistance
 
 
 def open_call(

@@ -37,13 +37,6 @@ def missing_chances(problem: CounterfactualProblem, realised: Actions, asked: Ar
     return np.where(is_advice, missing, np.inf)
 
 
-def same_actions(by_hand: Array) -> Array:
-    """Return flags ``(…, p, p)`` for the pairs that act on or hold the same ``(…, p, f)``."""
-    acts = by_hand.astype(np.float32)
-    shared, count = acts @ acts.mT, acts.sum(-1)
-    return (shared == count[..., :, None]) & (shared == count[..., None, :])
-
-
 def is_better(missing: Array, distance: Array, than: Array, than_distance: Array) -> Array:
     """Return flags where advice is surer than other advice, or as sure and closer.
 

@@ -9,19 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints
+from proce.arrays import MIN_DIFFERENCE, Array, Flags, Floats, Ints, expand, scatter
+from proce.compiled.copies import first_of_each
 from proce.compiled.kernel import ZERO, kernel, part
 from proce.compiled.stream import Words
 from proce.losses import Loss
 from proce.methods.calls.options import Pick
 from proce.methods.searching.chances import SLACK
+from proce.search.survival import Candidates, survive
 
 DISTANCE_WEIGHT = 2.0  # how much more a more distant candidate must differ to be shown
 _ALIKE = 0.05  # of the unit range: two ways that differ by less are one
 FIRST, CLOSEST, BALANCED, TYPICAL = range(4)
 _PICKS = {"first": FIRST, "closest": CLOSEST, "balanced": BALANCED, "typical": TYPICAL}
 PREDICTION, PROTOTYPE, DISTANCE = int(Loss.PREDICTION), int(Loss.PROTOTYPE), int(Loss.DISTANCE)
-_MISSING_KEY = -9e9
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 
@@ -85,7 +86,6 @@ def choose(pool: Pool, choice: Choice) -> Ints:
 
     The positions behind a row's last candidate are -1.
     """
-    pool = Pool(*map(np.ascontiguousarray, pool))
     n_rows, n_candidates = pool.missing.shape
     order = np.empty((n_rows, min(choice.n, n_candidates)), np.int64)
     terms = _Terms(
@@ -96,7 +96,9 @@ def choose(pool: Pool, choice: Choice) -> Ints:
         _PICKS[choice.pick],
         float(choice.within),
     )
-    write_choice(pool, terms, order)
+    among = first_of_each(_rounded(pool.rows), np.isfinite(pool.missing))
+    rows, by_hand, losses, missing = map(np.ascontiguousarray, pool)
+    write_choice(rows, by_hand, losses, missing, among, terms, order)
     return order
 
 
@@ -110,10 +112,18 @@ def find_fronts(rows: Array, losses: Array, is_feasible: Array) -> Flags:
     is_feasible
         ``(i, p)``, which of them count.
     """
-    flags = np.empty(is_feasible.shape, np.bool_)
-    rows, losses, is_feasible = map(np.ascontiguousarray, (rows, losses, is_feasible))
-    write_fronts(rows, losses, is_feasible, flags)
-    return flags
+    counts = first_of_each(_rounded(rows), is_feasible)
+    n_rows, n_candidates = counts.shape
+    positions = expand(np.arange(float(n_candidates))[:, None], n_rows, n_candidates, 1)
+    candidates = Candidates(positions, losses, np.where(counts, 0.0, np.inf))
+    ranked = survive([candidates], n_candidates, "deb")
+    return scatter(counts, 1, ranked.genes[..., 0].astype(np.int64), ranked.front)
+
+
+def _rounded(rows: Array) -> Array:
+    """Return rows in which entries that differ by rounding are the same, but for unlucky ones."""
+    with np.errstate(over="ignore"):  # equations can lead anywhere
+        return np.rint(rows / MIN_DIFFERENCE)
 
 
 class _Terms(NamedTuple):
@@ -128,30 +138,33 @@ class _Terms(NamedTuple):
 
 
 @kernel
-def write_choice(pool: Pool, terms: _Terms, order: Ints) -> None:
-    """Write the positions ``(i, n)`` of the candidates to show; -1 behind the last of a row.
+def write_choice(
+    rows: Floats,  # (i, p, f)
+    by_hand: Flags,  # (i, p, f)
+    losses: Floats,  # (i, p, 3)
+    missing: Floats,  # (i, p)
+    counts: Flags,  # (i, p), which candidates can be shown; written
+    terms: _Terms,
+    order: Ints,  # (i, n); written
+) -> None:
+    """Write the positions of the candidates to show; -1 behind the last of a row.
 
     Features that a candidate acts on or holds are kept as bits. The code is written with loops and
     work arrays, because numba takes several times as long to compile array expressions.
     """
-    rows, only_firm, is_typical = pool.rows, terms.only_firm, terms.is_typical
+    only_firm, is_typical = terms.only_firm, terms.is_typical
     n_rows, p, f = rows.shape
     n_words = (f + 63) // 64
-    keys, sets = np.empty((p, f)), np.empty((p, n_words), np.uint64)
-    lacks, scaled, difference = np.empty(p), np.empty((p, 3)), np.empty(p)
-    among, dropped = np.empty(p, np.bool_), np.empty(p, np.bool_)
-    members = np.empty(p, np.int64)
+    sets, members = np.empty((p, n_words), np.uint64), np.empty(p, np.int64)
+    scaled, difference, dropped = np.empty((p, 3)), np.empty(p), np.empty(p, np.bool_)
     for i in range(n_rows):
-        own = pool.losses[i]
+        own, lacks, among = losses[i], missing[i], counts[i]
         for c in range(p):
-            lacks[c] = pool.missing[i, c]
-            among[c] = np.isfinite(lacks[c])
             for w in range(n_words):
                 sets[c, w] = _NONE
             for a in range(f):
-                if pool.by_hand[i, c, a]:
+                if by_hand[i, c, a]:
                     sets[c, a // 64] |= _ONE << np.uint64(a % 64)
-        _keep_first_of_each(rows[i], among, keys)
         if terms.is_sparse:
             if is_typical:
                 _keep_near(own, lacks, among, terms.within, SLACK)
@@ -181,56 +194,6 @@ def write_choice(pool: Pool, terms: _Terms, order: Ints) -> None:
             )
         for s in range(n_chosen, order.shape[1]):
             order[i, s] = -1
-
-
-@kernel
-def write_fronts(rows: Floats, losses: Floats, is_feasible: Flags, flags: Flags) -> None:
-    """Write flags ``(i, p)`` for the feasible members that no other dominates, each once."""
-    n_rows, p, f = rows.shape
-    keys, among = np.empty((p, f)), np.empty(p, np.bool_)
-    for i in range(n_rows):
-        for c in range(p):
-            among[c] = is_feasible[i, c]
-        _keep_first_of_each(rows[i], among, keys)
-        for c in range(p):
-            flags[i, c] = among[c]
-            for d in range(p):
-                if flags[i, c] and among[d] and _dominates(losses[i], d, c):
-                    flags[i, c] = False
-
-
-@part
-def _dominates(losses: Floats, d: int, c: int) -> bool:
-    """Whether a candidate is at most another in every loss, and below it in one."""
-    is_below = False
-    for k in range(losses.shape[1]):
-        if losses[d, k] > losses[c, k]:
-            return False
-        is_below = is_below or losses[d, k] < losses[c, k]
-    return is_below
-
-
-@part
-def _keep_first_of_each(rows: Floats, among: Flags, keys: Floats) -> None:
-    """Leave of equal rows only the first."""
-    p, f = rows.shape
-    for c in range(p):
-        if not among[c]:
-            continue
-        for a in range(f):
-            value = rows[c, a]
-            keys[c, a] = _MISSING_KEY if np.isnan(value) else np.rint(value * 1e9)
-        for d in range(c):
-            if not among[d]:
-                continue
-            is_same = True
-            for a in range(f):
-                if keys[c, a] != keys[d, a]:
-                    is_same = False
-                    break
-            if is_same:
-                among[c] = False
-                break
 
 
 @part

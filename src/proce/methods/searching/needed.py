@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ, first_of_each, with_rows
+from proce.arrays import Array, cells_differ, lowest_of_each, with_rows
 from proce.explanation import done_by_hand
 from proce.explanation.record.lines import lines_of
 from proce.losses import Loss
@@ -78,7 +78,7 @@ def _shorten(
         return None
     losses = part.without_doubts().score(realised).losses[:, 0]
     distance = part.final_distance(realised)[:, 0]
-    best = good[first_of_each(line[good], distance[good])]  # the closest variant
+    best = good[lowest_of_each(line[good], distance[good])]  # the closest variant
     replaced = line[best]
     new: dict[str, Array] = {
         "rows": rows[best],

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints, expand, scatter
+from proce.compiled.copies import first_of_each
 from proce.compiled.kernel import kernel
 from proce.methods.searching.trials import Trials, try_out
 from proce.objective import CounterfactualProblem
@@ -261,12 +262,15 @@ def _bases(tried: Trials, start: Trials, n: int) -> Trials:
 
 
 def first_of_each_set(tried: Trials, key: Array, n: int) -> Array:
-    """Return the positions ``(i, n)`` with the lowest keys, at most one for each set of actions."""
-    positions = np.empty((len(key), n), np.int64)
-    write_first_of_each_set(
-        np.ascontiguousarray(key), np.ascontiguousarray(tried.by_hand), positions
-    )
-    return positions
+    """Return the positions ``(i, n)`` with the lowest keys, at most one for each set of actions.
+
+    Where there are fewer, the first of all is there again.
+    """
+    instances, order = np.arange(len(key))[:, None], np.argsort(key, axis=1, kind="stable")
+    acts = tried.by_hand[instances, order].astype(np.float64)
+    is_first = first_of_each(acts, key[instances, order] < np.inf)
+    nth = np.argsort(~is_first, axis=1, kind="stable")[:, :n]
+    return order[instances, np.where(is_first[instances, nth], nth, 0)]
 
 
 @kernel
@@ -291,29 +295,3 @@ def move_beside(
                 if can_move[n, m]:
                     beside[n, v, moved[n, m]] = values[n, m]
                     acts[n, v, moved[n, m]] = True
-
-
-@kernel
-def write_first_of_each_set(key: Floats, by_hand: Flags, chosen: Ints) -> None:
-    """Write the positions ``(i, n)`` with the lowest keys ``(i, c)``, each set of actions once.
-
-    Where there are fewer, the first of all is written again.
-    """
-    n_candidates, n_features = by_hand.shape[1], by_hand.shape[2]
-    for i in range(len(key)):
-        for k in range(chosen.shape[1]):
-            best = -1
-            for c in range(n_candidates):
-                if key[i, c] < np.inf and (best < 0 or key[i, c] < key[i, best]):
-                    is_new = True
-                    for earlier in range(k):
-                        d, same = chosen[i, earlier], True
-                        for f in range(n_features):
-                            same = same and by_hand[i, c, f] == by_hand[i, d, f]
-                        is_new = is_new and not same
-                    best = c if is_new else best
-            if best < 0:
-                best = 0
-                for c in range(n_candidates):
-                    best = c if key[i, c] < key[i, best] else best
-            chosen[i, k] = best

@@ -8,15 +8,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints, blocks, expand, flatten, with_rows
+from proce.arrays import Array, blocks, flatten, with_rows
 from proce.causal import Actions
-from proce.compiled.kernel import kernel
+from proce.compiled.copies import first_of_each
 from proce.errors import ModelError
 from proce.losses import Loss
 from proce.methods.searching.failing_row import name_failing_row
 from proce.objective import CounterfactualProblem
 from proce.objective.problem import are_sound
-from proce.streams import hash_values
 
 BLOCK_CELLS = 4_000_000  # cells of rows that are tried at once; this bounds the memory
 
@@ -56,13 +55,8 @@ class Trials:
 
     def take(self, positions: Array) -> "Trials":
         """Return the candidates at positions ``(i, s)``, of each row its own."""
-        wide = expand(positions[..., None], -1, -1, self.rows.shape[-1])
-        return Trials(
-            *(
-                np.take_along_axis(column, positions if column.ndim == 2 else wide, 1)
-                for column in self.columns
-            )
-        )
+        instances = np.arange(len(positions))[:, None]
+        return Trials(*(column[instances, positions] for column in self.columns))
 
     def each_alone(self) -> tuple["Trials", Array]:
         """Return every candidate as the only one ``(n, 1)`` of its row, and the rows ``(n,)``."""
@@ -76,9 +70,8 @@ class Trials:
 
     def without_copies(self) -> "Trials":
         """Return the candidates, those that are like an earlier one of their row infeasible."""
-        keys = hash_values(np.nan_to_num(self.rows, nan=-9.0))
-        same = np.tril((keys[:, :, None] == keys[:, None]), -1).any(-1)
-        return replace(self, violation=np.where(same, np.inf, self.violation))
+        is_first = first_of_each(self.rows, np.ones_like(self.violation, dtype=np.bool_))
+        return replace(self, violation=np.where(is_first, self.violation, np.inf))
 
     def infeasible(self) -> "Trials":
         """Return the candidates as ones that do not count."""
@@ -154,30 +147,14 @@ def adopt_closer(
     tuple[Trials, ndarray]
         All candidates, and the positions of those that were replaced.
     """
-    rows, by_hand, expected, *losses = (column.copy() for column in best.columns)
-    prediction, distance, violation = losses
-    better = np.empty(len(places), np.bool_)
-    adopt_closest(
-        np.ascontiguousarray(variants.rows),
-        np.ascontiguousarray(variants.by_hand),
-        np.ascontiguousarray(variants.expected),
-        np.ascontiguousarray(variants.prediction),
-        np.ascontiguousarray(variants.distance),
-        np.ascontiguousarray(variants.violation),
-        variants.feasible_distance,
-        np.ascontiguousarray(places),
-        least_gain,
-        shorter,
-        rows,
-        by_hand,
-        expected,
-        prediction,
-        distance,
-        violation,
-        better,
-    )
-    copies = (rows, by_hand, expected, prediction, distance, violation)
-    return Trials(*copies), places[better]
+    current, n_actions = best.take_rows(places), variants.by_hand.sum(-1)
+    most = current.by_hand.sum(-1) - 1 if shorter else variants.by_hand.shape[-1]
+    is_better = (variants.distance < current.distance - least_gain) & (n_actions <= most)
+    distance = np.where(is_better, variants.feasible_distance, np.inf)
+    closest = distance.argmin(1)[:, None]
+    better = np.flatnonzero(np.isfinite(distance).any(1))
+    adopted = (column[better[:, None], closest[better]] for column in variants.columns)
+    return best.with_rows(places[better], Trials(*adopted)), places[better]
 
 
 def try_out(problem: CounterfactualProblem, rows: Array, by_hand: Array) -> Trials:
@@ -217,53 +194,3 @@ def assess(problem: CounterfactualProblem, realised: Actions) -> Trials:
         scored.losses[..., Loss.DISTANCE],
         scored.violation,
     )
-
-
-@kernel
-def adopt_closest(
-    rows: Floats,  # (n, v, f)
-    by_hand: Flags,  # (n, v, f)
-    expected: Floats,  # (n, v, f)
-    prediction: Floats,  # (n, v)
-    distance: Floats,  # (n, v)
-    violation: Floats,  # (n, v)
-    feasible_distance: Floats,  # (n, v)
-    places: Ints,  # (n,)
-    least_gain: float,
-    is_shorter: bool,
-    best_rows: Floats,  # (all, 1, f); written
-    best_by_hand: Flags,  # (all, 1, f); written
-    best_expected: Floats,  # (all, 1, f); written
-    best_prediction: Floats,  # (all, 1); written
-    best_distance: Floats,  # (all, 1); written
-    best_violation: Floats,  # (all, 1); written
-    better: Flags,  # (n,); written
-) -> None:
-    """Replace the candidates at some places by their closest feasible variants.
-
-    A variant is closer by at least the gain, and where ``is_shorter`` has fewer actions.
-    """
-    n_features = rows.shape[2]
-    for n in range(len(rows)):
-        place, chosen, most = places[n], -1, n_features
-        closest = best_distance[place, 0] - least_gain
-        if is_shorter:
-            most = -1
-            for f in range(n_features):
-                most += best_by_hand[place, 0, f]
-        for v in range(rows.shape[1]):
-            if feasible_distance[n, v] < closest:
-                count = 0
-                for f in range(n_features):
-                    count += by_hand[n, v, f]
-                if count <= most:
-                    chosen, closest = v, distance[n, v]
-        better[n] = chosen >= 0
-        if chosen >= 0:
-            best_prediction[place, 0] = prediction[n, chosen]
-            best_distance[place, 0] = distance[n, chosen]
-            best_violation[place, 0] = violation[n, chosen]
-            for f in range(n_features):
-                best_rows[place, 0, f] = rows[n, chosen, f]
-                best_by_hand[place, 0, f] = by_hand[n, chosen, f]
-                best_expected[place, 0, f] = expected[n, chosen, f]

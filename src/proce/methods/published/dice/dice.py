@@ -11,7 +11,8 @@ from typing import Any, Literal
 import numpy as np
 
 from proce.arguments import check_fields
-from proce.arrays import Array, distinct
+from proce.arrays import Array
+from proce.compiled.copies import distinct
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.dice.messages import Values
@@ -20,7 +21,7 @@ from proce.methods.published.dice.view import DiceView
 from proce.methods.published.dice.worker import DiceSetup, load, silence
 from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 
 DiceMethod = Literal["random", "genetic", "gradient"]
 TOOK_TOO_LONG = "DiCE took longer than"  # how the note of such a row begins

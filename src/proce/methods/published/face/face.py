@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ, distinct
+from proce.arrays import Array, cells_differ
+from proce.compiled.copies import distinct
 from proce.errors import SearchError
 from proce.explanation.words.values import class_text
 from proce.methods.calls.method import Progress, ProgressCallback

@@ -8,7 +8,7 @@ import numpy as np
 from proce.arrays import Flags, Floats, Ints
 from proce.methods.published.task import Task
 from proce.methods.published.wachter.relaxation import FeasibleSet
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 
 # The decay rates of Adam. A descent has a few dozen steps, in which what began to move must be able
 # to return: longer memories than these leave it on the way.

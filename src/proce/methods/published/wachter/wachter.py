@@ -21,7 +21,7 @@ from proce.methods.published.published import Published
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.methods.published.wachter.descent import Descent
 from proce.methods.published.wachter.relaxation import FeasibleSet, RelaxedEncoding
-from proce.objective import MixedDistance
+from proce.schema import MixedDistance
 
 Loss = Literal["squared", "cross_entropy"]
 

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from proce.objective import MixedDistance
-from proce.schema import Categorical, Codec, Continuous, Ordinal, Schema
+from proce.schema import Categorical, Codec, Continuous, MixedDistance, Ordinal, Schema
 
 SCHEMA = Schema(
     [

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from proce.arrays import Array
-from proce.schema import Categorical, Codec, Continuous
+from proce.schema.codec import Codec
+from proce.schema.features.feature import Categorical, Continuous
 
 
 @dataclass(frozen=True, eq=False)
