@@ -1,12 +1,10 @@
 """How much choice the counterfactuals of one row offer."""
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.metrics.columns import CounterfactualColumns
-from proce.metrics.gower import gower_points
-from proce.schema import Codec
+from proce.schema import Codec, MixedDistance
 
 
 def pairwise_distance(codec: Codec, columns: CounterfactualColumns) -> Array:
@@ -14,13 +12,14 @@ def pairwise_distance(codec: Codec, columns: CounterfactualColumns) -> Array:
 
     The distance is zero for a row with fewer than two counterfactuals, which offer no choice.
     """
-    counts = columns.counts
-    points = gower_points(codec, columns.rows)[np.argsort(columns.owner, kind="stable")]
+    counts, gower = columns.counts, MixedDistance.gower(codec)
+    rows = columns.rows[np.argsort(columns.owner, kind="stable")]
     ends = np.cumsum(counts)
     total = np.zeros(len(counts))
     for row in np.flatnonzero(counts > 1):
-        total[row] = pdist(points[ends[row] - counts[row] : ends[row]], "cityblock").sum()
-    return total / np.maximum(counts * (counts - 1) / 2, 1)
+        own = rows[ends[row] - counts[row] : ends[row]]
+        total[row] = gower(own[:, None], own).mean(-1).sum()
+    return total / np.maximum(counts * (counts - 1), 1)
 
 
 def features_touched(columns: CounterfactualColumns) -> Array:

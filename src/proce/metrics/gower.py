@@ -1,4 +1,4 @@
-"""Gower's distance to many rows at once, as a plain L1 distance of points."""
+"""Gower's distance as a plain L1 distance of points, for trees and for very many rows."""
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -12,10 +12,8 @@ _BLOCK_BYTES = 64 * 2**20  # of distances held at a time; bounds memory
 def gower_points(codec: Codec, rows: Array) -> Array:
     """Return rows ``(i, f)`` as points ``(i, w)`` whose L1 distance is Gower's.
 
-    Gower's distance is the mean over features: numbers and ranks count by their difference on the
-    unit range, levels by whether they differ. A missing cell is 1 from a known one and 0 from a
-    missing one. :meth:`proce.objective.MixedDistance.gower` says the same of two rows; among many,
-    trees and SciPy compare points.
+    It is the mean of :meth:`proce.schema.MixedDistance.gower` over features, except between a
+    missing cell and a number that lies more than half a range outside: there it counts more.
     """
     missing = codec.missing(rows)
     parts = []
@@ -26,9 +24,9 @@ def gower_points(codec: Codec, rows: Array) -> Array:
             parts.append((codes[:, None] == np.arange(len(feature.levels) + 1)).astype(np.float64))
         else:
             unit = column / codec.reach[position]
-            # Halved, the first two differ by the gap of two units, or by 1/2 from nothing.
-            both = np.where(is_missing[:, None], 0.0, np.stack([unit, 1 - unit], axis=-1))
-            parts.append(np.concatenate([both, is_missing.astype(np.float64)[:, None]], axis=-1))
+            # Both differ by the gap of two units; from 0 they differ by 2 in all.
+            both = np.stack([unit + 0.5, 1.5 - unit], axis=-1)
+            parts.append(np.where(is_missing[:, None], 0.0, both))
     return np.concatenate(parts, axis=-1) / (2 * len(codec.schema))
 
 

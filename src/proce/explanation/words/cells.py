@@ -13,7 +13,7 @@ from proce.explanation.record.context import Context
 from proce.explanation.record.counterfactuals import NO_RULE, Counterfactuals
 from proce.explanation.record.outcome import CHANGES, Change
 from proce.explanation.record.rows import ExplainedRow, ExplainedRows
-from proce.schema import Categorical, Continuous, Feature, Level
+from proce.schema import Continuous, Feature, Level, MixedDistance
 
 
 class ChangedCell(NamedTuple):
@@ -146,15 +146,12 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
         ]
     )  # (3, m): before, after, expected
     raw = rows.raw[owner[lines], positions]
-    values, size = np.empty_like(entries), np.empty_like(raw)
+    values = np.empty_like(entries)
     for position in np.unique(positions).tolist():
         cells = np.flatnonzero(positions == position)
         own = entries[:, cells]
         values[:, cells] = _raw_values(context, position, own, raw[cells])
-        end = np.where(kind[cells] == Change.HOLD, own[2], own[1])
-        from_drift = (kind[cells] == Change.ACTION) & ~np.isnan(own[2])
-        start = np.where(from_drift, own[2], own[0])
-        size[cells] = _sizes(context, position, start, end)
+    size = _sizes(rows, ways)[lines, positions]
     order = np.lexsort([positions, -size, kind, lines])  # the last key is first
     promise = (ways.holds_from, ways.holds_to, ways.open_ends.astype(np.int64), ways.asked_by)
     columns = (
@@ -192,9 +189,11 @@ def _raw_values(context: Context, position: int, entries: Array, raw: Array) -> 
     return np.where(entries == entries[0], raw, values)
 
 
-def _sizes(context: Context, position: int, before: Array, after: Array) -> Array:
-    feature = context.codec.schema.features[position]
-    gap = np.abs(after - before) / context.codec.reach[position]
-    if isinstance(feature, Categorical):
-        gap = (after != before).astype(np.float64)
-    return np.nan_to_num(gap, nan=0.0) * context.effort.get(feature.name, feature.effort)
+def _sizes(rows: ExplainedRows, ways: Counterfactuals) -> Array:
+    """Return the size of every change ``(n, f)``; nothing is known of what is not expected."""
+    context, factual, expected = rows.context, rows.factual[ways.owner], ways.expected
+    is_known = ~np.isnan(expected)
+    end = np.where(is_known & (ways.changes == Change.HOLD), expected, ways.rows)
+    start = np.where(is_known & (ways.changes == Change.ACTION), expected, factual)
+    effort = [context.effort.get(f.name, f.effort) for f in context.codec.schema]
+    return MixedDistance.gower(context.codec)(end, start) * effort
