@@ -1,6 +1,7 @@
 """Listeners hear the present state, the latest progress and the end, and leave nothing behind."""
 
 import asyncio
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -71,7 +72,10 @@ def test_many_listeners_that_go_away_leave_nothing_behind(tmp_path: Path) -> Non
             for task in leaving:
                 task.cancel()
             await asyncio.gather(*leaving, return_exceptions=True)
-            assert len(asyncio.all_tasks()) == n_tasks + len(staying)
+            until = time.monotonic() + 10.0  # the service has tasks of its own now and then
+            while len(asyncio.all_tasks()) > n_tasks + len(staying):
+                assert time.monotonic() < until
+                await asyncio.sleep(0.01)
             await service.jobs.cancel(id)
             for names in await asyncio.gather(*staying):
                 assert names[-1] == "end"
