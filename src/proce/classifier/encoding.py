@@ -19,8 +19,8 @@ from proce.classifier.asking import ask_with
 from proce.compiled.row_network import CellInput, CellKind, RowNetwork, write_columns
 from proce.errors import ModelError
 from proce.schema import Codec, Continuous
+from proce.schema.codec import frame_of_raw
 from proce.schema.frames.frame import count_rows
-from proce.schema.shown import frame_of_raw
 
 EncodingName = Literal["one_hot", "label"]
 FrameFunction = Callable[[Any], Any]

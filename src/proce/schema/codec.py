@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from proce.arguments import checked
-from proce.arrays import Array, blocks
+from proce.arrays import Array
 from proce.errors import SchemaError
 from proce.schema.entries import entry_of
 from proce.schema.features.brief import cut
@@ -26,7 +26,7 @@ from proce.schema.row_arguments import check_array, check_fit, check_parts, take
 from proce.schema.scale import Scale, fit_scale, raw_units
 from proce.schema.schema import Schema
 
-_BLOCK_ROWS = 65_536  # decoded at a time, so that intermediate values stay in the cache
+_BLOCK_ROWS = 8_192  # decoded at a time, so that they stay in the cache
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -178,7 +178,11 @@ class Codec:
     @checked(SchemaError)
     def decode(self, rows: Array, layout: Layout | None = None) -> Any:
         """Return rows ``(i, f)`` as a frame, in the training frame's layout or the given one."""
-        return (layout or self.layout).build(self.columns(rows))
+        by_feature = np.empty((len(self.schema), len(rows)))
+        for start in range(0, len(rows), _BLOCK_ROWS):
+            block = slice(start, start + _BLOCK_ROWS)
+            by_feature[:, block] = self.to_raw(rows[block]).T
+        return _frame(self.schema, by_feature, layout or self.layout)
 
     @takes_rows(SchemaError, "rows", "factual", "raw")
     @checked(SchemaError)
@@ -192,14 +196,7 @@ class Codec:
         factual, raw
             ``(i, f)``, what each row was before, from ``encode`` and from ``raw_of_frame``.
         """
-        check_fit(rows, SchemaError, factual=factual, raw=raw)
-        same = rows == factual
-        columns = self.columns(rows)
-        for position, feature in enumerate(self.schema):
-            if isinstance(feature, Continuous):
-                unchanged, before = same[:, position], raw[:, position]
-                columns[feature.name] = np.where(unchanged, before, columns[feature.name])
-        return layout.build(columns)
+        return frame_of_raw(self, self.raw_of_changes(rows, factual, raw), layout)
 
     @takes_rows(SchemaError, "rows", "factual", "raw")
     def raw_of_changes(self, rows: Array, factual: Array, raw: Array) -> Array:
@@ -209,20 +206,6 @@ class Codec:
         """
         check_fit(rows, SchemaError, factual=factual, raw=raw)
         return np.where(rows == factual, raw, self.to_raw(rows))
-
-    @takes_rows(SchemaError, "rows")
-    def columns(self, rows: Array) -> dict[str, Any]:
-        """Return rows ``(i, f)`` as the plain columns that ``Layout.build`` takes."""
-        columns: dict[str, Any] = {}
-        for position, feature in enumerate(self.schema):
-            column = rows[:, position]
-            if isinstance(feature, Continuous):
-                parts = blocks(column, _BLOCK_ROWS)
-                numbers = [self.raw_numbers(position, part) for part in parts]
-                columns[feature.name] = np.concatenate(numbers)
-                continue
-            columns |= level_columns(feature, column.astype(np.int32))
-        return columns
 
     @takes_rows(SchemaError, "rows")
     def to_raw(self, rows: Array) -> Array:
@@ -302,3 +285,19 @@ class Codec:
         scales = (self.span.tolist(), self.low.tolist(), self.resolution.tolist())
         units = [raw_units(*scale) for scale in zip(*scales, strict=True)]
         return np.array(units).reshape(-1, 5)
+
+
+def frame_of_raw(codec: Codec, raw: Array, layout: Layout) -> Any:
+    """Return rows ``(i, f)`` in raw units and level codes as a frame of some layout."""
+    return _frame(codec.schema, raw.T.astype(np.float64, order="C"), layout)
+
+
+def _frame(schema: Schema, by_feature: Numbers, layout: Layout) -> Any:
+    """Return raw values ``(f, i)``, which are the frame's from now on, as a frame."""
+    columns: dict[str, Any] = {}
+    for feature, values in zip(schema, by_feature, strict=True):
+        if isinstance(feature, Continuous):
+            columns[feature.name] = values
+        else:
+            columns |= level_columns(feature, values.astype(np.int32))
+    return layout.build(columns)

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from proce.arrays import Array
-from proce.schema.codec import Codec
+from proce.schema.codec import Codec, frame_of_raw
 from proce.schema.features.feature import Continuous
 from proce.schema.frames.frame import open_frame, read_numbers
-from proce.schema.frames.layout import Layout, level_columns
+from proce.schema.frames.layout import Layout
 from proce.schema.round_trip import values_in_frame
 
 _N_NEIGHBOURS = 8  # doubles on either side, one of which gives a number back exactly
@@ -64,19 +64,6 @@ class ReadFrame:
     def frame(self) -> Any:
         """The frame."""
         return self.make()
-
-
-def frame_of_raw(codec: Codec, raw: Array, layout: Layout) -> Any:
-    """Return rows ``(n, f)`` in raw units and level codes as a frame of some layout."""
-    by_feature = raw.astype(np.float64).T.copy()  # the frame may be written into
-    columns: dict[str, Any] = {}
-    for position, feature in enumerate(codec.schema):
-        values = by_feature[position]
-        if isinstance(feature, Continuous):
-            columns[feature.name] = values
-        else:
-            columns |= level_columns(feature, values.astype(np.int32))
-    return layout.build(columns)
 
 
 def converted(codec: Codec, frame: Any, layout: Layout) -> Any:

@@ -8,7 +8,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from proce.classifier import as_classifier
 from proce.classifier.adapters.model_arrays import ModelArrays
 from proce.schema import Codec, Schema
-from proce.schema.shown import frame_of_raw
+from proce.schema.codec import frame_of_raw
 
 from ...worlds import applicants
 

@@ -16,8 +16,8 @@ from proce.classifier.answer import (
 from proce.classifier.asking import ask_with
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.schema import Codec
+from proce.schema.codec import frame_of_raw
 from proce.schema.frames.frame import count_rows
-from proce.schema.shown import frame_of_raw
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,9 +22,9 @@ from proce.classifier.asking import ask_with
 from proce.classifier.classifier import Adapter, checked_classes
 from proce.errors import ModelError, ModelInterfaceError, did_you_mean
 from proce.schema import Codec, Continuous, Layout
+from proce.schema.codec import frame_of_raw
 from proce.schema.features.levels import level_type, shown
 from proce.schema.frames.frame import count_rows
-from proce.schema.shown import frame_of_raw
 
 _BOOSTERS = ("xgboost", "lightgbm", "catboost")
 _ADVICE = (

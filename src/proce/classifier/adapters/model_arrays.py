@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from proce.arrays import Array
 from proce.classifier.adapters.probe import probe_rows
 from proce.schema import Codec, Continuous, Layout
+from proce.schema.codec import frame_of_raw
 from proce.schema.round_trip import values_in_frame
-from proce.schema.shown import frame_of_raw
 
 Numbers = NDArray[np.float64]
 _Read = Callable[[pd.DataFrame], tuple[Numbers, list[str]]]

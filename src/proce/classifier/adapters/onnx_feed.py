@@ -12,8 +12,9 @@ from proce.classifier.adapters.probe import probe_rows
 from proce.classifier.encoding import FrameEncoding, FrameFunction, as_encoding, one_hot
 from proce.errors import ModelError, ModelInterfaceError
 from proce.schema import Codec
+from proce.schema.codec import frame_of_raw
 from proce.schema.features.levels import shown
-from proce.schema.shown import converted, frame_of_raw
+from proce.schema.shown import converted
 
 NAME = "the ONNX model"
 Inputs = dict[str, Any]

@@ -138,19 +138,10 @@ def cells_of_counterfactuals(rows: ExplainedRows, ways: Counterfactuals) -> Chan
     context, owner = rows.context, ways.owner
     lines, positions = np.nonzero(ways.changes)
     kind = ways.changes[lines, positions].astype(np.int64)
-    entries = np.stack(
-        [
-            rows.factual[owner[lines], positions],
-            ways.rows[lines, positions],
-            ways.expected[lines, positions],
-        ]
-    )  # (3, m): before, after, expected
-    raw = rows.raw[owner[lines], positions]
-    values = np.empty_like(entries)
-    for position in np.unique(positions).tolist():
-        cells = np.flatnonzero(positions == position)
-        own = entries[:, cells]
-        values[:, cells] = _raw_values(context, position, own, raw[cells])
+    factual, raw = rows.factual[owner], rows.raw[owner]
+    stages = (factual, ways.rows, ways.expected)  # before, after, expected
+    told = [context.codec.raw_of_changes(stage, factual, raw) for stage in stages]
+    values = np.stack(told)[:, lines, positions]
     size = _sizes(rows, ways)[lines, positions]
     order = np.lexsort([positions, -size, kind, lines])  # the last key is first
     promise = (ways.holds_from, ways.holds_to, ways.open_ends.astype(np.int64), ways.asked_by)
@@ -179,14 +170,6 @@ def _objects(values: Sequence[Level | None]) -> NDArray[np.object_]:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
-
-
-def _raw_values(context: Context, position: int, entries: Array, raw: Array) -> Array:
-    """Return before, after and expected ``(3, m)`` of one feature in raw units."""
-    values = entries
-    if isinstance(context.codec.schema.features[position], Continuous):
-        values = context.codec.raw_numbers(position, entries)
-    return np.where(entries == entries[0], raw, values)
 
 
 def _sizes(rows: ExplainedRows, ways: Counterfactuals) -> Array:

@@ -9,10 +9,10 @@ import pandas as pd
 
 from proce.arrays import Array
 from proce.schema import Codec, Continuous, Feature
+from proce.schema.codec import frame_of_raw
 from proce.schema.features.levels import find_level
 from proce.schema.frames.cells import MISSING_LEVEL
 from proce.schema.frames.pandas_columns import MAX_EXACT_INTEGER
-from proce.schema.shown import frame_of_raw
 from proce.server.desk.asked.names import brief, listed, near
 from proce.server.desk.asked.sight import Sight
 from proce.server.desk.errors import RequestError
