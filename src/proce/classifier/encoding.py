@@ -69,21 +69,24 @@ class InputEncoding:
 
     def __call__(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
         """Return the input ``(n, w)`` for rows ``(n, f)``."""
-        if self.range_map is not None:
-            factor, shift = self.range_map
-            rows = rows * factor + shift
-        return self.of_range(rows, dtype)
+        return self._columns_of(rows, self._cells[0], dtype)
 
     def of_range(self, rows: Array, dtype: DTypeLike = np.float32) -> Array:
         """Return the input ``(n, w)`` for rows whose numbers are on the range of the training rows.
 
         They are rows of ``codec.by_range``.
         """
-        network, columns = self._cells
-        inputs = np.zeros((len(rows), self.width))
-        lacking = write_columns(np.ascontiguousarray(rows, np.float64), network, columns, inputs)
-        if lacking >= 0:
-            raise self._refusal(lacking, rows[lacking])
+        return self._columns_of(rows, self._cells[0].without_scale(), dtype)
+
+    def _columns_of(self, rows: Array, network: RowNetwork, dtype: DTypeLike) -> Array:
+        rows, inputs = np.ascontiguousarray(rows, np.float64), np.zeros((len(rows), self.width))
+        row, lacking = write_columns(rows, network, self._cells[1], inputs)
+        if row >= 0:
+            raise ModelError(
+                f"feature {self.features[lacking]!r} is missing in row {row}, and it was never"
+                " missing in the training rows, so the network has not learned what that means."
+                " Fill it in, or train with such rows."
+            )
         return inputs.astype(dtype, copy=False)
 
     def cell_inputs(self, weights: Array) -> list[CellInput]:
@@ -113,17 +116,7 @@ class InputEncoding:
         network = RowNetwork.of(self.cell_inputs(weights), weights[:, 0], False, [])
         positions = range(len(self.features))
         columns = [np.flatnonzero(self.source == position) for position in positions]
-        return network.without_scale(), np.concatenate([[-1], *columns])
-
-    def _refusal(self, number: int, row: Array) -> ModelError:
-        """Return the error of a row that lacks a feature that may not be missing."""
-        missing = np.where(self.is_level, row < 0, np.isnan(row))
-        name = self.features[int((missing & ~self.may_miss).argmax())]
-        return ModelError(
-            f"feature {name!r} is missing in row {number}, and it was never"
-            " missing in the training rows, so the network has not learned what that means."
-            " Fill it in, or train with such rows."
-        )
+        return network, np.concatenate([[-1], *columns])
 
 
 def one_hot(codec: Codec) -> InputEncoding:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints, Singles
+from proce.compiled.cells import is_missing
 from proce.compiled.elementary import write_probabilities
 from proce.compiled.kernel import kernel, part
 
@@ -241,7 +242,7 @@ def _enter(
     n_hidden, is_ramp = network.layers[0, N_OUTPUTS], network.layers[0, IS_RAMP] == 1
     for lane in range(count):
         n_picked = _pick(rows[start + lane], cells, scales, taken, shares)
-        if n_picked == 0:
+        if n_picked <= 0:
             return False
         for unit in range(n_hidden):
             hidden[unit] = _ZERO
@@ -263,16 +264,17 @@ def _enter(
 def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats) -> int:
     """Write which rows of the table a row takes, and what share of each; return how many.
 
-    The number is a multiple of four, or 0 where a cell is missing that may not be. The first row of
-    the table is the bias. A code that no level has takes nothing.
+    The number is a multiple of four. Where a cell is missing that may not be, it is the position of
+    the feature times -1. The first row of the table is the bias. A code that no level has takes
+    nothing.
     """
     taken[0], shares[0], count = 0, 1.0, 1
     for feature in range(len(row)):
         value = row[feature] * scales[feature, FACTOR] + scales[feature, SHIFT]
         kind = cells[feature, KIND]
-        if math.isnan(value) if kind == _NUMBER else value < 0:
+        if is_missing(value, kind == _NUMBER):
             if cells[feature, MISSING_ROW] < 0:
-                return 0
+                return -feature
             taken[count], shares[count] = cells[feature, MISSING_ROW], 1.0
         elif kind == _LEVEL:
             if not (value < cells[feature, N_LEVELS] and value == math.floor(value)):
@@ -290,22 +292,24 @@ def _pick(row: Floats, cells: Ints, scales: Floats, taken: Ints, shares: Floats)
 
 
 @kernel
-def write_columns(rows: Floats, network: RowNetwork, columns: Ints, given: Floats) -> int:
+def write_columns(
+    rows: Floats, network: RowNetwork, columns: Ints, given: Floats
+) -> tuple[int, int]:
     """Write what rows put into the columns ``given (n, w)``, which are 0, before they are weighed.
 
-    ``columns (t,)`` are those of the rows of the table. Return the position of the first row that
-    cannot be read, or -1.
+    ``columns (t,)`` are those of the rows of the table. Return the positions of the first row that
+    cannot be read and of the feature that it lacks, or -1 twice.
     """
     n_picked = len(network.cells) + 4
     taken, shares = np.empty(n_picked, np.int64), np.empty(n_picked)
     for row in range(len(rows)):
         n_picked = _pick(rows[row], network.cells, network.scales, taken, shares)
-        if n_picked == 0:
-            return row
+        if n_picked <= 0:
+            return row, -n_picked
         for place in range(1, n_picked):
             if taken[place] > 0:  # others fill up to four
                 given[row, columns[taken[place]]] = shares[place]
-    return -1
+    return -1, -1
 
 
 @part

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats
+from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel
 from proce.objective.limits import SHOWN_ROUNDING, Limits
 from proce.objective.terms import FACTUAL, beyond_limits
@@ -61,8 +62,7 @@ def write_obeying(
             obeys[i, c], excess, count = True, 0.0, 0
             for f in range(rows.shape[2]):
                 value, before, acts = rows[i, c, f], own[FACTUAL, f], by_hand[i, c, f]
-                is_missing = np.isnan(value) if is_number[f] else value < 0
-                is_same = value == before or is_missing
+                is_same = value == before or is_missing(value, is_number[f])
                 obeys[i, c] &= movable[i, f] or not acts
                 obeys[i, c] &= is_same or moved[i, c, f] or acts
                 obeys[i, c] &= not (is_same and moved[i, c, f] and acts)

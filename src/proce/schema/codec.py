@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from proce.arguments import checked
 from proce.arrays import Array
 from proce.errors import SchemaError
-from proce.schema.entries import entry_of
+from proce.schema.entries import entry_of, missing_cells
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
 from proce.schema.frames.cells import Numbers
@@ -226,7 +226,7 @@ class Codec:
     @takes_rows(SchemaError, "rows")
     def missing(self, rows: Array) -> Array:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
-        return np.where(self.is_number, np.isnan(rows), rows < 0)
+        return missing_cells(rows, self.is_number)
 
     @checked(SchemaError)
     def encode_value(self, name: str, value: Any) -> float | Array:

@@ -43,6 +43,11 @@ def entry_of(schema: Schema, low: Array, span: Array, name: str, value: Any) -> 
     return float(code)
 
 
+def missing_cells(cells: Array, is_number: Array) -> Array:
+    """Return which cells ``(…, f)``, of features that are numbers or not ``(f,)``, are missing."""
+    return np.where(is_number, np.isnan(cells), cells < 0)
+
+
 def _is_known(value: Any) -> bool:
     """Whether a value is a number; NaN, and what no double can hold, are none."""
     if isinstance(value, np.ndarray):

@@ -12,6 +12,7 @@ from proce.causal.graph import CausalGraph
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.bulk import bulk_ends
+from proce.schema.entries import missing_cells
 
 _MIN_POSITIVE_SHARE = 0.5  # of the rows: a number that is zero more often is not an amount
 
@@ -60,7 +61,7 @@ class EffectRows:
         positions = [codec.schema.position(used.name) for used in (feature, *causes)]
         own = rows[:, positions]  # the other columns of a wide table would only be looked through
         low, high = bulk_ends(codec)[:, positions]
-        missing = np.where(codec.is_number[positions], np.isnan(own), own < 0)
+        missing = missing_cells(own, codec.is_number[positions])
         present = ~(missing | (own < low) | (own > high)).any(-1)
         distinct, alike = _distinct(own[present].astype(np.float64))
         target, *parents = np.moveaxis(distinct, -1, 0)

@@ -6,7 +6,8 @@ from proce.arrays import Floats
 from proce.causal.programs.links import explain
 from proce.causal.programs.program import Link, Program
 from proce.causal.programs.responses import BLOCK, predict, workspace
-from proce.compiled.kernel import kernel, part
+from proce.compiled.cells import is_missing
+from proce.compiled.kernel import kernel
 
 
 @kernel
@@ -32,8 +33,8 @@ def abduct(
                 predict(program, model, place, rows[begin:end], work)
                 f, own = effect.position, values[: end - begin]
                 for row in range(begin, end):
-                    known = is_known(rows[row, f], program.tolerances[f].is_number)
-                    own[row - begin] = rows[row, f] * effect.span + effect.low if known else 0.0
+                    lacks = is_missing(rows[row, f], program.tolerances[f].is_number)
+                    own[row - begin] = 0.0 if lacks else rows[row, f] * effect.span + effect.low
                 explain(
                     effect,
                     program.weights,
@@ -43,18 +44,12 @@ def abduct(
                     noise[model, begin:end],
                 )
                 for row in range(begin, end):
-                    known = is_known(rows[row, f], program.tolerances[f].is_number)
+                    lacks = is_missing(rows[row, f], program.tolerances[f].is_number)
                     for cause in range(effect.n_parents):
                         position = program.parents[effect.first_parent + cause].position
-                        known &= is_known(
+                        lacks |= is_missing(
                             rows[row, position], program.tolerances[position].is_number
                         )
-                    if not known:
+                    if lacks:
                         for output in range(effect.n_outputs):
                             noise[model, row, effect.noise + output] = np.nan
-
-
-@part
-def is_known(value: float, is_number: int) -> bool:
-    """Return whether a cell is not missing."""
-    return value == value if is_number else value >= 0

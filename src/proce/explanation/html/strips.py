@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.spread import N_QUANTILES
-from proce.explanation.words.cells import ChangedCell
+from proce.explanation.words.cells import ChangedCell, plain_value
 from proce.explanation.words.values import change_texts, name_text, share_text, value_text
 from proce.schema import Categorical, Continuous
 
@@ -52,7 +52,7 @@ def strip_of(cell: ChangedCell, context: Context) -> Strip | None:
         return None
     holds = cell.kind is Change.HOLD and cell.expected == cell.expected  # not NaN
     after = cell.expected if holds else cell.after
-    now = after if _is_missing(cell) else cell.before
+    now = after if plain_value(cell.feature, cell.before) is None else cell.before
     low, high = (_end_text(cell, context, end) for end in (0, 1))
     texts = change_texts(cell, context)
     return Strip(
@@ -92,11 +92,6 @@ def shares_text(cell: ChangedCell, context: Context) -> str | None:
         return None
     codes = [int(code) for code in (cell.before, cell.after) if code >= 0]
     return " → ".join(share_text(shares[code]) for code in codes)
-
-
-def _is_missing(cell: ChangedCell) -> bool:
-    is_number = isinstance(cell.feature, Continuous)
-    return cell.before != cell.before if is_number else cell.before < 0
 
 
 def _line(cell: ChangedCell, context: Context) -> tuple[float, float]:
