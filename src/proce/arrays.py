@@ -16,6 +16,7 @@ Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 MIN_DIFFERENCE = 1e-9  # between entries that are not the same; less is rounding
+_GRID_TOLERANCE = 1e-6  # of a step: rounding that an end on a grid may carry
 
 
 def blocks(values: Array, size: int) -> list[Array]:
@@ -55,6 +56,16 @@ def cells_differ(rows: Array, others: Array, tolerance: float = 0.0) -> Array:
         By how much entries may differ that count as the same.
     """
     return (np.abs(rows - others) > tolerance) | (np.isnan(rows) != np.isnan(others))
+
+
+def inwards(low: Any, high: Any, origin: Any, step: Any) -> tuple[Any, Any]:
+    """Return two ends moved inwards onto a grid, ``origin + whole number * step``.
+
+    An end that is off a point of the grid by rounding is that point: 0.3 / 0.1 is below 3.
+    """
+    first = np.ceil((low - origin) / step - _GRID_TOLERANCE)
+    last = np.floor((high - origin) / step + _GRID_TOLERANCE)
+    return origin + first * step, origin + last * step
 
 
 def lowest_of_each(owner: Array, key: Array) -> Ints:

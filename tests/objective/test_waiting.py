@@ -128,3 +128,19 @@ def test_a_number_that_is_told_to_round_values_moves_onto_them() -> None:
     rows[0, 0, 0] += 3 / 100
     moved = codec.to_raw(clock.advance(rows, factual))[0, 0, 1].item()
     assert moved == pytest.approx(round((11.3 + 3 * 365.25 / 7) / step) * step)
+
+
+def test_time_that_is_too_short_to_count_leaves_a_value_as_it_is() -> None:
+    """An age is told to hundredths, and less than a thirty-second of a year is no change of it."""
+    weeks = Continuous("weeks", (0, 500), step=1, action=Action.WAITS, unit="weeks")
+    age = Continuous("age", (18, 80), action=Action.WAITS)
+    frame = pd.DataFrame({"age": [18.0, 80.0] * 50, "weeks": [0.0, 500.0] * 50})
+    codec = Codec.fit(Schema([age, weeks]), frame, scale="bulk")
+    assert codec.resolution.tolist() == [0.01, 1.0]
+    clock = Clock.of(codec)
+    assert clock is not None
+    assert clock.lead == 1
+    factual = codec.to_unit(np.array([[41.237, 10.0]]))
+    later = codec.to_unit(np.array([[[41.237, 10.0 + passed] for passed in range(3)]]))
+    moved = codec.to_raw(clock.advance(later, factual))[0, :, 0].tolist()
+    assert moved == pytest.approx([41.237, 41.237, 41.28], abs=1e-12)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from proce.arrays import Array
 from proce.schema import Categorical, Codec, Continuous, Schema
-from proce.schema.raw_grid import raw_cells
+from proce.schema.codec import entries_on_step
+from proce.schema.raw_grid import on_step, raw_cells
 
 FRAME = pd.DataFrame(
     {
@@ -81,3 +82,16 @@ def test_values_are_those_of_a_few_lines_of_numpy(counts: list[int]) -> None:
     raw = np.where(keeps_whole & (np.abs(raw - np.rint(raw)) <= tolerance), np.rint(raw), raw)
     expected = np.where(on_grid, np.rint(steps) * numerator / denominator, raw)
     np.testing.assert_allclose(CODEC.to_raw(rows), expected, rtol=1e-15)
+
+
+def test_numbers_are_rounded_to_the_multiples_of_a_step_as_they_would_be_written() -> None:
+    """Three times 0.1 is not the double written 0.3, and in the middle the even one is taken."""
+    tenths, numbers = CODEC.schema["tenths"], np.array([0.31, 0.45, 0.68, -0.24, np.inf, np.nan])
+    rounded = on_step(tenths, numbers)
+    assert rounded.tolist()[:5] == [0.3, 0.4, 0.7, -0.2, np.inf]
+    assert np.isnan(rounded[5])
+    for name in ("any", "home"):
+        assert on_step(CODEC.schema[name], numbers) is numbers
+    entries = CODEC.to_unit(np.array([[0.31, 1_249.0, 40.4, 0.5, 1.0]]))[0]
+    moved = [entries_on_step(CODEC, place, entry) for place, entry in enumerate(entries[:, None])]
+    assert CODEC.to_raw(np.concatenate(moved)).tolist() == [0.3, 1200.0, 40.0, 0.5, 1.0]

@@ -9,10 +9,11 @@ import numpy as np
 from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
-from proce.metrics.true_world import on_step, reach
+from proce.metrics.true_world import reach
 from proce.objective import CallLimits, Clock, GeneMap, Requirement, prediction_loss
 from proce.objective.wanted import read_actions
 from proce.schema import Codec, Continuous, Rule
+from proce.schema.codec import entries_on_step
 
 LEAVE, SET, HOLD = 0, 1, 2
 _MAX_GRID = 30_000  # candidates of a person; with more, the ways are drawn instead
@@ -101,7 +102,7 @@ class People:
         rows = low + candidates.place * (high - low)
         for position, feature in enumerate(codec.schema):
             if isinstance(feature, Continuous):
-                rows[..., position] = on_step(self.truth, position, rows[..., position])
+                rows[..., position] = entries_on_step(codec, position, rows[..., position])
             else:
                 n_levels = len(feature.levels)
                 level = np.floor(candidates.place[..., position] * n_levels)

@@ -7,7 +7,7 @@ from proce.causal import StructuralCausalModel
 from proce.causal.models.compiled import propagate
 from proce.causal.programs.program import Link
 from proce.objective import Clock
-from proce.schema import Continuous
+from proce.schema.codec import entries_on_step
 
 
 def reach(
@@ -46,14 +46,4 @@ def outcome_on_step(
 ) -> tuple[Array, Array]:
     """Return :meth:`StructuralCausalModel.outcome` with numbers rounded to their step."""
     value, follows = truth.outcome(position, columns, noise)
-    return on_step(truth, position, value), follows
-
-
-def on_step(truth: StructuralCausalModel, position: int, value: Array) -> Array:
-    """Return entries of a feature with numbers rounded to the step of the schema, if any."""
-    feature = truth.codec.schema.features[position]
-    if not isinstance(feature, Continuous) or feature.step is None:
-        return value
-    low, span = truth.codec.low[position].item(), truth.codec.span[position].item()
-    raw = low + span * value
-    return (np.rint(raw / feature.step) * feature.step - low) / span
+    return entries_on_step(truth.codec, position, value), follows

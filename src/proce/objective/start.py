@@ -99,16 +99,9 @@ def _grid(codec: Codec, n_switches: int) -> tuple[Array, Array, Array]:
 
     What is searched is what is shown.
     """
-    kinds, origins, steps = [], [], []
-    columns = (codec.resolution.tolist(), codec.low.tolist(), codec.span.tolist())
-    for feature, told_to, low, span in zip(codec.schema, *columns, strict=True):
-        on_grid = isinstance(feature, Continuous) and told_to > 0
-        kinds.append(_kind(feature, told_to))
-        origins.append(-low / span if on_grid else 0.0)
-        steps.append(told_to / span if on_grid else float(not isinstance(feature, Continuous)))
-    nothing = [0.0] * n_switches
+    kinds = [_kind(*own) for own in zip(codec.schema, codec.resolution.tolist(), strict=True)]
     kind = np.array([*kinds, *[GeneKind.LEVEL] * n_switches])
-    origin, step = np.array([[*origins, *nothing], [*steps, *nothing]], dtype=np.float64)
+    origin, step = (np.append(own, np.zeros(n_switches)) for own in codec.grid)
     return kind, origin, step
 
 

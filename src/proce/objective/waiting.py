@@ -11,6 +11,9 @@ import numpy as np
 
 from proce.arrays import MIN_DIFFERENCE, Array, cells_differ
 from proce.causal import Actions, StructuralCausalModel
+from proce.causal.models.actions import Tolerances
+from proce.causal.programs.kernels import write_drifted
+from proce.causal.programs.program import Table
 from proce.objective.limits import CallLimits, Limits
 from proce.schema import Action, Codec, Continuous, Feature
 from proce.schema.features.time_units import YEARS_PER_UNIT, time_unit
@@ -31,43 +34,34 @@ class Clock:
         The positions of the other features that wait.
     years
         ``(f,)``, how many years one unit of an entry is, for features that wait; else 0.
-    steps
-        ``(f,)``, the step of each feature in its own entries, or what it is told to; 0 without.
-    origin
-        ``(f,)``, where the grid of a number without a step begins; NaN for all others, which move
-        by whole steps.
+    tolerances
+        ``(f,)`` records of which differences of a feature count.
     """
 
     names: frozenset[str]
     lead: int
     others: tuple[int, ...]
     years: Array
-    steps: Array
-    origin: Array
+    tolerances: Table
 
     @classmethod
     def of(cls, codec: Codec) -> "Clock":
         """Return the clock of a codec's features; it stands still where none of them can lead."""
         features = codec.schema.features
         waiting = [p for p, feature in enumerate(features) if feature.action is Action.WAITS]
-        steps = codec.resolution / codec.span
-        years, origin = np.zeros_like(steps), np.full_like(steps, np.nan)
+        tolerances, years = Tolerances.of(codec).table(codec), np.zeros(len(features))
         for position in waiting:
-            feature = features[position]
-            years[position] = codec.span[position] * YEARS_PER_UNIT[_unit(feature)]
-            if isinstance(feature, Continuous) and feature.step is None and steps[position] > 0:
-                origin[position] = -codec.low[position] / codec.span[position]
+            years[position] = codec.span[position] * YEARS_PER_UNIT[_unit(features[position])]
         leaders = [p for p in waiting if not features[p].protected]
         if not leaders:
-            return cls(frozenset(), -1, (), np.zeros_like(years), steps, origin)
-        lead = max(leaders, key=lambda position: float(years[position] * steps[position]))
+            return cls(frozenset(), -1, (), np.zeros_like(years), tolerances)
+        lead = max(leaders, key=lambda position: float((years * tolerances["step"])[position]))
         return cls(
             frozenset(codec.schema.names[position] for position in waiting),
             lead,
             tuple(position for position in waiting if position != lead),
             years,
-            steps,
-            origin,
+            tolerances,
         )
 
     def told_by(self, named: Collection[int]) -> "Clock":
@@ -105,19 +99,10 @@ class Clock:
         passed = np.nan_to_num((rows[..., self.lead] - own[..., self.lead]), nan=0.0)
         rows = rows.copy()
         for position in self.others:
-            gap = passed * float(self.years[self.lead] / self.years[position])
-            before = own[..., position]
-            moved = self._on_grid(position, before, gap)
-            rows[..., position] = np.where(gap == 0, before, moved)
+            drift = passed * float(self.years[self.lead] / self.years[position])
+            before, ended = factual[:, position], rows[..., position]
+            write_drifted(self.tolerances[position], before, drift, ended)
         return rows
-
-    def _on_grid(self, position: int, before: Array, gap: Array) -> Array:
-        step, origin = float(self.steps[position]), float(self.origin[position])
-        if not step:
-            return before + gap
-        if origin == origin:
-            return origin + np.rint((before + gap - origin) / step) * step
-        return before + np.rint(gap / step) * step
 
     def _as_one_action(self, actions: Actions) -> Actions:
         """Return actions in which the other features that wait follow the one that leads."""
@@ -172,12 +157,12 @@ class Clock:
         for position in self.others:
             own = factual[:, position]
             # Whole steps: the time of the lead may be rounded up.
-            most = own + left / float(self.years[position]) + float(self.steps[position])
-            opened["consequence_upper"][:, position] = most
+            most = own + left / float(self.years[position])
+            opened["consequence_upper"][:, position] = most + self.tolerances["step"][position]
         return Limits(**opened)
 
 
-STILL = Clock(frozenset(), -1, (), np.empty(0), np.empty(0), np.empty(0))  # nobody may wait
+STILL = Clock(frozenset(), -1, (), np.empty(0), np.empty(0))  # nobody may wait
 
 
 def _unit(feature: Feature) -> str:

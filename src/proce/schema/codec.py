@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from proce.arguments import checked
 from proce.arrays import Array
 from proce.errors import SchemaError
-from proce.schema.entries import entry_of, missing_cells
+from proce.schema.entries import missing_cells, raw_of_value
 from proce.schema.features.brief import cut
 from proce.schema.features.feature import Continuous, Ordinal
 from proce.schema.frames.cells import Numbers
@@ -223,6 +223,16 @@ class Codec:
         """Return rows ``(…, f)`` with numbers on the unit range; undoes ``to_raw``."""
         return (raw - self.low) / self.span
 
+    @cached_property
+    def grid(self) -> tuple[Array, Array]:
+        """Where the grids of entries begin and how wide they are, ``(f,)`` each.
+
+        A grid begins at what is 0 in raw units. Numbers that are told to any value have none: its
+        width is 0.
+        """
+        step = np.where(self.is_number, self.resolution / self.span, 1.0)
+        return np.where(self.is_number, -self.low / self.span, 0.0), step
+
     @takes_rows(SchemaError, "rows")
     def missing(self, rows: Array) -> Array:
         """Return flags ``(…, f)`` for the cells of rows that are missing."""
@@ -234,7 +244,8 @@ class Codec:
 
         An array holds raw numbers, or level codes, which are entries already.
         """
-        return entry_of(self.schema, self.low, self.span, name, value)
+        raw = raw_of_value(self.schema[name], value)
+        return unit_numbers(self, self.schema.position(name), raw)
 
     @cached_property
     def _spans_all(self) -> bool:
@@ -301,3 +312,20 @@ def _frame(schema: Schema, by_feature: Numbers, layout: Layout) -> Any:
         else:
             columns |= level_columns(feature, values.astype(np.int32))
     return layout.build(columns)
+
+
+@np.errstate(over="ignore")  # what is too far away for a double is infinitely far
+def unit_numbers(codec: Codec, position: Any, raw: Any) -> Any:
+    """Return raw values of one feature, or of a feature each, as they stand in rows."""
+    return (raw - codec.low[position]) / codec.span[position]
+
+
+def entries_on_step(codec: Codec, position: int, entries: Array) -> Array:
+    """Return entries of a feature; numbers on the nearest multiples of its step, if any."""
+    from proce.schema.raw_grid import on_step
+
+    feature = codec.schema.features[position]
+    if not isinstance(feature, Continuous) or feature.step is None:
+        return entries
+    raw = on_step(feature, codec.raw_numbers(position, entries))
+    return np.asarray(unit_numbers(codec, position, raw))

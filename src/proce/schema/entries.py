@@ -1,4 +1,4 @@
-"""One value of a feature as it stands in a row."""
+"""One value of a feature, as a person gives it."""
 
 import sys
 from typing import Any
@@ -8,30 +8,20 @@ import numpy as np
 from proce.arguments import brief, is_number
 from proce.arrays import Array
 from proce.errors import SchemaError, did_you_mean
-from proce.schema.features.feature import Continuous
+from proce.schema.features.feature import Continuous, Feature
 from proce.schema.features.levels import find_level, shown
-from proce.schema.schema import Schema
 
 
-def entry_of(schema: Schema, low: Array, span: Array, name: str, value: Any) -> float | Array:
-    """Return a raw number or a level as it stands in a row.
+def raw_of_value(feature: Feature, value: Any) -> Any:
+    """Return a value as a number in raw units, or as the code of a level.
 
-    An array holds raw numbers, or level codes, which are entries already.
-
-    Parameters
-    ----------
-    schema, low, span
-        The features, and ``raw = low + span * entry`` for each of them.
-    name, value
-        The feature, and its value.
+    An array holds raw numbers, or level codes already.
     """
-    position = schema.position(name)
-    feature = schema.features[position]
+    name = feature.name
     if isinstance(feature, Continuous):
         if isinstance(value, str | bool) or not _is_known(value):
             raise SchemaError(f"feature {name!r} is a number; got {brief(value)}.")
-        entry: float | Array = (value - low[position].item()) / span[position].item()
-        return entry
+        return value
     if isinstance(value, np.ndarray):
         return value
     code = find_level(feature.levels, value)

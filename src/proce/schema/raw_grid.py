@@ -6,6 +6,8 @@ import numpy as np
 
 from proce.arrays import Array, Floats
 from proce.compiled.kernel import kernel, part
+from proce.schema.features.feature import Continuous, Feature
+from proce.schema.scale import raw_units
 
 # What turns the entries of a feature into raw units; see `Codec.raw_units`.
 _SPAN, _LOW, _NUMERATOR, _DENOMINATOR, _TOLERANCE = range(5)
@@ -16,6 +18,17 @@ def raw_rows(units: Floats, rows: Array) -> Floats:
     raw = np.array(rows, np.float64, order="C")
     put_in_raw_units(raw.reshape(math.prod(raw.shape[:-1]), raw.shape[-1]), units)
     return raw
+
+
+def on_step(feature: Feature, raw: Array) -> Array:
+    """Return raw values of a feature; numbers on the nearest multiples of its step, if any.
+
+    They are the multiples as they would be written.
+    """
+    if not isinstance(feature, Continuous) or feature.step is None:
+        return raw
+    *units, _ = raw_units(1.0, 0.0, feature.step)
+    return raw_rows(np.array([[*units, np.inf]]), raw[..., None])[..., 0]
 
 
 def raw_cells(units: Floats, entries: Array) -> Floats:

@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from proce.arrays import inwards
 from proce.errors import SchemaError
 from proce.schema.features.feature import MIN_CHANGE, Action, Continuous, Feature
 from proce.schema.frames.cells import MISSING_LEVEL, Numbers
@@ -23,7 +24,6 @@ _TAIL = 0.005  # of the values, left out at either end
 _FAR = 100.0  # interquartile ranges beyond the quartiles: what lies there is set aside at first
 _MAX_FAR_SHARE = 0.01  # of the values: more of them are no outliers
 _WIDEST = 30.0  # interquartile ranges beyond the quartiles: no scale is wider than this
-_SLACK = 1e-6  # of a step
 _GRID_TOLERANCE = 1e-6  # of a step: a value nearer to the grid than this lies on it
 _LARGEST = 10**308  # that is a double too
 _MIN_SPACINGS = 8  # between neighbours on the grid, or doubles cannot hold it
@@ -59,12 +59,7 @@ class FeatureScale:
         low, high, step = self.low, self.low + self.span, self.resolution
         if self.seen_low == self.seen_high:
             return self.seen_low, self.seen_high
-        if step:  # a little slack, or 0.3 / 0.1 would be below 3
-            low, high = (
-                math.ceil(low / step - _SLACK) * step,
-                math.floor(high / step + _SLACK) * step,
-            )
-        return low, high
+        return inwards(low, high, 0.0, step) if step else (low, high)
 
     def searched_text(self) -> str:
         """Return where a search looks by default, in words."""

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from proce.arrays import Array, Flags, Floats, Ints
+from proce.arrays import Array, Flags, Floats, Ints, inwards
+from proce.compiled.cells import on_grid
 from proce.compiled.kernel import kernel, part
 from proce.errors import SearchError
 
 _SNAP_STEPS = 0.499  # of a step: nearer to the anchor than to any other point of the grid
-_GRID_TOLERANCE = 1e-6  # of a step: rounding that a bound on the grid may carry
 _ALL = np.empty((0, 0, 0), np.bool_)
 
 
@@ -141,9 +141,8 @@ class Genome(NamedTuple):
 def _onto_grid(lower: Array, upper: Array, origin: Array, step: Array) -> tuple[Array, Array]:
     """Return bounds ``(i, g)`` moved inwards onto the grid, where there is one."""
     spacing = np.where(step > 0, step, 1.0)
-    up = origin + np.ceil((lower - origin) / spacing - _GRID_TOLERANCE) * spacing
-    down = origin + np.floor((upper - origin) / spacing + _GRID_TOLERANCE) * spacing
-    return np.where(step > 0, up, lower), np.where(step > 0, down, upper)
+    moved = inwards(lower, upper, origin, spacing)
+    return np.where(step > 0, moved[0], lower), np.where(step > 0, moved[1], upper)
 
 
 @kernel
@@ -184,7 +183,7 @@ def nearest_allowed(
 
     It is given numbers: to hand a record of arrays to a function costs more than the work itself.
     """
-    on_grid = origin + np.rint((value - origin) / step) * step if step > 0 else value
-    clamped = min(max(on_grid, lower), upper)
+    nearest = on_grid(value, origin, step) if step > 0 else value
+    clamped = min(max(nearest, lower), upper)
     near = abs(value - anchor) <= snap or abs(clamped - anchor) <= snap
     return anchor if near or not movable or value != value else clamped

@@ -285,3 +285,26 @@ def test_fitted_equations_move_to_a_codec_of_the_same_range_only() -> None:
     wider = Codec.fit(Schema.infer(frame), frame * 2)
     with pytest.raises(GraphError, match="another unit range"):
         scm.with_codec(wider)
+
+
+def test_an_equation_sees_the_numbers_that_a_person_sees() -> None:
+    """Of 300 tenths on the unit range, 17 come back a hair off: 1.1999999999999997 is below 1.2."""
+    told = np.arange(300) / 10
+    frame = pd.DataFrame({"u": told, "bonus": np.arange(300.0)})
+    schema = Schema([Continuous("u", step=0.1), Continuous("bonus")])
+    codec = Codec.fit(schema, frame)
+    rows = codec.encode(frame)
+    plain = codec.low + codec.span * rows
+    assert (plain[:, 0] != told).any()
+    seen = []
+
+    def bonus(parents: dict[str, Array]) -> Array:
+        seen.append(parents["u"])
+        return 1.0 * (parents["u"] >= 1.2)
+
+    graph = CausalGraph([("u", "bonus")])
+    predicted = Model(graph, {"bonus": Additive(bonus)}, codec).predict("bonus", rows)
+    assert np.array_equal(seen[-1], told)
+    assert np.array_equal(np.rint(codec.raw_numbers(1, predicted)), 1.0 * (told >= 1.2))
+    obeys = Rule.parse("cf.u >= 1.2", codec).holds(rows, rows)
+    assert np.array_equal(obeys, told >= 1.2)

@@ -67,15 +67,16 @@ class EffectRows:
         target, *parents = np.moveaxis(distinct, -1, 0)
         places = np.full((len(rows),), -1)
         places[present] = alike
-        numbers = [cause.name for cause in causes if isinstance(cause, Continuous)]
+        origin, *zeros = codec.grid[0][positions].tolist()
+        named = zip(causes, zeros, strict=True)
         return cls(
             feature=feature,
             causes=causes,
             parents={cause.name: values for cause, values in zip(causes, parents, strict=True)},
             target=target,
             places=places,
-            origin=_origin(name, codec),
-            zeros={number: _origin(number, codec) for number in numbers},
+            origin=origin,
+            zeros={cause.name: zero for cause, zero in named if isinstance(cause, Continuous)},
             terms=Terms(causes, ends=_ends(causes, codec)),
         )
 
@@ -167,11 +168,6 @@ def _distinct(rows: Array) -> tuple[Array, Array]:
     one_of_each = np.empty(n_distinct, dtype=place.dtype)
     one_of_each[place] = np.arange(len(place))
     return rows[one_of_each], place
-
-
-def _origin(name: str, codec: Codec) -> float:
-    position = codec.schema.position(name)
-    return -float(codec.low[position] / codec.span[position])
 
 
 def _ends(causes: tuple[Feature, ...], codec: Codec) -> tuple[tuple[str, float, float], ...]:

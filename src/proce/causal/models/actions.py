@@ -90,15 +90,15 @@ class Tolerances:
     @classmethod
     def of(cls, codec: Codec) -> "Tolerances":
         """Return the tolerances of the features of a codec."""
-        number = codec.is_number
+        number, (origin, step) = codec.is_number, codec.grid
         stepped = [isinstance(f, Continuous) and f.step is not None for f in codec.schema]
         rounded = number & ~np.array(stepped) & (codec.resolution > 0)
-        step = np.where(number, codec.resolution / codec.span, 0.0)
+        step = np.where(number, step, 0.0)
         least = np.where((step > 0) & ~rounded, step, MIN_CHANGE)
         return cls(
             still=np.where(number, least / 2, 0.5) + _ROUNDING,
             step=step,
-            origin=np.where(rounded, -codec.low / codec.span, np.nan),
+            origin=np.where(rounded, origin, np.nan),
             lowest=codec.lowest,
             highest=codec.highest,
             can_act=np.array([f.can_be_acted_on or f.action is Action.WAITS for f in codec.schema]),

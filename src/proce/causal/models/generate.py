@@ -2,12 +2,11 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from proce.arrays import Array
 from proce.causal.equations.mechanism import Mechanism, Parents
 from proce.causal.graph import CausalGraph
-from proce.schema import Continuous, Schema
+from proce.schema import Schema
+from proce.schema.raw_grid import on_step
 
 
 def generate(
@@ -26,10 +25,8 @@ def generate(
     for name in graph.order:
         if name in mechanisms:
             parents = {cause: values[cause] for cause in graph.parents(name)}
-            values[name] = mechanisms[name].respond(parents, noise[name])
+            value = mechanisms[name].respond(parents, noise[name])
         else:
-            values[name] = roots[name]
-        feature = schema[name]
-        if isinstance(feature, Continuous) and feature.step is not None:
-            values[name] = np.rint(values[name] / feature.step) * feature.step
+            value = roots[name]
+        values[name] = on_step(schema[name], value)
     return values

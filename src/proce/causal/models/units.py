@@ -7,6 +7,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal.equations.mechanism import Units
 from proce.schema import Codec, Continuous
+from proce.schema.codec import unit_numbers
 from proce.streams import Purpose, RowStreams
 
 
@@ -17,14 +18,12 @@ def in_units(codec: Codec, position: int, column: Array, units: Units) -> Array:
     column = np.nan_to_num(column, nan=0.0)
     if units == "unit":
         return column
-    return column * codec.span[position].item() + codec.low[position].item()
+    return codec.raw_numbers(position, np.asarray(column))
 
 
 def to_unit(codec: Codec, position: int, value: Array, units: Units) -> Array:
     """Return the value that an equation in some units gave, numbers on the unit range."""
-    if units == "unit":
-        return value
-    return (value - codec.low[position].item()) / codec.span[position].item()
+    return value if units == "unit" else np.asarray(unit_numbers(codec, position, value))
 
 
 def draw_uniforms(rows: Array, seeds: Sequence[int], keys: Array | None, size: int) -> Array:

@@ -9,8 +9,9 @@ import numpy as np
 
 from proce.arrays import Flags, Floats, Ints
 from proce.causal.programs.links import respond
-from proce.causal.programs.program import Link, Program
+from proce.causal.programs.program import Link, Program, Record
 from proce.causal.programs.responses import BLOCK, predict, workspace
+from proce.compiled.cells import on_grid
 from proce.compiled.kernel import ZERO, kernel, part
 
 _ROUNDING = 1e-9  # a move that is smaller is no step
@@ -115,10 +116,18 @@ def _rounded(step: float, origin: float, still: float, before: float, drift: flo
     if step == 0:
         return before + drift if abs(drift) > still else before
     if origin == origin:
-        ended = origin + np.rint((before + drift - origin) / step) * step
-        return ended if abs(drift) > still else before
-    moved = np.rint(drift / step) * step
+        return on_grid(before + drift, origin, step) if abs(drift) > still else before
+    moved = on_grid(drift, 0.0, step)
     return before + moved if abs(moved) > _ROUNDING else before
+
+
+@kernel
+def write_drifted(tolerance: Record, before: Floats, drift: Floats, ended: Floats) -> None:
+    """Write where a feature would be shown ``(i, c)`` that was somewhere ``(i,)`` and drifts."""
+    step, origin, still = tolerance.step, tolerance.origin, tolerance.still
+    for i in range(drift.shape[0]):
+        for c in range(drift.shape[1]):
+            ended[i, c] = _rounded(step, origin, still, before[i], drift[i, c])
 
 
 @kernel

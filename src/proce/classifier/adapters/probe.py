@@ -7,6 +7,7 @@ from proce.arrays import Array, Floats
 from proce.classifier.answer import SUM_TOLERANCE, Output, check_probabilities
 from proce.errors import ModelOutputError
 from proce.schema import Codec, Continuous, Feature
+from proce.schema.codec import entries_on_step
 
 N_PROBE_ROWS = 256
 _MAX_CELLS = 8  # of a row in a message
@@ -30,12 +31,8 @@ def _uniform_rows(codec: Codec) -> Array:
         draws = _uniforms(generator)
         if not isinstance(feature, Continuous):
             columns.append(np.floor(draws * len(feature.levels)))
-        elif feature.step is None:
-            columns.append(draws)
         else:
-            step = feature.step / codec.span[position]
-            start = codec.low[position] / codec.span[position]
-            columns.append(((draws + start) / step).round() * step - start)
+            columns.append(entries_on_step(codec, position, draws))
     return np.stack(columns, axis=-1)
 
 

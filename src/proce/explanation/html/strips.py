@@ -1,9 +1,9 @@
 """A change as a picture: where the value is among the training rows, and where it would be."""
 
-import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from proce.arrays import inwards
 from proce.explanation.record.context import Context
 from proce.explanation.record.outcome import Change
 from proce.explanation.record.spread import N_QUANTILES
@@ -13,7 +13,6 @@ from proce.schema import Categorical, Continuous
 
 _NINE_TENTHS, _MIDDLE_HALF = 1, 5  # quantiles of 5% each that a band leaves out at either end
 _OUTSIDE = 0.02  # how far beyond the line an outlier stands
-_SAME = 1e-6  # of a step: as good as on it
 
 Part = tuple[float, float]  # of a line: where it begins and where it ends
 
@@ -114,8 +113,7 @@ def _end_text(cell: ChangedCell, context: Context, end: int) -> str:
         return value_text(cell.feature, value)
     grid = context.codec.resolution[cell.position].item()
     if grid:  # the nearest step inside: what lies outside of the ends was never seen
-        steps = value / grid
-        value = (math.floor(steps + _SAME) if end else math.ceil(steps - _SAME)) * grid
+        value = float(inwards(value, value, 0.0, grid)[end])
     return value_text(cell.feature, value, length)
 
 

@@ -39,6 +39,7 @@ from proce.explanation.words.values import (
     value_text,
 )
 from proce.schema import Categorical, Continuous, Ordinal
+from proce.schema.codec import unit_numbers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -242,7 +243,7 @@ def _place(row: ExplainedRow, cell: ChangedCell, value: float) -> float:
         return value / codec.reach[position].item()
     if isinstance(cell.feature, Categorical):
         return sum(_UNORDERED) / 2
-    unit = (value - codec.low[position].item()) / codec.span[position].item()
+    unit = float(unit_numbers(codec, position, value))
     return unit if unit != unit else min(max(unit, -_OUTSIDE), 1 + _OUTSIDE)  # NaN stays
 
 

@@ -23,6 +23,7 @@ from proce.methods.searching.checking import FrameRows, check_candidates
 from proce.methods.searching.shortlist import change_kinds
 from proce.objective import CounterfactualProblem
 from proce.schema import Codec
+from proce.schema.codec import unit_numbers
 from proce.schema.features.feature import MIN_CHANGE
 from proce.schema.raw_grid import raw_cells
 
@@ -260,7 +261,7 @@ class _Sides:
         """Return points of these sides on the unit range, ``(a,)``."""
         codec, position = self.codec, self.position[side]
         raw = self.start[side] + np.where(self.upward[side], 1.0, -1.0) * point * self.grid[side]
-        entries: Floats = (raw - codec.low[position]) / codec.span[position]
+        entries: Floats = unit_numbers(codec, position, raw)
         return entries
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import narwhals as nw
@@ -22,6 +21,7 @@ from proce.schema import Action, Codec, Continuous, Feature, Layout, Level
 from proce.schema.features.brief import cut
 from proce.schema.features.numerals import counted
 from proce.schema.matching import only_features
+from proce.schema.raw_grid import on_step
 from proce.schema.shown import ReadFrame
 from proce.streams import row_keys
 
@@ -78,7 +78,7 @@ def what_if(fitted: FittedParts, row: Any, changes: Mapping[str, Any]) -> WhatIf
     if len(factual) != 1:
         raise SchemaError(f"what_if takes one row; the frame has {len(factual)}.")
     given = {name: _raw_value(codec, name, value) for name, value in changes.items()}
-    rounded = {name: _on_step(schema[name], value) for name, value in given.items()}
+    rounded = {name: float(on_step(schema[name], np.array(x))) for name, x in given.items()}
     acted_on = np.zeros(len(schema), dtype=np.bool_)
     acted_on[[schema.position(name) for name in changes]] = True
     rows = _followed(fitted, factual, rounded, acted_on)
@@ -142,14 +142,6 @@ def _raw_value(codec: Codec, name: str, value: Any) -> float:
     """Return a value as a number in raw units, or as the code of a level."""
     entry = float(codec.encode_value(name, value))
     return float(value) if isinstance(codec.schema[name], Continuous) else entry
-
-
-def _on_step(feature: Feature, value: float) -> float:
-    """Return the nearest multiple of a feature's step, as it would be written."""
-    if not isinstance(feature, Continuous) or feature.step is None:
-        return value
-    step = Fraction(repr(feature.step))
-    return float(round(Fraction(value) / step) * step)
 
 
 def _followed(

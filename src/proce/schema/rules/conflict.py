@@ -218,7 +218,7 @@ class _Prover:
             return 0, len(feature.levels) - 1
         if row == "cf":
             return None, None
-        start = (self.codec.low[position] / self.codec.span[position]).item()
+        start = -self.codec.grid[0][position].item()
         return start + self._lowest[position], start + self._highest[position]
 
     def _is_level(self, position: int) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from proce.arrays import Array, Flags, Floats, Ints
+from proce.compiled.cells import is_missing
 from proce.compiled.kernel import kernel, part
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Continuous
@@ -240,10 +241,8 @@ def add_violations(
 def _read(values: Floats, r: int, is_number: bool, units: Floats) -> None:
     """Write entries in raw units, or the codes of levels; NaN where they are missing."""
     for c in range(values.shape[1]):
-        if is_number:
-            values[r, c] = raw_value(values[r, c], units[r])
-        elif values[r, c] < 0:
-            values[r, c] = np.nan
+        entry = values[r, c]
+        values[r, c] = np.nan if is_missing(entry, is_number) else raw_value(entry, units[r])
 
 
 @part

@@ -13,7 +13,7 @@ from proce.arguments import brief, checked
 from proce.arrays import Array
 from proce.errors import RuleError
 from proce.schema.codec import Codec
-from proce.schema.features.feature import Continuous
+from proce.schema.entries import missing_cells
 from proce.schema.row_arguments import check_array, takes_rows
 from proce.schema.rules.dependence import Dependence, Mechanism
 from proce.schema.rules.syntax import parse_syntax
@@ -170,11 +170,9 @@ class Rule:
         return factual[:, None, :] if rows.ndim == 3 else factual
 
     def _values(self, reference: FeatureReference, rows: Array) -> Array:
-        column = rows[..., reference.position]
-        if isinstance(self.codec.schema.features[reference.position], Continuous):
-            return self.codec.raw_numbers(reference.position, column)
-        codes = column.astype(np.float64)
-        return np.where(codes < 0, math.nan, codes)
+        position = reference.position
+        raw = self.codec.raw_numbers(position, rows[..., position])
+        return np.where(missing_cells(raw, self.codec.is_number[position]), math.nan, raw)
 
 
 def program_of(rules: Sequence[Rule]) -> "RuleProgram":

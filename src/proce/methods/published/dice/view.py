@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from proce.arrays import Array
+from proce.arrays import Array, inwards
 from proce.errors import SchemaError
 from proce.methods.published.dice.messages import DiceQuery, Values
 from proce.methods.published.task import CommonFit, Task
@@ -17,7 +17,6 @@ from proce.schema import Codec, Continuous
 _MAX_INTEGER = 2**31 - 1  # DiCE holds whole numbers in 32 bits
 _RANGE_DIGITS = 3  # a number without a step is rounded to a thousandth of its range
 _MAX_DECIMALS = 6
-_ROUNDING = 1e-6  # what a bound on whole numbers may be off by
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +165,7 @@ class DiceView:
             return [self._cell(feature, code) for code in codes]
         if self.decimals[feature]:
             return [lower, upper]
-        return [math.ceil(lower - _ROUNDING), math.floor(upper + _ROUNDING)]
+        return [int(end) for end in inwards(lower, upper, 0.0, 1.0)]
 
     def _cell(self, feature: int, value: float) -> Any:
         """Return one value as DiCE takes it."""
