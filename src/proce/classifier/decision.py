@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from proce.arrays import Array, Floats, Ints
-from proce.compiled.kernel import kernel, part
+from proce.compiled.kernel import NOBODY, kernel, part
 
 
 def decide(probabilities: Array, threshold: float | None) -> Ints:
@@ -32,7 +32,7 @@ def write_said(chances: Floats, threshold: float, said: Ints) -> None:
 def class_said(chances: Floats, threshold: float) -> int:
     """Return the class of probabilities ``(k,)``: the likeliest where the threshold is NaN."""
     if np.isnan(threshold):
-        return likeliest(chances, -1)
+        return likeliest(chances, NOBODY)
     return 1 if chances[1] >= threshold else 0
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from proce import __version__
 from proce.cli.console import learn_on_one_thread, note, progress_bars
+from proce.cli.first_use import compile_beside
 from proce.errors import WorkerError
 from proce.files import cache_folder
 
@@ -22,14 +23,13 @@ _N_TRAINING_ROWS = 4_000  # the applicants are the rows after these
 
 def fit_demo(progress: "ProgressBars") -> "tuple[ProCE, pd.DataFrame]":
     """Return an explainer of a network that decides on loans, and applicants new to both."""
+    compile_beside()  # before anything is loaded that takes its time
     from proce.classifier import fit_network
     from proce.datasets import load_dataset
     from proce.methods import ProCE
-    from proce.methods.ahead import compile_beside
     from proce.schema import Codec
 
     learn_on_one_thread()
-    compile_beside()
     data = load_dataset("loan")
     decision = data.label.map(dict(enumerate(data.class_names)))
     train = data.frame[:_N_TRAINING_ROWS]

@@ -16,6 +16,7 @@ from proce.cli.data import (
     TrainingData,
     read_training_data,
 )
+from proce.cli.first_use import compile_beside
 from proce.cli.inputs import read_class_labels, read_graph, read_rules
 from proce.errors import ModelError, did_you_mean
 
@@ -91,9 +92,9 @@ def fit(
     The folder holds training rows and what was learned from them: protect it as you protect the
     data.
     """
+    compile_beside()  # before anything is loaded that takes its time
     from proce.files import require_place
     from proce.methods import ProCE
-    from proce.methods.ahead import compile_beside
     from proce.methods.fitting.other_models import other_models
     from proce.schema import Codec
     from proce.schema.features.levels import shown
@@ -104,7 +105,6 @@ def fit(
     learn_on_one_thread()
     require_place(out / "manifest.json" if out.is_dir() else out)
     rows = read_training_data(data, label, schema, drop, separator)
-    compile_beside()  # for the command that will explain
     codec = Codec.fit(rows.schema, rows.frame)
     rule_texts = () if rules is None else read_rules(rules, codec)
     causes: Any = graph if graph == "discover" else None

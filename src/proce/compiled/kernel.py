@@ -20,7 +20,8 @@ from numba.core import event
 from numba.core.caching import FunctionCache
 
 Function = TypeVar("Function", bound=Callable[..., Any])
-ZERO = cast(int, np.int64(0))  # a literal would have its own version of what it is handed to
+# Literals would have their own version of what they are handed to.
+ZERO, NOBODY = cast(int, np.int64(0)), cast(int, np.int64(-1))
 
 
 class _CollectLater(event.Listener):

@@ -1,40 +1,49 @@
-"""Compile the kernels of search and choice in a process of their own, beside the first use.
+"""Compile what a search needs, on made-up rows: what is compiled is kept on disk.
 
-What is compiled is kept on disk, so this is worth something once per installation: while a command
-learns its models and compiles what belongs to them, the other core compiles what it needs next.
-
-Run: ``python -m proce.methods.ahead``.
+Run: ``python -m proce.methods.ahead``, as `proce.cli.first_use` does beside a first command.
 """
 
-import atexit
-import os
-import subprocess
-import sys
-
 import numpy as np
+import pandas as pd
 
 from proce.arrays import Array
-from proce.compiled.kernel import is_kept
+from proce.causal import Actions
 from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
+from proce.objective import CallLimits, GeneMap, Requirement
+from proce.objective.obeying import obey_limits
+from proce.objective.terms import EFFORTS, Terms
+from proce.objective.wanted import read_genes
+from proce.schema import Codec, Rule, Schema
+from proce.schema.rules.rule import program_of
 from proce.search import Evaluation, GeneKind, Genome, NSGA2Settings, nsga2
-from proce.search.survival import keep_survivors
 
 
-def compile_beside() -> None:
-    """Start to compile in a second process, where nothing is kept yet and a core is idle."""
-    if is_kept(keep_survivors) is not False or (os.cpu_count() or 1) < 2:
-        return
-    nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(
-        [sys.executable, "-m", "proce.methods.ahead"], stdin=nowhere, stdout=nowhere, stderr=nowhere
+def compile_limits_and_rules() -> None:
+    """Ask what three people may become, and whether somebody's wishes keep to it."""
+    frame = pd.DataFrame({"amount": [1.0, 2.0, 4.0], "level": ["low", "high", "low"]})
+    codec = Codec.fit(Schema.infer(frame), frame)
+    rows = np.ascontiguousarray(codec.encode(frame))
+    wishes = np.repeat(rows[::-1, None], 2, axis=1)
+    limits, moved = CallLimits.read(codec).of_rows(codec, rows), wishes != rows[:, None]
+    obey_limits(limits, codec, rows, wishes, moved, moved)
+    read_genes(wishes, rows, limits.movable, GeneMap(rows.shape[1]), codec.avoided)
+    program_of([Rule.parse("cf.amount >= x.amount", codec)]).violation(rows, wishes)
+    codec.to_raw(rows)
+    requirement, chances, target = Requirement(0.5, 0.1), np.full((3, 2, 2), 0.5), np.zeros(3, "i8")
+    terms = Terms(
+        target,
+        np.concatenate((limits.table(rows), np.ones((3, 1, 2))), axis=1),
+        codec.reach,
+        np.empty(0),
+        np.zeros((2, 2), np.int64),
+        EFFORTS,
+        0.0,
+        np.full(3, np.inf),
+        np.tile(requirement.numbers, (3, 1)),
     )
-    atexit.register(_end, process)
-
-
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """End the process where the command ended before it; what it has compiled is kept."""
-    process.terminate()
-    process.wait()
+    nothing = np.zeros_like(moved)
+    terms.scored(Actions(wishes, moved, nothing, nothing, wishes, nothing), chances)
+    requirement.odds_beyond(chances, target)
 
 
 def compile_search_and_choice() -> None:
@@ -58,4 +67,5 @@ def _near_two_corners(genes: Array, instances: Array) -> Evaluation:
 
 
 if __name__ == "__main__":
+    compile_limits_and_rules()  # what is needed first comes first
     compile_search_and_choice()

@@ -32,7 +32,7 @@ def obey_limits(
         np.ascontiguousarray(moved),
         np.ascontiguousarray(by_hand),
         np.ascontiguousarray(limits.movable),
-        limits.table(factual),
+        np.ascontiguousarray(limits.table(factual)),
         codec.reach,
         codec.is_number,
         codec.avoided,

@@ -57,7 +57,7 @@ def _read(
     shape = *values.shape[:2], gene_map.n_features
     rows, acting = np.empty(shape), np.empty(shape, np.bool_)
     read_wanted(
-        np.ascontiguousarray(values),
+        np.require(values, requirements=("C", "W")),  # of others there would be another version
         _NOT_GIVEN if by_hand is None else np.ascontiguousarray(by_hand),
         np.ascontiguousarray(factual),
         _NOBODY if movable is None else np.ascontiguousarray(movable),

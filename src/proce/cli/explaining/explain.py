@@ -17,6 +17,7 @@ from proce.cli.explaining.cluster import (
     require_folders,
     uses_cluster,
 )
+from proce.cli.first_use import compile_beside
 from proce.cli.inputs import read_class, read_ranges, read_rules, split_names
 from proce.cli.views import ViewOption, read_view
 from proce.errors import FileError, did_you_mean
@@ -158,6 +159,7 @@ def explain(
     memory; after Ctrl-C the same command goes on where it stopped. A JSON file holds everything
     that was found, for 'proce report', and is made in memory.
     """
+    compile_beside()  # before anything is loaded that takes its time
     from proce.batch.reading.rows import Rows
     from proce.batch.reading.source import Source
     from proce.batch.reading.typed import TypedColumns
@@ -165,7 +167,6 @@ def explain(
     from proce.cli.explaining.output import exit_code, show_summary, write_file, write_stdout
     from proce.files import require_apart, require_folder, require_place, sha256_of
     from proce.methods import ProCE
-    from proce.methods.ahead import compile_beside
     from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS
 
     reader = read_view(view)
@@ -218,7 +219,6 @@ def explain(
         require_apart(receipts, "--receipts", {"ROWS": rows, "FOLDER": folder})
         require_folder(receipts, "--receipts")
     source = Source.open(rows, separator)
-    compile_beside()
     explainer = ProCE.load(folder)
     ask_on_one_thread()
     codec = explainer.fitted_.codec

@@ -139,7 +139,7 @@ def as_far(
         numbers_of(problem.codec),
         own,
         others,
-        np.ascontiguousarray(shares, np.float64),
+        np.require(shares, np.float64, ("C", "W")),  # of others there would be another version
         n_turns,
         drawn,
     )

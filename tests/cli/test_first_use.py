@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from proce.methods import ahead
+from proce.cli import first_use
 
-ROOMS = ("survival.", "variation.", "genome.", "pareto.", "crowding.", "convergence.", "choosing.")
+ROOMS = (
+    *("survival.", "variation.", "genome.", "pareto.", "crowding.", "convergence.", "choosing."),
+    *("program.", "requirement.", "wanted.", "obeying.", "terms."),
+)
 
 
 @pytest.mark.slow
-def test_a_first_demo_compiles_nothing_of_search_and_choice(tmp_path: Path) -> None:
+def test_a_first_demo_compiles_little(tmp_path: Path) -> None:
     def run(*words: str) -> set[str]:
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "OMP_NUM_THREADS": "1"}
         command = list(words)
@@ -35,9 +38,9 @@ def test_when_a_second_process_is_started(
 ) -> None:
     """Where something is to be kept that is not kept yet, and a core is idle."""
     commands: list[list[str]] = []
-    monkeypatch.setattr(ahead, "is_kept", lambda _: is_kept)
+    monkeypatch.setattr("proce.compiled.kernel.is_kept", lambda _: is_kept)
     monkeypatch.setattr(os, "cpu_count", lambda: n_cores)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
     monkeypatch.setattr("atexit.register", lambda *_: None)
-    ahead.compile_beside()
+    first_use.compile_beside()
     assert (len(commands) == 1) == starts
