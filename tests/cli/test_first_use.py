@@ -39,8 +39,25 @@ def test_when_a_second_process_is_started(
     """Where something is to be kept that is not kept yet, and a core is idle."""
     commands: list[list[str]] = []
     monkeypatch.setattr("proce.compiled.kernel.is_kept", lambda _: is_kept)
-    monkeypatch.setattr(os, "cpu_count", lambda: n_cores)
+    monkeypatch.setattr(first_use, "n_usable", lambda: n_cores)
     monkeypatch.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
     monkeypatch.setattr("atexit.register", lambda *_: None)
     first_use.compile_beside()
     assert (len(commands) == 1) == starts
+
+
+def test_the_second_process_runs_nothing_of_the_folder_it_is_started_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Modules named like those of others may lie where somebody keeps data."""
+    commands: list[list[str]] = []
+    with monkeypatch.context() as patched:
+        patched.setattr("proce.compiled.kernel.is_kept", lambda _: False)
+        patched.setattr(first_use, "n_usable", lambda: 2)
+        patched.setattr(subprocess, "Popen", lambda command, **_: commands.append(command))
+        patched.setattr("atexit.register", lambda *_: None)
+        first_use.compile_beside()
+    (tmp_path / "platform.py").write_text("open('was_run', 'w')")
+    interpreter = commands[0][: commands[0].index("-m")]
+    subprocess.run([*interpreter, "-m", "platform"], cwd=tmp_path, check=True, capture_output=True)
+    assert not (tmp_path / "was_run").exists()

@@ -89,3 +89,23 @@ def test_without_a_folder_for_what_is_compiled_it_is_compiled_each_time() -> Non
     codes = np.zeros(1, np.uint64)
     hash_rows(np.ones((1, 2), np.uint64), codes)
     assert done.stdout.strip() == str(codes[0])
+
+
+def test_what_was_compiled_and_is_damaged_is_compiled_again(tmp_path: Path) -> None:
+    code = "from proce.compiled.stream import hash_rows; import numpy as np; c = np.zeros(1, 'u8');"
+    code += "hash_rows(np.ones((1, 2), 'u8'), c); print(c[0])"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    def run() -> str:
+        command = [sys.executable, "-c", code]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        return done.stdout
+
+    first = run()
+    kept = [*tmp_path.rglob("*.nbi"), *tmp_path.rglob("*.nbc")]
+    assert kept
+    for path in kept:
+        path.write_bytes(path.read_bytes()[: 40 * (path.suffix == ".nbc")])
+    assert run() == first
+    assert all(path.stat().st_size > 40 for path in kept)
+    assert run() == first

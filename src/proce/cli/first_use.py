@@ -5,9 +5,10 @@ search. What is compiled is kept on disk, so this happens once per installation.
 """
 
 import atexit
-import os
 import subprocess
 import sys
+
+from proce.processors import n_usable
 
 
 def compile_beside() -> None:
@@ -15,12 +16,11 @@ def compile_beside() -> None:
     from proce.compiled.kernel import is_kept
     from proce.search.survival import keep_survivors
 
-    if is_kept(keep_survivors) is not False or (os.cpu_count() or 1) < 2:
+    if is_kept(keep_survivors) is not False or n_usable() < 2:
         return
     nowhere = subprocess.DEVNULL
-    process = subprocess.Popen(
-        [sys.executable, "-m", "proce.methods.ahead"], stdin=nowhere, stdout=nowhere, stderr=nowhere
-    )
+    command = [sys.executable, "-P", "-m", "proce.methods.ahead"]  # nothing of the folder we are in
+    process = subprocess.Popen(command, stdin=nowhere, stdout=nowhere, stderr=nowhere)
     atexit.register(_end, process)
 
 

@@ -58,16 +58,27 @@ def part(function: Function) -> Function:
 
 
 class _Cache(FunctionCache):
-    """Keeps what was compiled on disk, as far as there is room; it is compiled again otherwise."""
+    """Keeps what was compiled on disk; where that fails it is compiled again."""
+
+    def load_overload(self, sig: object, target_context: object) -> object:
+        try:
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        except Exception:  # whatever reading a damaged file ends in
+            with suppress(OSError):
+                self.flush()  # type: ignore[no-untyped-call]
+            return None
 
     def save_overload(self, sig: object, data: object) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # the disk is full, or the folder may no longer be written
             super().save_overload(sig, data)  # type: ignore[no-untyped-call]
 
     @property
     def is_filled(self) -> bool:
         """Whether anything is kept of the function as it stands."""
-        index: dict[object, str] = self._cache_file._load_index()  # type: ignore[no-untyped-call]
+        try:
+            index: Any = self._cache_file._load_index()  # type: ignore[no-untyped-call]
+        except Exception:  # as above
+            return False
         return len(index) > 0
 
 

@@ -1,7 +1,6 @@
 """``explain_parallel``: explain a frame in worker processes."""
 
 import logging
-import os
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -26,6 +25,7 @@ from proce.methods.calls.method import ProgressCallback, check_method
 from proce.methods.calls.options import MAX_ROWS_WITH_FRONTS, check_callback
 from proce.methods.calls.progress_bar import closing as closing_bar
 from proce.paths import path_of
+from proce.processors import n_usable
 
 _log = logging.getLogger("proce.batch")
 _SUFFIXES = (".parquet", ".csv", ".json")
@@ -183,7 +183,7 @@ def _sent(explainer: Method) -> Iterator[GivenExplainer | SavedExplainer]:
 
 def _n_workers(n_jobs: int | None) -> int:
     if n_jobs is None or (is_whole(n_jobs) and n_jobs == -1):
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+        return n_usable()
     check_count("n_jobs", n_jobs, SearchError)
     return n_jobs
 

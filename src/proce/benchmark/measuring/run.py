@@ -4,7 +4,6 @@ A method that crashes or hangs costs its cell: the cell is recorded as failed, a
 """
 
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ from proce.benchmark.folder import RunFolder
 from proce.benchmark.measuring.worker import BEGUN, BROKEN, DONE
 from proce.benchmark.plan import Plan, PlanCell
 from proce.errors import BenchmarkError, MissingExtraError
+from proce.processors import n_usable
 
 _log = logging.getLogger(__name__)
 _SERVING = "proce.benchmark.measuring.worker"
@@ -95,7 +95,7 @@ def run_plan(
         cells = list(plan.cells())
         unfinished = [cell for cell in cells if not _is_whole(folder, cell)]
         worlds = [list(group) for _, group in groupby(unfinished, key=lambda cell: cell.world)]
-        _WorkerPool(folder, worlds, len(cells), progress, lock).run(jobs or os.cpu_count() or 1)
+        _WorkerPool(folder, worlds, len(cells), progress, lock).run(jobs or n_usable())
     return folder
 
 

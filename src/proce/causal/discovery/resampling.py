@@ -5,7 +5,6 @@ processes there are.
 """
 
 import multiprocessing
-import os
 import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
@@ -18,6 +17,7 @@ import numpy as np
 from proce.arguments import brief, is_whole
 from proce.arrays import Flags, Floats
 from proce.errors import GraphError
+from proce.processors import n_usable
 
 Marks = tuple[Flags, Flags]  # arrows [cause, effect], and lines, which are symmetric
 Search = Callable[[Floats], Marks]
@@ -53,8 +53,7 @@ def n_processes(n_jobs: int) -> int:
         raise GraphError(
             f"n_jobs is {brief(n_jobs)}; expected a number of processes, or -1 for all."
         )
-    n_cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return int(n_jobs) if n_jobs > 0 else max(1, (n_cpus or 1) + 1 + int(n_jobs))
+    return int(n_jobs) if n_jobs > 0 else max(1, n_usable() + 1 + int(n_jobs))
 
 
 def search_resamples(
