@@ -1,4 +1,4 @@
-"""exp, log, powers and the normal distribution are right, and the same to the last bit."""
+"""exp, log, powers and distributions are right, and the same to the last bit."""
 
 import math
 from decimal import Decimal, localcontext
@@ -26,6 +26,7 @@ SMALLEST = 5e-324  # above zero
 HIGHEST = 1.7976931348623157e308
 power, erfc = whole(elementary.power), whole(elementary.erfc)
 logistic = whole(elementary.logistic)
+angle, student_share_below = whole(elementary.angle), whole(elementary.student_share_below)
 
 
 def drawn(low: float, high: float, shape: int | tuple[int, ...] = 500, seed: int = 0) -> Array:
@@ -127,6 +128,27 @@ def test_a_quantile_is_where_its_share_lies_below():
     np.testing.assert_allclose(shares_below(quantiles(shares)), shares, rtol=1e-12)
 
 
+def test_angles_of_slopes():
+    slopes = np.concatenate([drawn(-3, 3), 10 ** drawn(-300, 300), -(10 ** drawn(-3, 3))]).tolist()
+    for slope in (*slopes, 0.0, 0.4375, 0.6875, 1.1875, 2.4375, math.inf, -math.inf):
+        assert abs(angle(slope) - math.atan(slope)) <= math.ulp(math.atan(slope))
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 3, 4, 5, 8, 19, 20, 99, 1000])
+def test_shares_of_student_below_a_value(freedom):
+    values = np.concatenate([drawn(-6, 6), drawn(-300, 300, 50)])
+    found = [student_share_below(value, freedom) for value in values.tolist()]
+    np.testing.assert_allclose(found, special.stdtr(freedom, values), rtol=0, atol=5e-14)
+    ends = [student_share_below(end, freedom) for end in (-math.inf, -1e300, 0.0, 1e300, math.inf)]
+    assert ends == [0.0, 0.0, 0.5, 1.0, 1.0]
+
+
+def test_shares_of_student_by_hand():
+    """1/2 + atan(1)/pi, and 1/2 + 1/sqrt(12) for the slope 1/sqrt(2), whose sine is 1/sqrt(3)."""
+    assert student_share_below(1.0, 1) == pytest.approx(0.75, rel=1e-15)
+    assert student_share_below(1.0, 2) == pytest.approx(0.5 + 1 / math.sqrt(12), rel=1e-15)
+
+
 def test_softmaxes_sum_to_one_whatever_is_added():
     logits = drawn(-50, 50, (50, 7))
     found = softmaxes(logits)
@@ -209,6 +231,7 @@ def test_every_processor_gives_these_bits():
         "share": shares_below(40 * steps - 30),
         "quantile": quantiles(steps),
         "softmax": softmaxes(20 * steps.reshape(-1, 5)).ravel(),
+        "student": np.array([student_share_below(x, 19) for x in (9 * steps - 3).tolist()]),
     }
     assert {name: int(hash_values(values)) for name, values in found.items()} == {
         "exp": 0x6F939BE6507E3EB6,
@@ -217,4 +240,5 @@ def test_every_processor_gives_these_bits():
         "share": -0x8DB66C0DFA6E8E3,
         "quantile": 0x715AF215BCDFD657,
         "softmax": 0x70CAF8A53E6E4B22,
+        "student": -0xFE8CF651C01432A,
     }

@@ -1,7 +1,7 @@
-"""exp, log, powers and the normal distribution, the same on every processor to the last bit.
+"""exp, log, powers, the normal and Student's distribution, the same on every processor.
 
 The C library, NumPy and PyTorch choose among several implementations by what the processor can do,
-and their last bits differ. These are the methods of FDLIBM (Sun Microsystems 1993) and, for the
+and their last bits differ; these are the same to the last bit. These are the methods of FDLIBM (Sun Microsystems 1993) and, for the
 quantiles of the normal distribution, of Cephes (Moshier 1989), in additions, products, divisions
 and roots, which IEEE 754 rounds alike everywhere.
 """
@@ -302,6 +302,66 @@ def value_above(share: float) -> float:
     value = root - log(root) / root - correction
     return -value if is_lower else value
 
+
+# Angles: 1/2, 1, 3/2 and infinity, and what their doubles leave out; then the powers 3, 5 … 23.
+_ANGLES = _coefficients(
+    (4.63647609000806093515e-01, 7.85398163397448278999e-01, 9.82793723247329054082e-01),
+    (1.57079632679489655800,),
+)
+_ANGLES_LOW = _coefficients(
+    (2.26987774529616870924e-17, 3.06161699786838301793e-17, 1.39033110312309984516e-17),
+    (6.12323399573676603587e-17,),
+)
+_ANGLE = _coefficients(
+    (1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02),
+    (-5.83357013379057348645e-02, 6.66107313738753120669e-02, -7.69187620504482999495e-02),
+    (9.09088713343650656196e-02, -1.11111104054623557880e-01, 1.42857142725034663711e-01),
+    (-1.99999999998764832476e-01, 3.33333333333329318027e-01),
+)
+
+
+@part
+def angle(slope: float) -> float:
+    """Return the angle, in radians, of a slope."""
+    x = abs(slope)
+    at = -1
+    if x >= 0.4375:
+        if x < 0.6875:
+            at, x = 0, (2.0 * x - 1.0) / (2.0 + x)
+        elif x < 1.1875:
+            at, x = 1, (x - 1.0) / (x + 1.0)
+        elif x < 2.4375:
+            at, x = 2, (x - 1.5) / (1.0 + 1.5 * x)
+        else:
+            at, x = 3, -1.0 / x
+    bend = x * (x * x * _polynomial(x * x, _ANGLE))
+    found = x - bend if at < 0 else _ANGLES[at] - ((bend - _ANGLES_LOW[at]) - x)
+    return -found if slope < 0 else found
+
+
+@part
+def student_share_below(value: float, freedom: int) -> float:
+    """Return the share of numbers below a value by Student's distribution.
+
+    With whole degrees of freedom it is a sum of as many terms as half of them: in powers of the
+    cosine of the angle whose slope is the value over their root.
+    """
+    slope = value / math.sqrt(freedom)
+    if abs(slope) > 1e150:  # whose square has no double
+        return 0.0 if slope < 0 else 1.0
+    square = 1.0 / (1.0 + slope * slope)  # of the cosine
+    sine = slope * math.sqrt(square)
+    is_odd = freedom % 2
+    term = total = 1.0
+    for n in range(2 + is_odd, freedom, 2):
+        term *= square * (n - 1) / n
+        total += term
+    if is_odd:
+        beyond = sine * math.sqrt(square) * total if freedom > 1 else 0.0
+        share = 0.5 + (angle(slope) + beyond) / math.pi
+    else:
+        share = 0.5 + 0.5 * sine * total
+    return min(max(share, 0.0), 1.0)
 
 EXP, LOG, SHARE_BELOW, VALUE_ABOVE = range(4)
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
 import numpy as np
-from scipy import special
 
 from proce.arrays import Array, Floats, blocks, flatten
 from proce.causal import Actions, Ensemble
 from proce.classifier import Classifier
+from proce.compiled.elementary import student_share_below
 from proce.compiled.kernel import kernel
 from proce.objective.doubts.known_noise import KnownNoise
 from proce.objective.query import Query
@@ -194,19 +194,10 @@ def chance_of(odds: Array) -> Array:
     (n + 1) / (m + 1), where n of the draws are not below 0: a model of steps falls from its edges
     without a slope.
     """
-    ratio, most = _weigh_draws(odds)
-    by_spread = np.asarray(special.stdtr(max(1, len(odds) - 1), ratio))
-    return np.minimum(by_spread, most)
-
-
-def _weigh_draws(odds: Array) -> tuple[Array, Array]:
-    """Return the mean of draws over the spread of one more, and the most that the chance can be."""
-    n_draws = len(odds)
-    flat = np.ascontiguousarray(odds.reshape(n_draws, odds[0].size))
-    found = np.empty((2, flat.shape[1]))
-    weigh_draws(flat, found[0], found[1])
-    ratio, most = found.reshape(2, *odds.shape[1:])
-    return ratio, most
+    flat = np.ascontiguousarray(odds.reshape(len(odds), odds[0].size))
+    chances = np.empty(flat.shape[1])
+    write_chance_of_draws(flat, chances)
+    return chances.reshape(odds.shape[1:])
 
 
 def chance_among(problem: Doubted, realised: Actions, doubt: Doubt, asked: Array) -> Array:
@@ -251,11 +242,8 @@ def _odds_beyond(problem: Doubted, outcomes: Array) -> Array:
 
 
 @kernel
-def weigh_draws(odds: Floats, ratio: Floats, most: Floats) -> None:
-    """Write the mean of draws ``(m, n)`` over the spread of one more, and the most likely chance.
-
-    The latter is the share of draws that are not below 0, if one more were not.
-    """
+def write_chance_of_draws(odds: Floats, chances: Floats) -> None:
+    """Write the chances ``(n,)`` that the truth is not below 0, by draws ``(m, n)`` of it."""
     n_draws, n_columns = odds.shape
     widening = math.sqrt(1 + 1 / n_draws)
     for column in range(n_columns):
@@ -269,7 +257,7 @@ def weigh_draws(odds: Floats, ratio: Floats, most: Floats) -> None:
             squares += off * off
         spread = math.sqrt(squares / max(1, n_draws - 1)) * widening
         if spread > 0:
-            ratio[column] = mean / spread
+            by_spread = student_share_below(mean / spread, max(1, n_draws - 1))
         else:
-            ratio[column] = np.inf if mean >= 0 else -np.inf
-        most[column] = (n_held + 1) / (n_draws + 1)
+            by_spread = 1.0 if mean >= 0 else 0.0
+        chances[column] = min(by_spread, (n_held + 1) / (n_draws + 1))
