@@ -1,7 +1,7 @@
 """exp, log, powers, the normal and Student's distribution, the same on every processor.
 
 The C library, NumPy and PyTorch choose among several implementations by what the processor can do,
-and their last bits differ; these are the same to the last bit. These are the methods of FDLIBM (Sun Microsystems 1993) and, for the
+and their last bits differ. These are the methods of FDLIBM (Sun Microsystems 1993) and, for the
 quantiles of the normal distribution, of Cephes (Moshier 1989), in additions, products, divisions
 and roots, which IEEE 754 rounds alike everywhere.
 """
@@ -362,6 +362,7 @@ def student_share_below(value: float, freedom: int) -> float:
     else:
         share = 0.5 + 0.5 * sine * total
     return min(max(share, 0.0), 1.0)
+
 
 EXP, LOG, SHARE_BELOW, VALUE_ABOVE = range(4)
 

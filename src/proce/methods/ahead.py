@@ -7,32 +7,37 @@ import numpy as np
 import pandas as pd
 
 from proce.arrays import Array
-from proce.causal import Actions
+from proce.causal import Actions, Additive, CausalGraph, StructuralCausalModel
 from proce.methods.searching.choosing import Choice, Pool, choose, find_fronts
-from proce.objective import CallLimits, GeneMap, Requirement
+from proce.methods.searching.polishing import draw_in
+from proce.methods.searching.scan import move_beside
+from proce.objective import CallLimits, GeneMap, Requirement, chance_of
 from proce.objective.obeying import obey_limits
 from proce.objective.terms import EFFORTS, Terms
 from proce.objective.wanted import read_genes
 from proce.schema import Codec, Rule, Schema
+from proce.schema.round_trip import values_in_frame
 from proce.schema.rules.rule import program_of
 from proce.search import Evaluation, GeneKind, Genome, NSGA2Settings, nsga2
 
 
-def compile_limits_and_rules() -> None:
+def compile_rules(codec: Codec, rows: Array) -> None:
+    """Ask three people for a rule, and read their rows."""
+    wishes = np.repeat(rows[::-1, None], 2, axis=1)
+    program_of([Rule.parse("cf.amount >= x.amount", codec)]).violation(rows, wishes)
+    codec.to_raw(rows)
+
+
+def compile_limits(codec: Codec, rows: Array) -> None:
     """Ask what three people may become, and whether somebody's wishes keep to it."""
-    frame = pd.DataFrame({"amount": [1.0, 2.0, 4.0], "level": ["low", "high", "low"]})
-    codec = Codec.fit(Schema.infer(frame), frame)
-    rows = np.ascontiguousarray(codec.encode(frame))
     wishes = np.repeat(rows[::-1, None], 2, axis=1)
     limits, moved = CallLimits.read(codec).of_rows(codec, rows), wishes != rows[:, None]
     obey_limits(limits, codec, rows, wishes, moved, moved)
     read_genes(wishes, rows, limits.movable, GeneMap(rows.shape[1]), codec.avoided)
-    program_of([Rule.parse("cf.amount >= x.amount", codec)]).violation(rows, wishes)
-    codec.to_raw(rows)
     requirement, chances, target = Requirement(0.5, 0.1), np.full((3, 2, 2), 0.5), np.zeros(3, "i8")
     terms = Terms(
         target,
-        np.concatenate((limits.table(rows), np.ones((3, 1, 2))), axis=1),
+        np.concatenate((limits.table(rows), np.ones((3, 1, 3))), axis=1),
         codec.reach,
         np.empty(0),
         np.zeros((2, 2), np.int64),
@@ -43,7 +48,21 @@ def compile_limits_and_rules() -> None:
     )
     nothing = np.zeros_like(moved)
     terms.scored(Actions(wishes, moved, nothing, nothing, wishes, nothing), chances)
-    requirement.odds_beyond(chances, target)
+    chance_of(requirement.odds_beyond(chances, target)[None])
+
+
+def compile_moves(codec: Codec, rows: Array) -> None:
+    """Move wishes on and back again, and see what follows and what a frame would hold."""
+    wishes, moved = rows[:, None].copy(), np.zeros((len(rows), 1, rows.shape[1]), np.bool_)
+    places, values, shares = np.zeros((len(rows), 1), np.int64), np.ones((len(rows), 1)), np.ones(1)
+    move_beside(wishes, moved, values, places, moved[..., 0].copy(), wishes.copy(), moved.copy())
+    numbers, drawn = np.ones(rows.shape[1], np.bool_), np.empty((len(rows), 2, rows.shape[1]))
+    draw_in(wishes, moved, wishes, numbers, shares, shares, values, 1, drawn)
+    graph = CausalGraph([("amount", "income")])
+    equation = Additive(lambda parents: parents["amount"])
+    model = StructuralCausalModel(graph, {"income": equation}, codec)
+    model.propagate(wishes, np.zeros((len(rows), model.residual_size)), moved)
+    values_in_frame(codec, codec.to_raw(rows), codec.layout)
 
 
 def compile_search_and_choice() -> None:
@@ -66,6 +85,18 @@ def _near_two_corners(genes: Array, instances: Array) -> Evaluation:
     return Evaluation(losses, np.zeros(genes.shape[:2]))
 
 
-if __name__ == "__main__":
-    compile_limits_and_rules()  # what is needed first comes first
+def main() -> None:
+    """Compile in the order in which a command needs it, as far as it does not come first."""
+    frame = pd.DataFrame(
+        {"amount": [1.0, 2.0, 4.0], "income": [9.0, 3.0, 5.0], "level": ["low", "high", "low"]}
+    )
+    codec = Codec.fit(Schema.infer(frame), frame)
+    rows = np.ascontiguousarray(codec.encode(frame))
+    compile_rules(codec, rows)
     compile_search_and_choice()
+    compile_limits(codec, rows)
+    compile_moves(codec, rows)
+
+
+if __name__ == "__main__":
+    main()
