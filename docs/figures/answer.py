@@ -2,8 +2,7 @@
 
 The ten lines of ``docs/index.md`` run as they stand there, and the top of the page that they write
 is photographed, wide and narrow, light and dark: to the caution and how sure the answer is. Each
-picture keeps the words of that part and how the machine rounds that took it; a test runs the ten
-lines again and compares.
+picture keeps the words of that part; a test runs the ten lines again and compares.
 """
 
 import os
@@ -21,7 +20,7 @@ from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 FIGURES = Path(__file__).parent
-INDEX, NOTEBOOKS = FIGURES.parent / "index.md", FIGURES.parent / "notebooks"
+INDEX = FIGURES.parent / "index.md"
 SHAPES = {  # the width of the window, and the parts of the report that a picture shows
     "answer": (1160, ".summary, .flow"),
     "answer-narrow": (420, ".summary, .flow > section:first-child"),
@@ -98,7 +97,6 @@ def main() -> None:
         page = run(Path(folder))
         note = PngInfo()
         note.add_itxt("Description", words(page.read_text("utf-8")), zip=True)
-        note.add_text("Numerics", runpy.run_path(str(NOTEBOOKS / "execute.py"))["numerics"]())
         for name, png in photographs(page):
             picture = Image.open(BytesIO(png)).convert("RGB")
             few = picture.quantize(COLOURS, dither=Image.Dither.NONE)

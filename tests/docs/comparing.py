@@ -30,10 +30,3 @@ def same_text(stored: str, fresh: str) -> bool:
         math.isclose(old, new, rel_tol=0.02, abs_tol=0.01)
         for old, new in zip(*numbers, strict=True)
     )
-
-
-def rounds_as_documented(runner: ModuleType) -> bool:
-    """Whether this machine rounds as the one that wrote the outputs, so that searches agree."""
-    notebook = runner.load(NOTEBOOKS / "credit.ipynb")
-    mark: str = notebook["metadata"]["numerics"]
-    return mark == runner.numerics()

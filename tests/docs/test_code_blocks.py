@@ -1,16 +1,17 @@
 """Every code block of the documentation is run, page by page and in order, or says why not.
 
 Python and ``proce`` commands are run in one folder and one namespace for each page; the block that
-follows, if it is an output, is compared with what was printed.
+follows, if it is an output, is compared with what was printed, on any x86-64 processor.
 """
 
 import io
+import os
 import shlex
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from importlib.util import find_spec
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -18,10 +19,11 @@ import pandas as pd
 import pytest
 import typer
 
+from proce import DiscoveryWarning
 from proce.cli.main import app, main
 
 from .blocks import PAGES, ROOT, Block, blocks_of, named
-from .comparing import NOTEBOOKS, module_at, rounds_as_documented, same_text
+from .comparing import NOTEBOOKS, module_at, same_text
 from .downloads import DOWNLOADED, need_file
 
 LONG = {"docs/howto/batches", "docs/howto/real-data", "docs/howto/robust"}
@@ -78,25 +80,11 @@ TO_RUN = [
 ]
 
 
-@pytest.fixture(scope="module")
-def runner() -> ModuleType:
-    return module_at(NOTEBOOKS / "execute.py")
-
-
-@pytest.fixture
-def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A folder to work in; pictures are drawn into files and closed."""
-    monkeypatch.chdir(tmp_path)
-    plt.switch_backend("agg")
-    yield tmp_path
-    plt.close("all")
-
-
 class Walk:
     """A reader who types what is on a page."""
 
-    def __init__(self, runner: ModuleType) -> None:
-        self.runner = runner
+    def __init__(self) -> None:
+        self.runner = module_at(NOTEBOOKS / "execute.py")
         self.namespace: dict[str, Any] = {"__name__": "__main__"}
 
     def take(self, block: Block) -> str:
@@ -132,10 +120,31 @@ class Walk:
         return printed.getvalue() or said.getvalue()
 
 
-@pytest.mark.filterwarnings("ignore::proce.causal.DiscoveryWarning")
+def walk_page(page: Path, folder: Path) -> None:
+    """Run the blocks of a page in an empty folder; compare what they print with what it shows."""
+    os.chdir(folder)
+    plt.switch_backend("agg")
+    walk, printed = Walk(), ""
+    if "cli.md#files-to-try-it-with" in page.read_text("utf-8"):
+        walk.take(blocks_of(ROOT / "docs/cli.md")[0])
+    with pd.option_context(*WIDE), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", DiscoveryWarning)
+        for block in blocks_of(page):
+            if runs(block):
+                printed = walk.take(block)
+            if block.is_output:
+                place = f"{named(page)}, line {block.line}"
+                assert same_text(block.text, printed), f"{place} shows other than\n{printed}"
+    plt.close("all")
+
+
 @pytest.mark.parametrize("page", list(map(with_marks, TO_RUN)))
 def test_the_blocks_of_a_page_run_and_print_what_it_shows(
-    page: Path, runner: ModuleType, empty_folder: Path, monkeypatch: pytest.MonkeyPatch
+    page: Path,
+    in_plain_process: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = page.read_text("utf-8")
     if "It needs" in text and "methods" in page.parts and not all(map(find_spec, BENCH_EXTRA)):
@@ -143,17 +152,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(
     for name in DOWNLOADED:
         if f'load_dataset("{name}"' in text:
             need_file(name, monkeypatch)
-    walk = Walk(runner)
-    if "cli.md#files-to-try-it-with" in text:
-        walk.take(blocks_of(ROOT / "docs/cli.md")[0])
-    printed, comparable = "", rounds_as_documented(runner)
-    with pd.option_context(*WIDE):
-        for block in blocks_of(page):
-            if runs(block):
-                printed = walk.take(block)
-            if block.is_output and comparable:
-                place = f"{named(page)}, line {block.line}"
-                assert same_text(block.text, printed), f"{place} shows other than\n{printed}"
+    in_plain_process(walk_page, page, tmp_path)
 
 
 def test_pages_that_run_are_recognised() -> None:
