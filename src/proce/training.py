@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -113,14 +114,15 @@ class _Adam:
     """Adam over all weights of a network as one vector.
 
     It takes the steps of ``torch.optim.Adam``, which imports PyTorch's compiler: more than a second
-    before the first of them.
+    before the first of them. It takes them in NumPy, whose roots are the same on every processor.
     """
 
     def __init__(self, network: nn.Module) -> None:
         self.parameters = [weight for weight in network.parameters() if weight.requires_grad]
         self.values = torch.cat([weight.detach().flatten() for weight in self.parameters])
         self.gradient = torch.zeros_like(self.values)
-        self.mean, self.square = torch.zeros_like(self.values), torch.zeros_like(self.values)
+        self.mean = self.gradient.cpu().numpy().copy()
+        self.square = self.mean.copy()
         self.n_steps = 0
         sizes = [weight.numel() for weight in self.parameters]
         parts = zip(torch.split(self.values, sizes), torch.split(self.gradient, sizes), strict=True)
@@ -130,12 +132,13 @@ class _Adam:
     def step(self, rate: float) -> None:
         """Move all weights against their gradient."""
         self.n_steps += 1
-        self.mean.lerp_(self.gradient, 1 - _MEAN_DECAY)
-        self.square.mul_(_SQUARE_DECAY)
-        self.square.addcmul_(self.gradient, self.gradient, value=1 - _SQUARE_DECAY)
-        size = self.square.sqrt() / math.sqrt(1 - _SQUARE_DECAY**self.n_steps)
-        by = -rate / (1 - _MEAN_DECAY**self.n_steps)
-        self.values.addcdiv_(self.mean, size.add_(_ADAM_EPSILON), value=by)
+        gradient = self.gradient.cpu().numpy()
+        self.mean += (1 - _MEAN_DECAY) * (gradient - self.mean)
+        self.square *= _SQUARE_DECAY
+        self.square += (1 - _SQUARE_DECAY) * np.square(gradient)
+        size = np.sqrt(self.square) / math.sqrt(1 - _SQUARE_DECAY**self.n_steps) + _ADAM_EPSILON
+        moved = rate / (1 - _MEAN_DECAY**self.n_steps) * (self.mean / size)
+        self.values -= torch.from_numpy(moved).to(self.values)
 
     def let_go(self) -> None:
         """Give every weight a memory of its own again."""
