@@ -148,7 +148,7 @@ def _proximity(
     factual, rows = columns.factual, columns.rows
     values = {
         "n_actions": columns.by_hand.sum(-1),
-        "gower_distance": MixedDistance.gower(codec)(rows, factual).mean(-1),
+        "gower_distance": MixedDistance.gower(codec).mean(rows, factual),
     }
     if not codec.is_number.all():
         values["categorical_proximity"] = levels_kept(codec, factual, rows)

@@ -192,7 +192,7 @@ class _RowSearch:
         """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
         rows = rows[distinct(rows)]
         gower = MixedDistance.gower(self.view.codec)
-        distance = gower(rows, self.task.factual[self.position]).mean(-1)
+        distance = gower.mean(rows, self.task.factual[self.position])
         return rows[np.argsort(distance, axis=-1, kind="stable")[: self.task.n]]
 
 
