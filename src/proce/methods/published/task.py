@@ -13,7 +13,7 @@ from proce.arrays import Array, cells_differ
 from proce.classifier import Classifier, ask_about_changes, decide
 from proce.losses import target_probability
 from proce.methods.calls.call import Call
-from proce.methods.calls.rules import BoundRule
+from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import GeneMap, Limits, genome_of
 from proce.objective.obeying import obey_limits
 from proce.objective.wanted import read_actions
@@ -168,8 +168,7 @@ class Task:
         answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
-        for rule, mechanisms in self.common.rules:
-            reached &= rule.holds(self.factual[owner], rows, mechanisms)
+        reached &= obey_rules(self.common.rules, own, rows)
         return reached, target_probability(answer, target)
 
 
