@@ -15,6 +15,7 @@ from proce.errors import RuleError
 from proce.metrics.means import mean_of
 from proce.schema import Codec, Rule
 from proce.schema.rules.dependence import Mechanism, direction
+from proce.schema.rules.rule import moves_of
 from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
@@ -75,8 +76,9 @@ def causal_constraint_validity(
     A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
     satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
     as the prediction of its mechanism does. In both readings it is not triggered where a cell that
-    it names is missing. Any other rule is triggered by its premise, if it has one, and satisfied
-    where it holds.
+    it names is missing, nor strictly where nothing is predicted. A rule of a search asks for a move
+    of 0.002 of the unit range; here any that is not rounding counts. Any other rule is triggered by
+    its premise, if it has one, and satisfied where it holds.
 
     Parameters
     ----------
@@ -177,9 +179,8 @@ def _strict(
             f"read strictly, rule {rule.text!r} needs the mechanism of {effect!r}, which was not"
             f" given. Give mechanisms={{{effect!r}: ...}}, or reading='direction'."
         )
-    predict = mechanisms[effect]
-    pushed = direction(predict(rows) - predict(factual))
-    return _moved(rule.codec, effect, factual, rows) == pushed, _known(rule, factual, rows)
+    sign, moved, unknown = moves_of(rule, factual, rows, mechanisms)
+    return direction(moved) == sign, ~unknown
 
 
 def _known(rule: Rule, factual: Array, rows: Array) -> Array:
