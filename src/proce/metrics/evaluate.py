@@ -134,7 +134,8 @@ def _have_target(
 ) -> Array:
     """Return flags ``(m, c)``: a model says the target of the frame that the result gives.
 
-    ``target_class_validity`` asks about rows; the frame is what people get, to the last bit.
+    The function ``target_class_validity`` asks about rows; the frame is what people get, to the
+    last bit.
     """
     if not len(columns):
         return np.zeros((len(models), 0), dtype=np.bool_)

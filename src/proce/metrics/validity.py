@@ -26,6 +26,10 @@ def target_class_validity(
 ) -> float:
     """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19).
 
+    The model is asked about the entries that are given. :func:`~proce.evaluate` asks about the
+    frame that people get, which holds a value as it came in where an entry may be off by its last
+    bit: at a model that splits just there, the two differ, and what ``evaluate`` says counts.
+
     Parameters
     ----------
     classifier
