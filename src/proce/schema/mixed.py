@@ -57,9 +57,9 @@ class MixedDistance:
         """
         from proce.schema.gaps import write_gaps
 
-        pair = np.broadcast_arrays(rows, other)
-        gaps = np.empty(pair[0].shape)
-        write_gaps(*map(_as_lines, pair), *self._features, _as_lines(gaps))
+        gaps = np.empty(np.broadcast_shapes(rows.shape, other.shape))
+        pair = (_as_lines(np.broadcast_to(each, gaps.shape)) for each in (rows, other))
+        write_gaps(*pair, *self._features, _as_lines(gaps))
         return gaps
 
     def mean(self, rows: Array, other: Array) -> Array:
@@ -84,8 +84,8 @@ class MixedDistance:
 
 
 def _as_lines(rows: Array) -> Floats:
-    """Return rows ``(…, f)`` as lines ``(n, f)``."""
-    return np.ascontiguousarray(rows, np.float64).reshape(-1, rows.shape[-1])
+    """Return rows ``(…, f)`` as lines ``(n, f)``; of others there would be another version."""
+    return np.require(rows, np.float64, ("C", "W")).reshape(-1, rows.shape[-1])
 
 
 def _middle(rows: Array) -> Array:
