@@ -10,7 +10,7 @@ import pandas as pd
 
 from proce.arrays import Array, Floats
 from proce.causal import CausalGraph, StructuralCausalModel, generate
-from proce.compiled.elementary import logistics, quantiles
+from proce.compiled.elementary import logarithms, logistics, quantiles
 from proce.datasets.dataset import Dataset, check_draw, generated_frame, label_column
 from proce.datasets.loan_equations import EDUCATION, HOUSING, JOBS, MECHANISMS, START_OF_WORK
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
@@ -113,7 +113,7 @@ def chance_of_approval(frame: pd.DataFrame) -> Floats:
     income, amount, debt = (frame[name].to_numpy(float) for name in ("income", "amount", "debt"))
     payment = amount * (1 / frame["duration"].to_numpy() + 0.09 / 24)  # monthly, 9% a year
     burden = (payment + 0.025 * debt) / (income / 12)
-    cushion = np.log((frame["savings"].to_numpy() + 1_000) / (amount + 1_000))
+    cushion = logarithms((frame["savings"].to_numpy() + 1_000) / (amount + 1_000))
     logit = (
         -22 * (burden - 0.14)
         + 2.2 * np.tanh((frame["credit_score"].to_numpy() - 660) / 60)
