@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from proce.arrays import Array, Floats, blocks, expand
+from proce.arrays import Array, Floats, Ints, blocks, expand
 from proce.classifier import decide
 from proce.compiled.copies import groups_of, members_of
 from proce.latent.prototype import nearest_of
 from proce.methods.published.face.graph import (
     EdgeWeights,
     FaceSettings,
-    Indices,
     default_epsilon,
     edge_lengths,
     nearest_neighbours,
@@ -113,9 +112,9 @@ class ShortestPaths:
     """
 
     costs: Array
-    nodes: Indices
+    nodes: Ints
     predecessor: NDArray[np.int32]
-    node_of_row: Indices
+    node_of_row: Ints
 
     def to(self, row: int) -> list[int]:
         """Return the rows on the way to one that has a path, that one last."""
