@@ -13,7 +13,7 @@ import numpy as np
 
 from proce.arguments import check_fields
 from proce.arrays import Array, Floats
-from proce.compiled.copies import distinct
+from proce.compiled.copies import distinct, groups_of
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
@@ -249,9 +249,9 @@ class _GeneticSearch:
         draws = self._draws(turn, Purpose.MUTATION, 2 * count)
         order = draws[:count].argsort(1).argsort(1)
         redrawn = order < np.ceil(share[:, :1] * len(self.genes))  # one feature to all
-        known = {tuple(candidate) for candidate in search.population}
-        copies = np.array([[tuple(child) in known] for child in children])
-        redrawn &= copies | (chance[:, :1] < self.settings.mutation_probability)
+        firsts, group = groups_of(np.concatenate([search.population, children]))
+        copies = firsts[group[-count:]] < len(search.population)
+        redrawn &= copies[:, None] | (chance[:, :1] < self.settings.mutation_probability)
         return self._repair(np.where(redrawn, self._permitted_values(draws[count:]), children))
 
     def _after_generation(self, search: Any) -> str | None:
