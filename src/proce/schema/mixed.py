@@ -58,8 +58,8 @@ class MixedDistance:
         from proce.schema.gaps import write_gaps
 
         gaps = np.empty(np.broadcast_shapes(rows.shape, other.shape))
-        pair = (_as_lines(np.broadcast_to(each, gaps.shape)) for each in (rows, other))
-        write_gaps(*pair, *self._features, _as_lines(gaps))
+        first, second = (_as_lines(np.broadcast_to(each, gaps.shape)) for each in (rows, other))
+        write_gaps(first, second, *self._features, _as_lines(gaps))
         return gaps
 
     def mean(self, rows: Array, other: Array) -> Array:
