@@ -52,7 +52,7 @@ def measure(result: Explanations, judges: Judges) -> Line:
         "rows": len(found.searched),
         "im1": judges.im1(found.rows, found.target, found.predicted).tolist(),
         "im2": judges.im2(found.rows, found.target).tolist(),
-        "gower": MixedDistance.gower(codec.by_range)(found.rows, found.factual).mean(-1).tolist(),
+        "gower": MixedDistance.gower(codec.by_range).mean(found.rows, found.factual).tolist(),
         "actions": found.by_hand.sum(-1).tolist(),
     }
 

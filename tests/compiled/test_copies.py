@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from proce.compiled.copies import distinct, first_of_each
+from proce.compiled.copies import distinct, first_of_each, groups_of, members_of
 
 NAN = math.nan
 
@@ -28,6 +28,14 @@ def test_a_number_is_missing_whatever_bits_say_so_and_infinity_is_none() -> None
 
 def test_of_no_rows_none_is_distinct() -> None:
     assert distinct(np.empty((0, 3))).tolist() == []
+
+
+def test_rows_that_are_equal_are_one_group() -> None:
+    rows = np.array([[2.0, NAN], [1.0, -0.0], [2.0, NAN], [-9.0, 3.0], [1.0, 0.0], [NAN, NAN]])
+    firsts, group = groups_of(rows)
+    assert firsts.tolist() == [0, 1, 3, 5]
+    assert group.tolist() == [0, 1, 0, 2, 1, 3]
+    assert [members.tolist() for members in members_of(group)] == [[0, 2], [1, 4], [3], [5]]
 
 
 def test_what_does_not_count_hides_nothing() -> None:

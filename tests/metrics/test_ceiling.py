@@ -13,9 +13,12 @@ from proce.arrays import Array
 from proce.causal import Additive, CausalGraph, Ranked, StructuralCausalModel
 from proce.classifier import fit_network
 from proce.datasets.worlds import random_world
+from proce.errors import RuleError
 from proce.metrics.ceiling import Ways, find_ways
+from proce.metrics.deeds import SET, Candidates, People
 from proce.metrics.true_world import reach
 from proce.schema import Categorical, Codec, Continuous, Ordinal, Rule, Schema
+from proce.schema.rules.rule import program_of
 
 TRAIN = pd.DataFrame(
     {
@@ -135,9 +138,31 @@ def test_an_effect_can_be_held_against_its_cause():
     assert found.by_hand[0, 1]
 
 
+def test_a_number_is_set_where_a_method_could_set_it():
+    """Of a range from 1 to 10 in steps of 3 the values 3, 6 and 9 can be had, and 1 cannot."""
+    frame = pd.DataFrame({"size": [1.0, 10.0, 6.0]})
+    codec = Codec.fit(Schema([Continuous("size", (1, 10), step=3)]), frame)
+    world = StructuralCausalModel(CausalGraph([], ["size"]), {}, codec)
+
+    class Small(Model):
+        def predict_proba(self, rows: Array) -> Array:
+            yes = special.expit(self.wanted - codec.to_raw(rows)[:, 0])
+            return np.stack([1 - yes, yes], axis=-1)
+
+    people, target = codec.encode(frame)[1:], np.ones(2, dtype=np.int64)
+    assert not find_ways(people, target, world, Small(2.9)).exist.any()
+    found = find_ways(people, target, world, Small(3.1))
+    assert codec.to_raw(found.reached)[:, 0].tolist() == [3.0, 3.0]
+    tried = Candidates(np.full((1, 3, 1), SET), np.array([[[0.0], [0.5], [1.0]]]))
+    alone = People(people[1:], target[1:], np.zeros((1, 0)), world, Small(0.0), program_of([]))
+    assert codec.to_raw(alone.follow(tried)[0])[0, :, 0].tolist() == [3.0, 6.0, 9.0]
+
+
 def test_rules_hold_where_a_way_leads():
     assert ways(person(2, 1), truth(), 5.0, ["cf.noise <= 3"]).exist.all()
     assert not ways(person(2, 1), truth(), 8.5, ["cf.noise <= 3"]).exist.any()
+    with pytest.raises(RuleError, match="~>"):
+        ways(person(2, 1), truth(), 5.0, ["size ~> noise"])
 
 
 def test_a_person_without_anything_to_do_has_no_way():

@@ -337,3 +337,8 @@ def test_other_models_are_asked_about_the_frame_that_people_get():
     assert result.counterfactuals()["kept"].tolist() == [value]
     frame = proce.evaluate(result, refits=[at_the_value, by_moved]).frame
     assert frame.loc[frame["metric"] == "robustness", "value"].tolist() == [1]
+    frame = proce.evaluate(result, model=at_the_value).frame
+    assert frame.loc[frame["metric"] == "target_class_validity", "value"].tolist() == [1]
+    one = np.ones(1, dtype=np.int64)  # the function of the same name is given the entry
+    asked, rows = as_classifier(at_the_value, codec), codec.encode(result.counterfactuals())
+    assert target_class_validity(asked, rows, one == 1, one) == 0

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from proce.metrics.gower import gower_points, nearest_distance
+from proce.metrics.gower import gower_points
 from proce.schema import MixedDistance
 
 
@@ -32,7 +32,7 @@ def test_a_missing_cell_is_as_far_from_a_number_outside_the_range(world, number)
     one, other = world.row(2, 3, "a", "low"), world.row(2, 3, "a", "low")
     one[0], other[0] = number, math.nan
     assert between(world.codec, one, other) == pytest.approx(1 / 4)
-    assert MixedDistance.gower(world.codec)(one, other).mean() == 1 / 4
+    assert MixedDistance.gower(world.codec).mean(one, other) == 1 / 4
 
 
 def test_points_agree_with_the_distance_of_rows(world):
@@ -42,18 +42,8 @@ def test_points_agree_with_the_distance_of_rows(world):
         rows[:, :2] = 2 * rows[:, :2] - 0.5  # up to half a range outside
         rows[rows[:, 0] < -0.1, 0] = math.nan
     apart = np.abs(gower_points(world.codec, one) - gower_points(world.codec, other)).sum(-1)
-    wanted = MixedDistance.gower(world.codec)(one, other).mean(-1)
+    wanted = MixedDistance.gower(world.codec).mean(one, other)
     assert np.allclose(apart, wanted)
-
-
-def test_the_nearest_is_found_in_blocks_too():
-    draw = np.random.default_rng(1)
-    points, others = draw.random((30, 3)), draw.random((200, 3))
-    whole = nearest_distance(points, others)
-    seven_at_a_time = nearest_distance(points, others, block_bytes=7 * 8 * 200)
-    assert np.array_equal(seven_at_a_time, whole)
-    slow = [min(float(np.abs(p - o).sum()) for o in others) for p in points]
-    assert whole.tolist() == pytest.approx(slow, rel=1e-5)
 
 
 def test_opposite_ends_are_one_apart(world):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from proce.metrics import Neighbourhood
-from proce.schema import Codec, Continuous, Schema
+from proce.schema import Categorical, Codec, Continuous, MixedDistance, Schema
 
 FRAME = pd.DataFrame({"x": [0.0, 1, 2, 2, 1]})  # 0, 1/2 and 1 on the unit range, two of them twice
 CODEC = Codec.fit(Schema([Continuous("x")]), FRAME)
@@ -25,6 +25,15 @@ def around(predicted=ONES, n_classes=2) -> Neighbourhood:
 def test_the_nearest_row_of_the_target_is_that_by_gowers_distance():
     rows, target = column(0.6, 1.5, 0.0), np.ones(3, dtype=np.int64)
     assert around().nearest(rows, target).tolist() == pytest.approx([0.1, 0.5, 0])
+
+
+def test_a_missing_number_is_no_farther_from_one_far_outside_than_anywhere():
+    frame = pd.DataFrame({"a": [0.0, 1.0], "b": ["x", "y"]})
+    codec = Codec.fit(Schema([Continuous("a"), Categorical("b", ("x", "y"))]), frame)
+    member, row = np.array([[math.nan, 0.0]]), np.array([[2.0, 0.0]])
+    one = np.ones(1, dtype=np.int64)
+    nearest = Neighbourhood.fit(codec, member, one, 2).nearest(row, one)
+    assert nearest.tolist() == MixedDistance.gower(codec).mean(row, member).tolist() == [0.5]
 
 
 def test_only_rows_that_the_model_puts_in_the_target_count():

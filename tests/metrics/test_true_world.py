@@ -8,7 +8,7 @@ import pytest
 
 from proce.causal import Additive, CausalGraph, StructuralCausalModel
 from proce.datasets.worlds import Kind, random_world
-from proce.metrics.true_world import reach
+from proce.metrics.true_world import limits_in_truth, reach
 from proce.schema import Action, Codec, Continuous, Schema
 
 # Pay is half of the hours, in tens; rent is twice the pay. All numbers run from 0 to 100.
@@ -98,3 +98,9 @@ def test_who_waits_gets_older_in_all_that_waits():
     by_hand = np.array([[[True, False, False], [True, True, False], [False, True, False]]])
     reached = codec.to_raw(reach(truth, person, told, noise, by_hand)).round(6)
     assert reached.tolist() == [[[32, 28, 14], [32, 28, 14], [30, 4, 2]]]
+    # A method that knows no time may tell any of them to wait; a search need try one alone.
+    assert limits_in_truth(codec, person).movable.tolist() == [[True, True, True]]
+    lead = limits_in_truth(codec, person, leads_only=True)
+    assert lead.movable.tolist() == [[True, False, True]]
+    nobody_knows = np.array([[math.nan, math.nan, 0.0]])
+    assert limits_in_truth(codec, nobody_knows).movable.tolist() == [[False, False, True]]

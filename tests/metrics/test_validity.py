@@ -138,6 +138,15 @@ def test_read_strictly_the_effect_moves_as_its_prediction_does():
     assert (result.valid, result.triggered, result.satisfied) == (0.6, 1, 0.6)
 
 
+def test_read_strictly_a_condition_speaks_where_a_rule_of_a_search_does():
+    """Where nothing is predicted both are silent; a small move is enough for the measure alone."""
+    mechanisms = {"c": lambda rows: np.where(rows[..., A] > 0.55, np.nan, rows[..., A])}
+    before, after = rows_at((0.1, 0, -0.1), (0.05, 0, 0.001), (0.05, 0, 0.003), (0.05, 0, -0.1))
+    result = measured(["a ~> c"], before, after, reading="strict", mechanisms=mechanisms)
+    assert (result.triggered, result.valid) == (0.75, 0.75)
+    assert rule("a ~> c").holds(before, after, mechanisms).tolist() == [True, False, True, False]
+
+
 def test_the_strict_reading_needs_the_mechanism_of_each_effect():
     with pytest.raises(RuleError, match=r"rule 'a, b ~> c' needs the mechanism of 'c'.*reading="):
         measured(["a, b ~> c"], *rows_at((0.1, 0.1, 0.1)), reading="strict")

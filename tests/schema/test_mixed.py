@@ -65,3 +65,17 @@ def test_a_missing_rank_is_as_far_from_the_first_as_from_the_last(rank: float) -
     missing, known = HERE.copy(), HERE.copy()
     missing[2], known[2] = -1.0, rank
     assert MixedDistance.gower(CODEC)(missing, known).tolist() == [0.0, 0.0, 1.0, 0.0]
+
+
+def test_the_nearest_row_is_that_of_the_least_mean_and_the_first_of_equals() -> None:
+    draw = np.random.default_rng(0)
+    rows, others = (draw.random((n, 4)) * [3, 3, 1, 1] for n in (40, 300))
+    for some in (rows, others):
+        some[:, 2:] = draw.integers(-1, 3, (len(some), 2))  # -1 is a missing level
+        some[draw.random(len(some)) < 0.2, 0] = math.nan
+    gower = MixedDistance.gower(CODEC)
+    apart = gower.mean(rows[:, None], others)
+    nearest = gower.nearest(rows, others)
+    assert np.allclose(apart[np.arange(40), nearest], apart.min(-1), rtol=1e-15, atol=0)
+    assert gower.nearest(rows, np.concatenate([others, others])).tolist() == nearest.tolist()
+    assert gower.nearest(others[:3], others).tolist() == [0, 1, 2]

@@ -5,33 +5,52 @@
 
 import numpy as np
 
-from proce.arrays import Flags, Floats, Ints
+from proce.arrays import Array, Flags, Floats, Ints
 from proce.compiled.kernel import kernel, part
 from proce.compiled.stream import Words, hash_row
 
 
 def first_of_each(rows: Floats, counts: Flags) -> Flags:
     """Return flags ``(i, n)`` of the rows ``(i, n, f)`` that count and equal none before them."""
-    flags = counts.copy()
-    drop_all_copies(np.ascontiguousarray(rows).view(np.uint64), flags)
-    return flags
+    return _marked(rows, counts)[0]
 
 
 def distinct(rows: Floats) -> Ints:
     """Return the positions of the different rows of ``(n, f)``, each where it first appears."""
-    return np.flatnonzero(first_of_each(rows[None], np.ones((1, len(rows)), np.bool_)))
+    return groups_of(rows)[0]
+
+
+def groups_of(rows: Array) -> tuple[Ints, Ints]:
+    """Return :func:`distinct` of rows ``(n, f)``, and which of those each row equals, ``(n,)``."""
+    flags, firsts = _marked(rows[None], np.ones((1, len(rows)), np.bool_))
+    return np.flatnonzero(flags[0]), (np.cumsum(flags[0]) - 1)[firsts[0]]
+
+
+def members_of(group: Ints) -> list[Ints]:
+    """Return the positions of the rows in each group, from the group of each row ``(n,)``."""
+    return np.split(np.argsort(group, kind="stable"), np.bincount(group).cumsum()[:-1])
+
+
+def _marked(rows: Array, counts: Flags) -> tuple[Flags, Ints]:
+    """Return what :func:`drop_all_copies` writes about rows ``(i, n, f)``."""
+    flags, firsts = counts.copy(), np.empty(counts.shape, np.int64)
+    drop_all_copies(np.ascontiguousarray(rows, np.float64).view(np.uint64), flags, firsts)
+    return flags, firsts
 
 
 @kernel
-def drop_all_copies(bits: Words, counts: Flags) -> None:
-    """Do what :func:`drop_copies` does for each of some groups of rows."""
+def drop_all_copies(bits: Words, counts: Flags, firsts: Ints) -> None:
+    """Do for each of some groups of rows, along the first axis, what :func:`drop_copies` does."""
     for i in range(len(bits)):
-        drop_copies(bits[i], counts[i])
+        drop_copies(bits[i], counts[i], firsts[i])
 
 
 @part
-def drop_copies(bits: Words, counts: Flags) -> None:
-    """Let rows of bits ``(n, f)`` no longer count that equal an earlier one that counts."""
+def drop_copies(bits: Words, counts: Flags, firsts: Ints) -> None:
+    """Let rows of bits ``(n, f)`` no longer count that equal an earlier one that counts.
+
+    The position of that one is written to ``firsts (n,)``; of a row that counts it is its own.
+    """
     n = len(bits)
     size = 64
     while size < 2 * n:
@@ -49,3 +68,4 @@ def drop_copies(bits: Words, counts: Flags) -> None:
             counts[c] = table[slot] < 0
             if counts[c]:
                 table[slot] = c
+            firsts[c] = table[slot]

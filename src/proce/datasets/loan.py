@@ -7,11 +7,10 @@ import math
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.causal import CausalGraph, StructuralCausalModel, generate
-from proce.compiled.elementary import logistics, quantiles
+from proce.compiled.elementary import logarithms, logistics, quantiles
 from proce.datasets.dataset import Dataset, check_draw, generated_frame, label_column
 from proce.datasets.loan_equations import EDUCATION, HOUSING, JOBS, MECHANISMS, START_OF_WORK
 from proce.schema import Action, Categorical, Codec, Continuous, Ordinal, Schema
@@ -109,12 +108,12 @@ def load_loan(n: int = 5_000, seed: int = 0) -> Dataset:
     )
 
 
-def chance_of_approval(frame: pd.DataFrame) -> NDArray[np.float64]:
+def chance_of_approval(frame: pd.DataFrame) -> Floats:
     """Return the probability that the bank says yes."""
     income, amount, debt = (frame[name].to_numpy(float) for name in ("income", "amount", "debt"))
     payment = amount * (1 / frame["duration"].to_numpy() + 0.09 / 24)  # monthly, 9% a year
     burden = (payment + 0.025 * debt) / (income / 12)
-    cushion = np.log((frame["savings"].to_numpy() + 1_000) / (amount + 1_000))
+    cushion = logarithms((frame["savings"].to_numpy() + 1_000) / (amount + 1_000))
     logit = (
         -22 * (burden - 0.14)
         + 2.2 * np.tanh((frame["credit_score"].to_numpy() - 660) / 60)
@@ -152,7 +151,7 @@ def _noise(n: int, rng: np.random.Generator) -> dict[str, Array]:
     return {name: draws.reshape(n, -1) for name, draws in noise.items()}
 
 
-def _normal(sd: float, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def _normal(sd: float, n: int, rng: np.random.Generator) -> Floats:
     """Draw normal noise without the outermost 0.6%, so that no row is absurd."""
     quantile = rng.uniform(0.003, 0.997, n)
     return sd * quantiles(quantile)

@@ -5,6 +5,7 @@ import numpy as np
 from proce.arrays import Array
 from proce.causal import Additive, Choice, Mechanism, Multiplicative, Ordered
 from proce.causal.equations.mechanism import Parents
+from proce.compiled.elementary import exponentials, logarithms
 
 EDUCATION = ("no diploma", "high school", "some college", "bachelor", "master", "doctorate")
 JOBS = (
@@ -38,7 +39,7 @@ _JOB_BY_EDUCATION = _table(
 )
 _JOB_BY_SEX = _table((-0.9, 0.4, 0.6, -0.4, 0.2, -0.2, -0.2), (0.6, -0.3, -0.4, 0.3, 0.0, 0.1, 0.1))
 _JOB_BY_DECADE = _table(-0.05, -0.1, 0.0, -0.05, 0.0, 0.45, 0.25)
-_PAY_OF_JOB = np.log(_table(33_000, 27_500, 35_500, 47_000, 52_000, 60_000, 40_000))
+_PAY_OF_JOB = _table(33_000, 27_500, 35_500, 47_000, 52_000, 60_000, 40_000)
 _PAY_BY_EDUCATION = _table(-0.14, 0.0, 0.05, 0.18, 0.3, 0.42)
 _PAY_BY_SEX = _table(0.0, 0.06)
 _HOUSING_NOISE = 0.7  # of a level
@@ -63,11 +64,11 @@ def _income(p: Parents) -> Array:
     years = p["years_employed"]
     career = 0.031 * years - 0.00055 * np.square(years)
     log_pay = (
-        _look_up(_PAY_OF_JOB, p["job"])
+        logarithms(_look_up(_PAY_OF_JOB, p["job"]))
         + _look_up(_PAY_BY_EDUCATION, p["education"])
         + _look_up(_PAY_BY_SEX, p["sex"])
     )
-    return np.exp(log_pay + career)
+    return exponentials(log_pay + career)
 
 
 def _housing(p: Parents) -> Array:
@@ -75,13 +76,13 @@ def _housing(p: Parents) -> Array:
 
 
 def _savings(p: Parents) -> Array:
-    return 8_000 * np.exp(1.5 * _log_income(p) + 0.03 * (p["age"] - 35))
+    return 8_000 * exponentials(1.5 * _log_income(p) + 0.03 * (p["age"] - 35))
 
 
 def _debt(p: Parents) -> Array:
-    prime = np.exp(-np.square((p["age"] - 36) / 22))
+    prime = exponentials(-np.square((p["age"] - 36) / 22))
     thrift = 1 + p["savings"] / p["income"]
-    return (2_500 + 7_500 * prime) * np.exp(0.35 * _log_income(p)) / thrift
+    return (2_500 + 7_500 * prime) * exponentials(0.35 * _log_income(p)) / thrift
 
 
 def _credit_score(p: Parents) -> Array:
@@ -96,16 +97,16 @@ def _credit_score(p: Parents) -> Array:
 
 def _amount(p: Parents) -> Array:
     # People who earn more ask for more, which takes back part of what a raise does for them.
-    return 13_500 * np.exp(0.6 * _log_income(p)) * _look_up(_AMOUNT_BY_HOUSING, p["housing"])
+    return 13_500 * exponentials(0.6 * _log_income(p)) * _look_up(_AMOUNT_BY_HOUSING, p["housing"])
 
 
 def _duration(p: Parents) -> Array:
-    return 12 + 60 * (1 - np.exp(-p["amount"] / (0.5 * p["income"])))
+    return 12 + 60 * (1 - exponentials(-p["amount"] / (0.5 * p["income"])))
 
 
 def _log_income(p: Parents) -> Array:
     """Return the logarithm of the income over the typical one."""
-    return np.log(p["income"] / TYPICAL_INCOME)
+    return logarithms(p["income"] / TYPICAL_INCOME)
 
 
 def _look_up(table: Array, codes: Array) -> Array:

@@ -9,9 +9,8 @@ from functools import partial
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.causal import Additive, CausalGraph, StructuralCausalModel, generate
 from proce.causal.equations.mechanism import Parents
 from proce.compiled.elementary import logistics
@@ -72,7 +71,7 @@ def load_simple_bn(label: str = "threshold", n: int = 10_000, seed: int = 0) -> 
     )
 
 
-def chance_of_one(frame: pd.DataFrame) -> NDArray[np.float64]:
+def chance_of_one(frame: pd.DataFrame) -> Floats:
     """Return the probability that a row's label is 1."""
     x1, x2, x3 = (frame[name].to_numpy() for name in ("x1", "x2", "x3"))
     return logistics(LABEL_SLOPE * x1 * x2 + LABEL_INTERCEPT - x3)

@@ -14,8 +14,10 @@ import numpy as np
 from proce.arrays import Array, blocks, expand
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
+from proce.errors import RuleError
 from proce.metrics.deeds import Candidates, People, can_act, grid_of
 from proce.schema import Rule
+from proce.schema.rules.rule import program_of
 
 _N_DRAWN = 24_000  # ways of a person that are drawn where there is no grid
 _N_FIRST = 512  # drawn for everybody, so that the grid is for those who are hard to help
@@ -74,9 +76,11 @@ def find_ways(
         Of the noise that a row alone does not determine, as for
         :meth:`~proce.causal.StructuralCausalModel.abduct`.
     """
+    if any(rule.dependence for rule in rules):
+        raise RuleError("find_ways was given a rule with ~>; what follows is computed, not asked.")
     keys = np.arange(len(factual)) if keys is None else keys
     residual = truth.abduct(factual, seed=seed, keys=keys)
-    people = People(factual, target, residual, truth, classifier, tuple(rules))
+    people = People(factual, target, residual, truth, classifier, program_of(rules))
     search = _Search(people, np.random.default_rng(seed))
     if not bool(can_act(truth.codec).any()):
         return search.ways()

@@ -9,11 +9,11 @@ import numpy as np
 from proce.arrays import Array, cells_differ
 from proce.causal import StructuralCausalModel
 from proce.classifier import Classifier
-from proce.metrics.true_world import reach
-from proce.objective import CallLimits, Clock, GeneMap, Requirement, prediction_loss
+from proce.metrics.true_world import limits_in_truth, reach
+from proce.objective import GeneMap, Requirement, genome_of, prediction_loss
 from proce.objective.wanted import read_actions
-from proce.schema import Codec, Continuous, Rule
-from proce.schema.codec import entries_on_step
+from proce.schema import Codec, Continuous
+from proce.schema.rules.program import RuleProgram
 
 LEAVE, SET, HOLD = 0, 1, 2
 _MAX_GRID = 30_000  # candidates of a person; with more, the ways are drawn instead
@@ -56,7 +56,7 @@ class People:
     truth, classifier
         The true equations, whose schema says what is allowed, and the model.
     rules
-        The rules that hold for everybody.
+        The rules that hold for everybody, as a program.
     """
 
     factual: Array
@@ -64,7 +64,7 @@ class People:
     residual: Array
     truth: StructuralCausalModel
     classifier: Classifier
-    rules: tuple[Rule, ...]
+    rules: RuleProgram
 
     def take(self, people: Array | slice) -> "People":
         """Return some of the people."""
@@ -88,42 +88,33 @@ class People:
         decision = Requirement(self.classifier.threshold, margin=0.0)
         missed = decision.shortfall(answers, self.target) > 0
         lack = np.where(missed, np.maximum(prediction_loss(answers, self.target), 1e-9), 0.0)
-        for rule in self.rules:
-            lack = lack + _WRONG * rule.violation(self.factual, reached)
+        lack += _WRONG * self.rules.violation(self.factual, reached)
         return reached, by_hand, np.where(~by_hand.any(-1), np.inf, lack)
 
     def _act(self, candidates: Candidates) -> tuple[Array, Array]:
         """Return the values that features are set to, and which are set or held."""
         codec = self.truth.codec
-        limits = CallLimits.read(codec).widened().of_rows(codec, self.factual)
+        limits = limits_in_truth(codec, self.factual, leads_only=True)
+        gene_map = GeneMap(len(codec.schema))
         low, high = limits.action_lower[:, None], limits.action_upper[:, None]
-        movable = (limits.movable | (_waiting(codec) & ~codec.missing(self.factual)))[:, None]
-        deed = np.where(movable, candidates.deed, LEAVE)
+        deed = np.where(limits.movable[:, None], candidates.deed, LEAVE)
         rows = low + candidates.place * (high - low)
         for position, feature in enumerate(codec.schema):
-            if isinstance(feature, Continuous):
-                rows[..., position] = entries_on_step(codec, position, rows[..., position])
-            else:
+            if not isinstance(feature, Continuous):
                 n_levels = len(feature.levels)
                 level = np.floor(candidates.place[..., position] * n_levels)
                 rows[..., position] = np.minimum(level, n_levels - 1)
-        gene_map = GeneMap(len(codec.schema))
-        wanted = np.clip(rows, low, high), deed == SET
+        wanted = genome_of(codec, self.factual, limits, gene_map).repair(rows), deed == SET
         rows, _ = read_actions(*wanted, self.factual, gene_map, codec.avoided)
         is_effect = np.zeros(len(codec.schema), dtype=np.bool_)
         is_effect[list(self.truth.effects)] = True
         return rows, ((deed == HOLD) & is_effect) | cells_differ(rows, self.factual[:, None])
 
 
-def _waiting(codec: Codec) -> Array:
-    """Return flags ``(f,)``: time can move the feature, and leads in doing so."""
-    clock = Clock.of(codec)
-    return (np.arange(len(codec.schema)) == clock.lead) & (clock.years > 0)
-
-
 def can_act(codec: Codec) -> Array:
-    """Return flags ``(f,)``: a person can act on the feature, or wait for it."""
-    return np.array([feature.can_be_acted_on for feature in codec.schema]) | _waiting(codec)
+    """Return flags ``(f,)``: a person of whom all is known can act on the feature, or wait."""
+    anybody = np.zeros((1, len(codec.schema)))
+    return limits_in_truth(codec, anybody, leads_only=True).movable[0]
 
 
 def grid_of(truth: StructuralCausalModel) -> Candidates | None:

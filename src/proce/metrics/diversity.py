@@ -18,7 +18,7 @@ def pairwise_distance(codec: Codec, columns: CounterfactualColumns) -> Array:
     total = np.zeros(len(counts))
     for row in np.flatnonzero(counts > 1):
         own = rows[ends[row] - counts[row] : ends[row]]
-        total[row] = gower(own[:, None], own).mean(-1).sum()
+        total[row] = gower.mean(own[:, None], own).sum()
     return total / np.maximum(counts * (counts - 1), 1)
 
 

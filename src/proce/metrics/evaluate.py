@@ -134,7 +134,8 @@ def _have_target(
 ) -> Array:
     """Return flags ``(m, c)``: a model says the target of the frame that the result gives.
 
-    ``target_class_validity`` asks about rows; the frame is what people get, to the last bit.
+    The function ``target_class_validity`` asks about rows; the frame is what people get, to the
+    last bit.
     """
     if not len(columns):
         return np.zeros((len(models), 0), dtype=np.bool_)
@@ -148,7 +149,7 @@ def _proximity(
     factual, rows = columns.factual, columns.rows
     values = {
         "n_actions": columns.by_hand.sum(-1),
-        "gower_distance": MixedDistance.gower(codec)(rows, factual).mean(-1),
+        "gower_distance": MixedDistance.gower(codec).mean(rows, factual),
     }
     if not codec.is_number.all():
         values["categorical_proximity"] = levels_kept(codec, factual, rows)

@@ -1,19 +1,17 @@
-"""Gower's distance as a plain L1 distance of points, for trees and for very many rows."""
+"""Gower's distance as a plain L1 distance of points, for trees."""
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
-from proce.arrays import Array, blocks
+from proce.arrays import Array
 from proce.schema import Categorical, Codec
-
-_BLOCK_BYTES = 64 * 2**20  # of distances held at a time; bounds memory
 
 
 def gower_points(codec: Codec, rows: Array) -> Array:
     """Return rows ``(i, f)`` as points ``(i, w)`` whose L1 distance is Gower's.
 
-    It is the mean of :meth:`proce.schema.MixedDistance.gower` over features, except between a
-    missing cell and a number that lies more than half a range outside: there it counts more.
+    It is the mean of :meth:`proce.schema.MixedDistance.gower` over features, but for rounding,
+    except between a missing cell and a number that lies more than half a range outside: there it
+    counts more. No points could say otherwise, since two such numbers may be more than 2 apart.
     """
     missing = codec.missing(rows)
     parts = []
@@ -28,13 +26,3 @@ def gower_points(codec: Codec, rows: Array) -> Array:
             both = np.stack([unit + 0.5, 1.5 - unit], axis=-1)
             parts.append(np.where(is_missing[:, None], 0.0, both))
     return np.concatenate(parts, axis=-1) / (2 * len(codec.schema))
-
-
-def nearest_distance(points: Array, others: Array, block_bytes: int = _BLOCK_BYTES) -> Array:
-    """Return the L1 distance of points ``(q, w)`` to the nearest of others ``(n, w)``, ``(q,)``.
-
-    No more than ``block_bytes`` of distances are held at a time.
-    """
-    size = max(1, block_bytes // (8 * len(others)))
-    parts = [cdist(part, others, "cityblock").min(-1) for part in blocks(points, size)]
-    return np.concatenate(parts)

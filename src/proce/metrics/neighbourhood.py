@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.neighbors import LocalOutlierFactor
 
 from proce.arrays import Array
-from proce.metrics.gower import gower_points, nearest_distance
-from proce.schema import Codec
+from proce.compiled.copies import distinct
+from proce.metrics.gower import gower_points
+from proce.schema import Codec, MixedDistance
 
-_ClassMeasure = Callable[[Array, int], Array | float]  # points (i, w) and a class -> (i,)
+_ClassMeasure = Callable[[Array, int], Array | float]  # rows (i, f) and a class -> (i,)
 _N_NEIGHBOURS = 20
 _MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with their square
 
@@ -20,15 +21,15 @@ _MAX_ROWS = 20_000  # of a class for the outlier factor: the time grows with the
 class Neighbourhood:
     """The training rows that a model puts in each class, and how dense they lie.
 
-    Distances are Gower's. Densities are of *distinct* rows: people with the same values would
-    make a place infinitely dense.
+    Distances are Gower's; densities are of :func:`~proce.metrics.gower.gower_points`. They are of
+    *distinct* rows: people with the same values would make a place infinitely dense.
 
     Attributes
     ----------
     codec
         The codec of the rows.
     members
-        For each class, the points ``(n, w)`` of its distinct rows.
+        For each class, its distinct rows ``(n, f)``.
     seed
         The seed of the draw of ``max_rows``.
     max_rows
@@ -65,10 +66,8 @@ class Neighbourhood:
         seed, max_rows
             Densities are computed from at most ``max_rows`` rows of a class, drawn by ``seed``.
         """
-        points = gower_points(codec, rows)
-        classes = [points[predicted == label] for label in range(n_classes)]
-        members = [np.unique(part, axis=0) for part in classes]
-        return cls(codec, tuple(members), seed, max_rows)
+        classes = (rows[predicted == label] for label in range(n_classes))
+        return cls(codec, tuple(own[distinct(own)] for own in classes), seed, max_rows)
 
     def nearest(self, rows: Array, target: Array) -> Array:
         """Return the distance of each row to the nearest training row of its target, ``(i,)``.
@@ -89,16 +88,15 @@ class Neighbourhood:
     def _by_class(self, rows: Array, target: Array, measure: _ClassMeasure) -> Array:
         """Return a measure of each row, taken with the members of its target."""
         values = np.full(len(rows), np.nan)
-        points = gower_points(self.codec, rows)
         for label in sorted(set(target.tolist())):
-            values[target == label] = measure(points[target == label], label)
+            values[target == label] = measure(rows[target == label], label)
         return values
 
-    def _nearest_distances(self, points: Array, target: int) -> Array | float:
-        others = self.members[target]
-        return nearest_distance(points, others) if len(others) else np.nan
+    def _nearest_distances(self, rows: Array, target: int) -> Array | float:
+        others, gower = self.members[target], MixedDistance.gower(self.codec)
+        return gower.mean(rows, others[gower.nearest(rows, others)]) if len(others) else np.nan
 
-    def _outlier_factors(self, points: Array, target: int) -> Array | float:
+    def _outlier_factors(self, rows: Array, target: int) -> Array | float:
         others = self.members[target]
         if len(others) < 2:
             return np.nan
@@ -112,5 +110,5 @@ class Neighbourhood:
                 metric="manhattan",
                 novelty=True,
             )
-            self._models[target] = model.fit(others)
-        return -self._models[target].score_samples(points)
+            self._models[target] = model.fit(gower_points(self.codec, others))
+        return -self._models[target].score_samples(gower_points(self.codec, rows))

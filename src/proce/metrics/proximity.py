@@ -91,7 +91,7 @@ def robust_distance(scale: Codec, codec: Codec, factual: Array, rows: Array) -> 
         The codec of the rows ``(i, f)`` before and after, and these rows.
     """
     before, after = (scale.to_unit(codec.to_raw(each)) for each in (factual, rows))
-    return MixedDistance.gower(scale)(after, before).mean(-1)
+    return MixedDistance.gower(scale).mean(after, before)
 
 
 def _numbers(codec: Codec) -> list[int]:

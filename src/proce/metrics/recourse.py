@@ -1,7 +1,7 @@
 """Whether advice works in the true world, where its equations are known."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,8 +12,7 @@ from proce.explanation import Change, Explanations
 from proce.losses import Loss
 from proce.metrics.columns import CounterfactualColumns
 from proce.metrics.means import mean_of
-from proce.metrics.true_world import outcome_on_step, reach
-from proce.objective import CallLimits, Clock
+from proce.metrics.true_world import limits_in_truth, outcome_on_step, reach
 from proce.objective.obeying import obey_limits
 from proce.schema import Codec, MixedDistance
 
@@ -106,13 +105,11 @@ def take_actions(
 def allowed(codec: Codec, columns: CounterfactualColumns) -> Array:
     """Return flags ``(c,)``: the codec's schema allows everything that is done by hand.
 
-    A number may go as far as any training row, and time may pass, however long. What follows may
-    end anywhere; whatever else moved was done, by whichever method, marked as an action or not.
+    :func:`~proce.metrics.true_world.limits_in_truth` says what that is. What follows may end
+    anywhere; whatever else moved was done, by whichever method, marked as an action or not.
     """
     factual, by_hand = columns.factual, columns.by_hand[:, None]
-    limits = CallLimits.read(codec).widened().of_rows(codec, factual)
-    waits = (Clock.of(codec).years > 0) & ~codec.missing(factual)
-    limits = replace(limits, movable=limits.movable | waits)
+    limits = limits_in_truth(codec, factual)
     done = np.where(by_hand, columns.rows[:, None], factual[:, None])
     moved = cells_differ(done, factual[:, None])
     return obey_limits(limits, codec, factual, done, moved, by_hand)[:, 0]

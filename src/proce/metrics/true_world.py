@@ -1,13 +1,31 @@
 """Where actions lead in the true world, whose equations are known."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from proce.arrays import Array
 from proce.causal import StructuralCausalModel
 from proce.causal.models.compiled import propagate
 from proce.causal.programs.program import Link
-from proce.objective import Clock
+from proce.objective import CallLimits, Clock
+from proce.objective.limits import Limits
+from proce.schema import Codec
 from proce.schema.codec import entries_on_step
+
+
+def limits_in_truth(codec: Codec, factual: Array, *, leads_only: bool = False) -> Limits:
+    """Return what people ``(i, f)`` may do in the true world.
+
+    A number may go as far as any training row, and time may pass, however long. What is told to
+    wait may be any feature that waits; with ``leads_only`` it is the one that all others follow.
+    """
+    clock = Clock.of(codec)
+    waits = clock.years > 0
+    if leads_only:
+        waits &= np.arange(len(waits)) == clock.lead
+    limits = CallLimits.read(codec).widened().of_rows(codec, factual)
+    return replace(limits, movable=limits.movable | (waits & ~codec.missing(factual)))
 
 
 def reach(

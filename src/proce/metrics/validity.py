@@ -15,6 +15,7 @@ from proce.errors import RuleError
 from proce.metrics.means import mean_of
 from proce.schema import Codec, Rule
 from proce.schema.rules.dependence import Mechanism, direction
+from proce.schema.rules.rule import moves_of
 from proce.schema.rules.tree import Junction, Not
 
 Reading = Literal["direction", "strict"]
@@ -24,6 +25,10 @@ def target_class_validity(
     classifier: Classifier, rows: Array, found: Array, target: Array
 ) -> float:
     """Return the share of rows whose counterfactual has the target class (%Tcv / 100, Eq. 19).
+
+    The model is asked about the entries that are given. :func:`~proce.evaluate` asks about the
+    frame that people get, which holds a value as it came in where an entry may be off by its last
+    bit: at a model that splits just there, the two differ, and what ``evaluate`` says counts.
 
     Parameters
     ----------
@@ -75,8 +80,9 @@ def causal_constraint_validity(
     A condition ``a, b ~> c`` is triggered where every cause moved the same way, and then
     satisfied where c moved that way too. Read strictly, it is always triggered, and c must move
     as the prediction of its mechanism does. In both readings it is not triggered where a cell that
-    it names is missing. Any other rule is triggered by its premise, if it has one, and satisfied
-    where it holds.
+    it names is missing, nor strictly where nothing is predicted. A rule of a search asks for a move
+    of 0.002 of the unit range; here any that is not rounding counts. Any other rule is triggered by
+    its premise, if it has one, and satisfied where it holds.
 
     Parameters
     ----------
@@ -177,9 +183,8 @@ def _strict(
             f"read strictly, rule {rule.text!r} needs the mechanism of {effect!r}, which was not"
             f" given. Give mechanisms={{{effect!r}: ...}}, or reading='direction'."
         )
-    predict = mechanisms[effect]
-    pushed = direction(predict(rows) - predict(factual))
-    return _moved(rule.codec, effect, factual, rows) == pushed, _known(rule, factual, rows)
+    sign, moved, unknown = moves_of(rule, factual, rows, mechanisms)
+    return direction(moved) == sign, ~unknown
 
 
 def _known(rule: Rule, factual: Array, rows: Array) -> Array:

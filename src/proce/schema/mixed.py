@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats, Ints
 from proce.schema.codec import Codec
 from proce.schema.features.feature import Categorical, Continuous
 
@@ -55,10 +55,37 @@ class MixedDistance:
 
         A cell that is missing in one of the two rows is at distance 1, in both at distance 0.
         """
-        gap = np.abs(rows - other) / self.scale
-        known = np.where(self.is_level, (rows != other), gap)
-        missing, other_missing = self.codec.missing(rows), self.codec.missing(other)
-        return np.where(missing | other_missing, missing != other_missing, known)
+        from proce.schema.gaps import write_gaps
+
+        gaps = np.empty(np.broadcast_shapes(rows.shape, other.shape))
+        first, second = (_as_lines(np.broadcast_to(each, gaps.shape)) for each in (rows, other))
+        write_gaps(first, second, *self._features, _as_lines(gaps))
+        return gaps
+
+    def mean(self, rows: Array, other: Array) -> Array:
+        """Return the mean of the distances of all features ``(…,)``."""
+        return self(rows, other).mean(-1)
+
+    def nearest(self, rows: Array, others: Array) -> Ints:
+        """Return the positions ``(q,)`` of those of others ``(n, f)`` that rows are nearest to.
+
+        The mean over the features counts; of equally near rows the first is taken.
+        """
+        from proce.schema.gaps import write_nearest
+
+        nearest = np.empty(len(rows), np.int64)
+        write_nearest(_as_lines(rows), _as_lines(others), *self._features, nearest)
+        return nearest
+
+    @property
+    def _features(self) -> tuple[Array, Array, Array]:
+        """What a kernel reads of the features, ``(f,)`` each."""
+        return self.codec.is_number, self.is_level, self.scale
+
+
+def _as_lines(rows: Array) -> Floats:
+    """Return rows ``(…, f)`` as lines ``(n, f)``; of others there would be another version."""
+    return np.require(rows, np.float64, ("C", "W")).reshape(-1, rows.shape[-1])
 
 
 def _middle(rows: Array) -> Array:

@@ -105,14 +105,14 @@ def keep_survivors(
 ) -> None:
     """Write the best candidates, instance by instance, so that a pool stays in the cache."""
     _, m, k = losses.shape
-    crowding, counts = np.empty(m), np.empty(m, np.bool_)
+    crowding, counts, firsts = np.empty(m), np.empty(m, np.bool_), np.empty(m, np.int64)
     order, below = np.empty((k, m), np.int64), np.empty((k, m), np.int64)
     rank, size = np.empty(m, np.int64), survivors.rank.shape[1]
     for i in range(len(genes)):
         own_genes, own_losses, own_violation = genes[i], losses[i], violation[i]
         for c in range(m):
             counts[c] = True
-        drop_copies(own_genes.view(np.uint64), counts)
+        drop_copies(own_genes.view(np.uint64), counts, firsts)
         for c in range(m):
             if not counts[c]:
                 own_violation[c] = np.inf

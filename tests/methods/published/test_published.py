@@ -9,9 +9,12 @@ import pytest
 
 from proce.errors import NotFittedError, SearchError, UnsupportedOption
 from proce.latent import VariationalSettings
+from proce.losses import Loss
 from proce.methods import Cchvae, CchvaeSettings, Face, FaceSettings, Nearest, NearestSettings
 from proce.methods.published.published import Published
+from proce.methods.published.recording import losses_by_gower
 from proce.methods.published.task import Candidates, CommonFit, Task, binding
+from proce.objective import prediction_loss
 from proce.schema import Action, Categorical, Codec, Continuous, MixedDistance, Ordinal, Schema
 from proce.training_settings import TrainingSettings
 
@@ -134,6 +137,17 @@ def test_gower_and_deviation_by_hand() -> None:
     assert gower.tolist() == pytest.approx([10 / 90, 1.0, 0.0])
     deviation = MixedDistance.by_deviation(codec, rows)(rows[0], rows[2])
     assert deviation.tolist() == pytest.approx([2.0, 1.0, 0.0])
+
+
+def test_a_target_without_any_chance_costs_what_it_costs_a_search() -> None:
+    codec = Codec.fit(Schema([Continuous("x")]), pd.DataFrame({"x": [0.0, 1.0]}))
+    chances = np.array([0.0, 0.5])
+    losses = losses_by_gower(codec, np.array([[1.0], [0.5]]), np.zeros((2, 1)), chances)
+    nobody = prediction_loss(np.stack([1 - chances, chances], -1)[:, None], np.array([1, 1]))[:, 0]
+    assert losses[:, Loss.PREDICTION].tolist() == nobody.tolist()
+    assert nobody[0] == pytest.approx(27.631, abs=1e-3)
+    assert np.isnan(losses[:, Loss.PROTOTYPE]).all()
+    assert losses[:, Loss.DISTANCE].tolist() == [1.0, 0.5]
 
 
 def test_a_missing_cell_is_one_away_from_any_other() -> None:

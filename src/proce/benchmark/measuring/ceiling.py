@@ -10,13 +10,13 @@ from proce.arrays import cells_differ
 from proce.benchmark.measuring.world import World
 from proce.classifier import as_classifier
 from proce.explanation import Counterfactuals, Explanations, Outcome, changes_of
-from proce.losses import Loss, loss_of_chance
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.options import Options
 from proce.methods.calls.provenance import hash_of_rows
+from proce.methods.published.recording import losses_by_gower
 from proce.metrics.ceiling import find_ways
 from proce.objective import CallLimits
-from proce.schema import MixedDistance, Rule, Schema
+from proce.schema import Rule, Schema
 
 
 def explain_with_truth(
@@ -39,10 +39,8 @@ def explain_with_truth(
     call.record.finish(rows, Outcome.NOT_FOUND)
     reached, exist = ways.reached[ways.exist], ways.exist
     if bool(exist.any()):
-        gower = MixedDistance.gower(codec)(reached, factual[exist]).mean(-1)
         probabilities = classifier.predict_proba(reached)[:, world.data.wanted].astype(np.float64)
-        losses = np.full((len(reached), len(Loss)), np.nan, dtype=np.float64)
-        losses[:, Loss.PREDICTION], losses[:, Loss.DISTANCE] = loss_of_chance(probabilities), gower
+        losses = losses_by_gower(codec, reached, factual[exist], probabilities)
         changes = changes_of(cells_differ(reached, factual[exist]), ways.by_hand[exist])
         call.record.add(Counterfactuals.of(rows[exist], reached, changes, probabilities, losses))
     return call.result(

@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
-Values = NDArray[np.float64]
+from proce.arrays import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Comparison:
     effect: float | None
 
 
-def compare(first: Values, second: Values) -> Comparison:
+def compare(first: Floats, second: Floats) -> Comparison:
     """Compare paired values ``(n,)``; a pair with NaN in either does not count."""
     known = ~(np.isnan(first) | np.isnan(second))
     differences = (first - second)[known]

@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from proce.arrays import Array
+from proce.arrays import Array, Floats, Ints
 from proce.causal.equations.terms import NONE, Terms
 from proce.causal.graph import CausalGraph
+from proce.compiled.copies import groups_of
 from proce.errors import GraphError
 from proce.schema import Categorical, Codec, Continuous, Feature
 from proce.schema.bulk import bulk_ends
@@ -153,21 +154,17 @@ class EffectRows:
             )
 
 
-def _distinct(rows: Array) -> tuple[Array, Array]:
-    """Return the distinct ones of rows ``(i, f)``, and for each row ``(i,)`` which of them it is.
+def _distinct(rows: Floats) -> tuple[Floats, Ints]:
+    """Return the distinct ones of rows ``(i, f)``, sorted, and which of them each row is, ``(i,)``.
 
-    Column by column: whole rows take ten times as long to sort.
+    They are sorted so that an equation does not depend on the order of the training rows.
     """
-    place, n_distinct = np.zeros(len(rows), dtype=np.int64), min(1, len(rows))
-    for column in np.moveaxis(rows, -1, 0):
-        if n_distinct == len(rows):
-            break
-        values, codes = np.unique(column, return_inverse=True)
-        keys, place = np.unique(place * len(values) + codes, return_inverse=True)
-        n_distinct = len(keys)
-    one_of_each = np.empty(n_distinct, dtype=place.dtype)
-    one_of_each[place] = np.arange(len(place))
-    return rows[one_of_each], place
+    firsts, group = groups_of(rows)
+    distinct = rows[firsts]
+    order = np.lexsort(distinct.T[::-1])
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return distinct[order], place[group]
 
 
 def _ends(causes: tuple[Feature, ...], codec: Codec) -> tuple[tuple[str, float, float], ...]:

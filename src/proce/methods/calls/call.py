@@ -9,6 +9,7 @@ import numpy as np
 
 from proce.arrays import Array
 from proce.classifier import Classifier, ask_read_frame, decide
+from proce.compiled.copies import groups_of, members_of
 from proce.explanation import (
     Context,
     Diagnosis,
@@ -210,15 +211,11 @@ class Call:
         rows = np.flatnonzero(missing.any(1))
         if not len(rows):
             return
-        patterns, which, counts = np.unique(
-            missing[rows], axis=0, return_inverse=True, return_counts=True
-        )
-        groups = np.split(rows[np.argsort(which, kind="stable")], counts.cumsum()[:-1])
-        for pattern, group in zip(patterns, groups, strict=True):
-            cells = np.flatnonzero(pattern).tolist()
+        for group in members_of(groups_of(missing[rows])[1]):
+            cells = np.flatnonzero(missing[rows[group[0]]]).tolist()
             listed = joined([name_text(features[position]) for position in cells])
             left = "it is" if len(cells) == 1 else "they are"
-            self.record.note(group, f"Missing, and so left as {left}: {listed}.")
+            self.record.note(rows[group], f"Missing, and so left as {left}: {listed}.")
 
 
 def call_context(

@@ -104,7 +104,7 @@ class Cchvae(Published[CchvaeSettings]):
             drawn = self._draw_latents(streams.take(open_rows), number, latents[open_rows])
             candidates = task.repair(self._decode(drawn, task.factual[open_rows]), open_rows)
             reached, _ = task.reached(candidates, open_rows)
-            gaps = distance(candidates, task.factual[open_rows][:, None]).mean(-1)
+            gaps = distance.mean(candidates, task.factual[open_rows][:, None])
             nearest = np.where(reached, gaps, np.inf).argmin(1)
             hit = np.flatnonzero(reached.any(1))
             collector.add(open_rows[hit], candidates[hit, nearest[hit]])

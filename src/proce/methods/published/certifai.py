@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from proce.arguments import check_fields
-from proce.arrays import Array
-from proce.compiled.copies import distinct
+from proce.arrays import Array, Floats
+from proce.compiled.copies import distinct, groups_of
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.published.published import Published
@@ -25,8 +24,6 @@ from proce.streams import Purpose, RowStreams
 _MIN_DISTANCE = 1e-9  # a distance of zero would be infinitely fit
 _N_SPARE = 4  # counterfactuals beyond those asked for, in case some fail the last check
 _SILENT_LOGGER = logging.Logger("pygad", logging.CRITICAL + 1)  # PyGAD logs what it also raises
-
-Genes = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,7 +167,7 @@ class _GeneticSearch:
         order = reached[np.argsort(-scores[reached], kind="stable")]
         return self._rows(population[order[distinct(population[order])]])
 
-    def _first_population(self) -> tuple[Genes, Genes]:
+    def _first_population(self) -> tuple[Floats, Floats]:
         """Return the first population, all of the target class, and its fitness."""
         size = self.settings.population_size
         members, scores = np.empty((0, len(self.genes))), np.empty(0)
@@ -188,20 +185,20 @@ class _GeneticSearch:
         repeated = np.resize(np.arange(len(members)), size)  # too few are repeated
         return members[repeated], scores[repeated]
 
-    def _score(self, population: Genes) -> Genes:
+    def _score(self, population: Floats) -> Floats:
         """Return the fitness of candidates; the model is asked once, about all."""
         rows = self._rows(population)
         reached, _ = self.task.reached(rows[None], self.position)
         factual = self.task.factual[self.position]
         return fitness(self.distance(rows, factual), reached[0])
 
-    def _rows(self, population: Genes) -> Array:
+    def _rows(self, population: Floats) -> Array:
         """Return candidates as whole rows ``(c, f)``."""
         rows = np.tile(self.task.genome.anchor[self.position], (len(population), 1))
         rows[:, self.genes] = np.asarray(population, dtype=np.float64)
         return rows
 
-    def _repair(self, population: Genes) -> Genes:
+    def _repair(self, population: Floats) -> Floats:
         """Return candidates with every gene on a permitted value."""
         rows = self.task.repair(self._rows(population)[None], self.position)[0]
         return rows[:, self.genes]
@@ -210,7 +207,7 @@ class _GeneticSearch:
     def _has_evaluations_left(self) -> bool:
         return bool(self.task.evaluations_left[self.position] > 0)
 
-    def _evolve(self, population: Genes, scores: Genes) -> Any:
+    def _evolve(self, population: Floats, scores: Floats) -> Any:
         """Return PyGAD's search after its last generation."""
         size = len(population)
         search = _import_pygad().GA(
@@ -234,7 +231,7 @@ class _GeneticSearch:
         search.run()
         return search
 
-    def _crossover(self, parents: Genes, shape: tuple[int, int], search: Any) -> Genes:
+    def _crossover(self, parents: Floats, shape: tuple[int, int], search: Any) -> Floats:
         """Return children: copies of a parent, some with features of a second one."""
         turn, count = search.generations_completed, shape[0]
         first = np.resize(np.arange(len(parents)), count)
@@ -245,35 +242,35 @@ class _GeneticSearch:
         swapped &= crossing < self.settings.crossover_probability
         return np.where(swapped, parents[second], parents[first])
 
-    def _mutate(self, children: Genes, search: Any) -> Genes:
+    def _mutate(self, children: Floats, search: Any) -> Floats:
         """Return children of which some have some features drawn anew."""
         turn, count = search.generations_completed, len(children)
         chance, share = np.split(self._draws(turn, Purpose.CHANGE, 2 * count), 2)
         draws = self._draws(turn, Purpose.MUTATION, 2 * count)
         order = draws[:count].argsort(1).argsort(1)
         redrawn = order < np.ceil(share[:, :1] * len(self.genes))  # one feature to all
-        known = {tuple(candidate) for candidate in search.population}
-        copies = np.array([[tuple(child) in known] for child in children])
-        redrawn &= copies | (chance[:, :1] < self.settings.mutation_probability)
+        firsts, group = groups_of(np.concatenate([search.population, children]))
+        copies = firsts[group[-count:]] < len(search.population)
+        redrawn &= copies[:, None] | (chance[:, :1] < self.settings.mutation_probability)
         return self._repair(np.where(redrawn, self._permitted_values(draws[count:]), children))
 
     def _after_generation(self, search: Any) -> str | None:
         self.task.report(search.generations_completed)
         return "stop" if self.task.over or not self._has_evaluations_left else None
 
-    def _draws(self, turn: int, purpose: Purpose, count: int) -> Genes:
+    def _draws(self, turn: int, purpose: Purpose, count: int) -> Floats:
         """Return ``(count, g)`` numbers between 0 and 1 of the row's own stream."""
         width = len(self.genes)
         return self.streams.uniforms(turn, purpose, count * width).reshape(count, width)
 
-    def _permitted_values(self, draws: Genes) -> Genes:
+    def _permitted_values(self, draws: Floats) -> Floats:
         """Return permitted values, each as likely as the others, from draws ``(c, g)``."""
         genome, genes = self.task.genome, self.genes
         lower, upper = (end[self.position, genes] for end in (genome.lower, genome.upper))
         step = genome.step[genes]
         grid_step = np.where(step > 0, step, 1.0)
         on_grid = lower + grid_step * np.floor(draws * ((upper - lower) / grid_step + 1))
-        values: Genes = np.where(step > 0, on_grid, lower + draws * (upper - lower))
+        values: Floats = np.where(step > 0, on_grid, lower + draws * (upper - lower))
         return values
 
 

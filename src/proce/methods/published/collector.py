@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from proce.arrays import Array, cells_differ
+from proce.arrays import Array
+from proce.compiled.copies import first_of_each
 from proce.methods.published.task import Task
 
 
@@ -49,8 +50,9 @@ class CounterfactualCollector:
         rows
             ``(a, f)``, their counterfactuals.
         """
-        same = ~cells_differ(self.rows[positions], rows[:, None]).any(-1) & self.filled[positions]
-        new = ~same.any(1)
+        collected = np.concatenate([self.rows[positions], rows[:, None]], axis=1)
+        counts = np.insert(self.filled[positions], self.rows.shape[1], True, axis=1)
+        new = first_of_each(collected, counts)[:, -1]
         receivers = positions[new]
         places = self.counts[receivers]
         self.rows[receivers, places] = rows[new]

@@ -145,13 +145,11 @@ def _order_by_distance(task: Task, people: Array, members: Array) -> Array:
     earlier training row comes first.
     """
     rows = np.broadcast_to(members, (len(people), *members.shape))
-    gaps = MixedDistance.gower(task.common.codec)(
-        _graft(task, rows, people), task.factual[people][:, None]
-    )
-    distance = gaps.mean(-1).round(decimals=_DISTANCE_DECIMALS)
+    gower, grafted = MixedDistance.gower(task.common.codec), _graft(task, rows, people)
+    distance = gower.mean(grafted, task.factual[people][:, None]).round(_DISTANCE_DECIMALS)
     order = np.argsort(distance, axis=1, kind="stable")
-    grafted = ~np.take_along_axis(task.allowed(rows, people), order, 1)
-    return np.take_along_axis(order, np.argsort(grafted.astype(np.uint8), axis=1, kind="stable"), 1)
+    foreign = ~np.take_along_axis(task.allowed(rows, people), order, 1)
+    return np.take_along_axis(order, np.argsort(foreign.astype(np.uint8), axis=1, kind="stable"), 1)
 
 
 def _graft(task: Task, rows: Array, people: Array) -> Array:

@@ -7,14 +7,15 @@ import numpy as np
 from proce.arrays import Array, cells_differ
 from proce.compiled.copies import distinct
 from proce.explanation import Counterfactuals, Outcome, changes_of
-from proce.losses import Loss, loss_of_chance
+from proce.losses import Loss
 from proce.methods.calls.call import Call, call_context
 from proce.methods.calls.last_check import LastCheck, as_shown, last_check
 from proce.methods.calls.method import ProgressCallback
 from proce.methods.calls.options import Options
 from proce.methods.published.task import Candidates, CommonFit, Task
 from proce.objective import CallLimits, Requirement
-from proce.schema import MixedDistance
+from proce.objective.prediction import loss_of_target
+from proce.schema import Codec, MixedDistance
 
 
 def open_call(
@@ -61,7 +62,9 @@ def record_candidates(task: Task, chunk: Array, candidates: Candidates) -> None:
             rows[kept],
             changes_of(acted_on, acted_on),
             probabilities[kept],
-            _losses(task, owner[kept], rows[kept], probabilities[kept]),
+            losses_by_gower(
+                task.common.codec, rows[kept], task.factual[owner[kept]], probabilities[kept]
+            ),
             steps=steps,
         )
     )
@@ -94,10 +97,19 @@ def _first_of_each(owner: Array, rows: Array, passed: Array, n: int) -> Array:
     return different[np.arange(len(own)) - np.searchsorted(own, own) < n]
 
 
-def _losses(task: Task, owner: Array, rows: Array, probabilities: Array) -> Array:
-    """Return the losses ``(n, 3)``; the methods measure no distance to a prototype."""
+def losses_by_gower(codec: Codec, rows: Array, factual: Array, chances: Array) -> Array:
+    """Return the losses ``(n, 3)`` of rows whose distance to a prototype nobody measures.
+
+    Parameters
+    ----------
+    codec
+        The features and their scale.
+    rows, factual
+        ``(n, f)``, the counterfactuals, and the rows that they started from.
+    chances
+        ``(n,)``, the probabilities of the target.
+    """
     losses = np.full((len(rows), len(Loss)), np.nan, dtype=np.float64)
-    losses[:, Loss.PREDICTION] = loss_of_chance(probabilities)
-    gower = MixedDistance.gower(task.common.codec)
-    losses[:, Loss.DISTANCE] = gower(rows, task.factual[owner]).mean(-1)
+    losses[:, Loss.PREDICTION] = loss_of_target(chances)
+    losses[:, Loss.DISTANCE] = MixedDistance.gower(codec).mean(rows, factual)
     return losses

@@ -13,7 +13,7 @@ from proce.arrays import Array, cells_differ
 from proce.classifier import Classifier, ask_about_changes, decide
 from proce.losses import target_probability
 from proce.methods.calls.call import Call
-from proce.methods.calls.rules import BoundRule
+from proce.methods.calls.rules import BoundRule, obey_rules
 from proce.objective import GeneMap, Limits, genome_of
 from proce.objective.obeying import obey_limits
 from proce.objective.wanted import read_actions
@@ -146,31 +146,34 @@ class Task:
         and limits, and the target's probability ``(i, c)``. Every candidate costs its row an
         evaluation; those that it cannot pay are false with a probability of NaN.
         """
+        flags, answers = self.answers(rows, instances)
+        target = self.target if instances is None else self.target[instances]
+        return flags, target_probability(answers, target)
+
+    def answers(self, rows: Array, instances: Array | None = None) -> tuple[Array, Array]:
+        """Do what :meth:`reached` does, and return all probabilities ``(i, c, k)``."""
         instances = np.arange(len(self)) if instances is None else instances
-        n_rows, n_candidates = rows.shape[:2]
-        paid = np.arange(n_candidates)[None] < self.evaluations_left[instances][:, None]
+        paid = np.arange(rows.shape[1])[None] < self.evaluations_left[instances][:, None]
         self.evaluations_left[instances] -= paid.sum(1)
-        flags = np.zeros((n_rows, n_candidates), dtype=np.bool_)
-        chances = np.full((n_rows, n_candidates), np.nan, dtype=rows.dtype)
+        flags = np.zeros(paid.shape, dtype=np.bool_)
+        answers = np.full((*paid.shape, len(self.common.classifier.classes)), np.nan)
         if bool(paid.any()):
             owner = np.broadcast_to(instances[:, None], paid.shape)[paid]
-            flags[paid], chances[paid] = self._answers(rows[paid], owner)
-        return flags & self.allowed(rows, instances), chances
+            flags[paid], answers[paid] = self._ask(rows[paid], owner)
+        return flags & self.allowed(rows, instances), answers
 
     def pay(self, instances: Array) -> None:
         """Count an evaluation of each row at ``instances``, for a model asked in another way."""
         self.evaluations_left[instances] -= 1
         self.call.evaluations += len(instances)
 
-    def _answers(self, rows: Array, owner: Array) -> tuple[Array, Array]:
+    def _ask(self, rows: Array, owner: Array) -> tuple[Array, Array]:
         classifier, target = self.common.classifier, self.target[owner]
         own, raw = self.factual[owner], self.raw[owner]
         answer = ask_about_changes(classifier, rows, own, raw, self.common.codec)
         self.call.evaluations += len(rows)
         reached = decide(answer, classifier.threshold) == target
-        for rule, mechanisms in self.common.rules:
-            reached &= rule.holds(self.factual[owner], rows, mechanisms)
-        return reached, target_probability(answer, target)
+        return reached & obey_rules(self.common.rules, own, rows), answer
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,17 +41,30 @@ class Dependence:
         the unit range: ``max(0, 2e-3 - s * d)`` where *s* is not zero, else ``|d|``. Zero where
         the effect, a cause or the prediction is missing.
         """
+        sign, moved, unknown = self.moves(values, factual, rows, mechanisms)
+        with np.errstate(invalid="ignore"):  # what is not finite is unknown
+            lacking = np.where(sign == 0, np.abs(moved), MIN_MOVE - sign * moved)
+        return np.where(unknown | (lacking <= MAX_ROUNDING_GAP), 0.0, lacking)
+
+    def moves(
+        self,
+        values: ReferencedValues,
+        factual: Array,
+        rows: Array,
+        mechanisms: Mapping[str, Mechanism],
+    ) -> tuple[Array, Array, Array]:
+        """Return where the prediction moves, how far the effect does, and where that is unknown.
+
+        Where: -1, 0 or 1. How far: on the unit range.
+        """
         after, before = self._predict(mechanisms, rows), self._predict(mechanisms, factual)
         with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is unknown below
             push = after - before
-            sign = direction(push)
             moved = (values[self.after] - values[self.before]) / self.unit
-            lacking = np.where(sign == 0, np.abs(moved), MIN_MOVE - sign * moved)
         missing = reduce(
             np.logical_or, [np.isnan(values[reference]) for reference in self.references]
         )
-        unknown = missing | ~(np.isfinite(push) & np.isfinite(moved))
-        return np.where(unknown | (lacking <= MAX_ROUNDING_GAP), 0.0, lacking)
+        return direction(push), moved, missing | ~(np.isfinite(push) & np.isfinite(moved))
 
     def _predict(self, mechanisms: Mapping[str, Mechanism], rows: Array) -> Array:
         if self.effect not in mechanisms:

@@ -142,11 +142,7 @@ class Rule:
             alone = rows.ndim == 2
             lacking = self.program.violation(factual, rows[:, None] if alone else rows)
             return lacking[:, 0] if alone else lacking
-        values = {
-            reference: self._values(reference, before if reference.row == "x" else rows)
-            for reference in self.tree.references
-        }
-        return self.tree.violation(values, before, rows, mechanisms)
+        return self.tree.violation(self._referenced(before, rows), before, rows, mechanisms)
 
     @cached_property
     def program(self) -> "RuleProgram":
@@ -169,6 +165,13 @@ class Rule:
             )
         return factual[:, None, :] if rows.ndim == 3 else factual
 
+    def _referenced(self, before: Array, rows: Array) -> dict[FeatureReference, Array]:
+        """Return what the rule reads of the two rows, in raw units."""
+        return {
+            reference: self._values(reference, before if reference.row == "x" else rows)
+            for reference in self.tree.references
+        }
+
     def _values(self, reference: FeatureReference, rows: Array) -> Array:
         position = reference.position
         raw = self.codec.raw_numbers(position, rows[..., position])
@@ -188,3 +191,15 @@ def obeyed(rules: Sequence[Rule], factual: Array, rows: Array) -> Array:
     ``factual (n, f)`` is what each of them was before.
     """
     return program_of(rules).violation(factual, rows[:, None])[:, 0] == 0
+
+
+def moves_of(
+    rule: Rule, factual: Array, rows: Array, mechanisms: Mapping[str, Mechanism]
+) -> tuple[Array, Array, Array]:
+    """Return what :meth:`Dependence.moves` does, of a rule with ``~>``.
+
+    The arguments are those of :meth:`Rule.violation`.
+    """
+    assert isinstance(rule.tree, Dependence), "no other rule has an effect"
+    before = rule._aligned(factual, rows)
+    return rule.tree.moves(rule._referenced(before, rows), before, rows, mechanisms)

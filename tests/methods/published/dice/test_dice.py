@@ -16,6 +16,9 @@ from proce import MissingExtraError, SearchError
 from proce.classifier import TrainedNetwork, fit_network
 from proce.errors import ModelInterfaceError
 from proce.methods import Dice, DiceSettings
+from proce.methods.published.dice.dice import _RowSearch
+from proce.methods.published.dice.messages import score_of
+from proce.methods.published.task import Task
 from proce.schema import Categorical, Codec, Continuous, Schema
 from proce.streams import RowStreams, row_keys
 from proce.training_settings import TrainingSettings
@@ -130,6 +133,45 @@ def test_it_finds_what_the_package_itself_finds(method: Any, network: TrainedNet
             ours.sort_values(by).reset_index(drop=True),
             expected.drop_duplicates().sort_values(by).reset_index(drop=True),
         )
+
+
+@pytest.mark.parametrize(("threshold", "target"), [(None, 1), (0.5, 1), (0.7, 1), (0.7, 0)])
+def test_a_score_rises_with_the_probability_and_is_one_half_where_it_decides(
+    threshold: float | None, target: int
+) -> None:
+    needed = {None: 0.5, 0.5: 0.5, 0.7: 0.7 if target else 0.3}[threshold]
+    wanted = np.array([0.0, needed / 2, needed, (needed + 1) / 2, 1.0])
+    expected = [0.0, 0.25, 0.5, 0.75, 1.0]
+    scores = score_of(wanted, 1 - wanted, target, threshold)
+    assert scores.tolist() == pytest.approx(expected)
+    descended = score_of(*map(torch.from_numpy, (wanted, 1 - wanted)), target, threshold)
+    assert descended.tolist() == scores.tolist()
+
+
+def test_three_classes_are_scored_against_the_likeliest_other() -> None:
+    assert score_of(np.array([0.4]), np.array([0.35]), 0, None).tolist() == [0.4 / 0.75]
+
+
+def test_dice_is_told_how_near_a_row_is_to_a_threshold_that_is_not_one_half() -> None:
+    """It was told one half but for a millionth, where the gradient method saw 0.4286."""
+
+    def unsure(frame: pd.DataFrame) -> Any:
+        chance = np.where(frame["savings"] > 60, 0.6, 0.2)
+        return np.stack([1 - chance, chance], axis=-1)
+
+    asked: list[Any] = []
+
+    class Asking(Dice):
+        def _find(self, task: Task) -> Any:
+            view, _ = self.prepared_
+            search = _RowSearch(task, 0, view, view.varied(task, 0))
+            rows = view.codec.to_raw(view.codec.encode(TRAINING))
+            asked.append(search.score(rows))
+            return super()._find(task)
+
+    explainer = Asking(unsure, SCHEMA, QUICK, threshold=0.7).fit(TRAINING)
+    explainer.explain(ROWS[:1], n=1, target=1)
+    assert set(asked[0].round(4)) == {0.4286, 0.1429}
 
 
 def test_the_gradient_method_sees_the_network_as_it_is(network: TrainedNetwork) -> None:

@@ -1,6 +1,7 @@
 """FACE: its paths keep to what is allowed, they are shown in full, and a dead end says why."""
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from proce.errors import SchemaError, SearchError
 from proce.explanation import Explanations
 from proce.methods import Face, FaceSettings
+from proce.schema import Continuous, Schema
 
 from ....worlds import SCHEMA, bank, people, refused, two_classes
 
@@ -174,6 +176,21 @@ def test_what_is_missing_is_missing_on_every_step() -> None:
     result = Face(bank, SCHEMA, FaceSettings(n_neighbours=15)).fit(training).explain(rows, n=1)
     assert result[0].path()["age"].isna().all()
     assert result[1].path()["age"].notna().all()
+
+
+def test_no_fixed_number_is_taken_for_a_missing_one() -> None:
+    known = np.array([0.0, 1.0, math.nan])[np.arange(90) % 3]
+    training = pd.DataFrame({"known": known, "a": np.linspace(0, 1, 90)})
+    schema = Schema([Continuous("known", action="fixed"), Continuous("a")])
+
+    def model(frame: Any) -> Any:
+        return two_classes(frame["a"])
+
+    face = Face(model, schema, FaceSettings(n_neighbours=5)).fit(training)
+    rows = pd.DataFrame({"known": [math.nan, -9.0, -0.0], "a": [0.1, 0.1, 0.1]})
+    result = face.explain(rows, n=1)
+    assert [len(own) for own in result] == [1, 0, 1]
+    assert result[1].notes[-1].startswith("No training row has the values that must stay")
 
 
 def test_fewer_rows_than_neighbours_are_refused() -> None:

@@ -11,11 +11,11 @@ from typing import Any, Literal
 import numpy as np
 
 from proce.arguments import check_fields
-from proce.arrays import Array
+from proce.arrays import Array, Floats
 from proce.compiled.copies import distinct
 from proce.errors import MissingExtraError, SearchError
 from proce.methods.calls.method import ProgressCallback
-from proce.methods.published.dice.messages import Values
+from proce.methods.published.dice.messages import score_of
 from proce.methods.published.dice.process import DiceProcess
 from proce.methods.published.dice.view import DiceView
 from proce.methods.published.dice.worker import DiceSetup, load, silence
@@ -166,8 +166,8 @@ class _RowSearch:
             return self._nearest(np.concatenate([nothing, *self.reached])), ""
         return self._nearest(self._rows(answer.rows)[0]), answer.note
 
-    def score(self, values: Values | None) -> Values | None:
-        """Return how far on the target's side rows are, above one half where they reach it.
+    def score(self, values: Floats | None) -> Floats | None:
+        """Return how far on the target's side rows are, above one half where they may be taken.
 
         ``None`` asks about the training rows, whose classes are known. The answer is None where
         the row has no evaluations left.
@@ -177,22 +177,25 @@ class _RowSearch:
             on_side = predicted == self.task.target[self.position]
             return np.where(on_side, 0.75, 0.25)
         rows = self._rows(values)
-        flags, probabilities = self.task.reached(rows, np.array([self.position]))
-        self.spent = bool(np.isnan(probabilities).any())
+        target, threshold = self.task.target[self.position], self.task.common.classifier.threshold
+        flags, answers = self.task.answers(rows, np.array([self.position]))
+        self.spent = bool(np.isnan(answers).any())
         self.reached.append(rows[flags])
         if self.spent:
             return None
-        above, below = np.maximum(probabilities, 0.5), np.minimum(probabilities, _BELOW_HALF)
-        return np.where(flags, above, below)[0].astype(np.float64)
+        rival = np.delete(answers[0], target, axis=-1).max(-1)
+        score = score_of(answers[0, :, target], rival, target, threshold)
+        # A row that breaks a rule or a limit is not on that side, whatever the model says.
+        return np.where(flags[0], np.maximum(score, 0.5), np.minimum(score, _BELOW_HALF))
 
-    def _rows(self, values: Values) -> Array:
+    def _rows(self, values: Floats) -> Array:
         return self.view.rows(values, self.task, self.position, self.varied)
 
     def _nearest(self, rows: Array) -> Array:
         """Return the n nearest of the different rows ``(c, f)``, the nearest first."""
         rows = rows[distinct(rows)]
         gower = MixedDistance.gower(self.view.codec)
-        distance = gower(rows, self.task.factual[self.position]).mean(-1)
+        distance = gower.mean(rows, self.task.factual[self.position])
         return rows[np.argsort(distance, axis=-1, kind="stable")[: self.task.n]]
 
 

@@ -1,14 +1,11 @@
 """What DiCE's process and its caller send each other."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
+from proce.arrays import Array, Floats
 
-from proce.arrays import Array
-
-Values = NDArray[np.float64]
+Scores = TypeVar("Scores", bound=Any)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +49,7 @@ class ScoreRequest:
     ``None`` stands for the training rows, whose classes the caller knows.
     """
 
-    rows: Values | None
+    rows: Floats | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +66,26 @@ class DiceAnswer:
         How many rows it asked its own copy of a network about.
     """
 
-    rows: Values
+    rows: Floats
     note: str = ""
     evaluations: int = 0
+
+
+def score_of(wanted: Scores, rival: Scores, target: int, threshold: float | None) -> Scores:
+    """Return how far on the target's side rows are, above one half where they are decided for it.
+
+    DiCE knows two classes between which one half decides, and its losses descend on that
+    probability: this is it where one half decides, and rises with it everywhere else, too.
+
+    Parameters
+    ----------
+    wanted, rival
+        ``(n,)``, the probabilities of the target and of the likeliest other class, as arrays of
+        NumPy or as tensors.
+    target, threshold
+        The wanted class, and the decision threshold of the model, if it has one.
+    """
+    if threshold is None:
+        return wanted / (wanted + rival)
+    needed = threshold if target == 1 else 1 - threshold
+    return (wanted.clip(max=needed) / needed + (wanted - needed).clip(min=0) / (1 - needed)) / 2

@@ -11,6 +11,7 @@ from proce.arrays import Floats
 from proce.classifier import Classifier, InputEncoding, TrainedNetwork
 from proce.classifier.adapters.from_torch import TorchClassifier
 from proce.errors import ModelInterfaceError
+from proce.methods.published.dice.messages import score_of
 from proce.schema import Codec, Continuous
 
 
@@ -106,17 +107,8 @@ class _Module(nn.Module):
         """Return ``(1,)`` for one row ``(w,)``, ``(n, 1)`` for many ``(n, w)``."""
         network = self.network
         inputs = rows.reshape(-1, rows.shape[-1]) @ network.matrix + network.shift
-        score = _score(network.classifier, inputs, self.target)[:, None]
+        probabilities = network.classifier.probabilities(inputs)
+        others = [label for label in range(probabilities.shape[1]) if label != self.target]
+        wanted, rival = probabilities[:, self.target], probabilities[:, others].amax(1)
+        score = score_of(wanted, rival, self.target, network.classifier.threshold)[:, None]
         return score[0] if rows.dim() == 1 else score
-
-
-def _score(classifier: TorchClassifier, inputs: Tensor, target: int) -> Tensor:
-    """Return a smooth score ``(n,)``; the probability itself where one half decides."""
-    probabilities = classifier.probabilities(inputs)
-    wanted = probabilities[:, target]
-    if classifier.threshold is None:
-        others = [label for label in range(probabilities.shape[1]) if label != target]
-        return wanted / (wanted + probabilities[:, others].amax(1))
-    needed = classifier.threshold if target == 1 else 1 - classifier.threshold
-    above = 1 + (wanted - needed) / (1 - needed)
-    return torch.where(wanted < needed, wanted / needed, above) / 2

@@ -9,7 +9,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest, Values
+from proce.arrays import Floats
+from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest
 from proce.methods.published.dice.worker import DiceSetup, serve
 
 _POLL_SECONDS = 0.2  # between two looks at whether the caller still wants an answer
@@ -45,7 +46,7 @@ class DiceProcess:
     def ask(
         self,
         query: DiceQuery,
-        score: Callable[[Values | None], Values | None],
+        score: Callable[[Floats | None], Floats | None],
         max_seconds: float,
         is_over: Callable[[], bool],
     ) -> DiceAnswer | None:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from proce.arrays import Array, inwards
+from proce.arrays import Array, Floats, inwards
 from proce.errors import SchemaError
-from proce.methods.published.dice.messages import DiceQuery, Values
+from proce.methods.published.dice.messages import DiceQuery
 from proce.methods.published.task import CommonFit, Task
 from proce.schema import Codec, Continuous
 
@@ -41,7 +41,7 @@ class DiceView:
 
     codec: Codec
     complete: Array
-    raw: Values
+    raw: Floats
     is_whole: tuple[bool, ...]
     decimals: tuple[int, ...]
     seen_codes: list[list[int]]
@@ -141,7 +141,7 @@ class DiceView:
             max_evaluations=int(task.evaluations_left[position]),
         )
 
-    def rows(self, values: Values, task: Task, position: int, varied: Array) -> Array:
+    def rows(self, values: Floats, task: Task, position: int, varied: Array) -> Array:
         """Return values of DiCE's ``(c, f)`` as rows on permitted values ``(1, c, f)``."""
         rows = self.codec.to_unit(values)
         held = np.where(varied, rows, task.genome.anchor[position])
@@ -175,7 +175,7 @@ class DiceView:
         return int(value) if whole else float(value)
 
 
-def _is_whole(feature: Any, column: Values) -> bool:
+def _is_whole(feature: Any, column: Floats) -> bool:
     """Return whether a feature is a whole number in the schema and in all training rows."""
     if not isinstance(feature, Continuous) or feature.step is None:
         return False

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest, Values
+from proce.arrays import Floats, Ints
+from proce.methods.published.dice.messages import DiceAnswer, DiceQuery, ScoreRequest
 
 if TYPE_CHECKING:
     from proce.methods.published.dice.network import DiceNetwork
@@ -55,7 +56,7 @@ class EvaluationMeter:
         self.used += n_rows
 
 
-ScoreFunction = Callable[[Values | None], Values]
+ScoreFunction = Callable[[Floats | None], Floats]
 ExplainerFactory = Callable[["DiceSetup", DiceQuery, ScoreFunction, EvaluationMeter], Any]
 
 
@@ -121,9 +122,9 @@ class ModelForDice:
 
     score: ScoreFunction
     names: list[str]
-    classes_: Values = field(default_factory=lambda: np.array([0, 1]))
+    classes_: Ints = field(default_factory=lambda: np.array([0, 1]))
 
-    def predict_proba(self, frame: pd.DataFrame) -> Values:
+    def predict_proba(self, frame: pd.DataFrame) -> Floats:
         """Return the probabilities of not reaching and of reaching the wanted class."""
         score = self.score(values_of(frame, self.names))
         return np.stack([1 - score, score], axis=1)
@@ -176,14 +177,14 @@ def answer(setup: DiceSetup, query: DiceQuery, pipe: Any, trees: dict[int, Any])
     return DiceAnswer(rows, note, meter.used)
 
 
-def values_of(frame: pd.DataFrame, names: list[str]) -> Values:
+def values_of(frame: pd.DataFrame, names: list[str]) -> Floats:
     """Return a frame of DiCE's as numbers ``(n, f)``; levels are written as numbers."""
     return frame[names].to_numpy(dtype=object).astype(np.float64)
 
 
 def _counterfactuals(
     setup: DiceSetup, query: DiceQuery, pipe: Any, trees: dict[int, Any], meter: EvaluationMeter
-) -> Values:
+) -> Floats:
     """Return DiCE's counterfactuals of one row."""
     score = _score_function(pipe)
     explainer = setup.make_explainer(setup, query, score, meter)
@@ -210,9 +211,9 @@ def _counterfactuals(
 def _score_function(pipe: Any) -> ScoreFunction:
     """Return a function that asks the caller's process for the scores of rows."""
 
-    def score(rows: Values | None) -> Values:
+    def score(rows: Floats | None) -> Floats:
         pipe.send(ScoreRequest(rows))
-        scores: Values | None = pipe.recv()
+        scores: Floats | None = pipe.recv()
         if scores is None:
             raise EvaluationsSpent
         return scores

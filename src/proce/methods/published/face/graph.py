@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import Literal, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from sklearn.neighbors import NearestNeighbors
 
 from proce.arguments import check_fields
-from proce.arrays import Array, blocks
+from proce.arrays import Array, Ints, blocks
 from proce.errors import SearchError
 from proce.schema import Categorical, Codec
 
 Linking = Literal["knn", "epsilon", "kde"]
-Indices = NDArray[np.int64]
 _MAX_EDGES_AT_ONCE = 8_192  # edges weighted at a time; bounds memory
 _EPSILON_QUANTILE = 0.9  # share of rows that have all their neighbours within the default epsilon
 
@@ -158,7 +156,7 @@ def points_of(codec: Codec, rows: Array) -> Array:
     return np.concatenate(columns, axis=-1)
 
 
-def nearest_neighbours(points: Array, k: int) -> tuple[Indices, Array]:
+def nearest_neighbours(points: Array, k: int) -> tuple[Ints, Array]:
     """Return the k nearest other points of each point ``(m, k)``, and how far the last is ``(m,)``.
 
     There are fewer than k columns where there are fewer points. A single point has no neighbours,
@@ -169,7 +167,7 @@ def nearest_neighbours(points: Array, k: int) -> tuple[Indices, Array]:
         return np.zeros((len(points), 0), np.int64), np.full(len(points), math.inf)
     search = NearestNeighbors(n_neighbors=k).fit(points)
     distances, neighbours = search.kneighbors()  # works in chunks, not on all pairs at once
-    return cast(Indices, neighbours), distances[:, -1].copy()
+    return cast(Ints, neighbours), distances[:, -1].copy()
 
 
 def default_epsilon(radii: Array) -> float:
@@ -179,7 +177,7 @@ def default_epsilon(radii: Array) -> float:
 
 
 def neighbour_graph(
-    points: Array, neighbours: Indices, epsilon: float, weights: EdgeWeights, one_way: Array
+    points: Array, neighbours: Ints, epsilon: float, weights: EdgeWeights, one_way: Array
 ) -> csr_array:
     """Return the graph in which each point is linked to its neighbours, and they to it.
 

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from proce.arrays import Array, blocks, expand
+from proce.arrays import Array, Floats, Ints, blocks, expand
 from proce.classifier import decide
+from proce.compiled.copies import groups_of, members_of
 from proce.latent.prototype import nearest_of
 from proce.methods.published.face.graph import (
     EdgeWeights,
     FaceSettings,
-    Indices,
     default_epsilon,
     edge_lengths,
     nearest_neighbours,
@@ -25,7 +25,6 @@ from proce.methods.published.task import CommonFit, binding
 from proce.schema import Action, Codec
 
 _MAX_ROWS_PER_CALL = 65_536  # rows that the model is asked about in one call
-_MISSING = -9.0  # stands for NaN, which is not equal to itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +112,9 @@ class ShortestPaths:
     """
 
     costs: Array
-    nodes: Indices
+    nodes: Ints
     predecessor: NDArray[np.int32]
-    node_of_row: Indices
+    node_of_row: Ints
 
     def to(self, row: int) -> list[int]:
         """Return the rows on the way to one that has a path, that one last."""
@@ -137,14 +136,15 @@ class PathRegions:
     ----------
     codec
         Schema and scale, with the actions that bind the paths.
-    by_key
-        The regions, by what their rows share.
+    keys, regions
+        What the rows of each region share, ``(r, f)``, and the regions.
     epsilon
         The longest that an edge may be.
     """
 
     codec: Codec
-    by_key: dict[bytes, PathRegion]
+    keys: Floats
+    regions: tuple[PathRegion, ...]
     epsilon: float
 
     @classmethod
@@ -154,45 +154,35 @@ class PathRegions:
         parts = blocks(rows, _MAX_ROWS_PER_CALL)
         probabilities = np.concatenate([common.classifier.predict_proba(part) for part in parts])
         predicted = decide(probabilities, common.classifier.threshold)
-        keys, groups = _group_by_key(_region_keys(codec, rows))
+        keys = _region_keys(codec, rows)
+        firsts, region = groups_of(keys)
+        groups = members_of(region)
         points = [points_of(codec, rows[group]) for group in groups]
         neighbours = [nearest_neighbours(places, settings.n_neighbours) for places in points]
         epsilon = settings.epsilon or math.inf
         if settings.epsilon is None and settings.graph != "knn":
             epsilon = default_epsilon(np.concatenate([radii for _, radii in neighbours]))
-        by_key = {}
-        for key, group, places, (near, radii) in zip(keys, groups, points, neighbours, strict=True):
+        regions = []
+        for group, places, (near, radii) in zip(groups, points, neighbours, strict=True):
             weights = _edge_weights(codec, places, near.shape[1], epsilon, settings, common.seed)
             sparsity = radii if weights.kernels is None else -weights.log_density(places)
             limit = np.quantile(sparsity, 1 - settings.least_density, method="higher")
-            by_key[key] = PathRegion(
-                rows[group],
-                places,
-                neighbour_graph(places, near, epsilon, weights, _one_way(codec, rows[group])),
-                weights,
-                probabilities[group],
-                predicted[group],
-                sparsity <= limit,
-            )
-        return cls(codec, by_key, epsilon)
+            edges = neighbour_graph(places, near, epsilon, weights, _one_way(codec, rows[group]))
+            own = rows[group], places, edges, weights, probabilities[group], predicted[group]
+            regions.append(PathRegion(*own, sparsity <= limit))
+        return cls(codec, keys[firsts], tuple(regions), epsilon)
 
     def around(self, factual: Array) -> PathRegion | None:
         """Return the region of a row ``(f,)``; ``None`` where no training row is like it."""
-        return self.by_key.get(_region_keys(self.codec, factual[None])[0].tobytes())
+        keys = np.concatenate([self.keys, _region_keys(self.codec, factual[None])])
+        position = groups_of(keys)[1][-1]
+        return self.regions[position] if position < len(self.regions) else None
 
 
-def _region_keys(codec: Codec, rows: Array) -> NDArray[np.float64]:
+def _region_keys(codec: Codec, rows: Array) -> Floats:
     """Return what a path cannot change ``(n, f)``: fixed values, and which cells are missing."""
     fixed = np.array([not feature.can_be_acted_on for feature in codec.schema])
-    keys = np.where(codec.missing(rows), _MISSING, np.where(fixed, rows, 0.0))
-    return keys + 0.0  # -0.0 has other bytes than 0.0
-
-
-def _group_by_key(keys: NDArray[np.float64]) -> tuple[list[bytes], list[Array]]:
-    """Return the different keys, and the positions of the rows that have each."""
-    different, owner, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-    order = np.argsort(owner.ravel(), kind="stable")
-    return [key.tobytes() for key in different], np.split(order, np.cumsum(counts)[:-1])
+    return np.where(codec.missing(rows), np.nan, np.where(fixed, rows, 0.0))
 
 
 def _edge_weights(
