@@ -163,7 +163,7 @@ def _followed(
         residual = scm.abduct(factual, seed=fitted.seed, keys=row_keys(factual))
     clock = Clock.of(codec).told_by(np.flatnonzero(acted_on).tolist())
     acting = np.broadcast_to(acted_on, (1, *rows.shape))
-    realised = clock.follow(scm, factual, rows[:, None], residual, acting)
+    realised = clock.follow(scm, codec, factual, rows[:, None], residual, acting)
     point = np.where(acted_on, rows, realised.point[:, 0])
     endless = np.flatnonzero(np.isinf(point[0])).tolist()
     if endless:
