@@ -196,7 +196,7 @@ class CounterfactualProblem:
             losses[..., Loss.PROTOTYPE] = self.typicality_loss(rows)
         if self.doubts:
             sound = are_sound(violation, realised.count, *np.moveaxis(losses, -1, 0))
-            violation += missing_chance(self, realised, self.doubts, sound)
+            violation += missing_chance(self, realised, self.doubts, sound)[0]
         return Evaluation(losses, violation)
 
     def final_distance(self, realised: Actions) -> Array:
