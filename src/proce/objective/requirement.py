@@ -112,7 +112,7 @@ def add_shortfall(
     required: Floats,  # (i, 5)
     violation: Floats,  # (i, c); added to
 ) -> None:
-    """Add what probabilities lack to reach the target, of every candidate."""
+    """Add what probabilities lack to reach the target to the violation ``(i, c)`` of candidates."""
     for i in range(len(chances)):
         for c in range(chances.shape[1]):
             violation[i, c] += _shortfall(chances[i, c], target[i], required[i])
@@ -125,7 +125,7 @@ def write_odds(
     numbers: Floats,  # (5,)
     odds: Floats,  # (i, c); written
 ) -> None:
-    """Write by how many log-odds the decision is passed, of every candidate."""
+    """Write by how many log-odds candidates pass the decision, ``(i, c)``; below 0 they do not."""
     threshold, least = numbers[_THRESHOLD], numbers[_LEAST]
     for i in range(len(chances)):
         wanted = target[i]
@@ -167,10 +167,12 @@ def _shortfall(chances: Floats, wanted: int, numbers: Floats) -> float:
 
 @part
 def _log(probability: float) -> float:
+    """Return the logarithm of a probability, which counts as at least a millionth."""
     return log(max(probability, _MIN_PROBABILITY))
 
 
 @part
 def _log_odds(probability: float) -> float:
+    """Return the log-odds of a probability, which counts as a millionth or more from 0 and 1."""
     share = min(max(probability, _MIN_PROBABILITY), 1 - _MIN_PROBABILITY)
     return log(share / (1 - share))
